@@ -1,0 +1,34 @@
+# Language, warnings and sanitizers, the same for every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+# Bits must repeat: no contraction of a*b+c behind our back, no fast-math. Kernels ask for fused operations by name.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -ffp-contract=off)
+if(HEPTAD_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(HEPTAD_SANITIZE)
+  add_compile_options(-fsanitize=${HEPTAD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HEPTAD_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+# One target per folder: heptad_layer(base) makes heptad_base from src/base/*.cpp.
+function(heptad_layer name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  string(REPLACE "/" "_" target ${name})
+  add_library(heptad_${target} STATIC ${sources})
+  target_include_directories(heptad_${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(heptad_${target} PUBLIC ${ARGN} fmt::fmt Threads::Threads)
+endfunction()

@@ -1,0 +1,270 @@
+// Heptad: matrix products with fewer multiplications.
+//
+//   C = alpha * A * B + beta * C        A is m x k, B is k x n, C is m x n
+//
+// This header is the whole C++ interface. It needs nothing but the standard library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#if defined(__GNUC__)
+#define HEPTAD_API __attribute__((visibility("default")))
+#else
+#define HEPTAD_API
+#endif
+
+namespace heptad {
+
+// ---------------------------------------------------------------- element types
+
+/// `tf32` is f32 data with products rounded as tensor cores do; `i32` is the ring of integers mod 2^32;
+/// `gf2` the field of two elements and `boolean` the (OR, AND) semiring, both one byte (0 or 1) per element.
+enum class Type : std::uint8_t { f64, f32, tf32, bf16, f16, i32, gf2, boolean };
+
+/// Storage of the two 16-bit float types and of one GF(2) element. Plain bits, no arithmetic.
+struct bf16 {
+    std::uint16_t bits;
+};
+struct f16 {
+    std::uint16_t bits;
+};
+struct gf2 {
+    std::uint8_t value;
+};
+
+template <class T>
+struct TypeOf;
+template <>
+struct TypeOf<double> {
+    static constexpr Type value = Type::f64;
+};
+template <>
+struct TypeOf<float> {
+    static constexpr Type value = Type::f32;
+};
+template <>
+struct TypeOf<bf16> {
+    static constexpr Type value = Type::bf16;
+};
+template <>
+struct TypeOf<f16> {
+    static constexpr Type value = Type::f16;
+};
+template <>
+struct TypeOf<std::int32_t> {
+    static constexpr Type value = Type::i32;
+};
+template <>
+struct TypeOf<gf2> {
+    static constexpr Type value = Type::gf2;
+};
+template <>
+struct TypeOf<bool> {
+    static constexpr Type value = Type::boolean;
+};
+
+HEPTAD_API const char* type_name(Type type) noexcept;
+/// Throws Error(usage) that lists the known names.
+HEPTAD_API Type type_from_name(const std::string& name);
+HEPTAD_API std::size_t element_bytes(Type type) noexcept;
+
+// ---------------------------------------------------------------- errors
+
+/// The numbers are the exit codes of the command line.
+enum class ErrorCode : int {
+    internal = 1,
+    usage = 2,         // an argument that cannot be meant
+    input = 3,         // data that is bad or does not match
+    resource = 4,      // memory, disk or device ran out
+    verification = 5,  // the result was checked and is wrong
+    cancelled = 130,   // the caller's cancel token was set
+};
+
+/// What every function of the library throws: a sentence that names the value, the limit and the way out.
+class HEPTAD_API Error : public std::runtime_error {
+public:
+    Error(ErrorCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+    ErrorCode code() const noexcept { return code_; }
+
+private:
+    ErrorCode code_;
+};
+
+// ---------------------------------------------------------------- views
+
+/// A window on somebody else's memory: element (i, j) is data[i * row_stride + j * col_stride].
+template <class T>
+struct MatrixView {
+    T* data = nullptr;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t col_stride = 0;
+
+    static MatrixView row_major(T* data, std::int64_t rows, std::int64_t cols) { return {data, rows, cols, cols, 1}; }
+    static MatrixView row_major(T* data, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
+        return {data, rows, cols, stride, 1};
+    }
+    static MatrixView column_major(T* data, std::int64_t rows, std::int64_t cols) {
+        return {data, rows, cols, 1, rows};
+    }
+    static MatrixView column_major(T* data, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
+        return {data, rows, cols, 1, stride};
+    }
+
+    T& operator()(std::int64_t i, std::int64_t j) const { return data[i * row_stride + j * col_stride]; }
+    MatrixView transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+    MatrixView block(std::int64_t row, std::int64_t col, std::int64_t row_count, std::int64_t col_count) const {
+        return {data + row * row_stride + col * col_stride, row_count, col_count, row_stride, col_stride};
+    }
+    operator MatrixView<const T>() const requires(!std::is_const_v<T>) {
+        return {data, rows, cols, row_stride, col_stride};
+    }
+};
+
+// ---------------------------------------------------------------- options
+
+/// How far a float product may trade accuracy for speed.
+enum class Accuracy : std::uint8_t {
+    strict,    // classical products only
+    balanced,  // error growth within about one decimal digit of the classical product
+    fast,      // as many levels as pay
+};
+
+struct Options {
+    std::string algorithm = "auto";  ///< a name of the catalogue, or "auto"
+    int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many, where the sizes allow it
+    Accuracy accuracy = Accuracy::balanced;
+    std::string device = "auto";    ///< "auto", "cpu", "reference"
+    std::string leaf = "auto";      ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
+    std::string mode = "auto";      ///< mode of every level: "auto", "serial" (little memory) or "parallel"
+    bool overwrite_inputs = false;  ///< A and B may be used as scratch; their contents are lost
+    /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical).
+    std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Called now and then from the calling thread during a long product.
+struct Progress {
+    double fraction = 0;  ///< 0 to 1, by predicted work
+    const char* stage = "";
+};
+using ProgressCallback = std::function<void(const Progress&)>;
+
+/// Set from any thread (or a signal handler); the product then ends with Error(cancelled) and C is undefined.
+class HEPTAD_API CancelToken {
+public:
+    CancelToken();
+    void cancel() const noexcept;
+    bool cancelled() const noexcept;
+
+private:
+    std::shared_ptr<void> flag_;
+};
+
+// ---------------------------------------------------------------- plans
+
+struct ProblemSize {
+    std::int64_t m = 0, k = 0, n = 0;
+};
+
+/// What was decided for a product. Prints, and the print parses back; hand it to multiply() to have it carried out.
+class HEPTAD_API Plan {
+public:
+    Plan();
+    ~Plan();
+    Plan(const Plan&);
+    Plan& operator=(const Plan&);
+    Plan(Plan&&) noexcept;
+    Plan& operator=(Plan&&) noexcept;
+
+    static Plan parse(const std::string& text);
+    std::string to_string() const;
+    int levels() const;
+    std::int64_t workspace_bytes() const;
+    double predicted_s() const;
+    /// Bound on max|C - computed| / (max|A| * max|B|) for floats; 0 for exact types.
+    double error_bound() const;
+
+    struct Impl;
+    const Impl& impl() const { return *impl_; }
+    explicit Plan(std::unique_ptr<Impl> impl);
+
+private:
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Threads, scratch memory and hooks for a series of products. Cheap to copy; copies share their state.
+class HEPTAD_API Context {
+public:
+    Context();
+    Context& set_threads(int threads);                         ///< 0: all cores this process may use
+    Context& set_workspace(void* memory, std::int64_t bytes);  ///< use the caller's scratch memory and no other
+    Context& set_progress(ProgressCallback callback);
+    Context& set_cancel(CancelToken token);
+    int threads() const;
+
+    struct Impl;
+    Impl& impl() const { return *impl_; }
+
+private:
+    std::shared_ptr<Impl> impl_;
+};
+
+/// What multiply() would do. `beta_zero`, transposes and strides do not change the plan.
+HEPTAD_API Plan plan(ProblemSize size, Type type, const Options& options = {}, const Context& context = {});
+
+// ---------------------------------------------------------------- products
+
+/// Views with the element type known at run time only.
+struct ConstAnyView {
+    const void* data = nullptr;
+    Type type = Type::f32;
+    std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
+    ConstAnyView() = default;
+    ConstAnyView(const void* d, Type t, std::int64_t r, std::int64_t c, std::int64_t rs, std::int64_t cs)
+        : data(d), type(t), rows(r), cols(c), row_stride(rs), col_stride(cs) {}
+    template <class T>
+    ConstAnyView(const MatrixView<T>& v)
+        : ConstAnyView(v.data, TypeOf<std::remove_const_t<T>>::value, v.rows, v.cols, v.row_stride, v.col_stride) {}
+};
+struct AnyView {
+    void* data = nullptr;
+    Type type = Type::f32;
+    std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
+    AnyView() = default;
+    AnyView(void* d, Type t, std::int64_t r, std::int64_t c, std::int64_t rs, std::int64_t cs)
+        : data(d), type(t), rows(r), cols(c), row_stride(rs), col_stride(cs) {}
+    template <class T>
+    requires(!std::is_const_v<T>) AnyView(const MatrixView<T>& v)
+        : AnyView(v.data, TypeOf<T>::value, v.rows, v.cols, v.row_stride, v.col_stride) {}
+    operator ConstAnyView() const { return {data, type, rows, cols, row_stride, col_stride}; }
+};
+
+/// C = alpha * A * B + beta * C. beta = 0: C is not read. alpha = 0 or k = 0: A and B are not read.
+/// A, B and C have one element type; C must not overlap A or B.
+HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
+                         const Options& options = {}, const Context& context = {});
+
+/// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type.
+HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
+                         const Plan& plan, const Context& context = {});
+
+/// C = A * B.
+template <class TA, class TB, class TC>
+void multiply(const MatrixView<TA>& a, const MatrixView<TB>& b, const MatrixView<TC>& c, const Options& options = {},
+              const Context& context = {}) {
+    multiply(1.0, ConstAnyView(a), ConstAnyView(b), 0.0, AnyView(c), options, context);
+}
+
+HEPTAD_API const char* version() noexcept;
+
+}  // namespace heptad

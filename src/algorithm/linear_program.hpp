@@ -1,0 +1,34 @@
+// A straight-line program of additions: how to compute all rows of M * x with shared subexpressions.
+// Values are numbered: 0 .. inputs-1 are the inputs x_i, then one value per statement.
+#pragma once
+
+#include <vector>
+
+#include "algorithm/coefficient_matrix.hpp"
+
+namespace heptad {
+
+struct LinearTerm {
+    int value = 0;
+    Rational coefficient = 1;
+};
+
+struct LinearStatement {
+    std::vector<LinearTerm> terms;  // new value = sum of coefficient * value
+};
+
+struct LinearProgram {
+    int inputs = 0;
+    std::vector<LinearStatement> statements;
+    std::vector<LinearTerm> outputs;  // row r of M * x is coefficient * value (value -1: the row is zero)
+
+    /// Additions (and subtractions): sum over statements of (terms - 1).
+    int additions() const;
+};
+
+/// Greedy elimination of common pairs over the rationals (`mod_2`: over GF(2)).
+LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2);
+/// The matrix that the program computes; used to prove it.
+CoefficientMatrix evaluate(const LinearProgram& program);
+
+}  // namespace heptad

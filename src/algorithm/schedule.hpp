@@ -1,0 +1,90 @@
+// A schedule is a straight-line program for one level of an algorithm over block symbols:
+//
+//   T1 = A21 + A22              a combine: one block from a sum of blocks
+//   (C12, C11) = (C11 + C12 + T1, C11 + C21 + T1)    a combine with several outputs; all right sides are read first
+//   C22 = T1 * T2               a product; also C22 += T1 * T2 and C22 -= T1 * T2
+//
+// Blocks are numbered from 1 as in the papers: A21 is row 2, column 1 (A_10_2 beyond nine).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "algorithm/algorithm.hpp"
+
+namespace heptad {
+
+enum class SymbolKind : std::uint8_t { a, b, c, temporary };
+
+struct Symbol {
+    SymbolKind kind = SymbolKind::temporary;
+    int index = 0;  // block number, row by row, from 0; or the temporary's number
+    bool operator==(const Symbol&) const = default;
+    auto operator<=>(const Symbol&) const = default;
+};
+
+/// What a block holds decides its shape: A-like blocks are (m/M x k/K), B-like (k/K x n/N), C-like (m/M x n/N).
+enum class Shape : std::uint8_t { a, b, c };
+
+struct ScheduleTerm {
+    Symbol symbol;
+    Rational coefficient = 1;
+};
+
+struct CombineOutput {
+    Symbol target;
+    std::vector<ScheduleTerm> terms;  // empty: zero
+};
+
+struct ScheduleStep {
+    enum class Kind : std::uint8_t { combine, product } kind = Kind::combine;
+    std::string kernel;  // fused kernel of the paper that this step belongs to, e.g. "mulIncInc"; may be empty
+    int line = 0;        // of the text, for messages
+    // combine: all outputs are computed from the values before the step
+    std::vector<CombineOutput> outputs;
+    // product: target (=, +=, -=) left * right
+    Symbol target, left, right;
+    enum class Update : std::uint8_t { store, add, subtract } update = Update::store;
+};
+
+struct Temporary {
+    std::string name;
+    std::vector<Shape> holds;  // every shape it holds at some time, sorted, without repeats (filled in by the prover)
+};
+
+struct Schedule {
+    std::string name;
+    std::string algorithm;  // name of the algorithm it carries out
+    std::string source;
+    int m = 2, k = 2, n = 2;
+    bool accumulates = false;        // computes C = C + A*B; otherwise C = A*B and C is never read before it is written
+    bool overwrites_inputs = false;  // writes blocks of A or B
+    std::vector<Temporary> temporaries;
+    std::vector<ScheduleStep> steps;
+    // filled in by prove_schedule:
+    bool square_blocks_only = false;  // a block of A, B or C holds a value of another shape
+};
+
+Schedule parse_schedule(const std::string& text, const std::string& file_name);
+std::string print_schedule(const Schedule& schedule);
+
+/// Runs the schedule over block symbols: every block of C must end as its polynomial of A*B (plus C where it
+/// accumulates). Also checks shapes and that a product's target is neither operand unless the product is in place,
+/// in which case both operands count as destroyed. Fills in the derived fields. Empty when it holds, otherwise a
+/// sentence.
+std::string prove_schedule(Schedule& schedule, Ring ring);
+
+struct SchedulerOptions {
+    bool accumulate = false;   // C = C + A*B
+    int width = 1;             // products that may be in flight at once; more width, more temporaries
+    bool c_as_scratch = true;  // blocks of C hold A-sums and B-sums before their own value (square blocks only)
+    bool overwrite_inputs = false;
+};
+/// A low-memory schedule for any algorithm in the standard basis: shared subexpressions, reuse of temporaries.
+Schedule make_schedule(const Algorithm& algorithm, const SchedulerOptions& options);
+
+/// Shipped schedules, proven when first asked for.
+const Schedule& find_schedule(const std::string& name);
+std::vector<std::string> schedule_names();
+
+}  // namespace heptad

@@ -1,0 +1,61 @@
+// The verbs every machine must know. A backend executes; it decides nothing about algorithms.
+// All views of one call have the same element type. Preconditions are stated here and not checked again inside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/view.hpp"
+
+namespace heptad {
+
+/// One pass over blocks of equal shape: for every position, the statements run in order on that position's values.
+/// Reads each used slot once from memory and writes each written slot once, however many statements there are.
+///   slots[target] = sum of coefficient * slots[source]
+/// A slot whose data is null is scratch that lives only inside the pass. Slots may alias only if they are equal views.
+/// Coefficients: floats are rounded to the arithmetic type; i32 needs integers and wraps; gf2 takes them mod 2.
+struct CombineTerm {
+    int source = 0;
+    double coefficient = 1;
+};
+struct CombineStatement {
+    int target = 0;
+    std::vector<CombineTerm> terms;  // empty: zero
+};
+struct CombinePass {
+    std::vector<View> slots;  // same type, rows and cols; scratch slots have data == nullptr
+    std::vector<CombineStatement> statements;
+};
+
+/// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.
+struct Product {
+    double alpha = 1;
+    ConstView a, b;
+    double beta = 0;
+    View c;
+};
+
+/// Largest absolute value of a view; NaN if any entry is NaN, infinity if any is infinite and none NaN.
+/// Integer and bit types: 0.
+struct ScanResult {
+    double max_abs = 0;
+};
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+    virtual std::string name() const = 0;
+
+    virtual void combine(const CombinePass& pass) = 0;
+    /// Independent products of any shapes (distinct outputs), by the named leaf ("" = the backend's default).
+    virtual void multiply(std::span<const Product> batch, const std::string& leaf) = 0;
+    virtual ScanResult scan(const ConstView& view) = 0;
+    virtual void copy(const ConstView& from, const View& to) = 0;
+    /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).
+    virtual std::vector<std::string> leaves(Type type) const = 0;
+};
+
+}  // namespace heptad

@@ -1,0 +1,48 @@
+// Names and sizes of the element types, and the cancel token.
+#include <array>
+#include <atomic>
+
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+struct TypeFacts {
+    const char* name;
+    std::size_t bytes;
+};
+
+// In the order of enum Type.
+constexpr std::array<TypeFacts, 8> kTypes{
+    {{"f64", 8}, {"f32", 4}, {"tf32", 4}, {"bf16", 2}, {"f16", 2}, {"i32", 4}, {"gf2", 1}, {"bool", 1}}};
+
+}  // namespace
+
+const char* type_name(Type type) noexcept {
+    return kTypes[static_cast<std::size_t>(type)].name;
+}
+
+std::size_t element_bytes(Type type) noexcept {
+    return kTypes[static_cast<std::size_t>(type)].bytes;
+}
+
+Type type_from_name(const std::string& name) {
+    std::string known;
+    for (std::size_t i = 0; i < kTypes.size(); ++i) {
+        if (name == kTypes[i].name) {
+            return static_cast<Type>(i);
+        }
+        known += known.empty() ? kTypes[i].name : std::string(" ") + kTypes[i].name;
+    }
+    fail(ErrorCode::usage, "'{}' is not an element type; the types are {}", name, known);
+}
+
+CancelToken::CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
+void CancelToken::cancel() const noexcept {
+    static_cast<std::atomic<bool>*>(flag_.get())->store(true, std::memory_order_relaxed);
+}
+bool CancelToken::cancelled() const noexcept {
+    return static_cast<std::atomic<bool>*>(flag_.get())->load(std::memory_order_relaxed);
+}
+
+}  // namespace heptad

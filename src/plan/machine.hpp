@@ -1,0 +1,45 @@
+// What the planner knows of the machine: measured once by `heptad tune`, or built-in defaults. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad {
+
+/// Rate of one leaf on one shape, all threads of the machine description working.
+struct LeafSample {
+    std::int64_t m = 0, k = 0, n = 0;
+    double seconds = 0;
+};
+
+struct LeafProfile {
+    std::string leaf;  // "openblas", "blis", "mkl", "heptad"
+    Type type = Type::f32;
+    int threads = 1;
+    std::vector<LeafSample> samples;
+};
+
+struct Machine {
+    std::string cpu;  // brand string
+    int threads = 1;
+    bool measured = false;              // false: built-in defaults
+    double combine_bytes_per_s = 20e9;  // bytes read plus written by a combine pass, all threads
+    double scan_bytes_per_s = 20e9;
+    double call_s = 2e-6;  // cost of starting one parallel pass or batch
+    std::vector<LeafProfile> leaves;
+};
+
+/// Seconds of one leaf product, interpolated (log-log over the volume of the nearest shapes); default rates if unknown.
+double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
+                    std::int64_t n);
+/// The fastest leaf for that shape.
+std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n);
+
+/// JSON, and back. parse throws Error(input).
+std::string print_machine(const Machine& machine);
+Machine parse_machine(const std::string& json);
+
+}  // namespace heptad
