@@ -1,0 +1,150 @@
+// c_ij = alpha * sum_p a_ip b_pj + beta * c_ij, summed in the order of p in the arithmetic type of the element type.
+#include "backend/reference/reference_backend.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "backend/reference/element.hpp"
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+using reference::load;
+using reference::store;
+
+template <class Element>
+void multiply_one(const Product& p) {
+    using Value = typename Element::Value;
+    const Value alpha = Element::coefficient(p.alpha);
+    const Value beta = Element::coefficient(p.beta);
+    const bool uses_product = alpha != Element::zero() && p.a.cols > 0;
+    for (std::int64_t i = 0; i < p.c.rows; ++i) {
+        for (std::int64_t j = 0; j < p.c.cols; ++j) {
+            Value result = Element::zero();
+            if (uses_product) {
+                Value sum = Element::zero();
+                for (std::int64_t q = 0; q < p.a.cols; ++q) {
+                    const Value a = Element::factor(load<Element>(p.a, i, q));
+                    const Value b = Element::factor(load<Element>(p.b, q, j));
+                    sum = Element::plus(sum, Element::times(a, b));
+                }
+                result = Element::times(alpha, sum);
+            }
+            if (beta != Element::zero()) {
+                result = Element::plus(result, Element::times(beta, load<Element>(p.c, i, j)));
+            }
+            store<Element>(p.c, i, j, result);
+        }
+    }
+}
+
+/// For every slot the first slot with the same memory: equal views are one value of the pass.
+std::vector<std::size_t> representatives(const std::vector<View>& slots) {
+    std::vector<std::size_t> first(slots.size());
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+        first[s] = s;
+        for (std::size_t t = 0; t < s && slots[s].data != nullptr; ++t) {
+            if (slots[t].data == slots[s].data) {
+                first[s] = t;
+                break;
+            }
+        }
+    }
+    return first;
+}
+
+/// Values stay in the arithmetic type through the pass, and are rounded once, when a slot is written back.
+template <class Element>
+void combine_pass(const CombinePass& pass) {
+    using Value = typename Element::Value;
+    struct SlotValue {
+        Value value = Element::zero();
+        bool loaded = false;
+        bool written = false;
+    };
+    const std::vector<std::size_t> first = representatives(pass.slots);
+    std::vector<SlotValue> values(pass.slots.size());
+    for (std::int64_t i = 0; i < pass.slots.front().rows; ++i) {
+        for (std::int64_t j = 0; j < pass.slots.front().cols; ++j) {
+            values.assign(values.size(), SlotValue{});
+            for (const CombineStatement& statement : pass.statements) {
+                Value sum = Element::zero();
+                bool is_first = true;
+                for (const CombineTerm& term : statement.terms) {
+                    const std::size_t source = first[static_cast<std::size_t>(term.source)];
+                    SlotValue& slot = values[source];
+                    if (!slot.loaded && !slot.written && pass.slots[source].data != nullptr) {
+                        slot.value = load<Element>(pass.slots[source], i, j);
+                        slot.loaded = true;
+                    }
+                    const Value x = Element::times(Element::coefficient(term.coefficient), slot.value);
+                    sum = is_first ? x : Element::plus(sum, x);
+                    is_first = false;
+                }
+                SlotValue& target = values[first[static_cast<std::size_t>(statement.target)]];
+                target.value = sum;
+                target.written = true;
+            }
+            for (std::size_t s = 0; s < values.size(); ++s) {
+                if (values[s].written && pass.slots[s].data != nullptr) {
+                    store<Element>(pass.slots[s], i, j, values[s].value);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void ReferenceBackend::combine(const CombinePass& pass) {
+    if (pass.slots.empty()) {
+        return;
+    }
+    reference::with_element(pass.slots.front().type, [&]<class Element>() { combine_pass<Element>(pass); });
+}
+
+void ReferenceBackend::multiply(std::span<const Product> batch, const std::string& leaf) {
+    if (!leaf.empty() && leaf != "reference") {
+        fail(ErrorCode::usage, "the reference backend has no leaf '{}'; its only one is 'reference'", leaf);
+    }
+    for (const Product& product : batch) {
+        reference::with_element(product.c.type, [&]<class Element>() { multiply_one<Element>(product); });
+    }
+}
+
+ScanResult ReferenceBackend::scan(const ConstView& view) {
+    ScanResult result;
+    bool has_nan = false;
+    reference::with_element(view.type, [&]<class Element>() {
+        if constexpr (std::is_floating_point_v<typename Element::Value>) {
+            for (std::int64_t i = 0; i < view.rows; ++i) {
+                for (std::int64_t j = 0; j < view.cols; ++j) {
+                    const double x = std::abs(static_cast<double>(load<Element>(view, i, j)));
+                    has_nan = has_nan || std::isnan(x);
+                    result.max_abs = x > result.max_abs ? x : result.max_abs;
+                }
+            }
+        }
+    });
+    if (has_nan) {
+        result.max_abs = std::numeric_limits<double>::quiet_NaN();
+    }
+    return result;
+}
+
+void ReferenceBackend::copy(const ConstView& from, const View& to) {
+    const std::size_t bytes = element_bytes(from.type);
+    for (std::int64_t i = 0; i < from.rows; ++i) {
+        for (std::int64_t j = 0; j < from.cols; ++j) {
+            std::memcpy(element_pointer(to, i, j), element_pointer(from, i, j), bytes);
+        }
+    }
+}
+
+std::vector<std::string> ReferenceBackend::leaves(Type) const {
+    return {"reference"};
+}
+
+}  // namespace heptad

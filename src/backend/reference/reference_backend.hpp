@@ -1,0 +1,18 @@
+// The backend that is obviously right: one thread, plain loops, every type, any strides. Others are tested against it.
+#pragma once
+
+#include "backend/backend.hpp"
+
+namespace heptad {
+
+class ReferenceBackend final : public Backend {
+public:
+    std::string name() const override { return "reference"; }
+    void combine(const CombinePass& pass) override;
+    void multiply(std::span<const Product> batch, const std::string& leaf) override;
+    ScanResult scan(const ConstView& view) override;
+    void copy(const ConstView& from, const View& to) override;
+    std::vector<std::string> leaves(Type type) const override;
+};
+
+}  // namespace heptad
