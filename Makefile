@@ -1,0 +1,38 @@
+# The whole interface for a person in a hurry; CMakePresets.json is the one for everybody else.
+.DEFAULT_GOAL := help
+.PHONY: help bootstrap build run test bench lint format clean
+
+help:
+	@echo 'make run      install what is missing, build, and compare a product with the vendor library (N=4096)'
+	@echo 'make test     build and run all tests, then a reduced set under ASan + UBSan and under TSan'
+	@echo 'make bench    measure against every BLAS of this machine; the result file goes to run/'
+	@echo 'make build    build/heptad and build/libheptad.so'
+	@echo 'make lint     clang-format, clang-tidy and shellcheck; make format repairs the first'
+	@echo 'make clean    remove the build folders and run/'
+
+bootstrap:
+	@scripts/bootstrap
+
+build: bootstrap
+	@scripts/build release heptad_cli heptad_shared
+
+run: build
+	@scripts/demo
+
+test: bootstrap
+	@scripts/test
+
+bench: build
+	@mkdir -p run
+	build/heptad bench cpu --json run/bench-cpu.json
+
+lint:
+	@scripts/bootstrap lint
+	@scripts/lint
+
+format:
+	@scripts/bootstrap lint
+	@scripts/format
+
+clean:
+	rm -rf build build-debug build-clang build-asan build-tsan build-lint run

@@ -1,0 +1,167 @@
+// Reads the #include lines of a tree and compares them with the order of the layers.
+#include "layering/include_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace heptad::layering {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Layer {
+    std::string_view folder;
+    int number;
+};
+constexpr std::array<Layer, 10> kLayers = {{{"base", 0},
+                                            {"algorithm", 1},
+                                            {"plan", 2},
+                                            {"backend", 2},
+                                            {"run", 3},
+                                            {"check", 4},
+                                            {"place", 5},
+                                            {"api", 6},
+                                            {"cli", 7},
+                                            {"python", 7}}};
+
+const Layer* find_layer(std::string_view folder) {
+    const auto* found =
+        std::find_if(kLayers.begin(), kLayers.end(), [&](const Layer& l) { return l.folder == folder; });
+    return found == kLayers.end() ? nullptr : found;
+}
+
+std::string first_part(const fs::path& path) {
+    return path.empty() ? std::string() : path.begin()->string();
+}
+
+/// "src/plan/x.hpp" -> "plan/x.hpp", "cli/x.hpp" -> "cli/x.hpp": the name other files include it by.
+fs::path name_in_tree(const fs::path& file) {
+    return first_part(file) == "src" ? file.lexically_relative("src") : file;
+}
+
+std::string without_comments(const std::string& text) {
+    std::string result;
+    result.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.compare(i, 2, "//") == 0) {
+            i = std::min(text.find('\n', i), text.size());
+            if (i < text.size()) {
+                result += '\n';
+            }
+        } else if (text.compare(i, 2, "/*") == 0) {
+            const std::size_t end = std::min(text.find("*/", i + 2), text.size());
+            result.append(static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(i),
+                                                              text.begin() + static_cast<std::ptrdiff_t>(end), '\n')),
+                          '\n');  // line numbers stay right
+            i = end + 1;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+bool is_source(const fs::path& file) {
+    static constexpr std::array<std::string_view, 8> kSuffixes = {".h",   ".hpp", ".c",  ".cpp",
+                                                                  ".inc", ".ipp", ".cu", ".cuh"};
+    return std::find(kSuffixes.begin(), kSuffixes.end(), file.extension().string()) != kSuffixes.end();
+}
+
+}  // namespace
+
+std::vector<Include> includes_of(const std::string& text) {
+    std::vector<Include> result;
+    const std::string code = without_comments(text);
+    int line = 0;
+    for (std::size_t begin = 0; begin < code.size();) {
+        ++line;
+        const std::size_t end = std::min(code.find('\n', begin), code.size());
+        std::string_view rest = std::string_view(code).substr(begin, end - begin);
+        begin = end + 1;
+        const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size())); };
+        skip_blanks();
+        if (!rest.starts_with('#')) {
+            continue;
+        }
+        rest.remove_prefix(1);
+        skip_blanks();
+        if (!rest.starts_with("include")) {
+            continue;
+        }
+        rest.remove_prefix(std::string_view("include").size());
+        skip_blanks();
+        if (!rest.starts_with('"') && !rest.starts_with('<')) {
+            continue;
+        }
+        const char closing = rest.front() == '"' ? '"' : '>';
+        const std::size_t length = rest.find(closing, 1);
+        if (length != std::string_view::npos) {
+            result.push_back({line, std::string(rest.substr(1, length - 1))});
+        }
+    }
+    return result;
+}
+
+std::optional<std::string> violation(const fs::path& file, const std::string& path) {
+    const fs::path from = name_in_tree(file);
+    fs::path to = fs::path(path).lexically_normal();
+    if (first_part(to) == "heptad") {
+        return std::nullopt;  // public
+    }
+    // A path through the parents, or a bare name, is meant relative to the including file.
+    if (first_part(to) == ".." || (to == to.filename() && to.has_extension())) {
+        to = name_in_tree((file.parent_path() / to).lexically_normal());
+    }
+    // <algorithm> is the standard library's, "algorithm/facts.hpp" is ours.
+    const Layer* target = to.has_parent_path() ? find_layer(first_part(to)) : nullptr;
+    if (first_part(from) == "include") {
+        return target == nullptr ? std::nullopt
+                                 : std::optional("a public header includes \"" + path + "\" of the layer '" +
+                                                 std::string(target->folder) + "'; users have only include/heptad/");
+    }
+    const Layer* own = find_layer(first_part(from));
+    if (own == nullptr) {
+        return "the folder of this file is no layer; add it to tests/layering/include_check.cpp";
+    }
+    if (target == nullptr || target == own || target->number < own->number) {
+        return std::nullopt;  // a library of the system, the same layer, or a lower one
+    }
+    return "the layer '" + std::string(own->folder) + "' (" + std::to_string(own->number) + ") must not include \"" +
+           path + "\" of '" + std::string(target->folder) + "' (" + std::to_string(target->number) +
+           "); only lower numbers";
+}
+
+Report check_tree(const fs::path& repository) {
+    Report report;
+    for (const char* top : {"include", "src", "cli"}) {
+        if (!fs::exists(repository / top)) {
+            continue;
+        }
+        std::vector<fs::path> files;
+        for (const auto& entry : fs::recursive_directory_iterator(repository / top)) {
+            if (entry.is_regular_file() && is_source(entry.path())) {
+                files.push_back(entry.path());
+            }
+        }
+        std::sort(files.begin(), files.end());
+        for (const fs::path& file : files) {
+            ++report.files;
+            std::ifstream stream(file);
+            const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+            const fs::path relative = file.lexically_relative(repository);
+            for (const Include& include : includes_of(text)) {
+                ++report.includes;
+                if (const auto sentence = violation(relative, include.path)) {
+                    report.violations.push_back(relative.generic_string() + ":" + std::to_string(include.line) + ": " +
+                                                *sentence);
+                }
+            }
+        }
+    }
+    return report;
+}
+
+}  // namespace heptad::layering

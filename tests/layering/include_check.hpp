@@ -1,0 +1,36 @@
+// Who may include whom (docs/architecture.md): a folder includes only folders with a lower number.
+//
+//   base 0   algorithm 1   plan 2   backend 2   run 3   check 4   place 5   api 6   cli 7
+//
+// Two folders with the same number (plan and backend) do not know each other. The public headers under
+// include/heptad/ may be included by all and include nothing but each other and the standard library.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heptad::layering {
+
+struct Include {
+    int line = 0;
+    std::string path;  // as written between the quotes or brackets
+};
+
+/// Every #include of a C or C++ text, also those inside #if; comments do not count.
+std::vector<Include> includes_of(const std::string& text);
+
+/// The sentence to print if `file` (relative to the repository, such as "src/plan/plan.cpp") must not include `path`.
+std::optional<std::string> violation(const std::filesystem::path& file, const std::string& path);
+
+struct Report {
+    int files = 0;
+    int includes = 0;
+    std::vector<std::string> violations;  // "src/base/x.hpp:12: ..."
+};
+
+/// Reads include/, src/ and cli/ under `repository`.
+Report check_tree(const std::filesystem::path& repository);
+
+}  // namespace heptad::layering

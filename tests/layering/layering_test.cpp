@@ -1,0 +1,103 @@
+// The tree of this repository keeps the order of its layers, and the check that says so catches planted mistakes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "layering/include_check.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using heptad::layering::check_tree;
+using heptad::layering::includes_of;
+using heptad::layering::Report;
+using heptad::layering::violation;
+
+class PlantedTree : public ::testing::Test {
+protected:
+    void SetUp() override {
+        root_ = fs::temp_directory_path() / ("heptad-layering-" + std::to_string(getpid()) + "-" +
+                                             ::testing::UnitTest::GetInstance()->current_test_info()->name());
+        fs::create_directories(root_);
+        write("include/heptad/heptad.hpp", "#include <vector>\n");
+        write("src/base/size.hpp", "#include <heptad/heptad.hpp>\n");
+        write("src/plan/plan.cpp", "#include \"plan/plan.hpp\"\n#include \"algorithm/facts.hpp\"\n");
+    }
+    void TearDown() override { fs::remove_all(root_); }
+
+    void write(const fs::path& name, const std::string& text) const {
+        fs::create_directories((root_ / name).parent_path());
+        std::ofstream(root_ / name) << text;
+    }
+
+    fs::path root_;
+};
+
+TEST(Layering, this_repository_has_no_forbidden_include) {
+    const Report report = check_tree(HEPTAD_SOURCE_DIR);
+    EXPECT_GE(report.files, 20) << "the check found hardly any source";
+    EXPECT_GT(report.includes, report.files);
+    for (const std::string& sentence : report.violations) {
+        ADD_FAILURE() << sentence;
+    }
+}
+
+TEST_F(PlantedTree, clean_tree_passes) {
+    const Report report = check_tree(root_);
+    EXPECT_EQ(report.files, 3);
+    EXPECT_EQ(report.includes, 4);
+    EXPECT_TRUE(report.violations.empty());
+}
+
+TEST_F(PlantedTree, upward_include_is_caught_with_file_and_line) {
+    write("src/base/bad.hpp", "#pragma once\n/* two\nlines */\n#include \"run/runner.hpp\"\n");
+    const Report report = check_tree(root_);
+    ASSERT_EQ(report.violations.size(), 1U);
+    EXPECT_TRUE(report.violations[0].starts_with("src/base/bad.hpp:4: ")) << report.violations[0];
+}
+
+TEST_F(PlantedTree, upward_include_inside_a_condition_is_caught) {
+    write("src/run/bad.cpp", "#ifdef NEVER\n#  include <api/c_api.hpp>\n#endif\n");
+    EXPECT_EQ(check_tree(root_).violations.size(), 1U);
+}
+
+TEST_F(PlantedTree, file_in_a_folder_that_is_no_layer_is_reported) {
+    write("src/misc/tools.hpp", "#include <vector>\n");
+    EXPECT_EQ(check_tree(root_).violations.size(), 1U);
+}
+
+TEST_F(PlantedTree, public_header_that_includes_a_layer_is_caught) {
+    write("include/heptad/bad.hpp", "#include \"base/size.hpp\"\n");
+    EXPECT_EQ(check_tree(root_).violations.size(), 1U);
+}
+
+TEST(Layering, plan_and_backend_do_not_know_each_other) {
+    EXPECT_TRUE(violation("src/plan/plan.cpp", "backend/backend.hpp"));
+    EXPECT_TRUE(violation("src/backend/cpu/cpu.cpp", "plan/plan.hpp"));
+    EXPECT_FALSE(violation("src/run/runner.cpp", "backend/backend.hpp"));
+    EXPECT_FALSE(violation("src/run/runner.cpp", "plan/plan.hpp"));
+}
+
+TEST(Layering, relative_paths_are_followed) {
+    EXPECT_TRUE(violation("src/base/x.cpp", "../run/runner.hpp"));
+    EXPECT_FALSE(violation("src/backend/cpu/x.cpp", "../backend.hpp"));
+    EXPECT_FALSE(violation("src/backend/cpu/x.cpp", "y.hpp"));
+    EXPECT_TRUE(violation("src/backend/cpu/x.cpp", "../../cli/y.hpp"));
+}
+
+TEST(Layering, libraries_of_the_system_are_free) {
+    EXPECT_FALSE(violation("src/base/x.cpp", "fmt/format.h"));
+    EXPECT_FALSE(violation("src/base/x.cpp", "sys/mman.h"));
+    EXPECT_FALSE(violation("src/base/x.cpp", "algorithm"));
+    EXPECT_FALSE(violation("src/base/x.cpp", "heptad/heptad.hpp"));
+}
+
+TEST(Layering, commented_includes_do_not_count) {
+    const auto found = includes_of("// #include \"a.hpp\"\n/* #include \"b.hpp\" */\n# include \"c.hpp\" // why\n");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].path, "c.hpp");
+    EXPECT_EQ(found[0].line, 3);
+}
+
+}  // namespace

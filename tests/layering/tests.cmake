@@ -1,0 +1,23 @@
+heptad_test(layering/layering_test)
+if(TARGET layering_layering_test)
+  target_sources(layering_layering_test PRIVATE layering/include_check.cpp)
+  target_compile_definitions(layering_layering_test PRIVATE HEPTAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endif()
+
+# Every header compiles alone: one test per header, C and C++ for the C interface.
+if(NOT HEPTAD_SANITIZE)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/*.hpp
+    ${PROJECT_SOURCE_DIR}/src/*.hpp ${PROJECT_SOURCE_DIR}/cli/*.hpp)
+  set(alone -fsyntax-only -Wall -Wextra -Wpedantic -Werror
+    -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR})
+  foreach(header ${headers})
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${header})
+    add_test(NAME compiles_alone.${name}
+      COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 ${alone} -include ${header} -x c++ /dev/null)
+    if(name MATCHES "\\.h$")
+      add_test(NAME compiles_alone_as_c.${name}
+        COMMAND ${CMAKE_C_COMPILER} -std=c11 ${alone} -include ${header} -x c /dev/null)
+    endif()
+  endforeach()
+endif()
