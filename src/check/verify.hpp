@@ -1,0 +1,68 @@
+// Is C = alpha * A * B + beta * C0? Answered in O((mk + kn + mn) * vectors) operations instead of O(mkn).
+//
+// i32, gf2: Freivalds' test with 64 random vectors; C x is compared with alpha A (B x) + beta C0 x exactly. A wrong C
+//   passes with probability at most 2^-64.
+// bool: rows are drawn at random and recomputed exactly; all rows where that is cheap or asked for.
+// floats: random signed sums of columns are compared in a higher precision (double; double-double for f64). Rows whose
+//   residual stands out of rounding noise are recomputed entry by entry, and only an entry whose error is above the
+//   tolerance fails the check. So a right result does not fail by bad luck.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/view.hpp"
+
+namespace heptad {
+
+struct VerifyOptions {
+    double alpha = 1;
+    double beta = 0;
+    std::optional<ConstView> c0;  ///< the C that beta multiplied; needed when beta != 0
+
+    /// Floats: an entry is wrong if its error is above tolerance * k * u * max_i |a_i| * max_j |b_j| (2-norms of rows
+    /// of A and columns of B; u the unit roundoff of the type), plus the rounding of beta * C0 and of C itself.
+    double tolerance = 4;
+    /// Floats: where > 0, used instead: an entry is wrong if its error is above error_bound * max|A| * max|B|
+    /// (the bound a plan prints).
+    double error_bound = 0;
+    int rounds = 8;  ///< floats: independent draws of signs
+
+    bool all_rows = false;          ///< bool: recompute every row
+    std::int64_t sampled_rows = 0;  ///< bool: so many rows; 0: as many as are cheap
+
+    std::optional<std::uint64_t> seed;  ///< of the random vectors; drawn from the system where absent
+    int threads = 0;                    ///< 0: all cores this process may use
+    CancelToken cancel;
+};
+
+enum class Verdict : std::uint8_t {
+    passed,
+    failed,
+    not_verifiable,  ///< e.g. sums that may overflow the type on the way; `explanation` says why
+};
+
+struct VerifyResult {
+    Verdict verdict = Verdict::passed;
+    bool passed() const { return verdict == Verdict::passed; }
+
+    /// Probability that a wrong C passes; for floats, that an entry wrong by more than `detectable_error` does.
+    double miss_chance = 0;
+    /// Ring types: entries of C x that differ. bool: wrong entries in the recomputed rows.
+    /// Floats: largest entry error found / allowed entry error; where no row stood out, an upper estimate from the
+    /// sums.
+    double residual = 0;
+    double tolerance = 0;            ///< what `residual` was compared with: 0 for exact types, 1 for floats
+    double detectable_error = 0;     ///< floats: absolute error of an entry that the sums show
+    double detectable_fraction = 0;  ///< bool: smallest fraction of wrong rows that is missed with chance <= 2^-60
+    std::int64_t rows_recomputed = 0;
+    std::int64_t bad_row = -1, bad_col = -1;  ///< a place where C is wrong; bad_col -1 where only the row is known
+    std::uint64_t seed = 0;
+    std::string explanation;  ///< one sentence for a person
+};
+
+/// Throws Error(input) for shapes or types that do not match and Error(usage) for options that cannot be meant.
+VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, const VerifyOptions& options = {});
+
+}  // namespace heptad

@@ -1,0 +1,36 @@
+// Matrices made up on the spot. An element depends on (kind, options, seed, i, j) and on nothing else: not on the
+// number of threads, not on the order of storage, not on the machine (no libm function is used).
+//
+//   uniform    floats: [-1, 1) on the grid of the type; i32: all 2^32 values
+//   normal     floats: mean 0, deviation 1 (Marsaglia's polar method)
+//   integer    low .. high, each as likely                        (numbers only)
+//   bits       1 with probability `density`, else 0               (every type)
+//   identity   1 on the diagonal                                  (every type)
+//   ones, zeros                                                   (every type)
+//   graph      square; edge i -> j, i != j, so that a vertex has `average_degree` edges in the mean   (every type)
+//   hilbert    1 / (i + j + 1)                                    (floats)
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "place/file/hooks.hpp"
+#include "place/memory/matrix.hpp"
+
+namespace heptad {
+
+struct GenerateOptions {
+    std::int64_t low = -8, high = 8;  ///< integer
+    double density = 0.5;             ///< bits
+    double average_degree = 8;        ///< graph
+};
+
+/// Throws Error(usage) for an unknown kind (the sentence lists them), a kind that does not go with the type, or an
+/// option out of range; Error(resource) without memory.
+Matrix generate(const std::string& kind, std::int64_t rows, std::int64_t cols, Type type, std::uint64_t seed,
+                const GenerateOptions& options = {}, const FileHooks& hooks = {});
+
+/// "uniform normal ..."
+std::string generate_kinds();
+
+}  // namespace heptad
