@@ -1,0 +1,55 @@
+# cmake -DBUILD=... -DEXAMPLES=... -DWORK=... -DCC=... -DCXX=... -DGENERATOR=... -DVERSION=... -P install_test.cmake
+# The installed tree is moved once, so that a path of the build or of the first prefix that leaked into it shows.
+set(prefix ${WORK}/moved)
+
+function(step what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what} failed (${status}):\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+step("installing" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${prefix})
+file(GLOB_RECURSE installed RELATIVE ${prefix} ${prefix}/*)
+foreach(wanted "bin/heptad" "include/heptad/heptad.hpp" "lib.*/libheptad.so" "heptadConfig.cmake" "pkgconfig/heptad.pc")
+  if(NOT "${installed}" MATCHES "${wanted}")
+    message(FATAL_ERROR "${wanted} was not installed; there is: ${installed}")
+  endif()
+endforeach()
+
+step("the installed program" ${prefix}/bin/heptad --version)
+if(NOT output MATCHES "${VERSION}")
+  message(FATAL_ERROR "heptad --version says '${output}' instead of ${VERSION}")
+endif()
+
+# The examples are copied away, so that they cannot find headers beside them.
+file(COPY ${EXAMPLES}/ DESTINATION ${WORK}/examples)
+step("configuring the examples" ${CMAKE_COMMAND} -S ${WORK}/examples -B ${WORK}/build -G ${GENERATOR}
+  -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release)
+step("building the examples" ${CMAKE_COMMAND} --build ${WORK}/build)
+file(GLOB sources RELATIVE ${EXAMPLES} ${EXAMPLES}/*.c ${EXAMPLES}/*.cpp)
+foreach(source ${sources})
+  get_filename_component(program ${source} NAME_WE)
+  step("the example ${program}" ${WORK}/build/${program})
+  if(NOT output MATCHES "expected")
+    message(FATAL_ERROR "the example ${program} printed no result:\n${output}")
+  endif()
+endforeach()
+
+# pkg-config finds the same tree, where there is a pkg-config.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  file(GLOB_RECURSE pc ${prefix}/*/heptad.pc)
+  get_filename_component(pc_dir ${pc} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${pc_dir})
+  step("pkg-config" ${pkg_config} --cflags --libs heptad)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  step("compiling by pkg-config" ${CXX} -std=c++20 ${WORK}/examples/01_multiply.cpp -o ${WORK}/by_pkg_config ${flags})
+  get_filename_component(library_dir ${pc_dir} DIRECTORY)
+  step("the program compiled by pkg-config"
+    ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/by_pkg_config)
+endif()
