@@ -147,6 +147,7 @@ struct Options {
     std::string device = "auto";    ///< "auto", "cpu", "reference"
     std::string leaf = "auto";      ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
     std::string mode = "auto";      ///< mode of every level: "auto", "serial" (little memory) or "parallel"
+    bool accumulate = false;        ///< plan(): beta will not be zero. multiply() looks at beta itself
     bool overwrite_inputs = false;  ///< A and B may be used as scratch; their contents are lost
     /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
@@ -219,7 +220,7 @@ private:
     std::shared_ptr<Impl> impl_;
 };
 
-/// What multiply() would do. `beta_zero`, transposes and strides do not change the plan.
+/// What multiply() would do. Transposes and strides do not change the plan.
 HEPTAD_API Plan plan(ProblemSize size, Type type, const Options& options = {}, const Context& context = {});
 
 // ---------------------------------------------------------------- products

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include <heptad/heptad.hpp>
@@ -12,12 +11,12 @@ namespace heptad {
 struct Problem {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
-    bool beta_zero = true;
-    Options options;
     int threads = 1;
+    Options options;
 };
 
-/// One line: "1024x512x2048 f32 balanced".
+const char* accuracy_name(Accuracy accuracy);
+/// One line.
 std::string to_string(const Problem& problem);
 
 }  // namespace heptad

@@ -1,0 +1,260 @@
+#include "plan/level_layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <tuple>
+
+#include "algorithm/catalogue.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+
+namespace heptad {
+namespace {
+
+/// Sums of an algorithm in its own bases, made when first asked for.
+struct CorePrograms {
+    LinearProgram a, b, c;
+};
+
+const CorePrograms& core_programs(const std::string& name) {
+    static std::mutex mutex;
+    static std::map<std::string, std::unique_ptr<CorePrograms>> made;
+    const std::lock_guard lock(mutex);
+    auto& programs = made[name];
+    if (!programs) {
+        const Algorithm& algorithm = find_algorithm(name).algorithm;
+        const bool mod_2 = algorithm.ring == Ring::gf2;
+        programs = std::make_unique<CorePrograms>(CorePrograms{share_subexpressions(algorithm.u, mod_2),
+                                                               share_subexpressions(algorithm.v, mod_2),
+                                                               share_subexpressions(transposed(algorithm.w), mod_2)});
+    }
+    return *programs;
+}
+
+const Schedule& made_schedule(const std::string& name, bool core, bool accumulate) {
+    static std::mutex mutex;
+    static std::map<std::tuple<std::string, bool, bool>, std::unique_ptr<Schedule>> made;
+    const std::lock_guard lock(mutex);
+    auto& schedule = made[{name, core, accumulate}];
+    if (!schedule) {
+        const CatalogueEntry& entry = find_algorithm(name);
+        Algorithm algorithm = core ? entry.algorithm : entry.standard;
+        algorithm.basis.reset();
+        SchedulerOptions options;
+        options.accumulate = accumulate;
+        options.c_as_scratch = false;  // right for blocks of any shape
+        schedule = std::make_unique<Schedule>(make_schedule(algorithm, options));
+    }
+    return *schedule;
+}
+
+double schedule_traffic_bytes(const Schedule& schedule, const BlockSize& block, Type type) {
+    double bytes = 0;
+    for (const CombineRun& run : combine_runs(schedule)) {
+        std::set<Symbol> read;
+        std::set<Symbol> written;
+        for (int i = run.first; i < run.last; ++i) {
+            const ScheduleStep& step = schedule.steps[static_cast<std::size_t>(i)];
+            for (const CombineOutput& output : step.outputs) {
+                for (const ScheduleTerm& term : output.terms) {
+                    if (!written.contains(term.symbol)) {
+                        read.insert(term.symbol);
+                    }
+                }
+            }
+            for (const CombineOutput& output : step.outputs) {
+                written.insert(output.target);
+            }
+        }
+        bytes += static_cast<double>(read.size() + written.size()) *
+                 static_cast<double>(block_bytes(run.shape, block, type));
+    }
+    return bytes;
+}
+
+}  // namespace
+
+LevelPrograms level_programs(const std::string& algorithm, bool core) {
+    const CatalogueEntry& entry = find_algorithm(algorithm);
+    if (!core || !entry.algorithm.basis) {
+        return {&entry.standard, &entry.sums_a, &entry.sums_b, &entry.sums_c};
+    }
+    const CorePrograms& programs = core_programs(algorithm);
+    return {&entry.algorithm, &programs.a, &programs.b, &programs.c};
+}
+
+OperandLayout operand_layout(const LinearProgram& program) {
+    OperandLayout layout;
+    layout.slot_of_value.assign(static_cast<std::size_t>(program.inputs) + program.statements.size(), -1);
+    for (const LinearTerm& output : program.outputs) {
+        if (output.value >= program.inputs) {
+            int& slot = layout.slot_of_value[static_cast<std::size_t>(output.value)];
+            if (slot < 0) {
+                slot = layout.stored++;
+            }
+        }
+    }
+    std::set<int> read;
+    for (const LinearStatement& statement : program.statements) {
+        for (const LinearTerm& term : statement.terms) {
+            if (term.value < program.inputs) {
+                read.insert(term.value);
+            }
+        }
+    }
+    layout.inputs_read = static_cast<int>(read.size());
+    return layout;
+}
+
+int stored_products(const Algorithm& algorithm, bool accumulate) {
+    return accumulate ? algorithm.rank() : std::max(0, algorithm.rank() - algorithm.m * algorithm.n);
+}
+
+const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate) {
+    if (!level.schedule.empty()) {
+        const Schedule& schedule = find_schedule(level.schedule);
+        if (schedule.accumulates == accumulate) {
+            return schedule;
+        }
+    } else if (level.algorithm == "winograd") {
+        return find_schedule(accumulate ? "huss-lederman-3" : "p0-figure-15");
+    }
+    return made_schedule(level.algorithm, core, accumulate);
+}
+
+bool adds_products(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const ScheduleStep& step) {
+        return step.kind == ScheduleStep::Kind::product && step.update != ScheduleStep::Update::store;
+    });
+}
+
+std::vector<CombineRun> combine_runs(const Schedule& schedule) {
+    std::map<Symbol, Shape>
+        held;  // what each block holds at this point; its own shape where nothing else was put there
+    const auto shape_held = [&](const Symbol& symbol) {
+        const auto found = held.find(symbol);
+        if (found != held.end()) {
+            return found->second;
+        }
+        return symbol.kind == SymbolKind::a ? Shape::a : symbol.kind == SymbolKind::b ? Shape::b : Shape::c;
+    };
+    std::vector<CombineRun> runs;
+    bool open = false;
+    for (int i = 0; i < static_cast<int>(schedule.steps.size()); ++i) {
+        const ScheduleStep& step = schedule.steps[static_cast<std::size_t>(i)];
+        if (step.kind == ScheduleStep::Kind::product) {
+            held[step.target] = Shape::c;
+            open = false;
+            continue;
+        }
+        const CombineOutput& first = step.outputs.front();
+        const Shape shape = first.terms.empty() ? shape_held(first.target) : shape_held(first.terms.front().symbol);
+        for (const CombineOutput& output : step.outputs) {
+            held[output.target] = shape;
+        }
+        if (open && runs.back().shape == shape) {
+            runs.back().last = i + 1;
+        } else {
+            runs.push_back({i, i + 1, shape});
+            open = true;
+        }
+    }
+    return runs;
+}
+
+std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type) {
+    const std::int64_t elements = shape == Shape::a   ? checked_mul(block.m, block.k)
+                                  : shape == Shape::b ? checked_mul(block.k, block.n)
+                                                      : checked_mul(block.m, block.n);
+    return round_up(checked_mul(elements, static_cast<std::int64_t>(element_bytes(type))), kWorkspaceAlignment);
+}
+
+std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type) {
+    std::int64_t bytes = 0;
+    for (const Shape shape : temporary.holds) {
+        bytes = std::max(bytes, block_bytes(shape, block, type));
+    }
+    return bytes;
+}
+
+std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block,
+                                   Type type) {
+    std::int64_t bytes = 0;
+    if (level.mode == LevelMode::serial) {
+        for (const Temporary& temporary : level_schedule(level, core, accumulate).temporaries) {
+            bytes = checked_add(bytes, temporary_bytes(temporary, block, type));
+        }
+        return bytes;
+    }
+    const LevelPrograms programs = level_programs(level.algorithm, core);
+    bytes = checked_add(bytes, checked_mul(operand_layout(*programs.a).stored, block_bytes(Shape::a, block, type)));
+    bytes = checked_add(bytes, checked_mul(operand_layout(*programs.b).stored, block_bytes(Shape::b, block, type)));
+    return checked_add(
+        bytes, checked_mul(stored_products(*programs.algorithm, accumulate), block_bytes(Shape::c, block, type)));
+}
+
+double level_traffic_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block, Type type) {
+    if (level.mode == LevelMode::serial) {
+        return schedule_traffic_bytes(level_schedule(level, core, accumulate), block, type);
+    }
+    const LevelPrograms programs = level_programs(level.algorithm, core);
+    const OperandLayout a = operand_layout(*programs.a);
+    const OperandLayout b = operand_layout(*programs.b);
+    const int outputs = programs.algorithm->m * programs.algorithm->n;
+    return static_cast<double>(a.stored + a.inputs_read) * static_cast<double>(block_bytes(Shape::a, block, type)) +
+           static_cast<double>(b.stored + b.inputs_read) * static_cast<double>(block_bytes(Shape::b, block, type)) +
+           static_cast<double>(programs.algorithm->rank() + outputs * (accumulate ? 2 : 1)) *
+               static_cast<double>(block_bytes(Shape::c, block, type));
+}
+
+int level_passes(const LevelPlan& level, bool core, bool accumulate) {
+    if (level.mode == LevelMode::parallel) {
+        return 3;
+    }
+    return static_cast<int>(combine_runs(level_schedule(level, core, accumulate)).size());
+}
+
+std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
+    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    std::int64_t bytes = 0;
+    if (plan.change_basis) {
+        bytes = checked_add(block_bytes(Shape::a, block, plan.type), block_bytes(Shape::b, block, plan.type));
+        if (plan.accumulate) {
+            bytes = checked_add(bytes, block_bytes(Shape::c, block, plan.type));
+        }
+    }
+    // A level below one that adds products needs workspace for both cases; it is entered with either.
+    bool stores = !plan.accumulate || plan.change_basis;
+    bool adds = plan.accumulate && !plan.change_basis;
+    for (const LevelPlan& level : plan.levels) {
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
+        std::int64_t level_bytes = 0;
+        bool below_stores = false;
+        bool below_adds = false;
+        for (const bool accumulate : {false, true}) {
+            if (accumulate ? adds : stores) {
+                level_bytes = std::max(level_bytes,
+                                       level_workspace_bytes(level, plan.change_basis, accumulate, block, plan.type));
+                if (level.mode == LevelMode::parallel) {
+                    below_stores = true;
+                } else {
+                    for (const ScheduleStep& step : level_schedule(level, plan.change_basis, accumulate).steps) {
+                        if (step.kind == ScheduleStep::Kind::product) {
+                            (step.update == ScheduleStep::Update::store ? below_stores : below_adds) = true;
+                        }
+                    }
+                }
+            }
+        }
+        bytes = checked_add(bytes, level_bytes);
+        stores = below_stores;
+        adds = below_adds;
+    }
+    return bytes;
+}
+
+}  // namespace heptad

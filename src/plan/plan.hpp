@@ -1,0 +1,57 @@
+// What was decided: the second of the three plain structs that carry a product. No pointers, prints on one line, and
+// the print parses back to an equal plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad {
+
+/// How one level is carried out.
+enum class LevelMode : std::uint8_t {
+    serial,    // depth first along a schedule, a few temporaries
+    parallel,  // all sums in one pass, all products as one batch, all outputs in one pass; more memory, less traffic
+};
+const char* mode_name(LevelMode mode);
+
+struct LevelPlan {
+    std::string algorithm;
+    LevelMode mode = LevelMode::parallel;
+    std::string schedule;  // serial: name of a shipped schedule; empty: the default one for this algorithm
+    bool operator==(const LevelPlan&) const = default;
+};
+
+struct ProductPlan {
+    std::int64_t m = 0, k = 0, n = 0;
+    Type type = Type::f32;
+    std::string backend = "cpu";
+    int threads = 1;
+    bool accumulate = false;  // beta may be other than zero
+    bool change_basis =
+        false;  // all levels share one algorithm with bases: A, B are transformed once, C once at the end
+    std::vector<LevelPlan> levels;
+    std::string leaf;         // of the products at the bottom
+    std::string fringe_leaf;  // of what is peeled off
+    std::int64_t core_m = 0, core_k = 0,
+                 core_n = 0;  // divisible part; the rest is peeled off and multiplied classically
+    std::int64_t workspace_bytes = 0;
+    double predicted_s = 0;
+    double error_bound = 0;  // max|C - computed| <= error_bound * max|A| * max|B|
+    bool operator==(const ProductPlan&) const = default;
+};
+
+std::string to_string(const ProductPlan& plan);
+/// Throws Error(input) that names the part it does not understand, or Error(usage) for an unknown algorithm.
+ProductPlan parse_plan(const std::string& text);
+
+/// Sizes of the blocks at the bottom.
+struct LeafSize {
+    std::int64_t m = 0, k = 0, n = 0;
+    std::int64_t count = 1;  // how many products of that size
+};
+LeafSize leaf_size(const ProductPlan& plan);
+
+}  // namespace heptad

@@ -1,0 +1,296 @@
+#include "plan/planner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithm/catalogue.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/level_layout.hpp"
+
+namespace heptad {
+namespace {
+
+bool is_float(Type type) {
+    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
+}
+
+/// Types for which sums of blocks make sense on this backend: the 16-bit types lose too much in rounded sums.
+bool has_levels(Type type) {
+    return type == Type::f64 || type == Type::f32 || type == Type::i32 || type == Type::gf2;
+}
+
+/// Fills in the divisible part; drops levels that the sizes do not allow.
+void set_core(ProductPlan& plan) {
+    std::int64_t unit_m = 1;
+    std::int64_t unit_k = 1;
+    std::int64_t unit_n = 1;
+    std::size_t kept = 0;
+    for (; kept < plan.levels.size(); ++kept) {
+        const Algorithm& algorithm = find_algorithm(plan.levels[kept].algorithm).algorithm;
+        const std::int64_t next_m = checked_mul(unit_m, algorithm.m);
+        const std::int64_t next_k = checked_mul(unit_k, algorithm.k);
+        const std::int64_t next_n = checked_mul(unit_n, algorithm.n);
+        if (next_m > plan.m || next_k > plan.k || next_n > plan.n) {
+            break;
+        }
+        unit_m = next_m;
+        unit_k = next_k;
+        unit_n = next_n;
+    }
+    plan.levels.resize(kept);
+    plan.core_m = plan.m / unit_m * unit_m;
+    plan.core_k = plan.k / unit_k * unit_k;
+    plan.core_n = plan.n / unit_n * unit_n;
+}
+
+bool shares_one_basis(const std::vector<LevelPlan>& levels) {
+    return !levels.empty() && find_algorithm(levels.front().algorithm).algorithm.basis.has_value() &&
+           std::all_of(levels.begin(), levels.end(), [&](const LevelPlan& level) {
+               return level.algorithm == levels.front().algorithm && level.schedule.empty();
+           });
+}
+
+/// A schedule that keeps a value in a block of another shape needs square blocks; anything else falls back to one that
+/// fits.
+void drop_unfitting_schedules(ProductPlan& plan) {
+    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    for (LevelPlan& level : plan.levels) {
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
+        if (!level.schedule.empty()) {
+            const Schedule& schedule = find_schedule(level.schedule);
+            if (schedule.overwrites_inputs ||
+                (schedule.square_blocks_only && (block.m != block.k || block.k != block.n))) {
+                level.schedule.clear();
+            }
+        }
+    }
+}
+
+void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
+    set_core(plan);
+    drop_unfitting_schedules(plan);
+    plan.change_basis = shares_one_basis(plan.levels);
+    const LeafSize leaf = leaf_size(plan);
+    const bool chosen = problem.options.leaf != "auto";
+    plan.leaf = chosen ? problem.options.leaf : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n);
+    plan.fringe_leaf = plan.leaf;
+    plan.workspace_bytes = plan_workspace_bytes(plan);
+    plan.predicted_s = predict_seconds(plan, machine);
+    plan.error_bound = error_bound(plan);
+}
+
+ProductPlan empty_plan(const Problem& problem) {
+    ProductPlan plan;
+    plan.m = problem.m;
+    plan.k = problem.k;
+    plan.n = problem.n;
+    plan.type = problem.type;
+    plan.backend = problem.options.device == "auto" ? "cpu" : problem.options.device;
+    plan.threads = problem.threads;
+    plan.accumulate = problem.options.accumulate;
+    return plan;
+}
+
+/// Seconds of the parts peeled off: the rest of k for the core, the last rows, the last columns.
+double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
+    double seconds = 0;
+    const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+        if (m > 0 && k > 0 && n > 0) {
+            seconds += leaf_seconds(machine, plan.fringe_leaf, plan.type, m, k, n);
+        }
+    };
+    add(plan.core_m, plan.k - plan.core_k, plan.core_n);
+    add(plan.m - plan.core_m, plan.k, plan.n);
+    add(plan.core_m, plan.k, plan.n - plan.core_n);
+    return seconds;
+}
+
+/// Search over algorithms and modes, level by level from the outside.
+class Search {
+public:
+    Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits)
+        : problem_(problem), machine_(machine), limits_(limits), best_(plan_with_levels(problem, machine, {})) {
+        classical_s_ = best_.predicted_s;
+        if (problem.options.algorithm == "auto") {
+            // Square first: ties go to the earlier one. The rectangular ones serve problems whose sizes differ.
+            for (const char* name : {"winograd", "strassen", "2x2x3-11", "2x3x2-11", "3x2x2-11", "2x3x3-15", "3x2x3-15",
+                                     "3x3x2-15", "3x3x3-23", "2x2x4-14", "4x2x2-14"}) {
+                candidates_.emplace_back(name);
+            }
+        } else {
+            candidates_.push_back(problem.options.algorithm);
+        }
+        std::erase_if(candidates_, [&](const std::string& name) {
+            return !ring_admits(find_algorithm(name).algorithm.ring, problem.type);
+        });
+        growth_limit_ = is_float(problem.type) && problem.options.accuracy == Accuracy::balanced
+                            ? limits.balanced_growth
+                            : HUGE_VAL;
+    }
+
+    ProductPlan run() {
+        extend(problem_.m, problem_.k, problem_.n);
+        return best_;
+    }
+
+private:
+    void extend(std::int64_t m, std::int64_t k, std::int64_t n) {
+        if (static_cast<int>(levels_.size()) == limits_.most_levels) {
+            return;
+        }
+        for (const std::string& name : candidates_) {
+            const Algorithm& algorithm = find_algorithm(name).algorithm;
+            const std::int64_t block_m = m / algorithm.m;
+            const std::int64_t block_k = k / algorithm.k;
+            const std::int64_t block_n = n / algorithm.n;
+            if (std::min({block_m, block_k, block_n}) < limits_.smallest_leaf) {
+                continue;
+            }
+            for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
+                if (problem_.options.mode != "auto" && problem_.options.mode != mode_name(mode)) {
+                    continue;
+                }
+                levels_.push_back({name, mode, ""});
+                if (expected_growth(levels_) <= growth_limit_) {
+                    consider();
+                    extend(block_m, block_k, block_n);
+                }
+                levels_.pop_back();
+            }
+        }
+    }
+
+    void consider() {
+        const ProductPlan plan = plan_with_levels(problem_, machine_, levels_);
+        const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
+        const bool pays = plan.predicted_s * limits_.least_gain < classical_s_;
+        if (fits && pays && plan.predicted_s < best_.predicted_s) {
+            best_ = plan;
+        }
+    }
+
+    const Problem& problem_;
+    const Machine& machine_;
+    const PlannerLimits& limits_;
+    std::vector<std::string> candidates_;
+    std::vector<LevelPlan> levels_;
+    double growth_limit_ = 0;
+    double classical_s_ = 0;
+    ProductPlan best_;
+};
+
+/// As many levels as asked for, in the mode with the least predicted time that fits the workspace.
+ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
+    const std::string name = problem.options.algorithm == "auto" ? "winograd" : problem.options.algorithm;
+    const auto all = [&](int count, int serial) {
+        std::vector<LevelPlan> levels;
+        for (int i = 0; i < count; ++i) {
+            levels.push_back({name, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
+        }
+        return plan_with_levels(problem, machine, levels);
+    };
+    const int fewest_serial = problem.options.mode == "serial" ? problem.options.levels : 0;
+    const int most_serial = problem.options.mode == "parallel" ? 0 : problem.options.levels;
+    for (int serial = fewest_serial; serial <= most_serial; ++serial) {
+        const ProductPlan plan = all(problem.options.levels, serial);
+        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            return plan;
+        }
+    }
+    // Not even depth first fits: fewer levels, down to the classical product that needs nothing.
+    for (int count = problem.options.levels - 1; count > 0; --count) {
+        const ProductPlan plan = all(count, most_serial == 0 ? 0 : count);
+        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            return plan;
+        }
+    }
+    return plan_with_levels(problem, machine, {});
+}
+
+void validate(const Problem& problem) {
+    const Options& options = problem.options;
+    if (problem.m < 0 || problem.k < 0 || problem.n < 0) {
+        fail(ErrorCode::usage, "sizes are not negative; {}x{}x{} was asked for", problem.m, problem.k, problem.n);
+    }
+    for (const auto& [rows, cols] : {std::pair{problem.m, problem.k}, {problem.k, problem.n}, {problem.m, problem.n}}) {
+        checked_mul(checked_mul(rows, cols), static_cast<std::int64_t>(element_bytes(problem.type)));
+    }
+    if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel") {
+        fail(ErrorCode::usage, "'{}' is not the mode of a level; say auto, serial or parallel", options.mode);
+    }
+    if (options.levels > 20) {
+        fail(ErrorCode::usage, "{} levels are more than any matrix can use; the most is 20", options.levels);
+    }
+    if (options.algorithm != "auto") {
+        const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
+        if (!ring_admits(algorithm.ring, problem.type) && options.levels != 0) {
+            fail(ErrorCode::usage,
+                 "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
+                 options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
+        }
+    }
+}
+
+}  // namespace
+
+double predict_seconds(const ProductPlan& plan, const Machine& machine) {
+    const LeafSize leaf = leaf_size(plan);
+    double seconds =
+        static_cast<double>(leaf.count) * leaf_seconds(machine, plan.leaf, plan.type, leaf.m, leaf.k, leaf.n);
+    if (plan.levels.empty()) {
+        return seconds;
+    }
+    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    double count = 1;
+    double bytes = 0;
+    double passes = 0;
+    bool accumulate = plan.accumulate && !plan.change_basis;
+    const auto element = static_cast<double>(element_bytes(plan.type));
+    const auto operands = [&](const BlockSize& b) {
+        return (static_cast<double>(b.m) * static_cast<double>(b.k) +
+                static_cast<double>(b.k) * static_cast<double>(b.n)) *
+               element;
+    };
+    if (plan.change_basis) {  // read and write every operand and the result once per level
+        bytes += 2 * static_cast<double>(plan.levels.size()) *
+                 (operands(block) + static_cast<double>(block.m) * static_cast<double>(block.n) * element);
+    }
+    for (const LevelPlan& level : plan.levels) {
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
+        bytes += count * level_traffic_bytes(level, plan.change_basis, accumulate, block, plan.type);
+        passes += count * level_passes(level, plan.change_basis, accumulate);
+        accumulate =
+            level.mode == LevelMode::serial && adds_products(level_schedule(level, plan.change_basis, accumulate));
+        count *= algorithm.rank();
+    }
+    seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s + fringe_seconds(plan, machine);
+    if (is_float(plan.type)) {
+        seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
+    }
+    return seconds;
+}
+
+ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels) {
+    ProductPlan plan = empty_plan(problem);
+    plan.levels = levels;
+    fill_in(plan, problem, machine);
+    return plan;
+}
+
+ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    validate(problem);
+    const Options& options = problem.options;
+    const bool levels_allowed = has_levels(problem.type) &&
+                                !(is_float(problem.type) && options.accuracy == Accuracy::strict) &&
+                                options.levels != 0 && options.workspace_limit_bytes > 0;
+    if (!levels_allowed) {
+        return plan_with_levels(problem, machine, {});
+    }
+    return options.levels > 0 ? forced_levels(problem, machine) : Search(problem, machine, limits).run();
+}
+
+}  // namespace heptad

@@ -1,0 +1,37 @@
+// Problem + catalogue + Machine -> Plan. Pure functions: no I/O, no clocks, no devices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/machine.hpp"
+#include "plan/plan.hpp"
+#include "plan/problem.hpp"
+
+namespace heptad {
+
+/// Every knob of the planner, with its reason.
+struct PlannerLimits {
+    /// Blocks at the bottom are not made smaller than this by choice: below, leaves starve and passes dominate
+    /// everywhere.
+    std::int64_t smallest_leaf = 96;
+    /// More levels than this never paid on any machine seen, and the error grows with each.
+    int most_levels = 5;
+    /// `balanced`: growth of the error on random data over the classical product's; "about one decimal digit".
+    double balanced_growth = 10;
+    /// A fast plan must be predicted this much faster than the classical product to be taken: predictions are that
+    /// good.
+    double least_gain = 1.02;
+};
+
+/// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
+ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
+
+/// The plan with exactly these levels, as far as the sizes go: workspace, time and bound filled in.
+ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels);
+
+/// Seconds that the plan will take.
+double predict_seconds(const ProductPlan& plan, const Machine& machine);
+
+}  // namespace heptad

@@ -1,0 +1,180 @@
+#include "run/level_runner.hpp"
+
+#include "algorithm/catalogue.hpp"
+#include "run/combine_passes.hpp"
+
+namespace heptad {
+
+void ProgressMeter::check_cancelled() const {
+    if (hooks_.cancel != nullptr && hooks_.cancel->cancelled()) {
+        fail(ErrorCode::cancelled, "the product was cancelled; C is undefined");
+    }
+}
+
+void ProgressMeter::advance(double work) {
+    done_ += work;
+    if (hooks_.progress) {
+        hooks_.progress({total_ > 0 ? std::min(1.0, done_ / total_) : 1.0, "multiply"});
+    }
+}
+
+std::vector<View> blocks_of(const View& view, int grid_rows, int grid_cols) {
+    const std::int64_t rows = view.rows / grid_rows;
+    const std::int64_t cols = view.cols / grid_cols;
+    std::vector<View> blocks;
+    blocks.reserve(static_cast<std::size_t>(grid_rows) * static_cast<std::size_t>(grid_cols));
+    for (int i = 0; i < grid_rows; ++i) {
+        for (int j = 0; j < grid_cols; ++j) {
+            blocks.push_back(block(view, i * rows, j * cols, rows, cols));
+        }
+    }
+    return blocks;
+}
+
+std::vector<View> blocks_of(const ConstView& view, int grid_rows, int grid_cols) {
+    // A combine pass names its inputs and outputs in one list of slots; inputs are only ever read.
+    return blocks_of(
+        View(const_cast<void*>(view.data), view.type, view.rows, view.cols, view.row_stride, view.col_stride),
+        grid_rows, grid_cols);
+}
+
+View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols) {
+    const bool by_columns = is_column_contiguous(like) && !is_row_contiguous(like);
+    return by_columns ? View(memory, like.type, rows, cols, 1, rows) : View(memory, like.type, rows, cols, cols, 1);
+}
+
+View LevelRunner::stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols) {
+    return storage_view(arena_.take(rows * cols * static_cast<std::int64_t>(element_bytes(like.type))), like, rows,
+                        cols);
+}
+
+void LevelRunner::combine(const CombinePass& pass) {
+    if (!pass.statements.empty()) {
+        meter_.check_cancelled();
+        backend_.combine(pass);
+    }
+}
+
+void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& products) {
+    if (depth < plan_.levels.size()) {
+        for (const Product& product : products) {
+            run(depth, product.alpha, product.a, product.b, product.beta, product.c);
+        }
+        return;
+    }
+    meter_.check_cancelled();
+    backend_.multiply(products, plan_.leaf);
+    double work = 0;
+    for (const Product& product : products) {
+        work += static_cast<double>(product.c.rows) * static_cast<double>(product.c.cols) *
+                static_cast<double>(product.a.cols);
+    }
+    meter_.advance(work);
+}
+
+void LevelRunner::run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
+                      const View& c) {
+    if (depth == plan_.levels.size()) {
+        run_batch(depth, {{alpha, a, b, beta, c}});
+    } else if (plan_.levels[depth].mode == LevelMode::parallel) {
+        run_parallel(depth, alpha, a, b, beta, c);
+    } else {
+        run_serial(depth, alpha, a, b, beta, c);
+    }
+}
+
+void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
+                               const View& c) {
+    const ArenaScope scope(arena_);
+    const LevelPrograms programs = level_programs(plan_.levels[depth].algorithm, plan_.change_basis);
+    const Algorithm& algorithm = *programs.algorithm;
+    const std::vector<View> c_blocks = blocks_of(c, algorithm.m, algorithm.n);
+
+    const auto sums = [&](const LinearProgram& program, const ConstView& operand, int grid_rows, int grid_cols) {
+        const std::vector<View> blocks = blocks_of(operand, grid_rows, grid_cols);
+        const OperandLayout layout = operand_layout(program);
+        std::vector<View> stored;
+        for (int i = 0; i < layout.stored; ++i) {
+            stored.push_back(stored_block(operand, blocks.front().rows, blocks.front().cols));
+        }
+        combine(operand_pass(program, layout, blocks, stored));
+        return product_operands(program, layout, blocks, stored);
+    };
+    const std::vector<ScaledBlock> left = sums(*programs.a, a, algorithm.m, algorithm.k);
+    const std::vector<ScaledBlock> right = sums(*programs.b, b, algorithm.k, algorithm.n);
+
+    // With beta = 0, C's own blocks hold the first products until the last pass turns them into the result.
+    std::vector<View> products;
+    std::vector<Product> batch;
+    for (int s = 0; s < algorithm.rank(); ++s) {
+        const auto i = static_cast<std::size_t>(s);
+        products.push_back(beta == 0 && i < c_blocks.size()
+                               ? c_blocks[i]
+                               : stored_block(c, c_blocks.front().rows, c_blocks.front().cols));
+        batch.push_back(
+            {alpha * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0, products.back()});
+    }
+    run_batch(depth + 1, batch);
+    combine(result_pass(*programs.c, products, beta, c_blocks));
+}
+
+void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
+                             const View& c) {
+    const ArenaScope scope(arena_);
+    const bool accumulate = beta != 0;
+    const Schedule& schedule = level_schedule(plan_.levels[depth], plan_.change_basis, accumulate);
+    ScheduleBlocks blocks{blocks_of(a, schedule.m, schedule.k),
+                          blocks_of(b, schedule.k, schedule.n),
+                          blocks_of(c, schedule.m, schedule.n),
+                          {},
+                          a,
+                          b,
+                          c};
+    const BlockSize size{c.rows / schedule.m, a.cols / schedule.k, c.cols / schedule.n};
+    for (const Temporary& temporary : schedule.temporaries) {
+        blocks.temporaries.push_back(arena_.take(temporary_bytes(temporary, size, plan_.type)));
+    }
+    if (accumulate && beta != 1) {
+        combine({{c}, {{0, {{0, beta}}}}});
+    }
+    std::size_t next_run = 0;
+    const std::vector<CombineRun> runs = combine_runs(schedule);
+    for (int i = 0; i < static_cast<int>(schedule.steps.size());) {
+        const ScheduleStep& step = schedule.steps[static_cast<std::size_t>(i)];
+        if (step.kind == ScheduleStep::Kind::combine) {
+            const CombineRun& steps = runs[next_run++];
+            combine(schedule_pass(schedule, steps, blocks));
+            i = steps.last;
+            continue;
+        }
+        const double sign = step.update == ScheduleStep::Update::subtract ? -alpha : alpha;
+        run(depth + 1, sign, blocks.view(step.left, Shape::a), blocks.view(step.right, Shape::b),
+            step.update == ScheduleStep::Update::store ? 0 : 1, blocks.view(step.target, Shape::c));
+        ++i;
+    }
+}
+
+void LevelRunner::run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta,
+                                       const View& c) {
+    const ArenaScope scope(arena_);
+    const Algorithm& algorithm = find_algorithm(plan_.levels.front().algorithm).algorithm;
+    const int depth = static_cast<int>(plan_.levels.size());
+    const auto change = [&](const CoefficientMatrix& basis, const ConstView& from, const View& to, int grid_rows,
+                            int grid_cols) {
+        for (const CombinePass& pass : basis_passes(basis, from, to, grid_rows, grid_cols, depth)) {
+            combine(pass);
+        }
+    };
+    const View changed_a = stored_block(a, a.rows, a.cols);
+    const View changed_b = stored_block(b, b.rows, b.cols);
+    change(algorithm.basis->phi, a, changed_a, algorithm.m, algorithm.k);
+    change(algorithm.basis->psi, b, changed_b, algorithm.k, algorithm.n);
+    const View changed_c = beta == 0 ? c : stored_block(c, c.rows, c.cols);
+    run(0, alpha, changed_a, changed_b, 0, changed_c);
+    change(algorithm.basis->chi, changed_c, changed_c, algorithm.m, algorithm.n);
+    if (beta != 0) {
+        combine({{c, changed_c}, {{0, {{0, beta}, {1, 1}}}}});
+    }
+}
+
+}  // namespace heptad

@@ -1,0 +1,27 @@
+// Walks a plan over a backend: recursion, fringes, workspace, non-finite input.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/backend.hpp"
+#include "plan/plan.hpp"
+
+namespace heptad {
+
+struct RunHooks {
+    ProgressCallback progress;  // may be empty
+    const CancelToken* cancel = nullptr;
+};
+
+struct RunReport {
+    std::int64_t workspace_used_bytes = 0;
+    bool fell_back = false;  // non-finite input, or sums that could overflow: the product was done classically
+};
+
+/// c = alpha * a * b + beta * c as the plan says. The views fit the plan and c overlaps nothing; beta is zero unless
+/// the plan accumulates. `workspace` holds plan.workspace_bytes, aligned to kWorkspaceAlignment (null when that is
+/// zero).
+RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
+                   double beta, const View& c, void* workspace, const RunHooks& hooks = {});
+
+}  // namespace heptad
