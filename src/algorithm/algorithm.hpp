@@ -45,8 +45,10 @@ struct Algorithm {
     std::string signature() const;
 };
 
-/// May products of this element type use algorithms over this ring? (bool: only "classical".)
+/// May products of this element type use algorithms over this ring? (bool: none; see below.)
 bool ring_admits(Ring ring, Type type);
+/// The same question about one algorithm; the answer for bool is yes for "classical", which never subtracts.
+bool algorithm_admits(const Algorithm& algorithm, Type type);
 
 /// Reads .alg text. Errors are Error(input) and start with "FILE:LINE: ".
 Algorithm parse_algorithm(const std::string& text, const std::string& file_name);
@@ -57,12 +59,15 @@ std::string print_algorithm(const Algorithm& algorithm);
 /// with the first equation that fails.
 std::string prove(const Algorithm& algorithm);
 
-/// The same algorithm in the standard basis (bases multiplied in).
+/// The same algorithm in the standard basis (bases multiplied in; name and source are kept).
 Algorithm flattened(const Algorithm& algorithm);
-/// <m1 m2, k1 k2, n1 n2>: outer over inner; blocks are numbered row by row of the composed grid.
+/// <m1 m2, k1 k2, n1 n2>: outer over inner, in the standard basis; blocks are numbered row by row of the composed grid.
+/// Throws Error(usage) beyond 64 blocks a side or rank 16384, Error(input) if halves meet GF(2).
 Algorithm compose(const Algorithm& outer, const Algorithm& inner);
 /// The variant for the dimensions permuted to (m, k, n): one of the six symmetric ones. Throws Error(usage) if
-/// (m, k, n) is no permutation of the algorithm's.
+/// (m, k, n) is no permutation of the algorithm's. Other than for the algorithm's own sizes, bases are flattened.
 Algorithm permuted(const Algorithm& algorithm, int m, int k, int n);
+/// The name of that variant: leading sizes are replaced ("2x2x3-11" gives "3x2x2-11"), otherwise appended.
+std::string permuted_name(const Algorithm& algorithm, int m, int k, int n);
 
 }  // namespace heptad

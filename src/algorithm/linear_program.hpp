@@ -26,9 +26,12 @@ struct LinearProgram {
     int additions() const;
 };
 
-/// Greedy elimination of common pairs over the rationals (`mod_2`: over GF(2)).
+/// Greedy elimination of common pairs over the rationals (`mod_2`: over GF(2)). Deterministic, never cancels; seconds
+/// at most for <5,5,5>:93.
 LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2);
 /// The matrix that the program computes; used to prove it.
 CoefficientMatrix evaluate(const LinearProgram& program);
+/// A program for the transposed matrix: every path keeps its coefficient.
+LinearProgram transposed(const LinearProgram& program);
 
 }  // namespace heptad

@@ -1,0 +1,152 @@
+// The catalogue is an index of names, made once from the embedded texts, and entries that are proven and derived when
+// they are first asked for.
+#include "algorithm/catalogue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sstream>
+
+#include "algorithm/embedded.hpp"
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+CatalogueEntry make_entry(Algorithm algorithm, bool derived) {
+    if (const std::string sentence = prove(algorithm); !sentence.empty()) {
+        fail(ErrorCode::input, "{}", sentence);
+    }
+    CatalogueEntry entry;
+    entry.standard = flattened(algorithm);
+    entry.facts = compute_facts(algorithm);
+    const bool mod_2 = algorithm.ring == Ring::gf2;
+    entry.sums_a = share_subexpressions(entry.standard.u, mod_2);
+    entry.sums_b = share_subexpressions(entry.standard.v, mod_2);
+    entry.sums_c = share_subexpressions(transposed(entry.standard.w), mod_2);
+    entry.algorithm = std::move(algorithm);
+    entry.derived = derived;
+    return entry;
+}
+
+/// An entry that is made on first use; other entries can be made meanwhile.
+class Slot {
+public:
+    Slot(std::function<Algorithm()> source, bool derived) : source_(std::move(source)), derived_(derived) {}
+
+    const CatalogueEntry& get() {
+        const std::lock_guard lock(mutex_);
+        if (!entry_) {
+            entry_ = std::make_unique<CatalogueEntry>(make_entry(source_(), derived_));
+        }
+        return *entry_;
+    }
+    bool derived() const { return derived_; }
+
+private:
+    std::mutex mutex_;
+    std::function<Algorithm()> source_;
+    bool derived_;
+    std::unique_ptr<CatalogueEntry> entry_;
+};
+
+using Slots = std::map<std::string, std::shared_ptr<Slot>>;
+
+void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped) {
+    std::array<int, 3> sizes = {shipped->m, shipped->k, shipped->n};
+    std::sort(sizes.begin(), sizes.end());
+    do {
+        const auto [m, k, n] = sizes;
+        const std::string name = permuted_name(*shipped, m, k, n);
+        // A shipped algorithm of that name is preferred to a derived one.
+        slots.try_emplace(
+            name, std::make_shared<Slot>([shipped, m = m, k = k, n = n] { return permuted(*shipped, m, k, n); }, true));
+    } while (std::next_permutation(sizes.begin(), sizes.end()));
+}
+
+Slots shipped_slots() {
+    Slots slots;
+    std::vector<std::shared_ptr<const Algorithm>> shipped;
+    for (const EmbeddedFile& file : embedded_files()) {
+        if (!file.file_name.ends_with(".alg")) {
+            continue;
+        }
+        const auto algorithm =
+            std::make_shared<const Algorithm>(parse_algorithm(std::string(file.text), std::string(file.file_name)));
+        if (!slots.try_emplace(algorithm->name, std::make_shared<Slot>([algorithm] { return *algorithm; }, false))
+                 .second) {
+            fail(ErrorCode::input, "{}: the name '{}' is taken by another shipped algorithm", file.file_name,
+                 algorithm->name);
+        }
+        shipped.push_back(algorithm);
+    }
+    for (const auto& algorithm : shipped) {
+        add_variants(slots, algorithm);
+    }
+    return slots;
+}
+
+const Slots& shipped() {
+    static const Slots slots = shipped_slots();
+    return slots;
+}
+
+Algorithm read_algorithm_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        fail(ErrorCode::input, "cannot read the algorithm file '{}'; check the path and its permissions", path);
+    }
+    return parse_algorithm(text.str(), path);
+}
+
+Algorithm composed(const std::string& name) {
+    const std::size_t star = name.rfind('*');
+    return compose(find_algorithm(name.substr(0, star)).algorithm, find_algorithm(name.substr(star + 1)).algorithm);
+}
+
+std::shared_ptr<Slot> user_slot(const std::string& name) {
+    static std::mutex mutex;
+    static Slots slots;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<Slot>& slot = slots[name];
+    if (!slot) {
+        const bool is_path = name.find('/') != std::string::npos || name.ends_with(".alg");
+        slot = std::make_shared<Slot>([name, is_path] { return is_path ? read_algorithm_file(name) : composed(name); },
+                                      false);
+    }
+    return slot;
+}
+
+}  // namespace
+
+const CatalogueEntry& find_algorithm(const std::string& name) {
+    if (const auto found = shipped().find(name); found != shipped().end()) {
+        return found->second->get();
+    }
+    if (name.find('/') == std::string::npos && !name.ends_with(".alg") && name.find('*') == std::string::npos) {
+        fail(ErrorCode::usage,
+             "there is no algorithm '{}'; there are {} (and their symmetric variants, compositions such as "
+             "strassen*winograd, and paths of .alg files)",
+             name, fmt::join(algorithm_names(false), ", "));
+    }
+    return user_slot(name)->get();
+}
+
+std::vector<std::string> algorithm_names(bool with_derived) {
+    std::vector<std::string> names;
+    for (const bool derived : {false, true}) {
+        for (const auto& [name, slot] : shipped()) {
+            if (slot->derived() == derived && (with_derived || !derived)) {
+                names.push_back(name);
+            }
+        }
+    }
+    return names;
+}
+
+}  // namespace heptad

@@ -1,0 +1,132 @@
+#include "algorithm/facts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "algorithm/linear_program.hpp"
+
+namespace heptad {
+namespace {
+
+int non_zeros(const CoefficientMatrix& x, int row) {
+    int count = 0;
+    for (int i = 0; i < x.cols; ++i) {
+        count += x(row, i).is_zero() ? 0 : 1;
+    }
+    return count;
+}
+
+std::vector<int> sorted_weights(const CoefficientMatrix& x) {
+    std::vector<int> weights;
+    for (int s = 0; s < x.rows; ++s) {
+        weights.push_back(non_zeros(x, s));
+    }
+    std::sort(weights.begin(), weights.end());
+    return weights;
+}
+
+int plain_additions(const CoefficientMatrix& x) {
+    int additions = 0;
+    for (int s = 0; s < x.rows; ++s) {
+        additions += std::max(non_zeros(x, s) - 1, 0);
+    }
+    return additions;
+}
+
+double absolute_sum(const CoefficientMatrix& x, int row) {
+    double sum = 0;
+    for (int i = 0; i < x.cols; ++i) {
+        sum += std::abs(x(row, i).to_double());
+    }
+    return sum;
+}
+
+double square_sum(const CoefficientMatrix& x, int row) {
+    double sum = 0;
+    for (int i = 0; i < x.cols; ++i) {
+        sum += x(row, i).to_double() * x(row, i).to_double();
+    }
+    return sum;
+}
+
+/// Multiplying by a power of two does not round (apart from underflow).
+bool scaling_rounds(const Rational& x) {
+    return !x.is_zero() && !(std::has_single_bit(static_cast<std::uint64_t>(x.abs().numerator())) &&
+                             std::has_single_bit(static_cast<std::uint64_t>(x.denominator())));
+}
+
+/// Roundings on the way through the sum of one row.
+int row_roundings(const CoefficientMatrix& x, int row) {
+    bool rounds = false;
+    for (int i = 0; i < x.cols; ++i) {
+        rounds = rounds || scaling_rounds(x(row, i));
+    }
+    return std::max(non_zeros(x, row) - 1, 0) + (rounds ? 1 : 0);
+}
+
+void add_error_facts(AlgorithmFacts& facts, const Algorithm& x) {
+    const CoefficientMatrix columns = transposed(x.w);
+    double squares = 0;
+    for (int l = 0; l < columns.rows; ++l) {
+        double growth = 0;
+        const int c_roundings = row_roundings(columns, l);
+        for (int s = 0; s < x.rank(); ++s) {
+            if (columns(l, s).is_zero()) {
+                continue;
+            }
+            const double w = std::abs(columns(l, s).to_double());
+            growth += w * absolute_sum(x.u, s) * absolute_sum(x.v, s);
+            squares += w * w * square_sum(x.u, s) * square_sum(x.v, s);
+            facts.roundings = std::max(facts.roundings, row_roundings(x.u, s) + row_roundings(x.v, s) + c_roundings);
+        }
+        facts.growth = std::max(facts.growth, growth);
+        facts.largest_sum_c = std::max(facts.largest_sum_c, absolute_sum(columns, l));
+    }
+    facts.rms_growth = std::sqrt(squares / columns.rows / x.k);
+    for (int s = 0; s < x.rank(); ++s) {
+        facts.largest_sum_a = std::max(facts.largest_sum_a, absolute_sum(x.u, s));
+        facts.largest_sum_b = std::max(facts.largest_sum_b, absolute_sum(x.v, s));
+    }
+}
+
+void add_basis_facts(AlgorithmFacts& facts, const BasisChange& basis, bool mod_2) {
+    facts.basis_additions_a = share_subexpressions(basis.phi, mod_2).additions();
+    facts.basis_additions_b = share_subexpressions(basis.psi, mod_2).additions();
+    facts.basis_additions_c = share_subexpressions(basis.chi, mod_2).additions();
+    const auto inverses = [&](const CoefficientMatrix& x, const CoefficientMatrix& y) {
+        return x.rows == y.rows && (mod_2 ? reduced_mod_2(x * y) : x * y) == identity_matrix(x.rows);
+    };
+    facts.self_inverse =
+        inverses(basis.phi, basis.phi) && inverses(basis.psi, basis.psi) && inverses(basis.chi, basis.chi);
+    facts.chaining = basis.phi == basis.psi && inverses(basis.phi, basis.chi);
+}
+
+}  // namespace
+
+AlgorithmFacts compute_facts(const Algorithm& algorithm) {
+    const bool mod_2 = algorithm.ring == Ring::gf2;
+    const CoefficientMatrix columns = transposed(algorithm.w);
+    AlgorithmFacts facts;
+    facts.rank = algorithm.rank();
+    facts.additions_plain = plain_additions(algorithm.u) + plain_additions(algorithm.v) + plain_additions(columns);
+    facts.additions_a = share_subexpressions(algorithm.u, mod_2).additions();
+    facts.additions_b = share_subexpressions(algorithm.v, mod_2).additions();
+    facts.additions_c = share_subexpressions(columns, mod_2).additions();
+    facts.weights_a = sorted_weights(algorithm.u);
+    facts.weights_b = sorted_weights(algorithm.v);
+    facts.weights_c = sorted_weights(algorithm.w);
+    const double volume = static_cast<double>(algorithm.m) * algorithm.k * algorithm.n;
+    facts.exponent = volume > 1 ? 3 * std::log(facts.rank) / std::log(volume) : 3;
+    const int blocks = algorithm.m * algorithm.m;
+    if (algorithm.m == algorithm.k && algorithm.k == algorithm.n && facts.rank > blocks) {
+        facts.leading_constant = 1 + static_cast<double>(facts.additions()) / (facts.rank - blocks);
+    }
+    add_error_facts(facts, flattened(algorithm));
+    if (algorithm.basis) {
+        add_basis_facts(facts, *algorithm.basis, mod_2);
+    }
+    return facts;
+}
+
+}  // namespace heptad
