@@ -4,9 +4,19 @@
 //   (C12, C11) = (C11 + C12 + T1, C11 + C21 + T1)    a combine with several outputs; all right sides are read first
 //   C22 = T1 * T2               a product; also C22 += T1 * T2 and C22 -= T1 * T2
 //
-// Blocks are numbered from 1 as in the papers: A21 is row 2, column 1 (A_10_2 beyond nine).
+// Blocks are numbered from 1 as in the papers: A21 is row 2, column 1 (A_10_2 beyond nine). Terms may have
+// coefficients (`-2*A11`, `1/2*T1`), `T1 += A11` is short for `T1 = T1 + A11`, and ` @mulIncInc` at the end of a line
+// says which fused kernel of a paper the line belongs to: neighbours with the same word are one kernel
+// (`@mulIncInc#2` where it follows itself). `#` at the start of a line or after a blank opens a comment.
+//
+// The text (.sched) opens with a header, one entry a line, then come the steps:
+//
+//   schedule NAME              algorithm NAME             size m k n            source where it is from
+//   ring Z | Z[1/2] | Q | GF(2)      the ring it holds over; Z, valid over every ring, unless told
+//   temporaries T1 T2          accumulates                overwrites A B
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -45,6 +55,9 @@ struct ScheduleStep {
     // product: target (=, +=, -=) left * right
     Symbol target, left, right;
     enum class Update : std::uint8_t { store, add, subtract } update = Update::store;
+    // product, filled in by prove_schedule: nothing reads this operand's value after the step and the schedule may
+    // write its block, so a recursive product may destroy it
+    bool left_dies = false, right_dies = false;
 };
 
 struct Temporary {
@@ -56,16 +69,26 @@ struct Schedule {
     std::string name;
     std::string algorithm;  // name of the algorithm it carries out
     std::string source;
+    Ring ring = Ring::integers;
     int m = 2, k = 2, n = 2;
     bool accumulates = false;        // computes C = C + A*B; otherwise C = A*B and C is never read before it is written
-    bool overwrites_inputs = false;  // writes blocks of A or B
+    bool overwrites_inputs = false;  // may write blocks of A (overwrites_a) or B (overwrites_b)
+    bool overwrites_a = false, overwrites_b = false;
     std::vector<Temporary> temporaries;
     std::vector<ScheduleStep> steps;
     // filled in by prove_schedule:
-    bool square_blocks_only = false;  // a block of A, B or C holds a value of another shape
+    bool square_blocks_only = false;  // a block of A, B or C holds a value of another shape, or a product is in place
+    bool operands_die = false;        // every product may destroy both operands: the recursion may overwrite them too
 };
 
+/// "A21", "A_10_2", or the name of the temporary.
+std::string symbol_name(const Schedule& schedule, Symbol symbol);
+/// One step in the notation of the text format.
+std::string print_step(const Schedule& schedule, const ScheduleStep& step);
+
+/// Reads .sched text. Errors are Error(input) and start with "FILE:LINE: ".
 Schedule parse_schedule(const std::string& text, const std::string& file_name);
+/// The .sched text of a schedule; parses back to an equal one.
 std::string print_schedule(const Schedule& schedule);
 
 /// Runs the schedule over block symbols: every block of C must end as its polynomial of A*B (plus C where it
@@ -82,6 +105,21 @@ struct SchedulerOptions {
 };
 /// A low-memory schedule for any algorithm in the standard basis: shared subexpressions, reuse of temporaries.
 Schedule make_schedule(const Algorithm& algorithm, const SchedulerOptions& options);
+
+/// Products of the schedule; block additions (terms - 1 per output) of its combines, and of `+=` and `-=` products.
+int count_products(const Schedule& schedule);
+int count_additions(const Schedule& schedule);
+
+/// What one level of a proven schedule needs beyond A, B and C when their blocks are mb x kb, kb x nb and mb x nb.
+struct ScheduleWorkspace {
+    std::int64_t temporaries_a = 0, temporaries_b = 0, temporaries_c = 0;  // by the largest shape that each holds
+    std::int64_t elements = 0;                                             // of all temporaries together
+};
+ScheduleWorkspace schedule_workspace(const Schedule& schedule, std::int64_t mb, std::int64_t kb, std::int64_t nb);
+/// The slot of a temporary: the largest element count among the shapes it holds.
+std::int64_t temporary_elements(const Temporary& temporary, std::int64_t mb, std::int64_t kb, std::int64_t nb);
+/// The slots of all temporaries together.
+std::int64_t schedule_workspace_elements(const Schedule& schedule, std::int64_t mb, std::int64_t kb, std::int64_t nb);
 
 /// Shipped schedules, proven when first asked for.
 const Schedule& find_schedule(const std::string& name);

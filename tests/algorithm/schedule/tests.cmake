@@ -1,0 +1,2 @@
+heptad_test(algorithm/schedule/schedule_parse_test heptad_algorithm)
+heptad_test(algorithm/schedule/schedule_prove_test heptad_algorithm)
