@@ -106,13 +106,19 @@ void add_basis_facts(AlgorithmFacts& facts, const BasisChange& basis, bool mod_2
 
 AlgorithmFacts compute_facts(const Algorithm& algorithm) {
     const bool mod_2 = algorithm.ring == Ring::gf2;
+    return compute_facts(algorithm, share_subexpressions(algorithm.u, mod_2), share_subexpressions(algorithm.v, mod_2),
+                         share_subexpressions(transposed(algorithm.w), mod_2));
+}
+
+AlgorithmFacts compute_facts(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
+                             const LinearProgram& sums_c) {
     const CoefficientMatrix columns = transposed(algorithm.w);
     AlgorithmFacts facts;
     facts.rank = algorithm.rank();
     facts.additions_plain = plain_additions(algorithm.u) + plain_additions(algorithm.v) + plain_additions(columns);
-    facts.additions_a = share_subexpressions(algorithm.u, mod_2).additions();
-    facts.additions_b = share_subexpressions(algorithm.v, mod_2).additions();
-    facts.additions_c = share_subexpressions(columns, mod_2).additions();
+    facts.additions_a = sums_a.additions();
+    facts.additions_b = sums_b.additions();
+    facts.additions_c = sums_c.additions();
     facts.weights_a = sorted_weights(algorithm.u);
     facts.weights_b = sorted_weights(algorithm.v);
     facts.weights_c = sorted_weights(algorithm.w);
@@ -124,7 +130,7 @@ AlgorithmFacts compute_facts(const Algorithm& algorithm) {
     }
     add_error_facts(facts, flattened(algorithm));
     if (algorithm.basis) {
-        add_basis_facts(facts, *algorithm.basis, mod_2);
+        add_basis_facts(facts, *algorithm.basis, algorithm.ring == Ring::gf2);
     }
     return facts;
 }

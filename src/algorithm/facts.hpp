@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithm/algorithm.hpp"
+#include "algorithm/linear_program.hpp"
 
 namespace heptad {
 
@@ -44,5 +45,8 @@ struct AlgorithmFacts {
 };
 
 AlgorithmFacts compute_facts(const Algorithm& algorithm);
+/// The same where the programs for U, V and the transposed W are known already.
+AlgorithmFacts compute_facts(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
+                             const LinearProgram& sums_c);
 
 }  // namespace heptad

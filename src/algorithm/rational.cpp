@@ -88,10 +88,16 @@ Rational operator-(Rational x, Rational y) {
 }
 
 Rational operator*(Rational x, Rational y) {
+    if (y.denominator_ == 1 && (y.numerator_ == 1 || y.numerator_ == -1)) {  // nearly all coefficients are 1 or -1
+        return y.numerator_ == 1 ? x : -x;
+    }
     return reduced(static_cast<Wide>(x.numerator_) * y.numerator_, static_cast<Wide>(x.denominator_) * y.denominator_);
 }
 
 Rational operator/(Rational x, Rational y) {
+    if (y.denominator_ == 1 && (y.numerator_ == 1 || y.numerator_ == -1)) {
+        return y.numerator_ == 1 ? x : -x;
+    }
     return reduced(static_cast<Wide>(x.numerator_) * y.denominator_, static_cast<Wide>(x.denominator_) * y.numerator_);
 }
 

@@ -6,17 +6,14 @@
 // Within a row, the values that remain always have disjoint sets of inputs, so the programs never cancel and no path
 // is longer than the plain sum's: error bounds for the plain sums hold for the shared ones.
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
+#include <optional>
+#include <queue>
 #include <unordered_map>
 
 #include "algorithm/linear_program.hpp"
 
 namespace heptad {
 namespace {
-
-using Row = std::map<int, Rational>;  // value -> coefficient
 
 struct Pair {
     int x, y;        // x < y
@@ -49,52 +46,47 @@ public:
         program_.inputs = matrix.cols;
         rows_.resize(static_cast<std::size_t>(matrix.rows));
         for (int r = 0; r < matrix.rows; ++r) {
+            Row& row = rows_[static_cast<std::size_t>(r)];
             for (int i = 0; i < matrix.cols; ++i) {
                 if (!matrix(r, i).is_zero()) {
-                    rows_[static_cast<std::size_t>(r)].emplace(i, matrix(r, i));
-                }
-            }
-        }
-        for (std::size_t r = 0; r < rows_.size(); ++r) {
-            const Row& row = rows_[r];
-            for (auto x = row.begin(); x != row.end(); ++x) {
-                for (auto y = std::next(x); y != row.end(); ++y) {
-                    change_count({x->first, y->first, y->second / x->second}, r, true);
+                    change_all_pairs_of({i, matrix(r, i)}, r, true);
+                    row.push_back({i, matrix(r, i)});
                 }
             }
         }
     }
 
     LinearProgram run() {
-        while (!queue_.empty() && queue_.begin()->negative_count <= -2) {
-            eliminate(*pairs_.at(queue_.begin()->number));
+        while (const auto pair = most_frequent()) {
+            eliminate(*pair);
         }
         for (const Row& row : rows_) {
             if (row.empty()) {
                 program_.outputs.push_back({-1, 1});
             } else if (row.size() == 1) {
-                program_.outputs.push_back({row.begin()->first, row.begin()->second});
+                program_.outputs.push_back(row.front());
             } else {
-                LinearStatement sum;
-                for (const auto& [value, coefficient] : row) {
-                    sum.terms.push_back({value, coefficient});
-                }
-                program_.outputs.push_back({new_value(std::move(sum)), 1});
+                program_.outputs.push_back({new_value({row}), 1});
             }
         }
         return std::move(program_);
     }
 
 private:
+    using Row = std::vector<LinearTerm>;  // in increasing order of values
+
     struct Candidate {
-        int negative_count;
-        std::uint64_t tie;
-        std::size_t number;
-        auto operator<=>(const Candidate&) const = default;
+        int count = 0;
+        std::uint64_t tie = 0;
+        std::size_t number = 0;
+        bool operator<(const Candidate& other) const {
+            return count != other.count ? count < other.count : tie > other.tie;
+        }
     };
     struct Occurrences {
-        std::size_t number;
-        std::set<std::size_t> rows;
+        Pair pair;
+        std::vector<int> rows;  // some may have lost the pair since; `count` tells how many still have it
+        int count = 0;
     };
 
     std::uint64_t tie_of(std::size_t number) const {
@@ -108,33 +100,44 @@ private:
         }
     }
 
-    void change_count(const Pair& pair, std::size_t row, bool added) {
-        const auto [entry, is_new] = occurrences_.try_emplace(pair);
-        Occurrences& found = entry->second;
+    void change_count(const Pair& pair, int row, bool added) {
+        const auto [entry, is_new] = numbers_.try_emplace(pair, occurrences_.size());
         if (is_new) {
-            found.number = pairs_.size();
-            pairs_.push_back(&entry->first);
+            occurrences_.push_back({pair, {}, 0});
         }
-        const auto candidate = [&] {
-            return Candidate{-static_cast<int>(found.rows.size()), tie_of(found.number), found.number};
-        };
-        queue_.erase(candidate());
-        if (added) {
-            found.rows.insert(row);
-        } else {
-            found.rows.erase(row);
+        Occurrences& found = occurrences_[entry->second];
+        if (!added) {
+            --found.count;
+            return;
         }
-        if (found.rows.size() >= 2) {
-            queue_.insert(candidate());
+        found.rows.push_back(row);
+        if (++found.count >= 2) {
+            queue_.push({found.count, tie_of(entry->second), entry->second});
         }
     }
 
-    void change_all_pairs_of(int value, const Rational& coefficient, std::size_t r, bool added) {
-        for (const auto& [other, its] : rows_[r]) {
-            if (other < value) {
-                change_count({other, value, coefficient / its}, r, added);
-            } else if (other > value) {
-                change_count({value, other, its / coefficient}, r, added);
+    /// The queue may hold counts that have shrunk since; those go back with what is left of them.
+    std::optional<Pair> most_frequent() {
+        while (!queue_.empty()) {
+            const Candidate top = queue_.top();
+            queue_.pop();
+            const Occurrences& found = occurrences_[top.number];
+            if (found.count == top.count) {
+                return found.pair;
+            }
+            if (found.count >= 2 && found.count < top.count) {
+                queue_.push({found.count, top.tie, top.number});
+            }
+        }
+        return std::nullopt;
+    }
+
+    void change_all_pairs_of(const LinearTerm& term, int r, bool added) {
+        for (const LinearTerm& other : rows_[static_cast<std::size_t>(r)]) {
+            if (other.value < term.value) {
+                change_count({other.value, term.value, term.coefficient / other.coefficient}, r, added);
+            } else if (other.value > term.value) {
+                change_count({term.value, other.value, other.coefficient / term.coefficient}, r, added);
             }
         }
     }
@@ -144,26 +147,39 @@ private:
         return program_.inputs + static_cast<int>(program_.statements.size()) - 1;
     }
 
-    void eliminate(Pair pair) {
+    void eliminate(const Pair& pair) {
         const int value = new_value({{{pair.x, 1}, {pair.y, pair.ratio}}});
-        const std::set<std::size_t> rows = occurrences_.at(pair).rows;
-        for (const std::size_t r : rows) {
-            const Rational coefficient = rows_[r].at(pair.x);
-            change_all_pairs_of(pair.x, coefficient, r, false);
-            rows_[r].erase(pair.x);
-            change_all_pairs_of(pair.y, rows_[r].at(pair.y), r, false);
-            rows_[r].erase(pair.y);
-            change_all_pairs_of(value, coefficient, r, true);
-            rows_[r].emplace(value, coefficient);
+        std::vector<int> rows = occurrences_[numbers_.at(pair)].rows;
+        std::sort(rows.begin(), rows.end());
+        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+        for (const int r : rows) {
+            Row& row = rows_[static_cast<std::size_t>(r)];
+            const auto find = [&](int wanted) {
+                return std::find_if(row.begin(), row.end(), [&](const LinearTerm& t) { return t.value == wanted; });
+            };
+            const auto x = find(pair.x);
+            const auto y = find(pair.y);
+            if (x == row.end() || y == row.end() || y->coefficient / x->coefficient != pair.ratio) {
+                continue;
+            }
+            const LinearTerm x_term = *x;
+            const LinearTerm y_term = *y;
+            row.erase(y);
+            row.erase(x);  // x stands before y
+            change_all_pairs_of(x_term, r, false);
+            change_all_pairs_of(y_term, r, false);
+            change_count(pair, r, false);
+            change_all_pairs_of({value, x_term.coefficient}, r, true);
+            row.push_back({value, x_term.coefficient});
         }
     }
 
     int order_;
     LinearProgram program_;
     std::vector<Row> rows_;
-    std::unordered_map<Pair, Occurrences, PairHash> occurrences_;
-    std::vector<const Pair*> pairs_;  // by number; keys of an unordered_map stay where they are
-    std::set<Candidate> queue_;
+    std::unordered_map<Pair, std::size_t, PairHash> numbers_;
+    std::vector<Occurrences> occurrences_;  // by number
+    std::priority_queue<Candidate> queue_;
 };
 
 /// Orders tried: enough that small algorithms reach their known minimum, few where one already takes long.
