@@ -1,0 +1,41 @@
+// A product cut into tiles of C, each a product of its own: rows of A times columns of B. k is never cut, so the sum
+// of an element is always formed by one call.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace heptad::cpu {
+
+struct TileGrid {
+    std::int64_t rows = 1, cols = 1;            // size of a full tile
+    std::int64_t row_tiles = 0, col_tiles = 0;  // how many of them
+    std::int64_t count() const { return row_tiles * col_tiles; }
+};
+
+/// The grid for one product out of a batch. `share` is the part of the batch's work it makes (1 for a lone product).
+///
+/// Knobs: about 4 tasks per thread, so that a slow core does not keep the others waiting, while tiles stay at 256 rows
+/// and columns, where a call packs little for what it multiplies; below that just 2 tasks per thread, as long as a tile
+/// has the work of 48 x 48 x 48 and starting a thread pays. Sizes are rounded to what kernels' registers divide.
+TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, double share);
+
+/// Tile number `index` of a product, 0 <= index < grid.count().
+Product tile_of(const Product& product, const TileGrid& grid, std::int64_t index);
+
+/// All tiles of a batch, to be taken by threads in the order of their numbers.
+class BatchTiles {
+public:
+    BatchTiles(std::span<const Product> batch, int threads);
+    std::int64_t count() const { return first_.back(); }
+    Product tile(std::int64_t index) const;
+
+private:
+    std::span<const Product> batch_;
+    std::vector<TileGrid> grids_;
+    std::vector<std::int64_t> first_;  // number of the first tile of each product, and the total
+};
+
+}  // namespace heptad::cpu

@@ -1,0 +1,102 @@
+// The BLAS libraries of this machine, opened at run time: OpenBLAS, BLIS and MKL. Heptad links none of them and works
+// where none is there.
+//
+// Each library is looked for once per process, on first use, in this order: the path in HEPTAD_OPENBLAS, HEPTAD_BLIS or
+// HEPTAD_MKL ("none": do not use it), the usual folders of Debian and Intel, the dynamic linker's path. Libraries with
+// 64-bit integers are passed over.
+//
+// Some libraries pick a poor kernel silently. vendor_blas_correction.hpp says how that is found and put right; the
+// result is told in `core`, `correction` and vendor_reports().
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heptad::cpu {
+
+enum class Vendor : unsigned char { openblas, blis, mkl };
+inline constexpr int vendor_count = 3;
+
+/// "openblas", "blis", "mkl".
+const char* vendor_name(Vendor vendor) noexcept;
+
+/// The two C entry points, 32-bit integers. Layout 101 is row-major, transpose 111 none and 112 transposed.
+template <class T>
+using CblasGemm = void (*)(int layout, int transpose_a, int transpose_b, int m, int n, int k, T alpha, const T* a,
+                           int lda, const T* b, int ldb, T beta, T* c, int ldc);
+
+struct VendorLibrary {
+    Vendor vendor = Vendor::openblas;
+    std::string name;        // "openblas"
+    std::string version;     // "0.3.21"
+    std::string path;        // the file that was loaded
+    std::string core;        // the kernel family it runs with: "SkylakeX", "skx", "neoversev1"; empty: it does not say
+    std::string correction;  // what was put right, or why it could not be; empty: nothing to put right
+    CblasGemm<float> sgemm = nullptr;
+    CblasGemm<double> dgemm = nullptr;
+    /// A tiny product outside of a VendorThreads guard does not start threads.
+    bool tiny_products_stay_single_threaded = true;
+    /// The setting may belong to the calling thread (MKL, BLIS from 2.0 on): whoever runs a task must say it again.
+    bool tell_every_thread = false;
+    int (*get_threads)() = nullptr;
+    void (*set_threads)(int) = nullptr;
+    /// MKL: for the calling thread only; returns what a later call must be given to restore the setting.
+    int (*set_threads_local)(int) = nullptr;
+};
+
+/// The library, or nullptr if this machine has none that works. Thread safe; the first call loads it.
+const VendorLibrary* vendor_library(Vendor vendor);
+
+/// What `heptad info` prints about one library, found or not.
+struct VendorReport {
+    std::string name;
+    bool found = false;
+    std::string version, path, core, correction;
+    std::string problem;  // why it was not found or not used
+    std::string text() const;
+};
+std::vector<VendorReport> vendor_reports();
+
+/// Holds a library at `threads` threads of its own while it lives, and puts the old setting back when the last holder
+/// is gone, since others in this process (NumPy) may use the same library.
+///
+/// The rule: all holders at one time agree on the number. Who wants another number waits until the present holders are
+/// gone, and who comes after him waits behind him; so a product that wants the vendor's threads never changes the
+/// setting below running single-threaded leaves, and is not starved by them. No holder may wait for another guard while
+/// it holds one (the backend takes one guard per call and calls nothing but the library under it).
+class VendorThreads {
+public:
+    VendorThreads(const VendorLibrary& library, int threads);
+    ~VendorThreads();
+    VendorThreads(const VendorThreads&) = delete;
+    VendorThreads& operator=(const VendorThreads&) = delete;
+
+private:
+    const VendorLibrary& library_;
+};
+
+/// To be held by every thread that calls the library for one task, inside somebody's VendorThreads: libraries that keep
+/// the setting per thread need to be told there too.
+class VendorThreadsHere {
+public:
+    VendorThreadsHere(const VendorLibrary& library, int threads) : library_(library) {
+        if (library_.set_threads_local != nullptr) {
+            previous_ = library_.set_threads_local(threads);
+        } else if (library_.tell_every_thread) {
+            library_.set_threads(threads);
+        }
+    }
+    ~VendorThreadsHere() {
+        if (library_.set_threads_local != nullptr) {
+            library_.set_threads_local(previous_);
+        }
+    }
+    VendorThreadsHere(const VendorThreadsHere&) = delete;
+    VendorThreadsHere& operator=(const VendorThreadsHere&) = delete;
+
+private:
+    const VendorLibrary& library_;
+    int previous_ = 0;
+};
+
+}  // namespace heptad::cpu
