@@ -19,6 +19,10 @@ public:
     /// bytes, where the memory cannot be had.
     Matrix(Type type, std::int64_t rows, std::int64_t cols, Order order = Order::row_major);
 
+    /// A matrix that was moved from is 0 x 0.
+    Matrix(Matrix&& other) noexcept { swap(other); }
+    Matrix& operator=(Matrix&& other) noexcept;
+
     Type type() const { return type_; }
     std::int64_t rows() const { return rows_; }
     std::int64_t cols() const { return cols_; }
@@ -36,8 +40,12 @@ public:
     void clear();
 
 private:
+    void swap(Matrix& other) noexcept;
+
     struct Release {
-        std::int64_t mapped_bytes = 0;  // 0: came from operator new
+        std::int64_t mapped_bytes;  // 0: came from operator new
+        Release() : mapped_bytes(0) {}
+        explicit Release(std::int64_t mapped) : mapped_bytes(mapped) {}
         void operator()(void* memory) const noexcept;
     };
     Type type_ = Type::f32;

@@ -1,0 +1,35 @@
+// A file that appears under its name all at once: written under a temporary name in the same folder, synced, renamed,
+// and the folder synced. Unless commit() is reached the temporary is removed and the old file stays.
+//
+// A path that names a device or a pipe (/dev/null, /dev/full) is written to directly: replacing it would destroy it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "place/file/transfer.hpp"
+
+namespace heptad {
+
+class AtomicFile {
+public:
+    /// Creates the temporary. `expected_bytes` are reserved on the disk where the file system can, so that a full disk
+    /// shows now. Throws Error(input) for a bad path and Error(resource) for a full disk.
+    AtomicFile(const std::string& path, std::int64_t expected_bytes);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(const void* from, std::int64_t bytes);
+    /// Syncs, renames, syncs the folder. Nothing may be written afterwards.
+    void commit();
+
+private:
+    std::string path_;    // as the caller named it, for error sentences
+    std::string target_;  // with links followed
+    std::string temporary_;
+    Descriptor file_;
+    bool direct_ = false;
+};
+
+}  // namespace heptad
