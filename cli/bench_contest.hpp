@@ -1,0 +1,47 @@
+// Times several ways to do the same thing, side by side: one warm-up each, then rounds in which every contestant runs
+// once, the first place going around; the median of the rounds counts. Before every sample the output is poisoned, and
+// a pause lets the threads of the one before fall asleep (OpenBLAS keeps its own spinning for tens of milliseconds).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heptad::cli {
+
+struct Contestant {
+    std::string name;
+    std::function<void(std::int64_t calls)> run;  // does it that many times
+};
+
+struct ContestRules {
+    int rounds = 5;
+    double sample_s = 0.02;  // a sample repeats the call until it is at least about that long
+    double pause_s = 0.06;
+    /// Where a call is longer than `long_call_s`, one that was slower than `hopeless` times the fastest in the warm-up
+    /// and the first round is not run again: it cannot win, and hours are saved.
+    double long_call_s = 4;
+    double hopeless = 1.25;
+};
+
+struct Timing {
+    std::string name;
+    double median_s = 0;  // of one call
+    std::vector<double> samples_s;
+    std::int64_t calls_per_sample = 1;
+};
+
+struct ContestHooks {
+    std::function<void()> poison;                                   // before every sample
+    std::function<void(std::size_t contestant)> after_last_sample;  // its output is still there
+    std::function<void(int round, int rounds)> progress;            // and where a run may be stopped by throwing
+};
+
+std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, const ContestRules& rules,
+                                const ContestHooks& hooks);
+
+/// Middle value; mean of the two middle ones. Precondition: not empty.
+double median(std::vector<double> values);
+
+}  // namespace heptad::cli

@@ -1,0 +1,20 @@
+// Runs the check of src/check on C = alpha * A * B + beta * C0 and words the outcome; shared by `mul --verify`,
+// `verify` and `bench files`.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "check/verify.hpp"
+
+namespace heptad::cli {
+
+nlohmann::ordered_json to_json(const VerifyResult& result);
+/// Several lines for people: verdict, residual, chance of a miss.
+std::string describe(const VerifyResult& result);
+/// Throws DetailedError(verification) unless the check passed. `consequence` ends the sentence, e.g. "; C.npy was not
+/// written".
+void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence);
+
+}  // namespace heptad::cli

@@ -1,0 +1,46 @@
+// heptad gen: a random or special matrix as a file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/generate.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+
+void run(const GenArguments& gen) {
+    check_writable(gen.output);
+    const std::int64_t bytes = matrix_bytes(gen.type, gen.rows, gen.cols);
+    workspace_after(bytes, {});
+    GenerateOptions options;
+    options.low = gen.low;
+    options.high = gen.high;
+    if (gen.density) {
+        options.density = *gen.density;
+        options.average_degree = *gen.density * static_cast<double>(std::max<std::int64_t>(gen.cols - 1, 0));
+    }
+    ProgressMeter meter;
+    const Matrix matrix =
+        generate(gen.kind, gen.rows, gen.cols, gen.type, gen.seed, options, file_hooks(meter, "generate", 0));
+    write_npy(gen.output, matrix, file_hooks(meter, "write", 0));
+    meter.clear();
+    if (gen.json) {
+        print(nlohmann::ordered_json{{"output", gen.output},
+                                     {"kind", gen.kind},
+                                     {"type", type_name(gen.type)},
+                                     {"rows", gen.rows},
+                                     {"cols", gen.cols},
+                                     {"seed", gen.seed},
+                                     {"data_bytes", bytes}});
+        return;
+    }
+    print(fmt::format("{}: {} x {} {}, {}, seed {}\n", gen.output, gen.rows, gen.cols, type_name(gen.type), gen.kind,
+                      gen.seed));
+}
+
+}  // namespace heptad::cli

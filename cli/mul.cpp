@@ -1,0 +1,137 @@
+// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory.
+//
+// Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
+// complete, so C may name an input: that file is replaced at the very end.
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "check_result.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/npy.hpp"
+#include "plan_text.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Plan make_plan(const MulArguments& mul, const OperandFacts& facts, std::int64_t workspace_bytes,
+               const Context& context) {
+    if (mul.plan_file.empty()) {
+        Options options = mul.product.library;
+        options.workspace_limit_bytes = workspace_bytes;
+        return plan(facts.size, facts.type, options, context);
+    }
+    Plan given = read_plan_file(mul.plan_file);
+    if (given.workspace_bytes() > workspace_bytes) {
+        fail(ErrorCode::resource,
+             "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
+             "plan with a smaller --memory",
+             mul.plan_file, given.workspace_bytes(), workspace_bytes);
+    }
+    return given;
+}
+
+/// A matrix of the same shape and order with the same elements.
+Matrix copy_of(const Matrix& matrix) {
+    Matrix copy(matrix.type(), matrix.rows(), matrix.cols(), matrix.order());
+    std::copy_n(static_cast<const std::byte*>(matrix.data()), matrix.size_bytes(),
+                static_cast<std::byte*>(copy.data()));
+    return copy;
+}
+
+}  // namespace
+
+void run(const MulArguments& mul) {
+    const ProductOptions& product = mul.product;
+    ProgressMeter meter;
+    const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
+    check_writable(mul.output);
+    const bool adds = !product.add.empty();
+    std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
+    if (adds && mul.verify) {
+        operand_bytes = checked_add(operand_bytes, facts.c_bytes);  // C0 is kept for the check
+    }
+    const Context context = product_context(meter, product.threads);
+    const Plan chosen = make_plan(mul, facts, workspace_after(operand_bytes, product), context);
+    stop_if_interrupted();
+
+    const Matrix a = read_npy(mul.a, product.type, file_hooks(meter, "read A", product.threads));
+    const Matrix b = read_npy(mul.b, product.type, file_hooks(meter, "read B", product.threads));
+    Matrix c = adds ? read_npy(product.add, product.type, file_hooks(meter, "read C0", product.threads))
+                    : Matrix(facts.type, facts.size.m, facts.size.n);
+    std::optional<Matrix> c0;
+    if (adds && mul.verify) {
+        c0 = copy_of(c);
+    }
+    const ConstView a_view = oriented(a, product.transpose_a);
+    const ConstView b_view = oriented(b, product.transpose_b);
+    stop_if_interrupted();
+
+    meter.begin("multiply", operation_count(facts.size), facts.type);
+    const Clock::time_point start = Clock::now();
+    multiply(product.alpha, a_view, b_view, product.beta, c.view(), chosen, context);
+    const double multiply_s = seconds_since(start);
+
+    VerifyResult checked;
+    if (mul.verify) {
+        meter.begin("verify");
+        VerifyOptions options;
+        options.alpha = product.alpha;
+        options.beta = product.beta;
+        if (c0) {
+            options.c0 = std::as_const(*c0).view();
+        }
+        options.error_bound = chosen.error_bound();
+        options.threads = product.threads;
+        options.cancel = interrupt_token();
+        checked = verify(a_view, b_view, c, options);
+        meter.clear();
+        require_passed(checked, "the result", "; " + mul.output + " was not written");
+    }
+    stop_if_interrupted();
+    write_npy(mul.output, c, file_hooks(meter, "write C", product.threads));
+    meter.clear();
+
+    const double rate = operation_count(facts.size) / multiply_s;
+    if (product.json) {
+        nlohmann::ordered_json object{{"output", mul.output},
+                                      {"type", type_name(facts.type)},
+                                      {"m", facts.size.m},
+                                      {"k", facts.size.k},
+                                      {"n", facts.size.n},
+                                      {"multiply_s", multiply_s},
+                                      {"predicted_s", chosen.predicted_s()},
+                                      {"effective_tops", rate / 1e12},
+                                      {"levels", chosen.levels()},
+                                      {"workspace_bytes", chosen.workspace_bytes()},
+                                      {"error_bound", chosen.error_bound()},
+                                      {"plan", chosen.to_string()},
+                                      {"verified", mul.verify}};
+        if (mul.verify) {
+            object["verification"] = to_json(checked);
+        }
+        print(object);
+        return;
+    }
+    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, workspace {}){}\n", mul.output,
+                      facts.size.m, facts.size.n, type_name(facts.type), format_seconds(multiply_s),
+                      format_rate(rate, facts.type), chosen.levels(), chosen.levels() == 1 ? "" : "s",
+                      format_bytes(chosen.workspace_bytes()),
+                      mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,98 @@
+#include "operands.hpp"
+
+#include <fstream>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "interrupt.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+void require_equal_types(const std::string& a, const NpyHeader& first, const std::string& b, const NpyHeader& second) {
+    if (first.type != second.type) {
+        fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", a,
+             type_name(first.type), b, type_name(second.type));
+    }
+}
+
+/// Bytes the kernel would give to a new allocation without swapping; the largest number where it does not tell.
+std::int64_t available_memory_bytes() {
+    std::ifstream file("/proc/meminfo");
+    std::string word;
+    while (file >> word) {
+        std::int64_t kibibytes = 0;
+        if (word == "MemAvailable:" && file >> kibibytes) {
+            return kibibytes * 1024;
+        }
+    }
+    return std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
+OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product) {
+    const NpyHeader header_a = read_npy_header(a, product.type);
+    const NpyHeader header_b = read_npy_header(b, product.type);
+    require_equal_types(a, header_a, b, header_b);
+    auto [m, k] = std::pair(header_a.rows, header_a.cols);
+    auto [k_of_b, n] = std::pair(header_b.rows, header_b.cols);
+    if (product.transpose_a) {
+        std::swap(m, k);
+    }
+    if (product.transpose_b) {
+        std::swap(k_of_b, n);
+    }
+    if (k != k_of_b) {
+        fail(ErrorCode::input,
+             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
+             "check the files or --transpose-a and --transpose-b",
+             a, product.transpose_a ? " transposed" : "", m, k, b, product.transpose_b ? " transposed" : "", k_of_b, n);
+    }
+    if (!product.add.empty()) {
+        const NpyHeader header_c0 = read_npy_header(product.add, product.type);
+        require_equal_types(a, header_a, product.add, header_c0);
+        if (header_c0.rows != m || header_c0.cols != n) {
+            fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", product.add,
+                 header_c0.rows, header_c0.cols, m, n);
+        }
+    }
+    return {header_a.type, {m, k, n}, header_a.data_bytes, header_b.data_bytes, matrix_bytes(header_a.type, m, n)};
+}
+
+std::int64_t memory_limit_bytes(const ProductOptions& product) {
+    return product.memory_bytes.value_or(available_memory_bytes());
+}
+
+std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& product) {
+    const std::int64_t limit = memory_limit_bytes(product);
+    if (operand_bytes > limit) {
+        fail(ErrorCode::resource, "the matrices alone take {} ({} bytes), but {} {} ({} bytes); use smaller matrices{}",
+             format_bytes(operand_bytes), operand_bytes,
+             product.memory_bytes ? "--memory allows" : "this machine has free", format_bytes(limit), limit,
+             product.memory_bytes ? " or a larger --memory" : "");
+    }
+    return limit - operand_bytes;
+}
+
+FileHooks file_hooks(ProgressMeter& meter, const std::string& stage, int threads) {
+    meter.begin(stage);
+    return {threads, [&meter](const Progress& progress) { meter.update(progress.fraction); }, interrupt_token()};
+}
+
+Context product_context(ProgressMeter& meter, int threads) {
+    Context context;
+    context.set_threads(threads);
+    context.set_cancel(interrupt_token());
+    context.set_progress([&meter](const Progress& progress) { meter.update(progress.fraction, progress.stage); });
+    return context;
+}
+
+double operation_count(const ProblemSize& size) {
+    return 2.0 * static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,41 @@
+// The matrices of one product as files: do they fit together, do they fit in memory, and their contents.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/view.hpp"
+#include "options.hpp"
+#include "place/file/hooks.hpp"
+#include "place/memory/matrix.hpp"
+#include "progress.hpp"
+
+namespace heptad::cli {
+
+/// What the headers say of C = alpha * op(A) * op(B) + beta * C0.
+struct OperandFacts {
+    Type type = Type::f32;
+    ProblemSize size;
+    std::int64_t a_bytes = 0, b_bytes = 0, c_bytes = 0;
+};
+
+/// Reads the headers only. Throws Error(input) where the types or shapes of A, B and C0 do not match.
+OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product);
+
+/// Bytes of memory that may be used: --memory, or what the machine has free.
+std::int64_t memory_limit_bytes(const ProductOptions& product);
+/// What is left for workspace after `operand_bytes`. Throws Error(resource), naming both, where nothing is left.
+std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& product);
+
+/// Hooks of a file operation that show the stage and stop at a signal. The meter must outlive them.
+FileHooks file_hooks(ProgressMeter& meter, const std::string& stage, int threads);
+/// A context that does so for products.
+Context product_context(ProgressMeter& meter, int threads);
+
+inline ConstView oriented(const ConstView& view, bool transpose) {
+    return transpose ? transposed(view) : view;
+}
+/// 2mkn, the operations that an effective rate counts.
+double operation_count(const ProblemSize& size);
+
+}  // namespace heptad::cli

@@ -1,0 +1,413 @@
+// The option names of every command. Values are taken as words and turned into checked values here, so that every wrong
+// one is answered by a sentence of ours.
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostThreads = 4096;
+constexpr std::int64_t kMostLevels = 16;
+
+/// Options of a product as typed.
+struct ProductWords {
+    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add;
+    bool transpose_a = false, transpose_b = false, json = false;
+};
+
+void add_plan_options(CLI::App& command, ProductWords& words) {
+    command.add_option("--type", words.type, "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool")->type_name("T");
+    command.add_option("--device", words.device, "auto, cpu or reference")->type_name("D");
+    command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
+    command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
+    command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
+    command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
+    command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
+    command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
+    command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
+}
+
+void add_update_options(CLI::App& command, ProductWords& words) {
+    command.add_option("--alpha", words.alpha, "factor of the product (default 1)")->type_name("X");
+    command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
+    command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
+    command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
+    command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
+}
+
+void add_json_flag(CLI::App& command, bool& json) {
+    command.add_flag("--json", json, "print one JSON object");
+}
+
+int thread_count(const std::string& word) {
+    return word.empty() ? 0 : static_cast<int>(parse_integer("--threads", word, 1, kMostThreads));
+}
+
+ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy) {
+    ProductOptions product;
+    if (!words.type.empty()) {
+        product.type = type_from_name(words.type);
+    }
+    if (!words.device.empty()) {
+        product.library.device = parse_choice("--device", words.device, {"auto", "cpu", "reference"});
+    }
+    if (!words.algorithm.empty()) {
+        product.library.algorithm = words.algorithm;
+    }
+    if (!words.levels.empty() && words.levels != "auto") {
+        product.library.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostLevels));
+    }
+    product.library.accuracy = words.accuracy.empty() ? default_accuracy : parse_accuracy("--accuracy", words.accuracy);
+    if (!words.leaf.empty()) {
+        product.library.leaf = words.leaf;
+    }
+    if (!words.mode.empty()) {
+        product.library.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel"});
+    }
+    product.threads = thread_count(words.threads);
+    if (!words.memory.empty()) {
+        product.memory_bytes = parse_bytes("--memory", words.memory);
+    }
+    if (!words.alpha.empty()) {
+        product.alpha = parse_real("--alpha", words.alpha);
+    }
+    if (words.beta.empty() != words.add.empty()) {
+        fail(ErrorCode::usage, "--beta and --add belong together; give both or neither");
+    }
+    if (!words.beta.empty()) {
+        product.beta = parse_real("--beta", words.beta);
+        product.add = words.add;
+    }
+    product.transpose_a = words.transpose_a;
+    product.transpose_b = words.transpose_b;
+    product.json = words.json;
+    return product;
+}
+
+// Every command adds itself to the parser and leaves behind how to turn its words into arguments.
+struct Registered {
+    CLI::App* app = nullptr;
+    std::function<Invocation()> arguments;
+};
+
+Registered add_mul(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
+    auto words = std::make_shared<ProductWords>();
+    auto mul = std::make_shared<MulArguments>();
+    command->add_option("A", mul->a, "left matrix, .npy")->required()->type_name("");
+    command->add_option("B", mul->b, "right matrix, .npy")->required()->type_name("");
+    command->add_option("-o,--output", mul->output, "result, .npy; may be one of the inputs")
+        ->required()
+        ->type_name("C");
+    add_plan_options(*command, *words);
+    add_update_options(*command, *words);
+    command->add_flag("--verify", mul->verify, "check the result before it is written");
+    command->add_option("--plan", mul->plan_file, "carry out the plan that 'heptad plan' printed")->type_name("FILE");
+    add_json_flag(*command, words->json);
+    command->footer(
+        "The result appears under its name only when it is complete; an input that has the same name is replaced "
+        "then.\n"
+        "Example: heptad mul A.npy B.npy -o C.npy --verify");
+    return {command, [words, mul] {
+                mul->product = product_options(*words, Accuracy::balanced);
+                if (!mul->plan_file.empty() &&
+                    !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
+                      words->leaf.empty() && words->mode.empty() && words->device.empty())) {
+                    fail(ErrorCode::usage,
+                         "--plan already decides the algorithm, levels, accuracy, leaf, mode and device; leave those "
+                         "options out");
+                }
+                return Invocation(*mul);
+            }};
+}
+
+Registered add_plan(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("plan", "print what a product would do, and multiply nothing");
+    auto words = std::make_shared<ProductWords>();
+    auto sizes = std::make_shared<std::array<std::string, 3>>();
+    command->add_option("M", (*sizes)[0], "rows of A and C")->required()->type_name("");
+    command->add_option("K", (*sizes)[1], "columns of A, rows of B")->required()->type_name("");
+    command->add_option("N", (*sizes)[2], "columns of B and C")->required()->type_name("");
+    add_plan_options(*command, *words);
+    add_json_flag(*command, words->json);
+    command->footer(
+        "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
+        "p.txt\n"
+        "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
+    return {command, [words, sizes] {
+                PlanArguments plan;
+                plan.product = product_options(*words, Accuracy::balanced);
+                plan.size.m = parse_integer("M", (*sizes)[0], 0, kLargestSize);
+                plan.size.k = parse_integer("K", (*sizes)[1], 0, kLargestSize);
+                plan.size.n = parse_integer("N", (*sizes)[2], 0, kLargestSize);
+                return Invocation(plan);
+            }};
+}
+
+Registered add_verify(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("verify", "check C = A*B without computing it");
+    auto words = std::make_shared<ProductWords>();
+    auto verify = std::make_shared<VerifyArguments>();
+    auto seed = std::make_shared<std::string>();
+    command->add_option("A", verify->a, "left matrix, .npy")->required()->type_name("");
+    command->add_option("B", verify->b, "right matrix, .npy")->required()->type_name("");
+    command->add_option("C", verify->c, "claimed result, .npy")->required()->type_name("");
+    command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
+    command
+        ->add_option("--accuracy", words->accuracy,
+                     "error bound to hold C to: that of a strict, balanced or fast plan (default)")
+        ->type_name("WORD");
+    command->add_option("--threads", words->threads, "threads to use (default: all cores)")->type_name("N");
+    add_update_options(*command, *words);
+    command->add_flag("--all-rows", verify->all_rows, "bool: recompute every row, not a sample");
+    command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");
+    add_json_flag(*command, words->json);
+    command->footer("Exit code 5 if C is wrong.\nExample: heptad verify A.npy B.npy C.npy");
+    return {command, [words, verify, seed] {
+                verify->product = product_options(*words, Accuracy::fast);
+                if (!seed->empty()) {
+                    verify->seed = static_cast<std::uint64_t>(parse_integer("--seed", *seed, 0, kLargestSize));
+                }
+                return Invocation(*verify);
+            }};
+}
+
+Registered add_gen(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("gen", "write a matrix of random or special entries");
+    struct Words {
+        std::string kind, shape, type, seed, output, density, low, high;
+        bool json = false;
+    };
+    auto words = std::make_shared<Words>();
+    command->add_option("KIND", words->kind, "uniform, normal, integer, bits, identity, ones, zeros, graph or hilbert")
+        ->required()
+        ->type_name("");
+    command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");
+    command->add_option("--type", words->type, "element type (default f32; gf2 for bits, bool for graph)")
+        ->type_name("T");
+    command->add_option("--seed", words->seed, "same seed, same matrix (default 1)")->type_name("S");
+    command->add_option("--low", words->low, "smallest entry of integer (default -8)")->type_name("L");
+    command->add_option("--high", words->high, "largest entry of integer (default 8)")->type_name("H");
+    command->add_option("--density", words->density, "share of ones of bits and graph, 0 to 1")->type_name("D");
+    command->add_option("-o,--output", words->output, "file to write, .npy")->required()->type_name("F");
+    add_json_flag(*command, words->json);
+    command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
+    return {command, [words] {
+                GenArguments gen;
+                gen.kind = words->kind;
+                gen.output = words->output;
+                gen.json = words->json;
+                const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
+                gen.rows = shape[0];
+                gen.cols = shape[1];
+                if (!words->type.empty()) {
+                    gen.type = type_from_name(words->type);
+                } else {
+                    gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
+                }
+                if (!words->seed.empty()) {
+                    gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
+                }
+                constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+                constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+                if (!words->low.empty()) {
+                    gen.low = parse_integer("--low", words->low, kLow, kHigh);
+                }
+                if (!words->high.empty()) {
+                    gen.high = parse_integer("--high", words->high, kLow, kHigh);
+                }
+                if (!words->density.empty()) {
+                    gen.density = parse_real("--density", words->density);
+                    if (*gen.density < 0 || *gen.density > 1) {
+                        fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
+                    }
+                }
+                return Invocation(gen);
+            }};
+}
+
+Registered add_info(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
+    auto info = std::make_shared<InfoArguments>();
+    command->add_option("FILE", info->file, "a .npy file; without it, the machine")->type_name("");
+    add_json_flag(*command, info->json);
+    command->footer("Example: heptad info A.npy");
+    return {command, [info] { return Invocation(*info); }};
+}
+
+Registered add_algorithms(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("algorithms", "the catalogue and its facts");
+    auto algorithms = std::make_shared<AlgorithmsArguments>();
+    command
+        ->add_option("NAME", algorithms->name,
+                     "one algorithm (a name or an .alg file), or search-basis: find the sparsest bases of "
+                     "Strassen's algorithm over GF(2)")
+        ->type_name("");
+    command->add_flag("--all", algorithms->with_derived, "also list the symmetric variants of rectangular ones");
+    add_json_flag(*command, algorithms->json);
+    command->footer("Example: heptad algorithms winograd");
+    return {command, [algorithms] { return Invocation(*algorithms); }};
+}
+
+Registered add_tune(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
+    auto tune = std::make_shared<TuneArguments>();
+    command->add_flag("--quick", tune->quick, "fewer and smaller measurements");
+    command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
+    add_json_flag(*command, tune->json);
+    command->footer("Example: heptad tune --quick");
+    return {command, [tune] { return Invocation(*tune); }};
+}
+
+struct BenchWords {
+    std::string types, sizes, accuracy, threads;
+};
+
+std::vector<ProblemSize> bench_shapes(const std::string& sizes) {
+    std::vector<ProblemSize> shapes;
+    if (sizes.empty()) {
+        return shapes;
+    }
+    for (const std::string& word : split(sizes, ',')) {
+        if (word.find('x') == std::string::npos) {
+            const std::int64_t n = parse_integer("--sizes", word, 1, kLargestSize);
+            shapes.push_back({n, n, n});
+            continue;
+        }
+        const std::vector<std::int64_t> shape = parse_shape("--sizes", word, 3);
+        if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+            fail(ErrorCode::usage, "--sizes takes sizes of at least 1, not '{}'", word);
+        }
+        shapes.push_back({shape[0], shape[1], shape[2]});
+    }
+    return shapes;
+}
+
+void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, std::string& json_file) {
+    suite.add_flag("--quick", quick, "fewer repetitions and smaller sizes");
+    suite.add_option("--accuracy", words.accuracy, "strict, balanced or fast (default)")->type_name("WORD");
+    suite.add_option("--threads", words.threads, "threads of Heptad and of the libraries")->type_name("N");
+    suite.add_option("--json", json_file, "write the result file")->type_name("F");
+}
+
+Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("cpu", "f32, f64 and i32 over many shapes");
+    auto words = std::make_shared<BenchWords>();
+    auto cpu = std::make_shared<BenchCpuArguments>();
+    cpu->command = typed;
+    suite->add_option("--types", words->types, "of f32, f64, i32 (default: all three)")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
+    add_bench_options(*suite, *words, cpu->quick, cpu->json_file);
+    suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
+    return {suite, [words, cpu] {
+                for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
+                    cpu->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64", "i32"})));
+                }
+                cpu->shapes = bench_shapes(words->sizes);
+                cpu->accuracy =
+                    words->accuracy.empty() ? Accuracy::fast : parse_accuracy("--accuracy", words->accuracy);
+                cpu->threads = thread_count(words->threads);
+                return Invocation(*cpu);
+            }};
+}
+
+Registered add_bench_files(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("files", "one product from files, by Heptad and by the vendor libraries");
+    auto words = std::make_shared<BenchWords>();
+    auto files = std::make_shared<BenchFilesArguments>();
+    files->command = typed;
+    suite->add_option("A", files->a, "left matrix, .npy of f32, f64 or i32")->required()->type_name("");
+    suite->add_option("B", files->b, "right matrix, .npy")->required()->type_name("");
+    suite->add_option("-o,--output", files->output, "result, .npy")->required()->type_name("C");
+    add_bench_options(*suite, *words, files->quick, files->json_file);
+    suite->footer("Example: heptad bench files A.npy B.npy -o C.npy");
+    return {suite, [words, files] {
+                files->accuracy =
+                    words->accuracy.empty() ? Accuracy::fast : parse_accuracy("--accuracy", words->accuracy);
+                files->threads = thread_count(words->threads);
+                return Invocation(*files);
+            }};
+}
+
+/// The parser's complaint as one sentence that says where to look.
+std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
+    std::string path = "heptad";
+    const CLI::App* deepest = &root;
+    while (!deepest->get_subcommands().empty()) {
+        deepest = deepest->get_subcommands().front();
+        path += " " + deepest->get_name();
+    }
+    std::string complaint = error.what();
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+        const std::vector<std::string> extra = root.remaining(true);
+        const std::string word = extra.empty() ? "" : extra.front();
+        const bool option = !word.empty() && word[0] == '-';
+        const char* kind = option ? "option" : deepest == &root ? "command" : "argument";
+        complaint = fmt::format("unknown {} '{}'", kind, word);
+    } else if (deepest == &root || path == "heptad bench") {
+        complaint = "a command is missing";
+    }
+    return fmt::format("{}; see '{} --help'", complaint, path);
+}
+
+/// `heptad bench` alone, or with options only, means its first suite.
+std::vector<std::string> with_default_suite(std::vector<std::string> words) {
+    const bool bench = !words.empty() && words[0] == "bench";
+    const bool help = words.size() > 1 && (words[1] == "-h" || words[1] == "--help");
+    if (bench && !help && (words.size() == 1 || words[1].starts_with("-"))) {
+        words.insert(words.begin() + 1, "cpu");
+    }
+    return words;
+}
+
+std::string as_typed(const std::vector<std::string>& words) {
+    std::string typed = "heptad";
+    for (const std::string& word : words) {
+        typed += " " + (word.find(' ') == std::string::npos ? word : "'" + word + "'");
+    }
+    return typed;
+}
+
+}  // namespace
+
+Invocation parse_command_line(const std::vector<std::string>& given) {
+    CLI::App root("Heptad multiplies matrices with fewer multiplications.", "heptad");
+    root.set_version_flag("--version", std::string("heptad ") + version());
+    root.require_subcommand(1);
+    root.footer(
+        "Exit codes: 0 done, 2 wrong usage, 3 bad input, 4 out of memory or disk, 5 verification failed, "
+        "130 interrupted.\nExample: heptad mul A.npy B.npy -o C.npy");
+    std::vector<Registered> commands{add_mul(root),  add_plan(root),       add_verify(root), add_gen(root),
+                                     add_info(root), add_algorithms(root), add_tune(root)};
+    CLI::App* bench = root.add_subcommand("bench", "time Heptad against the vendor libraries, in one run");
+    bench->require_subcommand(1);
+    bench->footer("Without a suite: cpu.\nExample: heptad bench cpu --quick");
+    commands.push_back(add_bench_cpu(*bench, as_typed(given)));
+    commands.push_back(add_bench_files(*bench, as_typed(given)));
+
+    std::vector<std::string> words = with_default_suite(given);
+    std::reverse(words.begin(), words.end());  // the order this form of parse() wants
+    try {
+        root.parse(words);
+    } catch (const CLI::CallForVersion& call) {
+        return HelpText{std::string(call.what()) + "\n"};
+    } catch (const CLI::CallForHelp&) {
+        return HelpText{root.help()};
+    } catch (const CLI::ParseError& error) {
+        fail(ErrorCode::usage, "{}", usage_sentence(root, error));
+    }
+    for (const Registered& command : commands) {
+        if (command.app->parsed()) {
+            return command.arguments();
+        }
+    }
+    fail(ErrorCode::internal, "the command line was parsed but names no command");
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,102 @@
+// What the command line asked for, as plain structs. parse_command_line() is the only place that knows the option
+// names; the commands see values that were checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad::cli {
+
+/// The knobs of a product, shared by `mul`, `plan` and `verify`.
+struct ProductOptions {
+    Options library;
+    int threads = 0;                           // 0: all cores this process may use
+    std::optional<Type> type;                  // empty: what the files say
+    std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace
+    bool transpose_a = false, transpose_b = false;
+    double alpha = 1, beta = 0;
+    std::string add;  // file of C0; empty: none
+    bool json = false;
+};
+
+struct MulArguments {
+    std::string a, b, output;
+    ProductOptions product;
+    bool verify = false;
+    std::string plan_file;  // empty: plan it
+};
+
+struct PlanArguments {
+    ProblemSize size;
+    ProductOptions product;
+};
+
+struct VerifyArguments {
+    std::string a, b, c;
+    ProductOptions product;
+    bool all_rows = false;
+    std::optional<std::uint64_t> seed;  // empty: drawn from the system
+};
+
+struct GenArguments {
+    std::string kind, output;
+    std::int64_t rows = 0, cols = 0;
+    Type type = Type::f32;
+    std::uint64_t seed = 1;
+    std::int64_t low = -8, high = 8;  // integer
+    std::optional<double> density;    // bits, graph
+    bool json = false;
+};
+
+struct InfoArguments {
+    std::string file;  // empty: this machine
+    bool json = false;
+};
+
+struct AlgorithmsArguments {
+    std::string name;  // empty: the catalogue; "search-basis": the search over GF(2)
+    bool with_derived = false;
+    bool json = false;
+};
+
+struct TuneArguments {
+    bool quick = false;
+    bool show = false;
+    bool json = false;
+};
+
+struct BenchCpuArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // empty: the suite's own
+    bool quick = false;
+    Accuracy accuracy = Accuracy::fast;
+    int threads = 0;
+    std::string command;  // as typed, for the result file
+};
+
+struct BenchFilesArguments {
+    std::string a, b, output, json_file;
+    bool quick = false;
+    Accuracy accuracy = Accuracy::fast;
+    int threads = 0;
+    std::string command;
+};
+
+/// --help, --version: text for standard output, then exit code 0.
+struct HelpText {
+    std::string text;
+};
+
+using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
+                                AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchFilesArguments>;
+
+/// Throws Error(usage).
+Invocation parse_command_line(const std::vector<std::string>& words);
+
+}  // namespace heptad::cli

@@ -1,0 +1,33 @@
+// What a command leaves on standard output and standard error: one JSON object or text, and one sentence per failure.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad::cli {
+
+/// A failure that has something to tell beside its sentence: the fields of a JSON object, printed in --json mode.
+class DetailedError : public Error {
+public:
+    DetailedError(ErrorCode code, const std::string& sentence, const nlohmann::ordered_json& details);
+    const std::string& details() const { return details_; }
+
+private:
+    std::string details_;
+};
+
+/// Text to standard output. Throws Error(resource) when it cannot be written.
+void print(const std::string& text);
+void print(const nlohmann::ordered_json& object);
+
+/// "heptad: sentence" to standard error; with `json` also {"error": ..., "code": ...} to standard output.
+/// Returns the exit code.
+int print_failure(const Error& error, bool json) noexcept;
+
+/// JSON text with two blanks of indentation; non-finite numbers are null.
+std::string pretty(const nlohmann::ordered_json& object);
+
+}  // namespace heptad::cli

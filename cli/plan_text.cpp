@@ -1,0 +1,78 @@
+#include "plan_text.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "operands.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::size_t kLargestPlanFile = std::size_t{1} << 20;
+
+std::string read_small_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text(kLargestPlanFile + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    if (text.empty()) {
+        fail(ErrorCode::input, "{} cannot be read or is empty; a plan file is what 'heptad plan' prints", path);
+    }
+    if (text.size() > kLargestPlanFile) {
+        fail(ErrorCode::input, "{} is larger than {} bytes, so it is no plan; a plan file is what 'heptad plan' prints",
+             path, kLargestPlanFile);
+    }
+    return text;
+}
+
+std::string without_comments(const std::string& text) {
+    std::istringstream lines(text);
+    std::string line, kept;
+    while (std::getline(lines, line)) {
+        if (!line.empty() && line[0] != '#') {
+            kept += line + "\n";
+        }
+    }
+    return kept;
+}
+
+}  // namespace
+
+std::string print_plan(const Plan& plan, const ProblemSize& size, Type type) {
+    std::string text = plan.to_string();
+    if (!text.ends_with('\n')) {
+        text += '\n';
+    }
+    text +=
+        fmt::format("# workspace       {} ({} bytes)\n", format_bytes(plan.workspace_bytes()), plan.workspace_bytes());
+    text += fmt::format("# predicted time  {}", format_seconds(plan.predicted_s()));
+    if (plan.predicted_s() > 0 && operation_count(size) > 0) {
+        text += fmt::format(" ({} effective)", format_rate(operation_count(size) / plan.predicted_s(), type));
+    }
+    text += "\n";
+    text += plan.error_bound() > 0 ? fmt::format("# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound())
+                                   : std::string("# error bound     0 (exact)\n");
+    return text;
+}
+
+Plan read_plan_file(const std::string& path) {
+    std::string text = read_small_file(path);
+    if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
+        const auto object = nlohmann::json::parse(text, nullptr, false);
+        if (!object.is_object() || !object.contains("plan") || !object["plan"].is_string()) {
+            fail(ErrorCode::input, "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints",
+                 path);
+        }
+        text = object["plan"].get<std::string>();
+    }
+    try {
+        return Plan::parse(without_comments(text));
+    } catch (const Error& error) {
+        fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
+    }
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,16 @@
+// A plan as text: what `heptad plan` prints and `heptad mul --plan` reads back. Lines that start with '#' are for
+// people.
+#pragma once
+
+#include <string>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad::cli {
+
+/// The plan, then its workspace, predicted time and error bound as '#' lines.
+std::string print_plan(const Plan& plan, const ProblemSize& size, Type type);
+/// Reads a file that holds print_plan()'s text or the object of `heptad plan --json`. Throws Error(input).
+Plan read_plan_file(const std::string& path);
+
+}  // namespace heptad::cli

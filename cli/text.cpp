@@ -1,0 +1,177 @@
+#include "text.hpp"
+
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "base/error.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// Bytes of a unit such as "", "B", "K", "kb", "MiB"; 0 if there is no such unit.
+double unit_bytes(std::string unit) {
+    for (char& c : unit) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    if (unit.empty() || unit == "b") {
+        return 1;
+    }
+    const std::string prefixes = "kmgt";
+    const std::size_t power = prefixes.find(unit[0]);
+    const std::string rest = unit.substr(1);
+    if (power == std::string::npos || !(rest.empty() || rest == "b" || rest == "ib")) {
+        return 0;
+    }
+    return std::ldexp(1.0, 10 * static_cast<int>(power + 1));
+}
+
+}  // namespace
+
+std::int64_t parse_integer(const std::string& option, const std::string& word, std::int64_t low, std::int64_t high) {
+    std::int64_t value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, status] = std::from_chars(word.data(), end, value);
+    const bool complete = status == std::errc() && stop == end;
+    if (!complete || value < low || value > high) {
+        if (high == std::numeric_limits<std::int64_t>::max()) {
+            fail(ErrorCode::usage, "{} takes an integer of at least {}, not '{}'", option, low, word);
+        }
+        fail(ErrorCode::usage, "{} takes an integer from {} to {}, not '{}'", option, low, high, word);
+    }
+    return value;
+}
+
+double parse_real(const std::string& option, const std::string& word) {
+    double value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, status] = std::from_chars(word.data(), end, value);
+    if (status != std::errc() || stop != end || !std::isfinite(value)) {
+        fail(ErrorCode::usage, "{} takes a finite number such as 1.5, not '{}'", option, word);
+    }
+    return value;
+}
+
+std::int64_t parse_bytes(const std::string& option, const std::string& word) {
+    double value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, status] = std::from_chars(word.data(), end, value, std::chars_format::fixed);
+    const double bytes = value * unit_bytes(std::string(stop, end));
+    constexpr double kLargest = 9.0e18;
+    const bool meant = status == std::errc() && value >= 0 && (bytes > 0 || value == 0) && bytes < kLargest &&
+                       unit_bytes(std::string(stop, end)) > 0;
+    if (!meant) {
+        fail(ErrorCode::usage, "{} takes a size such as 8G, 512M or 1.5GiB, not '{}'", option, word);
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
+std::vector<std::int64_t> parse_shape(const std::string& option, const std::string& word, std::size_t dimensions) {
+    const std::vector<std::string> parts = split(word, 'x');
+    const char* example = dimensions == 2 ? "1024x512" : "1024x512x2048";
+    if (parts.size() != dimensions) {
+        fail(ErrorCode::usage, "{} takes {} sizes such as {}, not '{}'", option, dimensions, example, word);
+    }
+    std::vector<std::int64_t> shape;
+    for (const std::string& part : parts) {
+        std::int64_t size = 0;
+        const char* end = part.data() + part.size();
+        const auto [stop, status] = std::from_chars(part.data(), end, size);
+        if (status != std::errc() || stop != end || size < 0) {
+            fail(ErrorCode::usage, "{} takes {} sizes such as {}, not '{}'", option, dimensions, example, word);
+        }
+        shape.push_back(size);
+    }
+    return shape;
+}
+
+Accuracy parse_accuracy(const std::string& option, const std::string& word) {
+    const std::string accuracy = parse_choice(option, word, {"strict", "balanced", "fast"});
+    return accuracy == "strict" ? Accuracy::strict : accuracy == "fast" ? Accuracy::fast : Accuracy::balanced;
+}
+
+std::string parse_choice(const std::string& option, const std::string& word, const std::vector<std::string>& choices) {
+    std::string list;
+    for (const std::string& choice : choices) {
+        if (word == choice) {
+            return word;
+        }
+        list += (list.empty() ? "" : ", ") + choice;
+    }
+    fail(ErrorCode::usage, "{} takes one of {}, not '{}'", option, list, word);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == separator) {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
+const char* accuracy_name(Accuracy accuracy) {
+    switch (accuracy) {
+        case Accuracy::strict:
+            return "strict";
+        case Accuracy::fast:
+            return "fast";
+        default:
+            return "balanced";
+    }
+}
+
+std::string format_bytes(std::int64_t bytes) {
+    constexpr std::array<const char*, 5> kUnits{"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 1024 && unit + 1 < kUnits.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.2f} {}", value, kUnits[unit]);
+}
+
+std::string format_seconds(double seconds) {
+    if (!(seconds >= 0)) {
+        return "unknown";
+    }
+    if (seconds >= 1) {
+        return fmt::format("{:.3g} s", seconds);
+    }
+    if (seconds >= 1e-3) {
+        return fmt::format("{:.3g} ms", seconds * 1e3);
+    }
+    if (seconds >= 1e-6) {
+        return fmt::format("{:.3g} us", seconds * 1e6);
+    }
+    return fmt::format("{:.3g} ns", seconds * 1e9);
+}
+
+std::string format_clock(double seconds) {
+    const auto total = static_cast<std::int64_t>(std::ceil(seconds));
+    const std::int64_t hours = total / 3600;
+    if (hours > 0) {
+        return fmt::format("{}:{:02}:{:02}", hours, total / 60 % 60, total % 60);
+    }
+    return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string format_rate(double operations_per_s, Type type) {
+    const bool exact = type == Type::i32 || type == Type::gf2 || type == Type::boolean;
+    const char* unit = exact ? "op/s" : "FLOP/s";
+    if (operations_per_s >= 1e12) {
+        return fmt::format("{:.2f} T{}", operations_per_s / 1e12, unit);
+    }
+    if (operations_per_s >= 1e9) {
+        return fmt::format("{:.1f} G{}", operations_per_s / 1e9, unit);
+    }
+    return fmt::format("{:.1f} M{}", operations_per_s / 1e6, unit);
+}
+
+}  // namespace heptad::cli

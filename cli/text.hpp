@@ -1,0 +1,35 @@
+// Words of the command line into values and back: sizes in bytes, shapes, numbers, times.
+// Parsers take the whole word or throw Error(usage) with a sentence that names the option and the word.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad::cli {
+
+std::int64_t parse_integer(const std::string& option, const std::string& word, std::int64_t low, std::int64_t high);
+/// A finite number.
+double parse_real(const std::string& option, const std::string& word);
+/// "8G", "512M", "1.5GiB", "4096": G, GB and GiB all mean 2^30 bytes.
+std::int64_t parse_bytes(const std::string& option, const std::string& word);
+/// "1024x512" with two sizes, "1024x512x2048" with three; every size from 0 up.
+std::vector<std::int64_t> parse_shape(const std::string& option, const std::string& word, std::size_t dimensions);
+Accuracy parse_accuracy(const std::string& option, const std::string& word);
+/// The word, if it is one of the choices.
+std::string parse_choice(const std::string& option, const std::string& word, const std::vector<std::string>& choices);
+std::vector<std::string> split(const std::string& text, char separator);
+
+const char* accuracy_name(Accuracy accuracy);
+/// "1.50 GiB", "37 bytes"
+std::string format_bytes(std::int64_t bytes);
+/// "3.21 s", "12.3 ms", "840 ns"
+std::string format_seconds(double seconds);
+/// "12:05" or "1:02:33", for the time left of a run.
+std::string format_clock(double seconds);
+/// "61.2 GFLOP/s" from an effective rate in operations per second; "Gop/s" for exact types.
+std::string format_rate(double operations_per_s, Type type);
+
+}  // namespace heptad::cli

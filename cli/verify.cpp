@@ -1,0 +1,74 @@
+// heptad verify: is C = alpha * op(A) * op(B) + beta * C0? Prints the residual and the chance of a miss.
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "check_result.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/npy.hpp"
+
+namespace heptad::cli {
+namespace {
+
+void require_result_shape(const VerifyArguments& arguments, const OperandFacts& facts, const NpyHeader& c) {
+    if (c.type != facts.type) {
+        fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", arguments.a,
+             type_name(facts.type), arguments.c, type_name(c.type));
+    }
+    if (c.rows != facts.size.m || c.cols != facts.size.n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", arguments.c, c.rows, c.cols,
+             arguments.a, arguments.b, facts.size.m, facts.size.n);
+    }
+}
+
+}  // namespace
+
+void run(const VerifyArguments& arguments) {
+    const ProductOptions& product = arguments.product;
+    const OperandFacts facts = read_operand_facts(arguments.a, arguments.b, product);
+    require_result_shape(arguments, facts, read_npy_header(arguments.c, product.type));
+    const bool adds = !product.add.empty();
+    std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
+    workspace_after(adds ? checked_add(operand_bytes, facts.c_bytes) : operand_bytes, product);
+
+    ProgressMeter meter;
+    const Matrix a = read_npy(arguments.a, product.type, file_hooks(meter, "read A", product.threads));
+    const Matrix b = read_npy(arguments.b, product.type, file_hooks(meter, "read B", product.threads));
+    const Matrix c = read_npy(arguments.c, product.type, file_hooks(meter, "read C", product.threads));
+    std::optional<Matrix> c0;
+    if (adds) {
+        c0 = read_npy(product.add, product.type, file_hooks(meter, "read C0", product.threads));
+    }
+
+    meter.begin("verify");
+    VerifyOptions options;
+    options.alpha = product.alpha;
+    options.beta = product.beta;
+    if (c0) {
+        options.c0 = std::as_const(*c0).view();
+    }
+    Context context;
+    context.set_threads(product.threads);
+    options.error_bound = plan(facts.size, facts.type, product.library, context).error_bound();
+    options.all_rows = arguments.all_rows;
+    options.seed = arguments.seed;
+    options.threads = product.threads;
+    options.cancel = interrupt_token();
+    const VerifyResult result = verify(oriented(a, product.transpose_a), oriented(b, product.transpose_b), c, options);
+    meter.clear();
+
+    if (!product.json) {
+        print(describe(result));
+    }
+    require_passed(result, arguments.c, "");
+    if (product.json) {
+        print(to_json(result));
+    }
+}
+
+}  // namespace heptad::cli
