@@ -1,4 +1,7 @@
 # The whole interface for a person in a hurry; CMakePresets.json is the one for everybody else.
+# Size of the product of `make run`.
+N ?= 4096
+
 .DEFAULT_GOAL := help
 .PHONY: help bootstrap build run test bench lint format clean
 
@@ -17,7 +20,7 @@ build: bootstrap
 	@scripts/build release heptad_cli heptad_shared
 
 run: build
-	@scripts/demo
+	@scripts/demo $(N)
 
 test: bootstrap
 	@scripts/test
