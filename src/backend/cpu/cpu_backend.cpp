@@ -12,11 +12,8 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 
-namespace heptad {
+namespace heptad::cpu {
 namespace {
-
-using cpu::Vendor;
-using cpu::VendorLibrary;
 
 /// The numbers that leaf_id() gives out.
 enum Leaf : int { automatic, openblas, blis, mkl, own, openblas_mt, blis_mt, mkl_mt, leaf_count };
@@ -33,9 +30,9 @@ struct Libraries {
     Leaf best = own;  // for f32 and f64, by default knowledge
 
     Libraries() {
-        of[openblas] = of[openblas_mt] = cpu::vendor_library(Vendor::openblas);
-        of[blis] = of[blis_mt] = cpu::vendor_library(Vendor::blis);
-        of[mkl] = of[mkl_mt] = cpu::vendor_library(Vendor::mkl);
+        of[openblas] = of[openblas_mt] = vendor_library(Vendor::openblas);
+        of[blis] = of[blis_mt] = vendor_library(Vendor::blis);
+        of[mkl] = of[mkl_mt] = vendor_library(Vendor::mkl);
         for (const Leaf leaf : preference()) {
             if (of[static_cast<std::size_t>(leaf)] != nullptr) {
                 best = leaf;
@@ -47,7 +44,7 @@ struct Libraries {
     /// MKL leads on Intel and throttles elsewhere. OpenBLAS has better kernels for small sizes than BLIS, and BLIS has
     /// only a generic kernel for newer Arm cores.
     static std::array<Leaf, 3> preference() {
-        if (cpu::cpu_info().vendor == "GenuineIntel") {
+        if (cpu_info().vendor == "GenuineIntel") {
             return {mkl, openblas, blis};
         }
         return {openblas, blis, mkl};
@@ -97,8 +94,8 @@ bool has_no_terms(const Product& p) {
 
 /// One tile by our kernel, or by plain loops for the types it does not know.
 void multiply_by_own_kernel(const Product& p) {
-    if (cpu::gemm_supports(p.c.type)) {
-        cpu::gemm(p);
+    if (gemm_supports(p.c.type)) {
+        gemm(p);
     } else {
         ReferenceBackend().multiply({&p, 1}, "");
     }
@@ -106,8 +103,8 @@ void multiply_by_own_kernel(const Product& p) {
 
 void multiply_tile(const VendorLibrary* library, const Product& p) {
     if (has_no_terms(p)) {
-        cpu::scale_view(p.beta, p.c);
-    } else if (library == nullptr || !cpu::multiply_by_blas(*library, p)) {
+        scale_view(p.beta, p.c);
+    } else if (library == nullptr || !multiply_by_blas(*library, p)) {
         multiply_by_own_kernel(p);
     }
 }
@@ -193,8 +190,8 @@ void CpuBackend::multiply_one_small(const Product& product, int leaf) const {
     if (library == nullptr || library->tiny_products_stay_single_threaded) {
         multiply_tile(library, product);
     } else {
-        const cpu::VendorThreads guard(*library, 1);
-        const cpu::VendorThreadsHere here(*library, 1);
+        const VendorThreads guard(*library, 1);
+        const VendorThreadsHere here(*library, 1);
         multiply_tile(library, product);
     }
 }
@@ -212,14 +209,14 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
     }
     const VendorLibrary* library = library_for(leaf, batch[0].c.type);
     if (library == nullptr) {
-        const cpu::BatchTiles tiles(batch, pool_.threads());
+        const BatchTiles tiles(batch, pool_.threads());
         return pool_.run(tiles.count(), [&](std::int64_t i) { multiply_tile(nullptr, tiles.tile(i)); });
     }
     if (!has_vendor_threads(leaf)) {
-        const cpu::BatchTiles tiles(batch, pool_.threads());
-        const cpu::VendorThreads guard(*library, 1);
+        const BatchTiles tiles(batch, pool_.threads());
+        const VendorThreads guard(*library, 1);
         return pool_.run(tiles.count(), [&](std::int64_t i) {
-            const cpu::VendorThreadsHere here(*library, 1);
+            const VendorThreadsHere here(*library, 1);
             multiply_tile(library, tiles.tile(i));
         });
     }
@@ -227,12 +224,12 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         const bool empty = product.c.rows == 0 || product.c.cols == 0;
         bool done = empty;
         if (!empty && !has_no_terms(product)) {
-            const cpu::VendorThreads guard(*library, pool_.threads());
-            const cpu::VendorThreadsHere here(*library, pool_.threads());
-            done = cpu::multiply_by_blas(*library, product);
+            const VendorThreads guard(*library, pool_.threads());
+            const VendorThreadsHere here(*library, pool_.threads());
+            done = multiply_by_blas(*library, product);
         }
         if (!done) {
-            const cpu::BatchTiles tiles({&product, 1}, pool_.threads());
+            const BatchTiles tiles({&product, 1}, pool_.threads());
             pool_.run(tiles.count(), [&](std::int64_t i) { multiply_tile(nullptr, tiles.tile(i)); });
         }
     }
@@ -249,28 +246,28 @@ void CpuBackend::combine(const CombinePass& pass) {
     // At least 8 tasks per thread where they are not too small: the cores are not equally fast.
     const std::int64_t task_bytes =
         std::clamp<std::int64_t>(bytes / (8 * pool_.threads()), kSmallPassBytes / 2, 512 << 10);
-    const cpu::CombineTasks tasks(pass, task_bytes);
+    const CombineTasks tasks(pass, task_bytes);
     pool_.run(tasks.count(), [&](std::int64_t i) { tasks.run(i); });
 }
 
 ScanResult CpuBackend::scan(const ConstView& view) {
     const Bands bands(view, kBandBytes);
     if (bands.count <= 1) {
-        return {cpu::scan_max_abs(view)};
+        return {scan_max_abs(view)};
     }
     std::vector<double> largest(static_cast<std::size_t>(bands.count));
     pool_.run(bands.count,
-              [&](std::int64_t i) { largest[static_cast<std::size_t>(i)] = cpu::scan_max_abs(bands.of(view, i)); });
+              [&](std::int64_t i) { largest[static_cast<std::size_t>(i)] = scan_max_abs(bands.of(view, i)); });
     ScanResult result;
     for (const double x : largest) {
-        result.max_abs = cpu::merge_max_abs(result.max_abs, x);
+        result.max_abs = merge_max_abs(result.max_abs, x);
     }
     return result;
 }
 
 void CpuBackend::copy(const ConstView& from, const View& to) {
     const Bands bands(to, kBandBytes);
-    pool_.run(bands.count, [&](std::int64_t i) { cpu::copy_view(bands.of(from, i), bands.of(to, i)); });
+    pool_.run(bands.count, [&](std::int64_t i) { copy_view(bands.of(from, i), bands.of(to, i)); });
 }
 
-}  // namespace heptad
+}  // namespace heptad::cpu

@@ -13,7 +13,7 @@
 #include "backend/backend.hpp"
 #include "base/thread_pool.hpp"
 
-namespace heptad {
+namespace heptad::cpu {
 
 class CpuBackend final : public Backend {
 public:
@@ -31,6 +31,14 @@ public:
     /// Throws Error(usage) if there is no such leaf on this machine.
     static int leaf_id(const std::string& leaf);
     void multiply(std::span<const Product> batch, int leaf);
+    /// One product of any size; small ones take the short way.
+    void multiply_one(const Product& product, int leaf) {
+        if (is_small(product.c.rows, product.a.cols, product.c.cols)) {
+            multiply_one_small(product, leaf);
+        } else {
+            multiply({&product, 1}, leaf);
+        }
+    }
 
     /// True where multiply_one_small() is the way to go: the product is over before a second thread could help.
     static bool is_small(std::int64_t m, std::int64_t k, std::int64_t n) {
@@ -49,4 +57,4 @@ private:
     ThreadPool& pool_;
 };
 
-}  // namespace heptad
+}  // namespace heptad::cpu

@@ -1,0 +1,226 @@
+// Seconds of a leaf product from samples:  rate(m,k,n) = square_rate(s) * thinness(m,k,n),  s = (mkn)^(1/3)
+//
+//   square_rate   straight lines through the square samples in log size and log rate; constant beyond the ends, where
+//                 rates have settled (large) or the call itself is all there is (small: seconds are constant there)
+//   thinness      measured rate over square_rate at the thin samples, 1 at the squares; in between the logarithm is the
+//                 mean over all samples, weighted by distance^-4 in (log m, log k, log n)
+#include "plan/machine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+double log2_of(std::int64_t x) {
+    const auto bits = static_cast<std::uint64_t>(x);
+    return std::has_single_bit(bits) ? std::countr_zero(bits) : std::log2(static_cast<double>(x));
+}
+
+/// A shape by the logarithms of its sizes.
+struct Place {
+    double m, k, n;
+    Place(std::int64_t rows, std::int64_t inner, std::int64_t cols)
+        : m(log2_of(rows)), k(log2_of(inner)), n(log2_of(cols)) {}
+    double volume() const { return m + k + n; }
+    double squared_distance(const Place& o) const {
+        return (m - o.m) * (m - o.m) + (k - o.k) * (k - o.k) + (n - o.n) * (n - o.n);
+    }
+};
+
+bool is_square(const LeafSample& s) {
+    return s.m == s.k && s.k == s.n;
+}
+
+/// log2 of the seconds a product of 2^volume multiplications takes if it were square. Infinity: no square samples.
+double square_log_seconds(const std::vector<LeafSample>& samples, double volume) {
+    const LeafSample* below = nullptr;
+    const LeafSample* above = nullptr;
+    for (const LeafSample& sample : samples) {
+        if (!is_square(sample)) {
+            continue;
+        }
+        const double at = 3 * log2_of(sample.m);
+        if (at <= volume && (below == nullptr || sample.m > below->m)) {
+            below = &sample;
+        }
+        if (at >= volume && (above == nullptr || sample.m < above->m)) {
+            above = &sample;
+        }
+    }
+    if (below == nullptr && above == nullptr) {
+        return std::numeric_limits<double>::infinity();
+    }
+    if (below == nullptr) {
+        return std::log2(above->seconds);
+    }
+    const double low = std::log2(below->seconds), low_volume = 3 * log2_of(below->m);
+    if (above == nullptr) {
+        return low + volume - low_volume;  // the same rate as the largest one
+    }
+    const double high = std::log2(above->seconds), high_volume = 3 * log2_of(above->m);
+    return high_volume == low_volume ? low : low + (high - low) * (volume - low_volume) / (high_volume - low_volume);
+}
+
+/// log2 of the factor by which a thin product takes longer than a square one of the same volume.
+double thinness_log(const std::vector<LeafSample>& samples, const Place& here) {
+    constexpr double exact = 1e-9, far = 32;  // samples whose weight is below 1/1000 of the largest are left out
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const LeafSample& sample : samples) {
+        nearest = std::min(nearest, here.squared_distance({sample.m, sample.k, sample.n}));
+    }
+    nearest = std::max(nearest, exact);
+    double weighted = 0, weights = 0;
+    for (const LeafSample& sample : samples) {
+        const Place there(sample.m, sample.k, sample.n);
+        const double squared = std::max(here.squared_distance(there), exact);
+        if (squared > far * nearest) {
+            continue;
+        }
+        const double weight = (nearest / squared) * (nearest / squared);
+        weights += weight;
+        if (!is_square(sample)) {
+            weighted += weight * (std::log2(sample.seconds) - square_log_seconds(samples, there.volume()));
+        }
+    }
+    return weights > 0 ? weighted / weights : 0;
+}
+
+/// Without any sample: a modest core of today, and a call that costs something.
+double default_seconds(Type type, int threads, double volume) {
+    double peak = 1e9;  // plain loops
+    if (type == Type::f32 || type == Type::f64 || type == Type::i32) {
+        peak = type == Type::f32 ? 30e9 : 15e9;
+    }
+    const double size = std::exp2(volume / 3);
+    return 1e-7 + 2 * std::exp2(volume) / (peak * threads * size / (size + 64));
+}
+
+double profile_seconds(const LeafProfile& profile, std::int64_t m, std::int64_t k, std::int64_t n) {
+    const Place here(m, k, n);
+    const double square = square_log_seconds(profile.samples, here.volume());
+    if (!std::isfinite(square)) {
+        return default_seconds(profile.type, profile.threads, here.volume());
+    }
+    // Nearly square: no need to look at the thin samples, and small products are planned in no time.
+    const bool nearly_square = std::max({m, k, n}) <= std::min({m, k, n}) * 5 / 4;
+    return std::exp2(square + (nearly_square ? 0 : thinness_log(profile.samples, here)));
+}
+
+const LeafProfile* find_profile(const Machine& machine, const std::string& leaf, Type type) {
+    for (const LeafProfile& profile : machine.leaves) {
+        if (profile.type == type && (leaf.empty() || profile.leaf == leaf)) {
+            return &profile;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
+                    std::int64_t n) {
+    m = std::max<std::int64_t>(m, 1);
+    k = std::max<std::int64_t>(k, 1);
+    n = std::max<std::int64_t>(n, 1);
+    if (const LeafProfile* profile = find_profile(machine, leaf, type)) {
+        return profile_seconds(*profile, m, k, n);
+    }
+    return default_seconds(type, machine.threads, Place(m, k, n).volume());
+}
+
+std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+    m = std::max<std::int64_t>(m, 1);
+    k = std::max<std::int64_t>(k, 1);
+    n = std::max<std::int64_t>(n, 1);
+    constexpr double clearly = 0.97;  // profiles are listed best first by default knowledge; noise does not overrule it
+    const LeafProfile* best = nullptr;
+    double best_s = 0;
+    for (const LeafProfile& profile : machine.leaves) {
+        if (profile.type == type) {
+            const double seconds = profile_seconds(profile, m, k, n);
+            if (best == nullptr || seconds < best_s * clearly) {
+                best = &profile;
+                best_s = seconds;
+            }
+        }
+    }
+    return best != nullptr ? best->leaf : std::string();
+}
+
+std::string print_machine(const Machine& machine) {
+    nlohmann::ordered_json json;
+    json["cpu"] = machine.cpu;
+    json["threads"] = machine.threads;
+    json["measured"] = machine.measured;
+    json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
+    json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
+    json["call_s"] = machine.call_s;
+    json["leaves"] = nlohmann::ordered_json::array();
+    for (const LeafProfile& profile : machine.leaves) {
+        nlohmann::ordered_json samples = nlohmann::ordered_json::array();
+        for (const LeafSample& s : profile.samples) {
+            samples.push_back({s.m, s.k, s.n, s.seconds});
+        }
+        json["leaves"].push_back({{"leaf", profile.leaf},
+                                  {"type", type_name(profile.type)},
+                                  {"threads", profile.threads},
+                                  {"samples_m_k_n_s", samples}});
+    }
+    return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Machine parse_machine(const std::string& json) {
+    const auto require = [](bool holds, const char* what) {
+        if (!holds) {
+            fail(ErrorCode::input, "the machine description has {}; measure again with `heptad tune`", what);
+        }
+    };
+    const auto is_positive = [](double x) { return std::isfinite(x) && x > 0; };
+    try {
+        const auto root = nlohmann::json::parse(json);
+        Machine machine;
+        machine.cpu = root.at("cpu").get<std::string>();
+        machine.threads = root.at("threads").get<int>();
+        machine.measured = root.at("measured").get<bool>();
+        machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
+        machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
+        machine.call_s = root.at("call_s").get<double>();
+        require(machine.threads >= 1, "fewer threads than 1");
+        require(is_positive(machine.combine_bytes_per_s) && is_positive(machine.scan_bytes_per_s) &&
+                    is_positive(machine.call_s),
+                "a rate or a time that is not positive");
+        for (const auto& entry : root.at("leaves")) {
+            LeafProfile profile;
+            profile.leaf = entry.at("leaf").get<std::string>();
+            profile.type = type_from_name(entry.at("type").get<std::string>());
+            profile.threads = entry.at("threads").get<int>();
+            require(profile.threads >= 1, "fewer threads than 1");
+            for (const auto& s : entry.at("samples_m_k_n_s")) {
+                const LeafSample sample{s.at(0).get<std::int64_t>(), s.at(1).get<std::int64_t>(),
+                                        s.at(2).get<std::int64_t>(), s.at(3).get<double>()};
+                require(sample.m >= 1 && sample.k >= 1 && sample.n >= 1, "a sample with a size below 1");
+                require(is_positive(sample.seconds), "a sample whose time is not positive");
+                profile.samples.push_back(sample);
+            }
+            machine.leaves.push_back(std::move(profile));
+        }
+        return machine;
+    } catch (const nlohmann::json::exception& problem) {
+        fail(ErrorCode::input, "the machine description cannot be read ({}); measure again with `heptad tune`",
+             problem.what());
+    } catch (const Error& problem) {
+        if (problem.code() == ErrorCode::input) {
+            throw;
+        }
+        fail(ErrorCode::input, "the machine description cannot be read ({}); measure again with `heptad tune`",
+             problem.what());
+    }
+}
+
+}  // namespace heptad
