@@ -189,6 +189,8 @@ public:
 
     static Plan parse(const std::string& text);
     std::string to_string() const;
+    ProblemSize size() const;
+    Type type() const;
     int levels() const;
     std::int64_t workspace_bytes() const;
     double predicted_s() const;
@@ -214,10 +216,10 @@ public:
     int threads() const;
 
     struct Impl;
-    Impl& impl() const { return *impl_; }
+    const Impl* impl() const { return impl_.get(); }
 
 private:
-    std::shared_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_;  // null: all defaults
 };
 
 /// What multiply() would do. Transposes and strides do not change the plan.

@@ -236,6 +236,34 @@ void validate(const Problem& problem) {
 
 }  // namespace
 
+void check_plan(const ProductPlan& plan) {
+    ProductPlan expected = plan;
+    set_core(expected);
+    drop_unfitting_schedules(expected);
+    expected.change_basis = shares_one_basis(expected.levels);
+    for (const LevelPlan& level : plan.levels) {
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        if (!ring_admits(algorithm.ring, plan.type)) {
+            fail(ErrorCode::input, "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
+                 ring_name(algorithm.ring), type_name(plan.type));
+        }
+        if (!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm) {
+            fail(ErrorCode::input, "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
+        }
+    }
+    if (!has_levels(plan.type) && !plan.levels.empty()) {
+        fail(ErrorCode::input, "products of {} have no levels on this backend", type_name(plan.type));
+    }
+    if (plan.threads < 1 || plan.threads > 4096) {
+        fail(ErrorCode::input, "a plan for {} threads cannot be carried out; say 1 to 4096", plan.threads);
+    }
+    expected.workspace_bytes = plan_workspace_bytes(expected);
+    if (!(expected == plan)) {
+        fail(ErrorCode::input, "the plan does not fit together: with its levels it would read '{}'",
+             to_string(expected));
+    }
+}
+
 double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     const LeafSize leaf = leaf_size(plan);
     double seconds =

@@ -31,6 +31,10 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
 /// The plan with exactly these levels, as far as the sizes go: workspace, time and bound filled in.
 ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels);
 
+/// Throws Error(input) unless the plan is one that plan_with_levels could have made: a plan that was edited by hand
+/// must not lead the runner beyond a matrix or its workspace.
+void check_plan(const ProductPlan& plan);
+
 /// Seconds that the plan will take.
 double predict_seconds(const ProductPlan& plan, const Machine& machine);
 

@@ -1,0 +1,108 @@
+/* Heptad for C: matrix products with fewer multiplications.
+ *
+ *   C = alpha * A * B + beta * C        A is m x k, B is k x n, C is m x n
+ *
+ * Every function returns a status; heptad_last_error() is the sentence of the calling thread's last failure. */
+#ifndef HEPTAD_H
+#define HEPTAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define HEPTAD_C_API __attribute__((visibility("default")))
+#else
+#define HEPTAD_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The numbers are the exit codes of the command line. */
+typedef enum heptad_status {
+    HEPTAD_OK = 0,
+    HEPTAD_INTERNAL = 1,
+    HEPTAD_USAGE = 2,
+    HEPTAD_INPUT = 3,
+    HEPTAD_RESOURCE = 4,
+    HEPTAD_VERIFICATION = 5,
+    HEPTAD_CANCELLED = 130
+} heptad_status;
+
+typedef enum heptad_type {
+    HEPTAD_F64 = 0,
+    HEPTAD_F32 = 1,
+    HEPTAD_TF32 = 2,
+    HEPTAD_BF16 = 3,
+    HEPTAD_F16 = 4,
+    HEPTAD_I32 = 5,
+    HEPTAD_GF2 = 6,
+    HEPTAD_BOOL = 7
+} heptad_type;
+
+typedef enum heptad_accuracy { HEPTAD_STRICT = 0, HEPTAD_BALANCED = 1, HEPTAD_FAST = 2 } heptad_accuracy;
+
+/* Element (i, j) is data[i * row_stride + j * col_stride]. */
+typedef struct heptad_matrix {
+    void* data;
+    int64_t rows, cols;
+    int64_t row_stride, col_stride;
+} heptad_matrix;
+typedef struct heptad_const_matrix {
+    const void* data;
+    int64_t rows, cols;
+    int64_t row_stride, col_stride;
+} heptad_const_matrix;
+
+/* Set by heptad_options_init; null stands for those defaults everywhere. Strings must outlive the call only. */
+typedef struct heptad_options {
+    const char* algorithm; /* "auto" or a name of the catalogue */
+    int levels;            /* -1: as many as pay */
+    heptad_accuracy accuracy;
+    const char* device;            /* "auto", "cpu", "reference" */
+    const char* leaf;              /* "auto" */
+    const char* mode;              /* "auto", "serial", "parallel" */
+    int accumulate;                /* heptad_plan_create: beta will not be zero */
+    int64_t workspace_limit_bytes; /* INT64_MAX: no limit; 0: none at all */
+} heptad_options;
+
+typedef struct heptad_context heptad_context; /* threads and scratch memory of a series of products */
+typedef struct heptad_plan heptad_plan;       /* what was decided for a product */
+
+HEPTAD_C_API void heptad_options_init(heptad_options* options);
+
+HEPTAD_C_API heptad_status heptad_context_create(heptad_context** context);
+HEPTAD_C_API void heptad_context_destroy(heptad_context* context);
+HEPTAD_C_API heptad_status heptad_context_set_threads(heptad_context* context, int threads);
+HEPTAD_C_API heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes);
+/* May be called from any thread, or a signal handler, while a product runs with this context. */
+HEPTAD_C_API void heptad_context_cancel(heptad_context* context);
+
+HEPTAD_C_API heptad_status heptad_plan_create(heptad_plan** plan, int64_t m, int64_t k, int64_t n, heptad_type type,
+                                              const heptad_options* options, const heptad_context* context);
+HEPTAD_C_API heptad_status heptad_plan_parse(heptad_plan** plan, const char* text);
+HEPTAD_C_API void heptad_plan_destroy(heptad_plan* plan);
+/* The text lives as long as the plan. */
+HEPTAD_C_API const char* heptad_plan_text(const heptad_plan* plan);
+HEPTAD_C_API int64_t heptad_plan_workspace_bytes(const heptad_plan* plan);
+HEPTAD_C_API double heptad_plan_predicted_s(const heptad_plan* plan);
+HEPTAD_C_API double heptad_plan_error_bound(const heptad_plan* plan);
+
+/* context and options may be null. */
+HEPTAD_C_API heptad_status heptad_multiply(heptad_type type, double alpha, heptad_const_matrix a, heptad_const_matrix b,
+                                           double beta, heptad_matrix c, const heptad_options* options,
+                                           const heptad_context* context);
+HEPTAD_C_API heptad_status heptad_multiply_with_plan(heptad_type type, double alpha, heptad_const_matrix a,
+                                                     heptad_const_matrix b, double beta, heptad_matrix c,
+                                                     const heptad_plan* plan, const heptad_context* context);
+
+HEPTAD_C_API const char* heptad_status_string(heptad_status status);
+HEPTAD_C_API const char* heptad_last_error(void);
+HEPTAD_C_API const char* heptad_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,120 @@
+// The C++ interface: thin shells around the layers below.
+#include "api/context.hpp"
+#include "base/error.hpp"
+#include "plan/planner.hpp"
+
+namespace heptad {
+
+Context::Context() = default;
+
+namespace {
+std::shared_ptr<Context::Impl> copy_or_new(const std::shared_ptr<Context::Impl>& impl) {
+    return impl ? impl : std::make_shared<Context::Impl>();
+}
+}  // namespace
+
+Context& Context::set_threads(int threads) {
+    if (threads < 0 || threads > 4096) {
+        fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", threads);
+    }
+    impl_ = copy_or_new(impl_);
+    impl_->threads = threads;
+    return *this;
+}
+
+Context& Context::set_workspace(void* memory, std::int64_t bytes) {
+    if (bytes < 0 || (memory == nullptr && bytes > 0)) {
+        fail(ErrorCode::usage, "a workspace of {} bytes at {} cannot be used", bytes, memory);
+    }
+    impl_ = copy_or_new(impl_);
+    impl_->workspace = memory;
+    impl_->workspace_bytes = bytes;
+    return *this;
+}
+
+Context& Context::set_progress(ProgressCallback callback) {
+    impl_ = copy_or_new(impl_);
+    impl_->progress = std::move(callback);
+    return *this;
+}
+
+Context& Context::set_cancel(CancelToken token) {
+    impl_ = copy_or_new(impl_);
+    impl_->cancel = std::move(token);
+    return *this;
+}
+
+int Context::threads() const {
+    return effective_threads(product_context(*this));
+}
+
+ProductContext product_context(const Context& context) {
+    ProductContext result;
+    if (const Context::Impl* impl = context.impl()) {
+        result.threads = impl->threads;
+        result.workspace = impl->workspace;
+        result.workspace_bytes = impl->workspace_bytes;
+        result.hooks.progress = impl->progress;
+        result.hooks.cancel = impl->cancel ? &*impl->cancel : nullptr;
+    }
+    return result;
+}
+
+Plan::Plan() : impl_(std::make_unique<Impl>()) {}
+Plan::Plan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Plan::~Plan() = default;
+Plan::Plan(const Plan& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+Plan& Plan::operator=(const Plan& other) {
+    impl_ = std::make_unique<Impl>(*other.impl_);
+    return *this;
+}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+
+Plan Plan::parse(const std::string& text) {
+    auto impl = std::make_unique<Impl>(Impl{parse_plan(text)});
+    check_plan(impl->plan);
+    return Plan(std::move(impl));
+}
+std::string Plan::to_string() const {
+    return heptad::to_string(impl_->plan);
+}
+ProblemSize Plan::size() const {
+    return {impl_->plan.m, impl_->plan.k, impl_->plan.n};
+}
+Type Plan::type() const {
+    return impl_->plan.type;
+}
+int Plan::levels() const {
+    return static_cast<int>(impl_->plan.levels.size());
+}
+std::int64_t Plan::workspace_bytes() const {
+    return impl_->plan.workspace_bytes;
+}
+double Plan::predicted_s() const {
+    return impl_->plan.predicted_s;
+}
+double Plan::error_bound() const {
+    return impl_->plan.error_bound;
+}
+
+Plan plan(ProblemSize size, Type type, const Options& options, const Context& context) {
+    return Plan(std::make_unique<Plan::Impl>(
+        Plan::Impl{plan_product(size.m, size.k, size.n, type, options, product_context(context))}));
+}
+
+void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
+              const Options& options, const Context& context) {
+    multiply_in_memory(alpha, a, b, beta, c, options, product_context(context));
+}
+
+void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
+              const Plan& plan, const Context& context) {
+    multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
+}
+
+const char* version() noexcept {
+    return HEPTAD_VERSION;
+}
+
+}  // namespace heptad

@@ -1,0 +1,205 @@
+// The C interface: the C++ one behind opaque handles, statuses and a last sentence per thread.
+#include <heptad/heptad.h>
+
+#include <heptad/heptad.hpp>
+#include <limits>
+#include <new>
+
+struct heptad_context {
+    heptad::Context context;
+    heptad::CancelToken cancel;
+};
+
+struct heptad_plan {
+    heptad::Plan plan;
+    std::string text;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+template <class Body>
+heptad_status guarded(Body&& body) noexcept {
+    try {
+        body();
+        return HEPTAD_OK;
+    } catch (const heptad::Error& error) {
+        last_error = error.what();
+        return static_cast<heptad_status>(error.code());
+    } catch (const std::bad_alloc&) {
+        last_error = "memory ran out; use smaller matrices or set a workspace limit";
+        return HEPTAD_RESOURCE;
+    } catch (const std::exception& error) {
+        last_error = error.what();
+        return HEPTAD_INTERNAL;
+    }
+}
+
+heptad::Type type_of(heptad_type type) {
+    if (type < HEPTAD_F64 || type > HEPTAD_BOOL) {
+        throw heptad::Error(heptad::ErrorCode::usage, "the element type is none of heptad_type");
+    }
+    return static_cast<heptad::Type>(type);
+}
+
+heptad::ConstAnyView view_of(const heptad_const_matrix& x, heptad::Type type) {
+    return {x.data, type, x.rows, x.cols, x.row_stride, x.col_stride};
+}
+heptad::AnyView view_of(const heptad_matrix& x, heptad::Type type) {
+    return {x.data, type, x.rows, x.cols, x.row_stride, x.col_stride};
+}
+
+heptad::Options options_of(const heptad_options* options) {
+    heptad::Options result;
+    if (options == nullptr) {
+        return result;
+    }
+    const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
+    if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_FAST) {
+        throw heptad::Error(heptad::ErrorCode::usage, "the accuracy is none of heptad_accuracy");
+    }
+    result.algorithm = text(options->algorithm);
+    result.levels = options->levels;
+    result.accuracy = static_cast<heptad::Accuracy>(options->accuracy);
+    result.device = text(options->device);
+    result.leaf = text(options->leaf);
+    result.mode = text(options->mode);
+    result.accumulate = options->accumulate != 0;
+    result.workspace_limit_bytes = options->workspace_limit_bytes;
+    return result;
+}
+
+heptad::Context context_of(const heptad_context* context) {
+    return context == nullptr ? heptad::Context() : context->context;
+}
+
+void require(const void* pointer, const char* name) {
+    if (pointer == nullptr) {
+        throw heptad::Error(heptad::ErrorCode::usage, std::string(name) + " is a null pointer");
+    }
+}
+
+heptad_plan* new_plan(heptad::Plan plan) {
+    std::string text = plan.to_string();
+    return new heptad_plan{std::move(plan), std::move(text)};
+}
+
+}  // namespace
+
+void heptad_options_init(heptad_options* options) {
+    if (options != nullptr) {
+        *options = {"auto", -1, HEPTAD_BALANCED, "auto", "auto", "auto", 0, std::numeric_limits<std::int64_t>::max()};
+    }
+}
+
+heptad_status heptad_context_create(heptad_context** context) {
+    return guarded([&] {
+        require(context, "context");
+        auto* made = new heptad_context;
+        made->context.set_cancel(made->cancel);
+        *context = made;
+    });
+}
+
+void heptad_context_destroy(heptad_context* context) {
+    delete context;
+}
+
+heptad_status heptad_context_set_threads(heptad_context* context, int threads) {
+    return guarded([&] {
+        require(context, "context");
+        context->context.set_threads(threads);
+    });
+}
+
+heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes) {
+    return guarded([&] {
+        require(context, "context");
+        context->context.set_workspace(memory, bytes);
+    });
+}
+
+void heptad_context_cancel(heptad_context* context) {
+    if (context != nullptr) {
+        context->cancel.cancel();
+    }
+}
+
+heptad_status heptad_plan_create(heptad_plan** plan, int64_t m, int64_t k, int64_t n, heptad_type type,
+                                 const heptad_options* options, const heptad_context* context) {
+    return guarded([&] {
+        require(plan, "plan");
+        *plan = new_plan(heptad::plan({m, k, n}, type_of(type), options_of(options), context_of(context)));
+    });
+}
+
+heptad_status heptad_plan_parse(heptad_plan** plan, const char* text) {
+    return guarded([&] {
+        require(plan, "plan");
+        require(text, "text");
+        *plan = new_plan(heptad::Plan::parse(text));
+    });
+}
+
+void heptad_plan_destroy(heptad_plan* plan) {
+    delete plan;
+}
+const char* heptad_plan_text(const heptad_plan* plan) {
+    return plan == nullptr ? "" : plan->text.c_str();
+}
+int64_t heptad_plan_workspace_bytes(const heptad_plan* plan) {
+    return plan == nullptr ? 0 : plan->plan.workspace_bytes();
+}
+double heptad_plan_predicted_s(const heptad_plan* plan) {
+    return plan == nullptr ? 0 : plan->plan.predicted_s();
+}
+double heptad_plan_error_bound(const heptad_plan* plan) {
+    return plan == nullptr ? 0 : plan->plan.error_bound();
+}
+
+heptad_status heptad_multiply(heptad_type type, double alpha, heptad_const_matrix a, heptad_const_matrix b, double beta,
+                              heptad_matrix c, const heptad_options* options, const heptad_context* context) {
+    return guarded([&] {
+        const heptad::Type t = type_of(type);
+        heptad::multiply(alpha, view_of(a, t), view_of(b, t), beta, view_of(c, t), options_of(options),
+                         context_of(context));
+    });
+}
+
+heptad_status heptad_multiply_with_plan(heptad_type type, double alpha, heptad_const_matrix a, heptad_const_matrix b,
+                                        double beta, heptad_matrix c, const heptad_plan* plan,
+                                        const heptad_context* context) {
+    return guarded([&] {
+        require(plan, "plan");
+        const heptad::Type t = type_of(type);
+        heptad::multiply(alpha, view_of(a, t), view_of(b, t), beta, view_of(c, t), plan->plan, context_of(context));
+    });
+}
+
+const char* heptad_status_string(heptad_status status) {
+    switch (status) {
+        case HEPTAD_OK:
+            return "done";
+        case HEPTAD_INTERNAL:
+            return "internal error";
+        case HEPTAD_USAGE:
+            return "wrong usage";
+        case HEPTAD_INPUT:
+            return "bad or mismatching input";
+        case HEPTAD_RESOURCE:
+            return "a resource ran out";
+        case HEPTAD_VERIFICATION:
+            return "verification failed";
+        case HEPTAD_CANCELLED:
+            return "cancelled";
+    }
+    return "unknown status";
+}
+
+const char* heptad_last_error(void) {
+    return last_error.c_str();
+}
+const char* heptad_version(void) {
+    return heptad::version();
+}

@@ -1,0 +1,256 @@
+#include "place/memory/product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "backend/cpu/cpu_backend.hpp"
+#include "backend/reference/reference_backend.hpp"
+#include "base/error.hpp"
+#include "base/thread_pool.hpp"
+#include "place/memory/validate.hpp"
+#include "place/memory/workspace.hpp"
+#include "plan/level_layout.hpp"
+#include "plan/planner.hpp"
+#include "run/tune.hpp"
+
+namespace heptad {
+namespace {
+
+/// What decides a plan.
+struct PlanKey {
+    std::int64_t m, k, n;
+    Type type;
+    int threads;
+    Accuracy accuracy;
+    int levels;
+    bool accumulate;
+    bool overwrite_inputs;
+    std::int64_t workspace_limit_bytes;
+    std::string algorithm, device, leaf, mode;
+    auto operator<=>(const PlanKey&) const = default;
+};
+
+bool same(const PlanKey& key, std::int64_t m, std::int64_t k, std::int64_t n, Type type, int threads, bool accumulate,
+          std::int64_t limit, const Options& options) {
+    return key.m == m && key.k == k && key.n == n && key.type == type && key.threads == threads &&
+           key.accumulate == accumulate && key.accuracy == options.accuracy && key.levels == options.levels &&
+           key.overwrite_inputs == options.overwrite_inputs && key.workspace_limit_bytes == limit &&
+           key.algorithm == options.algorithm && key.device == options.device && key.leaf == options.leaf &&
+           key.mode == options.mode;
+}
+
+/// A plan with what is needed to carry it out at once.
+struct ReadyPlan {
+    ProductPlan plan;
+    Backend* backend = nullptr;
+    cpu::CpuBackend* cpu = nullptr;  // the same object when it is the CPU's
+    int leaf_id = 0;
+};
+
+struct PlanStore {
+    std::mutex mutex;
+    std::map<PlanKey, std::shared_ptr<const ReadyPlan>> plans;
+    std::map<int, std::shared_ptr<const Machine>> machines;  // by threads
+};
+
+PlanStore& plan_store() {
+    static PlanStore* const store = new PlanStore;  // never destroyed: products may still run in other threads at exit
+    return *store;
+}
+
+/// Counts forget_machine(): thread-local copies of older generations are stale.
+std::atomic<std::uint64_t> plan_generation{1};
+
+/// Plans kept per process before starting over: a loop over many shapes must not grow without end.
+constexpr std::size_t kMostPlansKept = 4096;
+
+Backend& backend_named(const std::string& name, int threads) {
+    static std::mutex mutex;
+    static auto* const backends = new std::map<std::pair<std::string, int>, std::unique_ptr<Backend>>;
+    const std::lock_guard lock(mutex);
+    auto& backend = (*backends)[{name, threads}];
+    if (!backend) {
+        if (name == "cpu") {
+            backend = std::make_unique<cpu::CpuBackend>(shared_pool(threads));
+        } else if (name == "reference") {
+            backend = std::make_unique<ReferenceBackend>();
+        } else {
+            fail(ErrorCode::usage, "'{}' is not a device of this build; the devices are auto, cpu and reference", name);
+        }
+    }
+    return *backend;
+}
+
+const Machine& machine_for(PlanStore& store, int threads) {
+    auto& machine = store.machines[threads];
+    if (!machine) {
+        machine = std::make_shared<const Machine>(load_machine(threads));
+    }
+    return *machine;
+}
+
+std::shared_ptr<const ReadyPlan> make_ready(const ProductPlan& plan) {
+    auto ready = std::make_shared<ReadyPlan>();
+    ready->plan = plan;
+    ready->backend = &backend_named(plan.backend, plan.threads);
+    ready->cpu = dynamic_cast<cpu::CpuBackend*>(ready->backend);
+    if (ready->cpu != nullptr) {
+        ready->leaf_id = ready->cpu->leaf_id(plan.leaf);
+    }
+    return ready;
+}
+
+void validate_leaf(const Options& options, Type type, int threads) {
+    if (options.leaf == "auto" || options.device == "reference") {
+        return;
+    }
+    const std::vector<std::string> leaves = backend_named("cpu", threads).leaves(type);
+    if (std::find(leaves.begin(), leaves.end(), options.leaf) == leaves.end()) {
+        fail(ErrorCode::usage, "this machine has no leaf '{}' for {}; it has {}", options.leaf, type_name(type),
+             fmt::format("{}", fmt::join(leaves, ", ")));
+    }
+}
+
+std::int64_t workspace_limit(const Options& options, const ProductContext& context) {
+    return context.workspace_bytes < 0 ? options.workspace_limit_bytes
+                                       : std::min(options.workspace_limit_bytes, context.workspace_bytes);
+}
+
+std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
+                                            const Options& options, bool accumulate, const ProductContext& context) {
+    const int threads = effective_threads(context);
+    const std::int64_t limit = workspace_limit(options, context);
+    // The last plans of this thread: found without a lock, because a tiny product must not wait for one.
+    struct Slot {
+        std::uint64_t generation = 0;
+        PlanKey key;
+        std::shared_ptr<const ReadyPlan> ready;
+    };
+    thread_local std::array<Slot, 16> recent;
+    const auto hash = static_cast<std::uint64_t>(m) * 0x9e3779b97f4a7c15U ^
+                      static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
+                      static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
+    Slot& slot = recent[(hash >> 48) % recent.size()];
+    const std::uint64_t generation = plan_generation.load(std::memory_order_acquire);
+    if (slot.generation == generation && same(slot.key, m, k, n, type, threads, accumulate, limit, options)) {
+        return slot.ready;
+    }
+    PlanKey key{m,
+                k,
+                n,
+                type,
+                threads,
+                options.accuracy,
+                options.levels,
+                accumulate,
+                options.overwrite_inputs,
+                limit,
+                options.algorithm,
+                options.device,
+                options.leaf,
+                options.mode};
+    PlanStore& store = plan_store();
+    {
+        const std::lock_guard lock(store.mutex);
+        const auto found = store.plans.find(key);
+        if (found != store.plans.end()) {
+            slot = {generation, std::move(key), found->second};
+            return slot.ready;
+        }
+    }
+    backend_named(options.device == "auto" ? "cpu" : options.device, threads);
+    validate_leaf(options, type, threads);
+    Problem problem{m, k, n, type, threads, options};
+    problem.options.accumulate = accumulate;
+    problem.options.workspace_limit_bytes = limit;
+    std::shared_ptr<const Machine> machine;
+    {
+        const std::lock_guard lock(store.mutex);
+        machine_for(store, threads);
+        machine = store.machines[threads];
+    }
+    auto ready = make_ready(make_plan(problem, *machine));
+    const std::lock_guard lock(store.mutex);
+    if (store.plans.size() >= kMostPlansKept) {
+        store.plans.clear();
+    }
+    store.plans[key] = ready;
+    slot = {generation, std::move(key), ready};
+    return ready;
+}
+
+RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, const ConstView& b, double beta,
+                  const View& c, const ProductContext& context) {
+    const ProductPlan& plan = ready.plan;
+    if (plan.levels.empty() && ready.cpu != nullptr) {
+        const Product product{alpha, a, b, beta, c};
+        if (cpu::CpuBackend::is_small(plan.m, plan.k, plan.n)) {
+            ready.cpu->multiply_one_small(product, ready.leaf_id);
+        } else {
+            ready.cpu->multiply(std::span(&product, 1), ready.leaf_id);
+        }
+        return {};
+    }
+    if (plan.workspace_bytes == 0) {
+        return run_plan(plan, *ready.backend, alpha, a, b, beta, c, nullptr, context.hooks);
+    }
+    if (context.workspace_bytes >= 0) {
+        const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+        if (context.workspace_bytes < plan.workspace_bytes ||
+            address % static_cast<std::uintptr_t>(kWorkspaceAlignment) != 0) {
+            fail(ErrorCode::usage, "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {}",
+                 plan.workspace_bytes, kWorkspaceAlignment, context.workspace_bytes);
+        }
+        return run_plan(plan, *ready.backend, alpha, a, b, beta, c, context.workspace, context.hooks);
+    }
+    const Workspace workspace(plan.workspace_bytes);
+    return run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
+}
+
+}  // namespace
+
+int effective_threads(const ProductContext& context) {
+    static const int all = available_cores();
+    return context.threads > 0 ? context.threads : all;
+}
+
+ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                         const ProductContext& context) {
+    return ready_plan(m, k, n, type, options, options.accumulate, context)->plan;
+}
+
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const Options& options, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, options, beta != 0, context);
+    return execute(*ready, alpha, a, b, beta, c, context);
+}
+
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const ProductPlan& plan, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
+        fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
+             type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
+    }
+    if (beta != 0 && !plan.accumulate) {
+        fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
+    }
+    check_plan(plan);
+    return execute(*make_ready(plan), alpha, a, b, beta, c, context);
+}
+
+void forget_machine() {
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    store.plans.clear();
+    store.machines.clear();
+    plan_generation.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace heptad

@@ -1,0 +1,34 @@
+// Products whose operands all lie in memory: checks what the caller gave, plans, finds workspace, runs.
+#pragma once
+
+#include "plan/plan.hpp"
+#include "plan/problem.hpp"
+#include "run/runner.hpp"
+
+namespace heptad {
+
+/// The caller's side of a product: threads, scratch memory, hooks.
+struct ProductContext {
+    int threads = 0;  // 0: all cores
+    void* workspace = nullptr;
+    std::int64_t workspace_bytes = -1;  // -1: none given, take our own
+    RunHooks hooks;
+};
+
+/// Threads that a context means.
+int effective_threads(const ProductContext& context);
+
+/// The plan for a problem on this machine; made once and kept for problems that come again.
+ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                         const ProductContext& context);
+
+/// c = alpha * a * b + beta * c. Validates everything; throws Error.
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const Options& options, const ProductContext& context);
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const ProductPlan& plan, const ProductContext& context);
+
+/// The machine description that plans are made from was changed (`heptad tune`): read it again.
+void forget_machine();
+
+}  // namespace heptad

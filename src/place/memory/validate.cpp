@@ -1,0 +1,134 @@
+#include "place/memory/validate.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+
+namespace heptad {
+namespace {
+
+[[noreturn]] void refuse_view(const char* name, const ConstView& v, const char* why) {
+    fail(ErrorCode::input, "{} ({} x {}, strides {} and {}) {}", name, v.rows, v.cols, v.row_stride, v.col_stride, why);
+}
+
+/// Addresses of a view fit in 64 bits.
+void validate_view(const char* name, const ConstView& v) {
+    if (v.rows < 0 || v.cols < 0) {
+        refuse_view(name, v, "has a negative size");
+    }
+    if (v.rows == 0 || v.cols == 0) {
+        return;
+    }
+    if (v.data == nullptr) {
+        refuse_view(name, v, "has no data");
+    }
+    std::int64_t row_reach = 0;
+    std::int64_t col_reach = 0;
+    std::int64_t reach = 0;
+    if (__builtin_mul_overflow(v.rows - 1, v.row_stride, &row_reach) ||
+        __builtin_mul_overflow(v.cols - 1, v.col_stride, &col_reach) ||
+        __builtin_add_overflow(row_reach, col_reach, &reach) ||
+        __builtin_mul_overflow(reach, static_cast<std::int64_t>(element_bytes(v.type)), &reach)) {
+        refuse_view(name, v, "reaches beyond 64-bit addresses");
+    }
+}
+
+/// Every element of C has a place of its own.
+void validate_output(const View& c) {
+    const bool one_row = c.rows <= 1;
+    const bool one_col = c.cols <= 1;
+    const std::int64_t row = std::llabs(c.row_stride);
+    const std::int64_t col = std::llabs(c.col_stride);
+    const bool rows_apart =
+        one_row || (row > 0 && row >= checked_mul(one_col ? 1 : c.cols, one_col ? 1 : col) && (one_col || col > 0));
+    const bool cols_apart =
+        one_col || (col > 0 && col >= checked_mul(one_row ? 1 : c.rows, one_row ? 1 : row) && (one_row || row > 0));
+    if (!((rows_apart && (one_col || col > 0)) || (cols_apart && (one_row || row > 0)))) {
+        refuse_view("C", c, "stores several elements in one place; give it strides that keep them apart");
+    }
+}
+
+void validate_scalar(const char* name, double value, Type type) {
+    switch (type) {
+        case Type::i32:
+        case Type::gf2:
+            if (!(value == std::trunc(value)) || !(std::abs(value) <= 4294967295.0)) {
+                fail(ErrorCode::usage, "{} must be an integer of 32 bits for {}, not {}", name, type_name(type), value);
+            }
+            break;
+        case Type::boolean:
+            if (value != 0 && value != 1) {
+                fail(ErrorCode::usage, "{} must be 0 or 1 for bool, not {}", name, value);
+            }
+            break;
+        default:
+            break;
+    }
+}
+
+/// Rows of `count` elements that start `stride` apart: the same-lattice test described in may_overlap.
+bool lattices_meet(std::int64_t difference, std::int64_t stride, const ConstView& x, const ConstView& y) {
+    std::int64_t whole = difference / stride;
+    std::int64_t rest = difference % stride;
+    if (rest < 0) {
+        rest += stride;
+        whole -= 1;
+    }
+    const auto rows_meet = [&](std::int64_t shift) { return shift > -y.rows && shift < x.rows; };
+    return (rest < x.cols && rows_meet(whole)) || (stride - rest < y.cols && rows_meet(whole + 1));
+}
+
+}  // namespace
+
+bool may_overlap(const ConstView& x, const ConstView& y) {
+    const ByteRange range_x = byte_range(x);
+    const ByteRange range_y = byte_range(y);
+    if (range_x.begin == range_x.end || range_y.begin == range_y.end || range_x.end <= range_y.begin ||
+        range_y.end <= range_x.begin) {
+        return false;
+    }
+    // Two windows of one array: x(i, j) is y(i', j') when i * S + j = d + i' * S + j'.
+    const auto bytes = static_cast<std::int64_t>(element_bytes(x.type));
+    const auto distance =
+        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(y.data) - reinterpret_cast<std::uintptr_t>(x.data));
+    if (x.type != y.type || x.row_stride != y.row_stride || x.col_stride != y.col_stride || distance % bytes != 0) {
+        return true;
+    }
+    if (x.col_stride == 1 && x.row_stride >= x.cols && x.row_stride >= y.cols) {
+        return lattices_meet(distance / bytes, x.row_stride, x, y);
+    }
+    if (x.row_stride == 1 && x.col_stride >= x.rows && x.col_stride >= y.rows) {
+        return lattices_meet(distance / bytes, x.col_stride, transposed(x), transposed(y));
+    }
+    return true;
+}
+
+void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c) {
+    if (a.type != b.type || a.type != c.type) {
+        fail(ErrorCode::input, "A is {}, B is {} and C is {}; one product has one element type", type_name(a.type),
+             type_name(b.type), type_name(c.type));
+    }
+    validate_view("A", a);
+    validate_view("B", b);
+    validate_view("C", c);
+    if (a.cols != b.rows) {
+        fail(ErrorCode::input, "A is {} x {} and B is {} x {}: the inner sizes {} and {} differ", a.rows, a.cols,
+             b.rows, b.cols, a.cols, b.rows);
+    }
+    if (c.rows != a.rows || c.cols != b.cols) {
+        fail(ErrorCode::input, "C is {} x {} where A * B is {} x {}", c.rows, c.cols, a.rows, b.cols);
+    }
+    if (c.rows == 0 || c.cols == 0) {
+        return;
+    }
+    validate_output(c);
+    validate_scalar("alpha", alpha, c.type);
+    validate_scalar("beta", beta, c.type);
+    if (may_overlap(a, c) || may_overlap(b, c)) {
+        fail(ErrorCode::input, "C overlaps {}; give it memory of its own", may_overlap(a, c) ? "A" : "B");
+    }
+}
+
+}  // namespace heptad
