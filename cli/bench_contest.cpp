@@ -55,7 +55,7 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
     for (int round = 0; round < rules.rounds; ++round) {
         const bool last = round + 1 == rules.rounds;
         for (std::size_t place = 0; place < count; ++place) {
-            const std::size_t i = (place + static_cast<std::size_t>(round)) % count;
+            const std::size_t i = (place + static_cast<std::size_t>(rules.rounds - 1 - round)) % count;
             if (!running[i] && !last) {
                 continue;
             }

@@ -1,6 +1,7 @@
 // Times several ways to do the same thing, side by side: one warm-up each, then rounds in which every contestant runs
-// once, the first place going around; the median of the rounds counts. Before every sample the output is poisoned, and
-// a pause lets the threads of the one before fall asleep (OpenBLAS keeps its own spinning for tens of milliseconds).
+// once, the first place going around (the last round is in the order given); the median of the rounds counts. Before
+// every sample the output is poisoned, and a pause lets the threads of the one before fall asleep (OpenBLAS keeps its
+// own spinning for tens of milliseconds).
 #pragma once
 
 #include <cstdint>

@@ -33,6 +33,7 @@ Plan make_plan(const MulArguments& mul, const OperandFacts& facts, std::int64_t 
     if (mul.plan_file.empty()) {
         Options options = mul.product.library;
         options.workspace_limit_bytes = workspace_bytes;
+        options.accumulate = mul.product.beta != 0;
         return plan(facts.size, facts.type, options, context);
     }
     Plan given = read_plan_file(mul.plan_file);
@@ -60,7 +61,7 @@ void run(const MulArguments& mul) {
     ProgressMeter meter;
     const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
     check_writable(mul.output);
-    const bool adds = !product.add.empty();
+    const bool adds = product.beta != 0;
     std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
     if (adds && mul.verify) {
         operand_bytes = checked_add(operand_bytes, facts.c_bytes);  // C0 is kept for the check

@@ -77,17 +77,20 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     if (!words.alpha.empty()) {
         product.alpha = parse_real("--alpha", words.alpha);
     }
-    if (words.beta.empty() != words.add.empty()) {
-        fail(ErrorCode::usage, "--beta and --add belong together; give both or neither");
-    }
     if (!words.beta.empty()) {
         product.beta = parse_real("--beta", words.beta);
-        product.add = words.add;
     }
+    product.add = words.add;
     product.transpose_a = words.transpose_a;
     product.transpose_b = words.transpose_b;
     product.json = words.json;
     return product;
+}
+
+void require_beta_with_add(const ProductWords& words) {
+    if (words.beta.empty() != words.add.empty()) {
+        fail(ErrorCode::usage, "--beta and --add belong together; give both or neither");
+    }
 }
 
 // Every command adds itself to the parser and leaves behind how to turn its words into arguments.
@@ -115,6 +118,7 @@ Registered add_mul(CLI::App& root) {
         "then.\n"
         "Example: heptad mul A.npy B.npy -o C.npy --verify");
     return {command, [words, mul] {
+                require_beta_with_add(*words);
                 mul->product = product_options(*words, Accuracy::balanced);
                 if (!mul->plan_file.empty() &&
                     !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
@@ -135,6 +139,8 @@ Registered add_plan(CLI::App& root) {
     command->add_option("K", (*sizes)[1], "columns of A, rows of B")->required()->type_name("");
     command->add_option("N", (*sizes)[2], "columns of B and C")->required()->type_name("");
     add_plan_options(*command, *words);
+    command->add_option("--beta", words->beta, "as given to mul: other than 0, the product is added to a matrix")
+        ->type_name("Y");
     add_json_flag(*command, words->json);
     command->footer(
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
@@ -170,6 +176,7 @@ Registered add_verify(CLI::App& root) {
     add_json_flag(*command, words->json);
     command->footer("Exit code 5 if C is wrong.\nExample: heptad verify A.npy B.npy C.npy");
     return {command, [words, verify, seed] {
+                require_beta_with_add(*words);
                 verify->product = product_options(*words, Accuracy::fast);
                 if (!seed->empty()) {
                     verify->seed = static_cast<std::uint64_t>(parse_integer("--seed", *seed, 0, kLargestSize));

@@ -14,6 +14,7 @@ void run(const PlanArguments& arguments) {
     const ProblemSize& size = arguments.size;
     const Type type = arguments.product.type.value_or(Type::f32);
     Options options = arguments.product.library;
+    options.accumulate = arguments.product.beta != 0;
     const std::int64_t operand_bytes =
         checked_add(checked_add(matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n)),
                     matrix_bytes(type, size.m, size.n));

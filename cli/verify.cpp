@@ -32,7 +32,7 @@ void run(const VerifyArguments& arguments) {
     const ProductOptions& product = arguments.product;
     const OperandFacts facts = read_operand_facts(arguments.a, arguments.b, product);
     require_result_shape(arguments, facts, read_npy_header(arguments.c, product.type));
-    const bool adds = !product.add.empty();
+    const bool adds = product.beta != 0;
     std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
     workspace_after(adds ? checked_add(operand_bytes, facts.c_bytes) : operand_bytes, product);
 
@@ -52,9 +52,11 @@ void run(const VerifyArguments& arguments) {
     if (c0) {
         options.c0 = std::as_const(*c0).view();
     }
+    Options planning = product.library;
+    planning.accumulate = adds;
     Context context;
     context.set_threads(product.threads);
-    options.error_bound = plan(facts.size, facts.type, product.library, context).error_bound();
+    options.error_bound = plan(facts.size, facts.type, planning, context).error_bound();
     options.all_rows = arguments.all_rows;
     options.seed = arguments.seed;
     options.threads = product.threads;

@@ -74,8 +74,9 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     drop_unfitting_schedules(plan);
     plan.change_basis = shares_one_basis(plan.levels);
     const LeafSize leaf = leaf_size(plan);
-    const bool chosen = problem.options.leaf != "auto";
-    plan.leaf = chosen ? problem.options.leaf : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n);
+    plan.leaf = plan.backend == "reference"      ? "reference"  // the machine description is the CPU backend's
+                : problem.options.leaf != "auto" ? problem.options.leaf
+                                                 : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n);
     plan.fringe_leaf = plan.leaf;
     plan.workspace_bytes = plan_workspace_bytes(plan);
     plan.predicted_s = predict_seconds(plan, machine);

@@ -1,8 +1,8 @@
 // The single-threaded kernels of the cpu backend. Everything here is thread safe and deals with a part of the work, so
 // that a backend can hand the parts to threads as dynamic tasks. Preconditions are those of backend/backend.hpp.
 //
-// Every kernel exists once per instruction set, from one source (vector_*.hpp, *_kernel.hpp), and is chosen at run
-// time; an argument forces one, for tests.
+// Every kernel exists once per instruction set, from one source (microkernel_*.hpp and what they include), and is
+// chosen at run time; an argument forces one, for tests.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ public:
     std::int64_t count() const;
     void run(std::int64_t task) const;
 
+    struct State;  // of combine.cpp
+
 private:
-    struct State;
     std::unique_ptr<State> state_;
 };
 

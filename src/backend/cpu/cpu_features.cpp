@@ -1,0 +1,60 @@
+// Which instruction sets this processor (and its operating system) can run.
+#include "backend/cpu/cpu_features.hpp"
+
+namespace heptad::cpu {
+
+const char* instruction_set_name(InstructionSet set) noexcept {
+    switch (set) {
+        case InstructionSet::scalar:
+            return "scalar";
+        case InstructionSet::neon:
+            return "neon";
+        case InstructionSet::avx2:
+            return "avx2";
+        case InstructionSet::avx512:
+            return "avx512";
+    }
+    return "unknown";
+}
+
+const std::vector<InstructionSet>& available_instruction_sets() {
+    static const std::vector<InstructionSet> sets = [] {
+        std::vector<InstructionSet> found;
+#if defined(__aarch64__)
+        found.push_back(InstructionSet::neon);
+#endif
+#if defined(__x86_64__)
+        __builtin_cpu_init();
+        const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+            found.push_back(InstructionSet::avx512);
+        }
+        if (avx2) {
+            found.push_back(InstructionSet::avx2);
+        }
+#endif
+        found.push_back(InstructionSet::scalar);
+        return found;
+    }();
+    return sets;
+}
+
+const KernelTable& kernel_table_of(InstructionSet set) {
+    switch (set) {
+#if defined(__aarch64__)
+        case InstructionSet::neon:
+            return kernels_neon();
+#endif
+#if defined(__x86_64__)
+        case InstructionSet::avx2:
+            return kernels_avx2();
+        case InstructionSet::avx512:
+            return kernels_avx512();
+#endif
+        default:
+            return kernels_scalar();
+    }
+}
+
+}  // namespace heptad::cpu
