@@ -1,0 +1,72 @@
+// What one instruction set offers: a table of inner loops on plain pointers. The tables are filled in by
+// microkernel_<set>.cpp, each compiled for its set; everything above them is compiled for the baseline processor.
+//
+// To keep code for a newer processor out of functions that the linker might share, those files use nothing but these
+// headers, and put all they define into unnamed namespaces.
+#pragma once
+
+#include <cstdint>
+
+namespace heptad::cpu {
+
+/// A tile of C is `tile_rows` x `tile_cols`. A packed panel of A holds tile_rows rows: for p = 0..k-1 the tile_rows
+/// entries of column p side by side; a panel of B likewise holds tile_cols columns. Unused rows and columns are zero.
+template <class T>
+struct GemmKernels {
+    int tile_rows = 0, tile_cols = 0;
+    // Cache blocks: a block of A (block_rows x block_depth) stays in L2, a panel of B (block_depth x tile_cols) in L1.
+    std::int64_t block_rows = 0, block_depth = 0, block_cols = 0;
+
+    /// c = alpha * (a panel * b panel) + beta * c, for a full tile with unit column stride. beta == 0: c is not read.
+    void (*tile)(std::int64_t k, const T* a, const T* b, T alpha, T beta, T* c, std::int64_t c_row_stride);
+    /// Packs `width` rows (or columns) of depth k: element (i, p) is source[i * stride + p * depth_stride].
+    void (*pack_a)(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride, std::int64_t depth_stride,
+                   T* packed);
+    void (*pack_b)(std::int64_t width, std::int64_t k, const T* source, std::int64_t stride, std::int64_t depth_stride,
+                   T* packed);
+    /// c = alpha * a * b + beta * c without packing. b and c have unit column stride; n >= vector_elements.
+    void (*small)(std::int64_t m, std::int64_t k, std::int64_t n, T alpha, const T* a, std::int64_t a_row_stride,
+                  std::int64_t a_col_stride, const T* b, std::int64_t b_row_stride, T beta, T* c,
+                  std::int64_t c_row_stride);
+    int vector_elements = 0;
+};
+
+/// target[i] = sum over t < terms of coefficients[t] * sources[t][i], added up from the left. A source may be the
+/// target. No terms: zero.
+template <class T>
+using SumKernel = void (*)(int terms, T* target, const T* const* sources, const T* coefficients, std::int64_t count);
+
+struct KernelTable {
+    GemmKernels<float> gemm_f32;
+    GemmKernels<double> gemm_f64;
+    GemmKernels<std::uint32_t> gemm_i32;
+
+    SumKernel<float> sum_f32;
+    SumKernel<double> sum_f64;
+    SumKernel<std::uint32_t> sum_i32;
+    /// Bytes; coefficients are not looked at.
+    SumKernel<std::uint8_t> sum_xor;
+    SumKernel<std::uint8_t> sum_or;
+
+    void (*widen_bf16)(const std::uint16_t* from, float* to, std::int64_t count);
+    void (*narrow_bf16)(const float* from, std::uint16_t* to, std::int64_t count);
+    void (*widen_f16)(const std::uint16_t* from, float* to, std::int64_t count);
+    void (*narrow_f16)(const float* from, std::uint16_t* to, std::int64_t count);
+
+    /// Largest bit pattern with the sign bit cleared. For IEEE formats patterns are ordered as magnitudes, with
+    /// infinity above all numbers and NaN above infinity.
+    std::int64_t (*max_bits_64)(const std::int64_t* from, std::int64_t count);
+    std::int32_t (*max_bits_32)(const std::int32_t* from, std::int64_t count);
+    std::int16_t (*max_bits_16)(const std::int16_t* from, std::int64_t count);
+};
+
+const KernelTable& kernels_scalar();
+#if defined(__aarch64__)
+const KernelTable& kernels_neon();
+#endif
+#if defined(__x86_64__)
+const KernelTable& kernels_avx2();
+const KernelTable& kernels_avx512();
+#endif
+
+}  // namespace heptad::cpu

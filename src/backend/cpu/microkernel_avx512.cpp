@@ -1,0 +1,18 @@
+// Kernels for x86-64 with AVX-512 F, BW, VL and DQ (compiled with these switched on).
+#if defined(__x86_64__)
+#define HEPTAD_AVX512
+#define HEPTAD_VECTOR_BYTES 64
+#include "backend/cpu/microkernel_table.hpp"
+
+namespace heptad::cpu {
+
+const KernelTable& kernels_avx512() {
+    // Tiles fill the 32 registers: 28 sums, 2 of B, 1 broadcast of A; i32 needs one more for the products.
+    static constexpr KernelTable table =
+        kernel_table(gemm_kernels<float, 14, 2>({336, 256, 3072}), gemm_kernels<double, 14, 2>({168, 256, 1536}),
+                     gemm_kernels<std::uint32_t, 12, 2>({336, 256, 3072}));
+    return table;
+}
+
+}  // namespace heptad::cpu
+#endif

@@ -1,0 +1,142 @@
+// The register tile of a product: c = alpha * (panel of A * panel of B) + beta * c, and the same for tiny products
+// straight from the operands. Only for microkernel_<set>.cpp.
+//
+// Every element of C is the sum over p in order, times alpha, plus beta * c, with the last two steps never fused: so an
+// element does not depend on which tile, edge or path computes it.
+#pragma once
+
+#include "backend/cpu/microkernel.hpp"
+#include "backend/cpu/microkernel_vector.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+template <class T>
+HEPTAD_INLINE void update(T* c, Vector<T> sum, T alpha, T beta) {
+    Vector<T> result = sum * alpha;
+    if (beta != T{0}) {
+        result = result + load(c) * beta;
+    }
+    store(c, result);
+}
+
+template <class T, int rows, int column_vectors>
+void gemm_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T alpha, T beta, T* c,
+               std::int64_t c_row_stride) {
+    constexpr int width = lanes<T>;
+    constexpr int group = scalar_group<T>;
+    static_assert(rows % group == 0);
+    for (int i = 0; i < rows; ++i) {  // C is needed only at the end, so its way from memory hides behind the sums
+        __builtin_prefetch(c + i * c_row_stride, 1);
+        __builtin_prefetch(c + i * c_row_stride + column_vectors * width - 1, 1);
+    }
+    Array<Array<Vector<T>, column_vectors>, rows> sum = {};
+#pragma GCC unroll 4
+    for (std::int64_t p = 0; p < k; ++p) {
+        Array<Vector<T>, column_vectors> y;
+        HEPTAD_UNROLL
+        for (int j = 0; j < column_vectors; ++j) {
+            y[j] = load(b + j * width);
+        }
+        HEPTAD_UNROLL
+        for (int i = 0; i < rows; i += group) {
+            const Vector<T> x = load_scalars(a + i);
+            HEPTAD_UNROLL
+            for (int lane = 0; lane < group; ++lane) {
+                HEPTAD_UNROLL
+                for (int j = 0; j < column_vectors; ++j) {
+                    sum[i + lane][j] = multiply_add_lane<T>(x, lane, y[j], sum[i + lane][j]);
+                }
+            }
+        }
+        a += rows;
+        b += column_vectors * width;
+    }
+    HEPTAD_UNROLL
+    for (int i = 0; i < rows; ++i) {
+        HEPTAD_UNROLL
+        for (int j = 0; j < column_vectors; ++j) {
+            update(c + i * c_row_stride + j * width, sum[i][j], alpha, beta);
+        }
+    }
+}
+
+template <class T>
+struct SmallProduct {
+    std::int64_t m, k, n;
+    T alpha;
+    const T* a;
+    std::int64_t a_row_stride, a_col_stride;
+    const T* b;
+    std::int64_t b_row_stride;
+    T beta;
+    T* c;
+    std::int64_t c_row_stride;
+};
+
+/// Rows i..i+rows-1, columns j..j+lanes-1, of which the first `skip` were done before.
+template <class T, int rows, int column_vectors>
+HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int64_t j, std::int64_t skip) {
+    constexpr int width = lanes<T>;
+    Array<Array<Vector<T>, column_vectors>, rows> sum = {};
+    const T* a = s.a + i * s.a_row_stride;
+    const T* b = s.b + j;
+    for (std::int64_t p = 0; p < s.k; ++p) {
+        HEPTAD_UNROLL
+        for (int v = 0; v < column_vectors; ++v) {
+            const Vector<T> y = load(b + v * width);
+            HEPTAD_UNROLL
+            for (int r = 0; r < rows; ++r) {
+                sum[r][v] = multiply_add<T>(broadcast(a[r * s.a_row_stride]), y, sum[r][v]);
+            }
+        }
+        a += s.a_col_stride;
+        b += s.b_row_stride;
+    }
+    for (int r = 0; r < rows; ++r) {
+        T* c = s.c + (i + r) * s.c_row_stride + j;
+        if (skip == 0) {
+            HEPTAD_UNROLL
+            for (int v = 0; v < column_vectors; ++v) {
+                update(c + v * width, sum[r][v], s.alpha, s.beta);
+            }
+        } else {
+            for (std::int64_t l = skip; l < width; ++l) {
+                const T product = s.alpha * sum[r][0][l];
+                c[l] = s.beta != T{0} ? product + s.beta * c[l] : product;
+            }
+        }
+    }
+}
+
+template <class T, int rows>
+HEPTAD_INLINE void small_rows(const SmallProduct<T>& s, std::int64_t i) {
+    constexpr int width = lanes<T>;
+    std::int64_t j = 0;
+    for (; j + 3 * width <= s.n; j += 3 * width) {
+        small_tile<T, rows, 3>(s, i, j, 0);
+    }
+    for (; j + width <= s.n; j += width) {
+        small_tile<T, rows, 1>(s, i, j, 0);
+    }
+    if (j < s.n) {  // the last vector overlaps the one before
+        small_tile<T, rows, 1>(s, i, s.n - width, j - (s.n - width));
+    }
+}
+
+template <class T>
+void gemm_small(std::int64_t m, std::int64_t k, std::int64_t n, T alpha, const T* a, std::int64_t a_row_stride,
+                std::int64_t a_col_stride, const T* b, std::int64_t b_row_stride, T beta, T* c,
+                std::int64_t c_row_stride) {
+    const SmallProduct<T> s{m, k, n, alpha, a, a_row_stride, a_col_stride, b, b_row_stride, beta, c, c_row_stride};
+    std::int64_t i = 0;
+    for (; i + 4 <= m; i += 4) {
+        small_rows<T, 4>(s, i);
+    }
+    for (; i < m; ++i) {
+        small_rows<T, 1>(s, i);
+    }
+}
+
+}  // namespace
+}  // namespace heptad::cpu

@@ -1,0 +1,145 @@
+// Vectors of the instruction set that the including file is compiled for: the compilers' own vector arithmetic, plus
+// the few operations that have to be asked for by name (fused multiply-add, broadcast lanes).
+// Only for microkernel_<set>.cpp, which defines HEPTAD_VECTOR_BYTES first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(HEPTAD_NEON)
+#include <arm_neon.h>
+#endif
+#if defined(HEPTAD_AVX2) || defined(HEPTAD_AVX512)
+#include <immintrin.h>
+#endif
+
+#define HEPTAD_INLINE inline __attribute__((always_inline))
+#if defined(__clang__)
+#define HEPTAD_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define HEPTAD_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+namespace heptad::cpu {
+namespace {
+
+template <class T, int bytes>
+struct VectorType {
+    typedef T type __attribute__((vector_size(bytes)));
+};
+template <class T, int bytes = HEPTAD_VECTOR_BYTES>
+using Vector = typename VectorType<T, bytes>::type;
+
+template <class T>
+constexpr int lanes = HEPTAD_VECTOR_BYTES / static_cast<int>(sizeof(T));
+
+/// A plain array whose length is an int.
+template <class T, int length>
+using Array = T[static_cast<std::size_t>(length)];
+
+template <class V, class T>
+HEPTAD_INLINE V load_as(const T* from) {
+    V v;
+    __builtin_memcpy(&v, from, sizeof(V));
+    return v;
+}
+template <class T>
+HEPTAD_INLINE Vector<T> load(const T* from) {
+    return load_as<Vector<T>>(from);
+}
+template <class V, class T>
+HEPTAD_INLINE void store(T* to, V v) {
+    __builtin_memcpy(to, &v, sizeof(V));
+}
+template <class T>
+HEPTAD_INLINE Vector<T> broadcast(T x) {
+    return x - Vector<T>{};  // x - 0 keeps every value, the sign of zero too
+}
+
+// acc + x * y, fused for floats where the processor can.
+template <class T>
+HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
+#if defined(HEPTAD_NEON)
+    if constexpr (sizeof(T) == 8) {
+        return vfmaq_f64(acc, x, y);
+    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+        return vfmaq_f32(acc, x, y);
+    } else {
+        return vmlaq_u32(acc, x, y);
+    }
+#elif defined(HEPTAD_AVX512)
+    if constexpr (sizeof(T) == 8) {
+        return _mm512_fmadd_pd(x, y, acc);
+    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+        return _mm512_fmadd_ps(x, y, acc);
+    } else {
+        return acc + x * y;
+    }
+#elif defined(HEPTAD_AVX2)
+    if constexpr (sizeof(T) == 8) {
+        return _mm256_fmadd_pd(x, y, acc);
+    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+        return _mm256_fmadd_ps(x, y, acc);
+    } else {
+        return acc + x * y;
+    }
+#else
+    return acc + x * y;
+#endif
+}
+
+// Scalars of A enter a tile in groups: NEON multiplies by a lane of a register, the others broadcast from memory.
+#if defined(HEPTAD_NEON)
+template <class T>
+constexpr int scalar_group = lanes<T>;
+#else
+template <class T>
+constexpr int scalar_group = 1;
+#endif
+
+template <class T>
+HEPTAD_INLINE Vector<T> load_scalars(const T* from) {
+#if defined(HEPTAD_NEON)
+    return load(from);
+#else
+    return broadcast(*from);
+#endif
+}
+
+// acc + scalars[lane] * y; lane is a constant once the calling loop is unrolled.
+template <class T>
+HEPTAD_INLINE Vector<T> multiply_add_lane(Vector<T> scalars, int lane, Vector<T> y, Vector<T> acc) {
+#if defined(HEPTAD_NEON)
+    if constexpr (sizeof(T) == 8) {
+        return lane == 0 ? vfmaq_laneq_f64(acc, y, scalars, 0) : vfmaq_laneq_f64(acc, y, scalars, 1);
+    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+        switch (lane) {
+            case 0:
+                return vfmaq_laneq_f32(acc, y, scalars, 0);
+            case 1:
+                return vfmaq_laneq_f32(acc, y, scalars, 1);
+            case 2:
+                return vfmaq_laneq_f32(acc, y, scalars, 2);
+            default:
+                return vfmaq_laneq_f32(acc, y, scalars, 3);
+        }
+    } else {
+        switch (lane) {
+            case 0:
+                return vmlaq_laneq_u32(acc, y, scalars, 0);
+            case 1:
+                return vmlaq_laneq_u32(acc, y, scalars, 1);
+            case 2:
+                return vmlaq_laneq_u32(acc, y, scalars, 2);
+            default:
+                return vmlaq_laneq_u32(acc, y, scalars, 3);
+        }
+    }
+#else
+    static_cast<void>(lane);
+    return multiply_add<T>(scalars, y, acc);
+#endif
+}
+
+}  // namespace
+}  // namespace heptad::cpu
