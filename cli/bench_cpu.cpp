@@ -1,0 +1,148 @@
+// heptad bench cpu: f32, f64 and i32 products over squares from 1 up and over thin shapes, against every BLAS of this
+// machine (i32: against a triple loop blocked for cache).
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/thread_pool.hpp"
+#include "bench_machine.hpp"
+#include "bench_product.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/generate.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+// The suite. Squares from a single element to where memory of a small machine ends; odd sizes show the fringes.
+constexpr std::int64_t kSquares[] = {1,    2,    3,    4,    6,    8,    12,   16,   24,   32,
+                                     48,   64,   96,   128,  192,  256,  384,  512,  768,  1000,
+                                     1024, 1536, 2047, 2048, 3072, 4096, 6144, 8192, 12288};
+constexpr std::int64_t kQuickSquares[] = {1, 4, 16, 64, 256, 1024, 2048, 4096};
+constexpr std::int64_t kThin[] = {256, 1024, 4096};
+constexpr std::int64_t kQuickThin[] = {1024};
+constexpr std::int64_t kLargestInteger = 1024;  // the baseline takes too long beyond
+constexpr double kLargeOperations = 2e11;       // a product counts as large from here: fewer rounds with --quick
+constexpr double kSmallOperations = 2e7;        // and as small up to here: cheap, noisy, more rounds
+
+std::vector<ProblemSize> suite_shapes(Type type, bool quick) {
+    std::vector<ProblemSize> shapes;
+    const auto add_all = [&](const std::int64_t* begin, const std::int64_t* end, auto&& add) {
+        for (const std::int64_t* n = begin; n != end; ++n) {
+            if (type != Type::i32 || *n <= kLargestInteger) {
+                add(*n);
+            }
+        }
+    };
+    const auto square = [&](std::int64_t n) { shapes.push_back({n, n, n}); };
+    const auto thin = [&](std::int64_t n) {
+        for (const ProblemSize shape : {ProblemSize{n, 64, n}, ProblemSize{64, n, n}, ProblemSize{n, n, 64},
+                                        ProblemSize{n, n, 1}, ProblemSize{1, n, n}, ProblemSize{n, 1, n}}) {
+            shapes.push_back(shape);
+        }
+    };
+    if (quick) {
+        add_all(std::begin(kQuickSquares), std::end(kQuickSquares), square);
+        add_all(std::begin(kQuickThin), std::end(kQuickThin), thin);
+    } else {
+        add_all(std::begin(kSquares), std::end(kSquares), square);
+        add_all(std::begin(kThin), std::end(kThin), thin);
+    }
+    return shapes;
+}
+
+ContestRules rules_for(const ProblemSize& size, bool quick) {
+    ContestRules rules;
+    const double operations = operation_count(size);
+    rules.rounds = operations <= kSmallOperations ? 9 : 5;
+    if (quick) {
+        rules.rounds = operations >= kLargeOperations ? 3 : 5;
+    }
+    return rules;
+}
+
+/// Seconds that a line takes, roughly; only for the progress display.
+double guessed_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
+    const double rate = type == Type::i32 ? 1e10 : type == Type::f64 ? 5e10 : 1e11;
+    return (rules.rounds + 2) * 3 * (operation_count(size) / rate + rules.sample_s + rules.pause_s);
+}
+
+struct Line {
+    Type type = Type::f32;
+    ProblemSize size;
+    ContestRules rules;
+    double guessed_s = 0;
+};
+
+std::vector<Line> lines_of(const BenchCpuArguments& bench) {
+    std::vector<Line> lines;
+    for (const Type type : bench.types) {
+        for (const ProblemSize& size : bench.shapes.empty() ? suite_shapes(type, bench.quick) : bench.shapes) {
+            const ContestRules rules = rules_for(size, bench.quick);
+            lines.push_back({type, size, rules, guessed_seconds(type, size, rules)});
+        }
+    }
+    return lines;
+}
+
+std::int64_t needed_bytes(const Line& line) {
+    const std::int64_t operands = matrix_bytes(line.type, line.size.m, line.size.k) +
+                                  matrix_bytes(line.type, line.size.k, line.size.n) +
+                                  matrix_bytes(line.type, line.size.m, line.size.n);
+    return operands + operands;  // as much again for the workspace of a fast plan
+}
+
+BenchRecord run_line(const Line& line, const BenchSettings& settings, const std::function<void(int, int)>& progress) {
+    const FileHooks hooks{settings.threads, {}, interrupt_token()};
+    const Matrix a = generate("uniform", line.size.m, line.size.k, line.type, 1, {}, hooks);
+    const Matrix b = generate("uniform", line.size.k, line.size.n, line.type, 2, {}, hooks);
+    Matrix c(line.type, line.size.m, line.size.n);
+    return bench_product(a, b, c, settings, progress);
+}
+
+}  // namespace
+
+void run(const BenchCpuArguments& bench) {
+    if (!bench.json_file.empty()) {
+        check_writable(bench.json_file);
+    }
+    BenchSettings settings;
+    settings.suite = "cpu";
+    settings.accuracy = bench.accuracy;
+    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
+    const std::vector<Line> lines = lines_of(bench);
+    double total_s = 0, done_s = 0;
+    for (const Line& line : lines) {
+        total_s += line.guessed_s;
+    }
+    ProgressMeter meter;
+    meter.begin("bench cpu");
+    print(machine_line() + table_head());
+    std::vector<BenchRecord> records;
+    for (const Line& line : lines) {
+        const std::string name =
+            fmt::format("{} {}x{}x{}", type_name(line.type), line.size.m, line.size.k, line.size.n);
+        if (bench.shapes.empty() && needed_bytes(line) > memory_limit_bytes({})) {
+            meter.clear();
+            print(fmt::format("     -  {} left out: it needs {} of memory\n", name, format_bytes(needed_bytes(line))));
+            continue;
+        }
+        settings.rules = line.rules;
+        records.push_back(run_line(line, settings, [&](int round, int rounds) {
+            const double part = static_cast<double>(round) / rounds;
+            meter.update((done_s + part * line.guessed_s) / total_s, name);
+        }));
+        done_s += line.guessed_s;
+        meter.clear();
+        print(table_row(records.back()));
+    }
+    if (!bench.json_file.empty()) {
+        write_result_file(bench.json_file, bench.command, records);
+        print(fmt::format("results: {}\n", bench.json_file));
+    }
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,86 @@
+// heptad bench files: one product from files to a file, by Heptad and by the vendor libraries in the same run; the
+// result is checked before it is written. This is what `make run` shows.
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
+#include "bench_machine.hpp"
+#include "bench_product.hpp"
+#include "check_result.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+std::string short_table(const BenchRecord& record, const VerifyResult& checked) {
+    const auto row = [](const std::string& what, const std::string& heptad, const std::string& vendor) {
+        return fmt::format("{:<16} {:>18} {:>18}\n", what, heptad, vendor);
+    };
+    const double operations = operation_count(record.size);
+    std::string text = row("", "Heptad", record.vendor);
+    text += row("ratio", fmt::format("{:.3f}", record.ratio), "1");
+    text += row("time", format_seconds(record.heptad_s), format_seconds(record.vendor_s));
+    text += row("effective rate", format_rate(operations / record.heptad_s, record.type),
+                format_rate(operations / record.vendor_s, record.type));
+    text += row("error", fmt::format("{:.2e}", record.error), fmt::format("{:.2e}", record.vendor_error));
+    text += row("workspace", format_bytes(record.workspace_bytes), "");
+    for (const auto& [name, seconds] : record.libraries_s) {
+        if (name != record.vendor) {
+            text += fmt::format("also timed: {} {}\n", name, format_seconds(seconds));
+        }
+    }
+    text += fmt::format("predicted {}, error bound {:.2e}, verified (chance of a miss {:.2g})\n",
+                        format_seconds(record.predicted_s), record.error_bound, checked.miss_chance);
+    return text + record.plan + "\n";
+}
+
+}  // namespace
+
+void run(const BenchFilesArguments& bench) {
+    const OperandFacts facts = read_operand_facts(bench.a, bench.b, {});
+    check_writable(bench.output);
+    if (!bench.json_file.empty()) {
+        check_writable(bench.json_file);
+    }
+    if (!has_vendor(facts.type)) {
+        fail(ErrorCode::input, "{} holds {}, but there are vendor libraries to compare with only for f32, f64 and i32",
+             bench.a, type_name(facts.type));
+    }
+    workspace_after(checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes), {});
+
+    ProgressMeter meter;
+    BenchSettings settings;
+    settings.suite = "files";
+    settings.accuracy = bench.accuracy;
+    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
+    settings.rules.rounds = bench.quick ? 3 : 5;
+    const Matrix a = read_npy(bench.a, {}, file_hooks(meter, "read A", settings.threads));
+    const Matrix b = read_npy(bench.b, {}, file_hooks(meter, "read B", settings.threads));
+    Matrix c(facts.type, facts.size.m, facts.size.n);
+    meter.begin("multiply");
+    const BenchRecord record = bench_product(a, b, c, settings, [&](int round, int rounds) {
+        meter.update(static_cast<double>(round) / rounds, fmt::format("round {} of {}", round, rounds));
+    });
+    meter.begin("verify");
+    VerifyOptions options;
+    options.error_bound = record.error_bound;
+    options.threads = settings.threads;
+    options.cancel = interrupt_token();
+    const VerifyResult checked = verify(a, b, c, options);
+    meter.clear();
+    require_passed(checked, "the result", "; " + bench.output + " was not written");
+    write_npy(bench.output, c, file_hooks(meter, "write C", settings.threads));
+    meter.clear();
+    if (!bench.json_file.empty()) {
+        write_result_file(bench.json_file, bench.command, {record});
+    }
+    print(fmt::format("{}{} x {} x {} {}: {}\n", machine_line(), facts.size.m, facts.size.k, facts.size.n,
+                      type_name(facts.type), bench.output));
+    print(short_table(record, checked));
+}
+
+}  // namespace heptad::cli

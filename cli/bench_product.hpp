@@ -1,0 +1,54 @@
+// One line of a benchmark: C = A * B by every vendor library and by Heptad's public multiply(), interleaved in one
+// process, with the error of each against a higher-precision reference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "bench_contest.hpp"
+#include "place/memory/matrix.hpp"
+#include "progress.hpp"
+
+namespace heptad::cli {
+
+struct BenchSettings {
+    std::string suite;
+    Accuracy accuracy = Accuracy::fast;
+    int threads = 1;
+    ContestRules rules;
+};
+
+struct BenchRecord {
+    std::string suite;
+    Type type = Type::f32;
+    ProblemSize size;
+    std::string device = "cpu";
+    std::string vendor;
+    double vendor_s = 0, heptad_s = 0, ratio = 0;
+    double effective_tops = 0;
+    double error = 0, vendor_error = 0;  // max|C - exact| / (max|A| * max|B|)
+    double error_bound = 0;              // what the plan promises
+    std::int64_t workspace_bytes = 0;
+    double predicted_s = 0;
+    int levels = 0, threads = 1, rounds = 0;
+    std::string accuracy, plan;
+    std::vector<std::pair<std::string, double>> libraries_s;  // every one that ran
+};
+
+/// Fills `c`, whose last content is Heptad's result. Throws Error(verification) if that is above the plan's bound,
+/// Error(resource) where there is nothing to compare with.
+BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const BenchSettings& settings,
+                          const std::function<void(int round, int rounds)>& progress);
+
+/// Has this machine something to compare products of this type with?
+bool has_vendor(Type type);
+
+nlohmann::ordered_json to_json(const BenchRecord& record);
+std::string table_head();
+std::string table_row(const BenchRecord& record);
+
+}  // namespace heptad::cli
