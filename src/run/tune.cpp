@@ -1,0 +1,253 @@
+// Measurement. For every type, shape by shape from small to large, the leaves take turns, so that a change of the
+// clock or a busy neighbour strikes all of them; a sample is the median of its turns.
+#include "run/tune.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "backend/cpu/cpu_backend.hpp"
+#include "backend/cpu/cpu_info.hpp"
+#include "base/error.hpp"
+#include "base/thread_pool.hpp"
+
+namespace heptad {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Shape {
+    std::int64_t m, k, n;
+    double volume() const { return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
+};
+
+constexpr std::int64_t kLargest = 2048;
+
+std::vector<Shape> shapes_to_measure() {
+    std::vector<Shape> shapes;
+    for (std::int64_t size = 1; size <= kLargest; size *= 2) {
+        shapes.push_back({size, size, size});
+    }
+    for (const std::int64_t large : {std::int64_t{512}, kLargest}) {
+        for (const std::int64_t thin : {1, 4, 16, 64}) {
+            shapes.push_back({thin, large, large});
+            shapes.push_back({large, thin, large});
+            shapes.push_back({large, large, thin});
+        }
+    }
+    std::sort(shapes.begin(), shapes.end(), [](const Shape& x, const Shape& y) { return x.volume() < y.volume(); });
+    return shapes;
+}
+
+/// Memory for the operands of the largest shape, filled with values in (-1, 1) or, for i32, any bits.
+class Operands {
+public:
+    explicit Operands(Type type) : type_(type) {
+        const std::size_t bytes = static_cast<std::size_t>(kLargest * kLargest) * element_bytes(type);
+        std::mt19937_64 random(1);
+        for (auto& memory : memory_) {
+            memory = std::make_unique<std::byte[]>(bytes);
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(kLargest * kLargest); ++i) {
+            for (std::size_t operand = 0; operand < 2; ++operand) {
+                const double x = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63;
+                put(memory_[operand].get(), i, x);
+            }
+        }
+    }
+
+    Product product(const Shape& s) const {
+        Product p;
+        p.a = ConstView(memory_[0].get(), type_, s.m, s.k, s.k, 1);
+        p.b = ConstView(memory_[1].get(), type_, s.k, s.n, s.n, 1);
+        p.c = View(memory_[2].get(), type_, s.m, s.n, s.n, 1);
+        return p;
+    }
+
+private:
+    void put(std::byte* memory, std::size_t i, double x) const {
+        if (type_ == Type::f64) {
+            std::memcpy(memory + i * 8, &x, 8);
+        } else if (type_ == Type::f32) {
+            const auto y = static_cast<float>(x);
+            std::memcpy(memory + i * 4, &y, 4);
+        } else {
+            const auto y = static_cast<std::int32_t>(x * 0x1p31);
+            std::memcpy(memory + i * 4, &y, 4);
+        }
+    }
+
+    Type type_;
+    std::unique_ptr<std::byte[]> memory_[3];
+};
+
+/// Seconds of one call, from a run of calls that lasts about `sample_s`.
+template <class Action>
+double time_calls(double guess_s, double sample_s, const Action& action) {
+    const auto calls = static_cast<std::int64_t>(std::clamp(sample_s / std::max(guess_s, 1e-9), 1.0, 1e5));
+    const auto start = Clock::now();
+    for (std::int64_t i = 0; i < calls; ++i) {
+        action();
+    }
+    return seconds_since(start) / static_cast<double>(calls);
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+struct Contender {
+    LeafProfile profile;
+    int id = 0;
+    double guess_s = 0;
+    bool hopeless = false;
+    std::vector<double> turns;
+};
+
+/// A leaf that is this much slower than the fastest at 256 x 256 x 256 or above is not measured any further.
+constexpr double kHopeless = 2.5;
+constexpr double kHopelessFrom = 256.0 * 256.0 * 256.0;
+constexpr double kSampleSeconds = 3e-4;
+constexpr int kTurns = 3;
+
+/// One shape; `left_s` is what remains of the budget of this type.
+void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Shape& shape, double left_s,
+                   std::vector<Contender>& contenders) {
+    const Product product = operands.product(shape);
+    double fastest = 1e30;
+    double round_s = 0;
+    for (Contender& c : contenders) {
+        c.turns.clear();
+        if (c.hopeless) {
+            continue;
+        }
+        const auto call = [&] { backend.multiply_one(product, c.id); };
+        call();  // first touch: library threads, packing memory, caches
+        c.guess_s = time_calls(1, 0, call);
+        fastest = std::min(fastest, c.guess_s);
+        round_s += std::max(c.guess_s, kSampleSeconds);
+    }
+    const int turns = round_s * kTurns < left_s / 3 ? kTurns : 0;
+    for (int turn = 0; turn < turns; ++turn) {
+        for (Contender& c : contenders) {
+            if (!c.hopeless) {
+                c.turns.push_back(time_calls(c.guess_s, kSampleSeconds, [&] { backend.multiply_one(product, c.id); }));
+            }
+        }
+    }
+    for (Contender& c : contenders) {
+        if (!c.hopeless) {
+            const double seconds = std::max(1e-9, c.turns.empty() ? c.guess_s : median(c.turns));
+            c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
+            c.hopeless = shape.volume() >= kHopelessFrom && c.guess_s > kHopeless * fastest;
+        }
+    }
+}
+
+/// A pass that reads three blocks and writes two, 64 MB in all.
+double measure_combine(cpu::CpuBackend& backend) {
+    constexpr std::int64_t size = 1792;
+    std::vector<float> memory(static_cast<std::size_t>(5 * size * size), 1.0F);
+    CombinePass pass;
+    for (std::int64_t slot = 0; slot < 5; ++slot) {
+        pass.slots.emplace_back(memory.data() + slot * size * size, Type::f32, size, size, size, 1);
+    }
+    pass.statements = {{3, {{0, 1}, {1, 1}}}, {4, {{3, 1}, {2, -1}}}};
+    std::vector<double> turns;
+    for (int turn = 0; turn < 6; ++turn) {
+        turns.push_back(time_calls(1, 0, [&] { backend.combine(pass); }));
+    }
+    return static_cast<double>(5 * size * size) * sizeof(float) / median(turns);
+}
+
+double measure_scan(cpu::CpuBackend& backend) {
+    constexpr std::int64_t size = 2896;  // 32 MB
+    const std::vector<float> memory(static_cast<std::size_t>(size * size), 1.0F);
+    const ConstView view(memory.data(), Type::f32, size, size, size, 1);
+    std::vector<double> turns;
+    for (int turn = 0; turn < 6; ++turn) {
+        turns.push_back(time_calls(1, 0, [&] { backend.scan(view); }));
+    }
+    return static_cast<double>(size * size) * sizeof(float) / median(turns);
+}
+
+double measure_call(ThreadPool& pool) {
+    const std::int64_t tasks = 2 * pool.threads();
+    std::vector<double> turns;
+    for (int turn = 0; turn < 5; ++turn) {
+        turns.push_back(time_calls(5e-6, 1e-3, [&] { pool.run(tasks, [](std::int64_t) {}); }));
+    }
+    return std::max(1e-8, median(turns));
+}
+
+}  // namespace
+
+Machine measure_machine(int threads, double budget_s, const TuneProgress& progress) {
+    if (threads < 1) {
+        fail(ErrorCode::usage, "{} threads cannot multiply anything; give at least 1", threads);
+    }
+    const auto tell = [&](double fraction, const std::string& stage) {
+        if (progress) {
+            progress(fraction, stage);
+        }
+    };
+    const auto start = Clock::now();
+    ThreadPool& pool = shared_pool(threads);
+    cpu::CpuBackend backend(pool);
+    Machine machine;
+    machine.cpu = cpu::cpu_info().brand;
+    machine.threads = threads;
+    machine.measured = true;
+    tell(0, "passes over memory");
+    machine.combine_bytes_per_s = measure_combine(backend);
+    machine.scan_bytes_per_s = measure_scan(backend);
+    machine.call_s = measure_call(pool);
+
+    const std::vector<Shape> shapes = shapes_to_measure();
+    double total_volume = 0;
+    for (const Shape& shape : shapes) {
+        total_volume += shape.volume();
+    }
+    const Type types[] = {Type::f32, Type::f64, Type::i32};
+    const double type_shares[] = {0.35, 0.85, 1.0};  // of the budget, gone when each type is done
+    double done_before = 0;
+    for (int t = 0; t < 3; ++t) {
+        const Type type = types[t];
+        const Operands operands(type);
+        std::vector<Contender> contenders;
+        for (const std::string& leaf : backend.leaves(type)) {
+            Contender contender;
+            contender.profile = {leaf, type, threads, {}};
+            contender.id = cpu::CpuBackend::leaf_id(leaf);
+            contenders.push_back(contender);
+        }
+        double volume = 0;
+        for (const Shape& shape : shapes) {
+            const double left_s = budget_s * type_shares[t] - seconds_since(start);
+            volume += shape.volume();
+            tell(done_before + (type_shares[t] - done_before) * (volume - shape.volume()) / total_volume,
+                 fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));
+            // Eight times the volume of the largest one measured so far may not fit any more.
+            if (left_s > 0 || shape.volume() < kHopelessFrom) {
+                measure_shape(backend, operands, shape, left_s, contenders);
+            }
+        }
+        done_before = type_shares[t];
+        for (Contender& contender : contenders) {
+            machine.leaves.push_back(std::move(contender.profile));
+        }
+    }
+    tell(1, "done");
+    return machine;
+}
+
+}  // namespace heptad
