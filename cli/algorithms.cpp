@@ -153,7 +153,9 @@ void run_search(bool json) {
                                  {"w", to_json(search.w)},
                                  {"forms", search.forms},
                                  {"self_inverse", to_json(search.self_inverse)},
-                                 {"chaining", to_json(search.chaining)}});
+                                 {"self_inverse_cheap_bases", to_json(search.self_inverse_cheap_bases)},
+                                 {"chaining", to_json(search.chaining)},
+                                 {"chaining_light", to_json(search.chaining_light)}});
 }
 
 }  // namespace

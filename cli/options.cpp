@@ -243,9 +243,16 @@ Registered add_info(CLI::App& root) {
     CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
     auto info = std::make_shared<InfoArguments>();
     command->add_option("FILE", info->file, "a .npy file; without it, the machine")->type_name("");
+    auto type = std::make_shared<std::string>();
+    command->add_option("--type", *type, "element type, where the file allows several")->type_name("T");
     add_json_flag(*command, info->json);
     command->footer("Example: heptad info A.npy");
-    return {command, [info] { return Invocation(*info); }};
+    return {command, [info, type] {
+                if (!type->empty()) {
+                    info->type = type_from_name(*type);
+                }
+                return Invocation(*info);
+            }};
 }
 
 Registered add_algorithms(CLI::App& root) {
@@ -267,9 +274,14 @@ Registered add_tune(CLI::App& root) {
     auto tune = std::make_shared<TuneArguments>();
     command->add_flag("--quick", tune->quick, "fewer and smaller measurements");
     command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
+    auto threads = std::make_shared<std::string>();
+    command->add_option("--threads", *threads, "measure for so many threads (default: all cores)")->type_name("N");
     add_json_flag(*command, tune->json);
     command->footer("Example: heptad tune --quick");
-    return {command, [tune] { return Invocation(*tune); }};
+    return {command, [tune, threads] {
+                tune->threads = thread_count(*threads);
+                return Invocation(*tune);
+            }};
 }
 
 struct BenchWords {

@@ -55,6 +55,7 @@ struct GenArguments {
 
 struct InfoArguments {
     std::string file;  // empty: this machine
+    std::optional<Type> type;
     bool json = false;
 };
 
@@ -67,6 +68,7 @@ struct AlgorithmsArguments {
 struct TuneArguments {
     bool quick = false;
     bool show = false;
+    int threads = 0;
     bool json = false;
 };
 

@@ -1,0 +1,109 @@
+// heptad info: this machine (cores, caches, vector features, BLAS libraries and what was put right in them, the leaf
+// that products end in), or a matrix file.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "backend/cpu/cpu_info.hpp"
+#include "backend/cpu/vendor_blas.hpp"
+#include "base/thread_pool.hpp"
+#include "commands.hpp"
+#include "machine_text.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/npy.hpp"
+#include "run/tune.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+nlohmann::ordered_json machine_json() {
+    const cpu::CpuInfo& cpu = cpu::cpu_info();
+    nlohmann::ordered_json libraries = nlohmann::ordered_json::array();
+    for (const cpu::VendorReport& report : cpu::vendor_reports()) {
+        libraries.push_back({{"name", report.name},
+                             {"found", report.found},
+                             {"version", report.version},
+                             {"path", report.path},
+                             {"core", report.core},
+                             {"correction", report.correction},
+                             {"problem", report.problem}});
+    }
+    nlohmann::ordered_json tune = machine_summary_json(load_machine(available_cores()));
+    tune["file"] = tune_file();
+    return {{"heptad", version()},
+            {"cpu", cpu.brand},
+            {"architecture", cpu.architecture},
+            {"cores", cpu.cores},
+            {"usable_cores", cpu.usable_cores},
+            {"max_mhz", cpu.max_mhz},
+            {"l1d_bytes", cpu.l1d_bytes},
+            {"l2_bytes", cpu.l2_bytes},
+            {"l3_bytes", cpu.l3_bytes},
+            {"features", cpu.features},
+            {"libraries", libraries},
+            {"tune", tune}};
+}
+
+std::string machine_text() {
+    const Machine machine = load_machine(available_cores());
+    const std::string tuned =
+        machine.measured ? tune_file() : std::string("not measured: built-in defaults; 'heptad tune' measures");
+    return fmt::format("heptad       {}\n{}tuned        {}\n{}", version(), cpu::describe_machine_text(), tuned,
+                       machine_summary(machine));
+}
+
+/// Share of ones of a matrix of zeros and ones.
+double density(const std::string& path, std::optional<Type> type, std::int64_t bytes) {
+    workspace_after(bytes, {});
+    ProgressMeter meter;
+    const Matrix matrix = read_npy(path, type, file_hooks(meter, "read", 0));
+    const auto* begin = static_cast<const std::uint8_t*>(matrix.data());
+    const std::int64_t ones = std::accumulate(begin, begin + matrix.size_bytes(), std::int64_t{0});
+    return matrix.size_bytes() > 0 ? static_cast<double>(ones) / static_cast<double>(matrix.size_bytes()) : 0;
+}
+
+void run_file(const InfoArguments& arguments) {
+    const NpyHeader header = read_npy_header(arguments.file, arguments.type);
+    const bool bits = header.type == Type::boolean || header.type == Type::gf2;
+    nlohmann::ordered_json object{{"file", arguments.file},
+                                  {"format", fmt::format("npy version {}", header.version)},
+                                  {"rows", header.rows},
+                                  {"cols", header.cols},
+                                  {"type", type_name(header.type)},
+                                  {"dtype", header.dtype},
+                                  {"layout", header.fortran_order ? "fortran" : "c"},
+                                  {"data_bytes", header.data_bytes},
+                                  {"data_offset", header.data_offset}};
+    if (bits) {
+        object["density"] = density(arguments.file, arguments.type, header.data_bytes);
+    }
+    if (arguments.json) {
+        print(object);
+        return;
+    }
+    std::string text = fmt::format(
+        "{}: {} x {} {} ({})\nformat   npy version {}, {} order, data from byte {}\nsize     {} ({} bytes)\n",
+        arguments.file, header.rows, header.cols, type_name(header.type), header.dtype, header.version,
+        header.fortran_order ? "Fortran" : "C", header.data_offset, format_bytes(header.data_bytes), header.data_bytes);
+    if (bits) {
+        text += fmt::format("density  {:.6g}\n", object["density"].get<double>());
+    }
+    print(text);
+}
+
+}  // namespace
+
+void run(const InfoArguments& arguments) {
+    if (!arguments.file.empty()) {
+        run_file(arguments);
+    } else if (arguments.json) {
+        print(machine_json());
+    } else {
+        print(machine_text());
+    }
+}
+
+}  // namespace heptad::cli

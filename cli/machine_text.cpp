@@ -1,0 +1,49 @@
+#include "machine_text.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::int64_t kTypicalLeaf = 1024;  // the size at which leaves are compared
+constexpr Type kTypes[] = {Type::f32, Type::f64, Type::i32};
+
+double leaf_rate(const Machine& machine, const std::string& leaf, Type type) {
+    const double n = static_cast<double>(kTypicalLeaf);
+    return 2 * n * n * n / leaf_seconds(machine, leaf, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
+}
+
+}  // namespace
+
+std::string machine_summary(const Machine& machine) {
+    std::string text;
+    for (const Type type : kTypes) {
+        const std::string best = best_leaf(machine, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
+        text += fmt::format("leaf of {:<4} {}, {} at n = {}", type_name(type), best,
+                            format_rate(leaf_rate(machine, best, type), type), kTypicalLeaf);
+        for (const LeafProfile& profile : machine.leaves) {
+            if (profile.type == type && profile.leaf != best) {
+                text += fmt::format("; {} {}", profile.leaf, format_rate(leaf_rate(machine, profile.leaf, type), type));
+            }
+        }
+        text += "\n";
+    }
+    text +=
+        fmt::format("combines     {:.1f} GB/s read and written, scans {:.1f} GB/s, a parallel call {}\n",
+                    machine.combine_bytes_per_s / 1e9, machine.scan_bytes_per_s / 1e9, format_seconds(machine.call_s));
+    return text;
+}
+
+nlohmann::ordered_json machine_summary_json(const Machine& machine) {
+    nlohmann::ordered_json leaves = nlohmann::ordered_json::object();
+    for (const Type type : kTypes) {
+        leaves[type_name(type)] = best_leaf(machine, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
+    }
+    return {{"measured", machine.measured}, {"threads", machine.threads}, {"leaf", leaves}};
+}
+
+}  // namespace heptad::cli

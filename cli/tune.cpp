@@ -1,0 +1,52 @@
+// heptad tune: measures this machine once and keeps it; plans use it.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/thread_pool.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "machine_text.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "run/tune.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr double kBudgetSeconds = 18, kQuickBudgetSeconds = 5;
+
+Machine measure_and_save(const TuneArguments& arguments, int threads) {
+    if (tune_file().empty()) {
+        fail(ErrorCode::resource, "there is no place to keep the measurement; set HOME or HEPTAD_TUNE_FILE");
+    }
+    ProgressMeter meter;
+    meter.begin("tune");
+    const Machine machine = measure_machine(threads, arguments.quick ? kQuickBudgetSeconds : kBudgetSeconds,
+                                            [&](double fraction, const std::string& stage) {
+                                                stop_if_interrupted();
+                                                meter.update(fraction, stage);
+                                            });
+    stop_if_interrupted();
+    save_machine(machine);
+    return machine;
+}
+
+}  // namespace
+
+void run(const TuneArguments& arguments) {
+    const int threads = arguments.threads > 0 ? arguments.threads : available_cores();
+    const Machine machine = arguments.show ? load_machine(threads) : measure_and_save(arguments, threads);
+    if (arguments.json) {
+        print(nlohmann::ordered_json{{"file", tune_file()},
+                                     {"measured", machine.measured},
+                                     {"machine", nlohmann::ordered_json::parse(print_machine(machine))}});
+        return;
+    }
+    const std::string where =
+        machine.measured ? tune_file() : std::string("not measured yet: built-in defaults; run 'heptad tune'");
+    print(fmt::format("tuned        {}\nthreads      {}\n{}", where, machine.threads, machine_summary(machine)));
+}
+
+}  // namespace heptad::cli
