@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "algorithm/algorithm.hpp"
+#include "algorithm/linear_program.hpp"
 
 namespace heptad {
 
@@ -102,9 +103,17 @@ struct SchedulerOptions {
     int width = 1;             // products that may be in flight at once; more width, more temporaries
     bool c_as_scratch = true;  // blocks of C hold A-sums and B-sums before their own value (square blocks only)
     bool overwrite_inputs = false;
+    bool adding_products = false;  // products may be `C11 += X*Y` where C = A*B too; they always may with accumulate
+    // A temporary more is worth this many block additions saved by sharing sums; large: as few temporaries as possible.
+    int additions_per_temporary = 4;
 };
-/// A low-memory schedule for any algorithm in the standard basis: shared subexpressions, reuse of temporaries.
+/// A low-memory schedule for any algorithm in the standard basis: shared subexpressions, reuse of temporaries. Groups
+/// of `width` products stand side by side and do not depend on one another. Deterministic. Throws Error(usage) for an
+/// algorithm with changes of basis (use flattened()) or a width below 1.
 Schedule make_schedule(const Algorithm& algorithm, const SchedulerOptions& options);
+/// The same with the sums already shared: programs for U, V and the transpose of W.
+Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
+                       const LinearProgram& sums_c, const SchedulerOptions& options);
 
 /// Products of the schedule; block additions (terms - 1 per output) of its combines, and of `+=` and `-=` products.
 int count_products(const Schedule& schedule);

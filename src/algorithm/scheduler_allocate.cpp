@@ -1,0 +1,246 @@
+// A slot for every register: a linear scan over the operations. Blocks of C are slots until the moment when their own
+// value is written; values of another shape go there only where blocks are square.
+#include <algorithm>
+#include <limits>
+
+#include "algorithm/scheduler.hpp"
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr int never = std::numeric_limits<int>::max();
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+struct Lifetime {
+    int begin = never;  // time of the operation that writes it first
+    int end = -1;       // it may be replaced by an operation at this time or later
+};
+
+struct Slot {
+    Symbol symbol;
+    int free_from = 0;         // time
+    int deadline = never;      // a value here must end by then
+    std::vector<Shape> holds;  // temporaries: shapes so far
+};
+
+class Allocator {
+public:
+    Allocator(const SchedulerGraph& graph, const SchedulerOptions& options, const Recording& recording,
+              SlotPreference preference)
+        : graph_(graph), options_(options), recording_(recording), preference_(preference) {}
+
+    Schedule run() {
+        find_lifetimes();
+        find_homes();
+        make_slots();
+        for (std::size_t t = 0; t < recording_.ops.size(); ++t) {
+            emit(recording_.ops[t], static_cast<int>(t));
+        }
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            if (slots_[i].symbol.kind == SymbolKind::temporary) {
+                schedule_.temporaries.push_back({fmt::format("T{}", schedule_.temporaries.size() + 1), {}});
+            }
+        }
+        return std::move(schedule_);
+    }
+
+private:
+    /// Products of one group all read and write at the same time: from the first one's time to after the last one's.
+    void find_lifetimes() {
+        const auto& ops = recording_.ops;
+        const int count = static_cast<int>(ops.size());
+        lifetimes_.assign(recording_.shapes.size(), {});
+        input_end_[0].assign(at(graph_.a.inputs), 0);
+        input_end_[1].assign(at(graph_.b.inputs), 0);
+        group_begin_.assign(ops.size(), 0);
+        std::vector<int> group_end(ops.size(), 0);
+        for (int t = 0; t < count; ++t) {
+            const bool continues =
+                t > 0 && ops[at(t)].product && ops[at(t - 1)].product && ops[at(t)].group == ops[at(t - 1)].group;
+            group_begin_[at(t)] = continues ? group_begin_[at(t - 1)] : t;
+        }
+        for (int t = count - 1; t >= 0; --t) {
+            const bool continues = t + 1 < count && group_begin_[at(t + 1)] == group_begin_[at(t)];
+            group_end[at(t)] = continues ? group_end[at(t + 1)] : t;
+        }
+        for (const int reg : recording_.old_c) {
+            lifetimes_[at(reg)].begin = -1;
+        }
+        for (int t = 0; t < count; ++t) {
+            const RecordedOp& op = ops[at(t)];
+            const int end = op.product ? group_end[at(t)] + 1 : t;
+            Lifetime& target = lifetimes_[at(op.target)];
+            target.begin = std::min(target.begin, group_begin_[at(t)]);
+            target.end = std::max(target.end, op.product ? end : t + 1);
+            for (const RecordedOp::Term& term : op.terms) {
+                int& its = term.reg >= 0 ? lifetimes_[at(term.reg)].end
+                                         : input_end_[term.symbol.kind == SymbolKind::b][at(term.symbol.index)];
+                its = std::max(its, end);
+            }
+        }
+        for (const int reg : recording_.final_registers) {
+            lifetimes_[at(reg)].end = never;
+        }
+    }
+
+    /// The block of C that a value will become part of, if there is one: going back from the outputs.
+    void find_homes() {
+        homes_.assign(recording_.shapes.size(), -1);
+        finals_.assign(recording_.shapes.size(), -1);
+        for (std::size_t l = 0; l < recording_.final_registers.size(); ++l) {
+            finals_[at(recording_.final_registers[l])] = static_cast<int>(l);
+            homes_[at(recording_.final_registers[l])] = static_cast<int>(l);
+        }
+        for (auto op = recording_.ops.rbegin(); op != recording_.ops.rend(); ++op) {
+            const int home = homes_[at(op->target)];
+            if (op->product || home < 0) {
+                continue;
+            }
+            for (const RecordedOp::Term& term : op->terms) {
+                if (term.reg >= 0 && homes_[at(term.reg)] < 0) {
+                    homes_[at(term.reg)] = home;
+                    break;
+                }
+            }
+        }
+    }
+
+    void make_slots() {
+        for (int l = 0; l < graph_.m * graph_.n; ++l) {
+            Slot slot{{SymbolKind::c, l}, 0, lifetimes_[at(recording_.final_registers[at(l)])].begin, {}};
+            if (!recording_.old_c.empty()) {
+                slot.free_from = lifetimes_[at(recording_.old_c[at(l)])].end;
+            }
+            slots_.push_back(slot);
+        }
+        slot_of_.assign(recording_.shapes.size(), -1);
+        for (std::size_t l = 0; l < recording_.old_c.size(); ++l) {
+            slot_of_[at(recording_.old_c[l])] = static_cast<int>(l);
+        }
+        if (options_.overwrite_inputs) {
+            for (const SymbolKind kind : {SymbolKind::a, SymbolKind::b}) {
+                const auto& ends = input_end_[kind == SymbolKind::b];
+                for (std::size_t i = 0; i < ends.size(); ++i) {
+                    slots_.push_back({{kind, static_cast<int>(i)}, ends[i], never, {}});
+                }
+            }
+        }
+    }
+
+    bool shape_fits(const Slot& slot, Shape shape) const {
+        return options_.c_as_scratch || slot.symbol.kind == SymbolKind::temporary ||
+               static_cast<int>(slot.symbol.kind) == static_cast<int>(shape);
+    }
+
+    bool usable(const Slot& slot, int reg) const {
+        const Lifetime& life = lifetimes_[at(reg)];
+        return slot.free_from <= life.begin && life.end <= slot.deadline &&
+               shape_fits(slot, recording_.shapes[at(reg)]);
+    }
+
+    int choose_slot(const RecordedOp& op) {
+        const int reg = op.target;
+        if (finals_[at(reg)] >= 0) {
+            return finals_[at(reg)];
+        }
+        if (preference_ == SlotPreference::in_place) {
+            const int home = homes_[at(reg)];
+            if (home >= 0 && usable(slots_[at(home)], reg)) {
+                return home;
+            }
+            for (const RecordedOp::Term& term : op.terms) {
+                if (term.reg >= 0 && usable(slots_[at(slot_of_[at(term.reg)])], reg)) {
+                    return slot_of_[at(term.reg)];
+                }
+            }
+        }
+        // Blocks of C first, the one needed soonest; then overwritten inputs; then temporaries of the same shape.
+        const Shape shape = recording_.shapes[at(reg)];
+        int best = -1;
+        std::pair<int, int> best_rank{never, never};
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            const Slot& slot = slots_[i];
+            if (!usable(slot, reg)) {
+                continue;
+            }
+            std::pair<int, int> rank{0, slot.deadline};
+            if (slot.symbol.kind == SymbolKind::temporary) {
+                const bool same = std::find(slot.holds.begin(), slot.holds.end(), shape) != slot.holds.end();
+                rank = {same ? 2 : 3, static_cast<int>(slot.holds.size())};
+            } else if (slot.symbol.kind != SymbolKind::c) {
+                rank = {1, static_cast<int>(slot.symbol.kind) == static_cast<int>(shape) ? 0 : 1};
+            }
+            if (rank < best_rank) {
+                best = static_cast<int>(i);
+                best_rank = rank;
+            }
+        }
+        if (best < 0) {
+            slots_.push_back({{SymbolKind::temporary, temporaries_++}, 0, never, {}});
+            best = static_cast<int>(slots_.size()) - 1;
+        }
+        return best;
+    }
+
+    Symbol symbol_of(const RecordedOp::Term& term) const {
+        return term.reg >= 0 ? slots_[at(slot_of_[at(term.reg)])].symbol : term.symbol;
+    }
+
+    void emit(const RecordedOp& op, int) {
+        ScheduleStep step;
+        std::vector<ScheduleTerm> terms;
+        for (const RecordedOp::Term& term : op.terms) {
+            terms.push_back({symbol_of(term), term.coefficient});
+        }
+        if (slot_of_[at(op.target)] < 0) {
+            const int chosen = choose_slot(op);
+            Slot& slot = slots_[at(chosen)];
+            slot_of_[at(op.target)] = chosen;
+            slot.free_from = lifetimes_[at(op.target)].end;
+            const Shape shape = recording_.shapes[at(op.target)];
+            if (std::find(slot.holds.begin(), slot.holds.end(), shape) == slot.holds.end()) {
+                slot.holds.push_back(shape);
+            }
+        }
+        const Symbol target = slots_[at(slot_of_[at(op.target)])].symbol;
+        if (op.product) {
+            step.kind = ScheduleStep::Kind::product;
+            step.target = target;
+            step.left = terms[0].symbol;
+            step.right = terms[1].symbol;
+            step.update = op.update;
+        } else {
+            // The block that is updated comes first: C11 = C11 + T1.
+            std::stable_partition(terms.begin(), terms.end(),
+                                  [&](const ScheduleTerm& term) { return term.symbol == target; });
+            step.outputs.push_back({target, std::move(terms)});
+        }
+        schedule_.steps.push_back(std::move(step));
+    }
+
+    const SchedulerGraph& graph_;
+    const SchedulerOptions& options_;
+    const Recording& recording_;
+    SlotPreference preference_;
+    Schedule schedule_;
+    std::vector<Lifetime> lifetimes_;
+    std::vector<int> input_end_[2];
+    std::vector<int> group_begin_;
+    std::vector<int> homes_, finals_;
+    std::vector<Slot> slots_;
+    std::vector<int> slot_of_;
+    int temporaries_ = 0;
+};
+
+}  // namespace
+
+Schedule allocate_slots(const SchedulerGraph& graph, const SchedulerOptions& options, const Recording& recording,
+                        SlotPreference preference) {
+    return Allocator(graph, options, recording, preference).run();
+}
+
+}  // namespace heptad

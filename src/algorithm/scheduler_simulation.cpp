@@ -1,0 +1,309 @@
+#include "algorithm/scheduler_simulation.hpp"
+
+#include <algorithm>
+
+namespace heptad {
+namespace {
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+}  // namespace
+
+Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& options, Recording* recording)
+    : graph_(graph), options_(options), recording_(recording) {
+    const auto prepare = [&](const OperandGraph& from, Operand& operand) {
+        operand.left.assign(from.uses.begin(), from.uses.end());
+        operand.made.assign(from.statements.size(), 0);
+        operand.reg.assign(recording_ != nullptr ? from.statements.size() : 0, -1);
+    };
+    prepare(graph.a, a_);
+    prepare(graph.b, b_);
+    left_c_.assign(graph.uses.begin(), graph.uses.end());
+    available_.assign(graph.uses.size(), 0);
+    begun_.assign(graph.accumulators.size(), 0);
+    taken_.resize(graph.accumulators.size());
+    if (recording_ != nullptr) {
+        value_reg_.assign(graph.uses.size(), -1);
+        sum_reg_.assign(graph.accumulators.size(), -1);
+        recording_->final_registers.assign(at(graph.m * graph.n), -1);
+    }
+    for (std::size_t q = 0; q < graph.accumulators.size(); ++q) {
+        const Accumulator& sum = graph.accumulators[q];
+        terms_left_.push_back(static_cast<std::int16_t>(sum.terms.size()));
+        taken_[q].assign(sum.terms.size(), 0);
+        if (sum.output >= 0) {
+            ++left_c_[at(graph.rank) + q];
+        }
+    }
+    if (options.accumulate) {
+        if (recording_ != nullptr) {
+            recording_->old_c.assign(at(graph.m * graph.n), -1);
+        }
+        for (std::size_t q = 0; q < graph.accumulators.size(); ++q) {
+            const int output = graph.accumulators[q].output;
+            if (output >= 0) {
+                begun_[q] = 1;
+                ++live_c_;
+                if (recording_ != nullptr) {
+                    sum_reg_[q] = new_register(Shape::c);
+                    recording_->old_c[at(output)] = sum_reg_[q];
+                }
+            }
+        }
+    }
+}
+
+int Simulation::temporaries_now() const {
+    const int c_blocks = graph_.m * graph_.n;
+    if (options_.c_as_scratch) {
+        return std::max(0, live_a_ + live_b_ + live_c_ - c_blocks - dead_inputs_a_ - dead_inputs_b_);
+    }
+    return std::max(0, live_a_ - dead_inputs_a_) + std::max(0, live_b_ - dead_inputs_b_) +
+           std::max(0, live_c_ - c_blocks);
+}
+
+void Simulation::note_peak() {
+    peak_ = std::max(peak_, temporaries_now());
+}
+
+int Simulation::new_register(Shape shape) {
+    recording_->shapes.push_back(shape);
+    return static_cast<int>(recording_->shapes.size()) - 1;
+}
+
+RecordedOp::Term Simulation::operand_term(const OperandGraph& graph, const Operand& operand, Shape shape, int value,
+                                          Rational coefficient) const {
+    if (value < graph.inputs) {
+        return {{shape == Shape::a ? SymbolKind::a : SymbolKind::b, value}, -1, coefficient};
+    }
+    return {{}, operand.reg[at(value - graph.inputs)], coefficient};
+}
+
+void Simulation::read_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value) {
+    if (--operand.left[at(value)] == 0) {
+        if (value >= graph.inputs) {
+            --(shape == Shape::a ? live_a_ : live_b_);
+        } else if (options_.overwrite_inputs) {
+            ++(shape == Shape::a ? dead_inputs_a_ : dead_inputs_b_);
+        }
+    }
+}
+
+void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value) {
+    if (value < graph.inputs || operand.made[at(value - graph.inputs)] != 0) {
+        return;
+    }
+    const LinearStatement& statement = graph.statements[at(value - graph.inputs)];
+    for (const LinearTerm& term : statement.terms) {
+        make_operand(graph, operand, shape, term.value);
+    }
+    operand.made[at(value - graph.inputs)] = 1;
+    ++operations_;
+    if (recording_ != nullptr) {
+        RecordedOp op;
+        op.shape = shape;
+        for (const LinearTerm& term : statement.terms) {
+            op.terms.push_back(operand_term(graph, operand, shape, term.value, term.coefficient));
+        }
+        op.target = operand.reg[at(value - graph.inputs)] = new_register(shape);
+        (shape == Shape::a ? recording_->ops : sums_of_b_).push_back(std::move(op));
+    }
+    for (const LinearTerm& term : statement.terms) {
+        read_operand(graph, operand, shape, term.value);
+    }
+    ++(shape == Shape::a ? live_a_ : live_b_);
+    note_peak();
+}
+
+void Simulation::play(int s) {
+    make_operand(graph_.a, a_, Shape::a, graph_.a.operand[at(s)]);
+    make_operand(graph_.b, b_, Shape::b, graph_.b.operand[at(s)]);
+    group_.push_back(s);
+    if (static_cast<int>(group_.size()) >= options_.width) {
+        run_group();
+    }
+}
+
+void Simulation::finish() {
+    if (!group_.empty()) {
+        run_group();
+    }
+    settle(true);
+}
+
+void Simulation::run_group() {
+    if (recording_ != nullptr) {
+        std::move(sums_of_b_.begin(), sums_of_b_.end(), std::back_inserter(recording_->ops));
+        sums_of_b_.clear();
+    }
+    ++groups_;
+    std::vector<int> added_to;  // sums that a product of this group was added to: one each, they run at once
+    for (const int s : group_) {
+        // A product for one sum only, already begun, is added where it belongs.
+        const int q = graph_.uses[at(s)] == 1 ? graph_.consumers[at(s)][0] : -1;
+        std::size_t index = 0;
+        bool direct = q >= 0 && (options_.accumulate || options_.adding_products) && begun_[at(q)] != 0 &&
+                      std::find(added_to.begin(), added_to.end(), q) == added_to.end();
+        if (direct) {
+            const auto& terms = graph_.accumulators[at(q)].terms;
+            while (terms[index].value != s) {
+                ++index;
+            }
+            direct = terms[index].coefficient.abs() == Rational(1);
+        }
+        RecordedOp op;
+        if (recording_ != nullptr) {
+            op.product = true;
+            op.group = groups_;
+            op.terms = {operand_term(graph_.a, a_, Shape::a, graph_.a.operand[at(s)], 1),
+                        operand_term(graph_.b, b_, Shape::b, graph_.b.operand[at(s)], 1)};
+        }
+        if (direct) {
+            added_to.push_back(q);
+            taken_[at(q)][index] = 1;
+            --left_c_[at(s)];
+            --terms_left_[at(q)];
+            if (recording_ != nullptr) {
+                const bool plus = graph_.accumulators[at(q)].terms[index].coefficient == Rational(1);
+                op.update = plus ? ScheduleStep::Update::add : ScheduleStep::Update::subtract;
+                op.target = sum_reg_[at(q)];
+            }
+        } else {
+            ++live_c_;
+            available_[at(s)] = 1;
+            touched_.insert(touched_.end(), graph_.consumers[at(s)].begin(), graph_.consumers[at(s)].end());
+            if (recording_ != nullptr) {
+                op.target = value_reg_[at(s)] = new_register(Shape::c);
+            }
+        }
+        if (recording_ != nullptr) {
+            recording_->ops.push_back(std::move(op));
+        }
+    }
+    note_peak();
+    for (const int s : group_) {
+        read_operand(graph_.a, a_, Shape::a, graph_.a.operand[at(s)]);
+        read_operand(graph_.b, b_, Shape::b, graph_.b.operand[at(s)]);
+    }
+    group_.clear();
+    for (const int q : added_to) {
+        if (terms_left_[at(q)] == 0) {
+            complete(q);
+        }
+    }
+    settle(false);
+}
+
+void Simulation::release(int value) {
+    if (--left_c_[at(value)] == 0) {
+        --live_c_;
+    }
+}
+
+void Simulation::settle(bool force) {
+    std::vector<int> ready;
+    const auto visit = [&](int q, bool forced) {
+        const auto& terms = graph_.accumulators[at(q)].terms;
+        if (terms_left_[at(q)] == 0) {
+            return false;
+        }
+        ready.clear();
+        bool one_dies = false;
+        for (std::size_t i = 0; i < terms.size(); ++i) {
+            if (taken_[at(q)][i] == 0 && available_[at(terms[i].value)] != 0) {
+                ready.push_back(static_cast<int>(i));
+                one_dies = one_dies || left_c_[at(terms[i].value)] == 1;
+            }
+        }
+        if (ready.empty()) {
+            return false;
+        }
+        // One term alone begins a sum if it can stay where it is: products may then be added to it.
+        const bool enough =
+            ready.size() >= 2 || ready.size() == terms.size() || terms[at(ready[0])].coefficient == Rational(1);
+        const bool take = begun_[at(q)] != 0 || (enough && one_dies) || (forced && ready.size() == terms.size());
+        if (take) {
+            take_terms(q, ready);
+        }
+        return take;
+    };
+    for (;;) {
+        // A sum may become ready when another reader of its terms is done, so readers of the same terms are visited
+        // again; take_terms() puts them on the list.
+        while (!touched_.empty()) {
+            std::sort(touched_.begin(), touched_.end());
+            touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+            const std::vector<int> now = std::move(touched_);
+            touched_.clear();
+            for (const int q : now) {
+                visit(q, false);
+            }
+        }
+        if (!force) {
+            return;
+        }
+        bool moved = false;
+        for (std::size_t q = 0; q < terms_left_.size() && !moved; ++q) {
+            moved = visit(static_cast<int>(q), true);
+        }
+        if (!moved) {
+            return;
+        }
+    }
+}
+
+void Simulation::take_terms(int q, const std::vector<int>& terms) {
+    const Accumulator& sum = graph_.accumulators[at(q)];
+    const bool begins = begun_[at(q)] == 0;
+    // A term that nobody else reads begins the sum under another name, without an operation.
+    const LinearTerm& first = sum.terms[at(terms[0])];
+    const bool rename =
+        begins && terms.size() == 1 && left_c_[at(first.value)] == 1 && first.coefficient == Rational(1);
+    if (recording_ != nullptr) {
+        if (rename) {
+            sum_reg_[at(q)] = value_reg_[at(first.value)];
+        } else {
+            RecordedOp op;
+            if (!begins) {
+                op.terms.push_back({{}, sum_reg_[at(q)], 1});
+            }
+            for (const int i : terms) {
+                const LinearTerm& term = sum.terms[at(i)];
+                op.terms.push_back({{}, value_reg_[at(term.value)], term.coefficient});
+            }
+            op.target = sum_reg_[at(q)] = new_register(Shape::c);
+            recording_->ops.push_back(std::move(op));
+        }
+    }
+    operations_ += rename ? 0 : 1;
+    live_c_ += begins ? 1 : 0;
+    begun_[at(q)] = 1;
+    for (const int i : terms) {
+        const int value = sum.terms[at(i)].value;
+        taken_[at(q)][at(i)] = 1;
+        --terms_left_[at(q)];
+        release(value);
+        touched_.insert(touched_.end(), graph_.consumers[at(value)].begin(), graph_.consumers[at(value)].end());
+    }
+    note_peak();
+    if (terms_left_[at(q)] == 0) {
+        complete(q);
+    }
+}
+
+void Simulation::complete(int q) {
+    const int value = graph_.rank + q;
+    available_[at(value)] = 1;
+    touched_.insert(touched_.end(), graph_.consumers[at(value)].begin(), graph_.consumers[at(value)].end());
+    if (recording_ != nullptr) {
+        value_reg_[at(value)] = sum_reg_[at(q)];
+        const int output = graph_.accumulators[at(q)].output;
+        if (output >= 0) {
+            recording_->final_registers[at(output)] = sum_reg_[at(q)];
+        }
+    }
+}
+
+}  // namespace heptad

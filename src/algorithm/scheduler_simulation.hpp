@@ -1,0 +1,67 @@
+// Plays products in a given order and keeps book of the values that are alive. The search runs it for its counts; the
+// recorder runs it once more to write the operations down. Policy, given the order of products:
+//
+//   sums of A and B   are made when the first product needs them, and die with their last reader;
+//   sums of products  take a term in as soon as that costs no slot: always once the sum has begun, otherwise when a
+//                     term would be read for the last time, so that the sum can take its place.
+#pragma once
+
+#include <vector>
+
+#include "algorithm/scheduler.hpp"
+
+namespace heptad {
+
+class Simulation {
+public:
+    /// `recording` may be null; the graph and the options must outlive the simulation.
+    Simulation(const SchedulerGraph& graph, const SchedulerOptions& options, Recording* recording);
+
+    /// Precondition: product s has not been played.
+    void play(int s);
+    /// After the last product: products still waiting for their group, then sums that had to wait.
+    void finish();
+
+    int peak_temporaries() const { return peak_; }
+    int live_values() const { return live_a_ + live_b_ + live_c_ - dead_inputs_a_ - dead_inputs_b_; }
+    int operations() const { return operations_; }
+
+private:
+    struct Operand {
+        std::vector<std::int16_t> left;  // readers to come, per value
+        std::vector<char> made;          // per statement
+        std::vector<int> reg;            // per statement, when recording
+    };
+
+    int temporaries_now() const;
+    void note_peak();
+    void make_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value);
+    void read_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value);
+    void run_group();
+    void settle(bool force);
+    void take_terms(int q, const std::vector<int>& terms);
+    void complete(int q);
+    void release(int value);
+    RecordedOp::Term operand_term(const OperandGraph& graph, const Operand& operand, Shape shape, int value,
+                                  Rational coefficient) const;
+    int new_register(Shape shape);
+
+    const SchedulerGraph& graph_;
+    const SchedulerOptions& options_;
+    Recording* recording_;
+    Operand a_, b_;
+    std::vector<std::int16_t> left_c_;      // readers to come, per value; a finished output has one that never comes
+    std::vector<char> available_;           // per value
+    std::vector<std::int16_t> terms_left_;  // per accumulator
+    std::vector<char> begun_;               // per accumulator
+    std::vector<std::vector<char>> taken_;  // per accumulator and term
+    std::vector<int> value_reg_, sum_reg_;  // when recording: of available values, of begun sums
+    std::vector<int> group_;
+    std::vector<int> touched_;  // accumulators that may have something to take
+    int live_a_ = 0, live_b_ = 0, live_c_ = 0;
+    int dead_inputs_a_ = 0, dead_inputs_b_ = 0;
+    int peak_ = 0, operations_ = 0, groups_ = 0;
+    std::vector<RecordedOp> sums_of_b_;  // of the group in the making: sums of A are written out before sums of B
+};
+
+}  // namespace heptad
