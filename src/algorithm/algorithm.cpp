@@ -11,7 +11,7 @@ namespace {
 
 /// Largest algorithm that is ever built: keeps proofs and derived programs within seconds and memory within reason.
 constexpr int max_composed_dimension = 64;
-constexpr int max_composed_rank = 1 << 14;
+constexpr int max_composed_rank = 4096;
 
 CoefficientMatrix in_ring(CoefficientMatrix x, Ring ring) {
     return ring == Ring::gf2 ? reduced_mod_2(x) : x;

@@ -62,7 +62,7 @@ std::string prove(const Algorithm& algorithm);
 /// The same algorithm in the standard basis (bases multiplied in; name and source are kept).
 Algorithm flattened(const Algorithm& algorithm);
 /// <m1 m2, k1 k2, n1 n2>: outer over inner, in the standard basis; blocks are numbered row by row of the composed grid.
-/// Throws Error(usage) beyond 64 blocks a side or rank 16384, Error(input) if halves meet GF(2).
+/// Throws Error(usage) beyond 64 blocks a side or rank 4096, Error(input) if halves meet GF(2).
 Algorithm compose(const Algorithm& outer, const Algorithm& inner);
 /// The variant for the dimensions permuted to (m, k, n): one of the six symmetric ones. Throws Error(usage) if
 /// (m, k, n) is no permutation of the algorithm's. Other than for the algorithm's own sizes, bases are flattened.

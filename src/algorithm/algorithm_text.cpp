@@ -24,7 +24,7 @@ namespace heptad {
 namespace {
 
 constexpr int max_dimension = 64;
-constexpr int max_rank = 1 << 14;
+constexpr int max_rank = 4096;
 constexpr std::int64_t max_part = 1'000'000;  // of a numerator or denominator
 constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
 

@@ -182,11 +182,44 @@ private:
     std::priority_queue<Candidate> queue_;
 };
 
-/// Orders tried: enough that small algorithms reach their known minimum, few where one already takes long.
+/// Pairs of non-zeros that share a row: the work and the memory of an elimination.
+std::int64_t pairs_in_rows(const CoefficientMatrix& matrix) {
+    std::int64_t pairs = 0;
+    for (int r = 0; r < matrix.rows; ++r) {
+        std::int64_t non_zeros = 0;
+        for (int i = 0; i < matrix.cols; ++i) {
+            non_zeros += matrix(r, i).is_zero() ? 0 : 1;
+        }
+        pairs += non_zeros * (non_zeros - 1) / 2;
+    }
+    return pairs;
+}
+
+/// Orders tried: enough that small algorithms reach their known minimum, few where one already takes long, and none
+/// where it would take longer than a second or so.
 int orders_for(const CoefficientMatrix& matrix) {
-    const auto non_zero =
-        std::count_if(matrix.entries.begin(), matrix.entries.end(), [](const Rational& x) { return !x.is_zero(); });
-    return non_zero <= 100 ? 64 : non_zero <= 500 ? 16 : non_zero <= 2000 ? 4 : 1;
+    const std::int64_t pairs = pairs_in_rows(matrix);
+    return pairs <= 200 ? 64 : pairs <= 2000 ? 16 : pairs <= 20'000 ? 4 : pairs <= 500'000 ? 1 : 0;
+}
+
+LinearProgram plain_sums(const CoefficientMatrix& matrix) {
+    LinearProgram program;
+    program.inputs = matrix.cols;
+    for (int r = 0; r < matrix.rows; ++r) {
+        LinearStatement sum;
+        for (int i = 0; i < matrix.cols; ++i) {
+            if (!matrix(r, i).is_zero()) {
+                sum.terms.push_back({i, matrix(r, i)});
+            }
+        }
+        if (sum.terms.size() <= 1) {
+            program.outputs.push_back(sum.terms.empty() ? LinearTerm{-1, 1} : sum.terms.front());
+        } else {
+            program.statements.push_back(std::move(sum));
+            program.outputs.push_back({matrix.cols + static_cast<int>(program.statements.size()) - 1, 1});
+        }
+    }
+    return program;
 }
 
 }  // namespace
@@ -194,17 +227,18 @@ int orders_for(const CoefficientMatrix& matrix) {
 LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2) {
     const CoefficientMatrix direct = mod_2 ? reduced_mod_2(matrix) : matrix;
     const CoefficientMatrix turned = transposed(direct);
-    LinearProgram best = Elimination(direct, 0).run();
+    LinearProgram best = plain_sums(direct);
     const auto keep_better = [&](LinearProgram candidate) {
         if (candidate.additions() < best.additions()) {
             best = std::move(candidate);
         }
     };
-    const int orders = orders_for(direct);
-    for (int order = 1; order < orders; ++order) {
+    const int direct_orders = orders_for(direct);
+    const int turned_orders = orders_for(turned);
+    for (int order = 0; order < direct_orders; ++order) {
         keep_better(Elimination(direct, order).run());
     }
-    for (int order = 0; order < orders; ++order) {
+    for (int order = 0; order < turned_orders; ++order) {
         keep_better(transposed(Elimination(turned, order).run()));
     }
     return best;
