@@ -12,37 +12,63 @@ namespace {
 
 constexpr std::size_t orders_to_allocate = 48;
 
-struct Priced {
-    Schedule schedule;
-    int price = 0;
+/// Up to this rank every equally good way to share sums is tried, within the limits below.
+constexpr int rank_for_choices = 8;
+constexpr std::size_t choices_per_matrix = 6;
+
+class Contest {
+public:
+    Contest(const Algorithm& algorithm, const SchedulerOptions& options) : algorithm_(algorithm), options_(options) {}
+
+    void enter(const LinearProgram& sums_a, const LinearProgram& sums_b, const LinearProgram& sums_c) {
+        const SchedulerGraph graph = make_graph(algorithm_, sums_a, sums_b, sums_c, options_.accumulate);
+        const int additions = graph.additions() + (options_.accumulate ? graph.m * graph.n : 0);
+        // The most temporaries with which this graph would still be the cheapest.
+        int limit = 1 << 20;
+        if (best_) {
+            const int spare = price_ - 1 - additions;
+            limit = spare < 0 ? -1 : std::min(limit, spare / std::max(1, options_.additions_per_temporary));
+        }
+        if (limit < 0) {
+            return;
+        }
+        const std::vector<ProductOrder> orders = search_orders(graph, options_, limit);
+        for (std::size_t i = 0; i < std::min(orders.size(), orders_to_allocate); ++i) {
+            if (orders[i].temporaries > limit) {
+                return;  // orders come with the fewest temporaries first
+            }
+            const Recording recording = record_order(graph, options_, orders[i].products);
+            for (const SlotPreference preference : {SlotPreference::in_place, SlotPreference::best_fit}) {
+                Schedule schedule = allocate_slots(graph, options_, recording, preference);
+                const int temporaries = static_cast<int>(schedule.temporaries.size());
+                if (temporaries <= limit) {
+                    best_ = std::move(schedule);
+                    price_ = additions + temporaries * options_.additions_per_temporary;
+                    limit = temporaries - 1;
+                }
+            }
+        }
+    }
+
+    /// Precondition: something was entered.
+    Schedule winner() { return std::move(*best_); }
+
+private:
+    const Algorithm& algorithm_;
+    const SchedulerOptions& options_;
+    std::optional<Schedule> best_;
+    int price_ = 0;
 };
 
-/// The cheapest schedule of one graph; nothing if none can be cheaper than `limit`.
-std::optional<Priced> best_of_graph(const SchedulerGraph& graph, const SchedulerOptions& options, int limit) {
-    const int additions = graph.additions() + (options.accumulate ? graph.m * graph.n : 0);
-    if (additions >= limit) {
-        return std::nullopt;
-    }
-    std::optional<Schedule> best;
-    const std::vector<ProductOrder> orders = search_orders(graph, options);
-    for (std::size_t i = 0; i < std::min(orders.size(), orders_to_allocate); ++i) {
-        const int bound = std::min(orders[i].temporaries, best ? static_cast<int>(best->temporaries.size()) : 1 << 20);
-        if (best && static_cast<int>(best->temporaries.size()) <= orders[i].temporaries) {
-            break;  // orders come with the fewest temporaries first
-        }
-        const Recording recording = record_order(graph, options, orders[i].products);
-        for (const SlotPreference preference : {SlotPreference::in_place, SlotPreference::best_fit}) {
-            Schedule schedule = allocate_slots(graph, options, recording, preference);
-            if (!best || schedule.temporaries.size() < best->temporaries.size()) {
-                best = std::move(schedule);
-            }
-            if (static_cast<int>(best->temporaries.size()) <= bound) {
-                break;
-            }
+/// The given program first, then others as good.
+std::vector<LinearProgram> choices(const LinearProgram& given, const CoefficientMatrix& matrix, bool mod_2) {
+    std::vector<LinearProgram> programs = {given};
+    for (LinearProgram& program : sharing_choices(matrix, mod_2, choices_per_matrix)) {
+        if (program.additions() <= given.additions()) {
+            programs.push_back(std::move(program));
         }
     }
-    const int price = additions + static_cast<int>(best->temporaries.size()) * options.additions_per_temporary;
-    return Priced{std::move(*best), price};
+    return programs;
 }
 
 }  // namespace
@@ -61,19 +87,26 @@ Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, 
     const LinearProgram plain_a = plain_program(algorithm.u);
     const LinearProgram plain_b = plain_program(algorithm.v);
     const LinearProgram plain_c = plain_program(transposed(algorithm.w));
-    std::optional<Priced> best;
-    for (int choice = 0; choice < 4; ++choice) {
-        const bool share_operands = (choice & 1) == 0;
-        const bool share_results = (choice & 2) == 0;
-        const SchedulerGraph graph =
-            make_graph(algorithm, share_operands ? sums_a : plain_a, share_operands ? sums_b : plain_b,
-                       share_results ? sums_c : plain_c, options.accumulate);
-        auto candidate = best_of_graph(graph, options, best ? best->price : 1 << 30);
-        if (candidate && (!best || candidate->price < best->price)) {
-            best = std::move(candidate);
+    Contest contest(algorithm, options);
+    if (algorithm.rank() <= rank_for_choices) {
+        const bool mod_2 = algorithm.ring == Ring::gf2;
+        const CoefficientMatrix w = transposed(algorithm.w);
+        const std::vector<LinearProgram> all_b = choices(sums_b, algorithm.v, mod_2);
+        const std::vector<LinearProgram> all_c = choices(sums_c, w, mod_2);
+        for (const LinearProgram& a : choices(sums_a, algorithm.u, mod_2)) {
+            for (const LinearProgram& b : all_b) {
+                for (const LinearProgram& c : all_c) {
+                    contest.enter(a, b, c);
+                }
+            }
         }
+    } else {
+        contest.enter(sums_a, sums_b, sums_c);
     }
-    Schedule schedule = std::move(best->schedule);
+    contest.enter(plain_a, plain_b, sums_c);
+    contest.enter(sums_a, sums_b, plain_c);
+    contest.enter(plain_a, plain_b, plain_c);
+    Schedule schedule = contest.winner();
     schedule.name = fmt::format("made-{}{}{}{}{}", algorithm.name, options.accumulate ? "-accumulate" : "",
                                 options.c_as_scratch ? "-scratch" : "", options.overwrite_inputs ? "-overwrite" : "",
                                 options.width > 1 ? fmt::format("-width-{}", options.width) : "");

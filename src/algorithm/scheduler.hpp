@@ -32,12 +32,16 @@ struct SchedulerGraph {
     int m = 1, k = 1, n = 1, rank = 0;
     OperandGraph a, b;
     std::vector<Accumulator> accumulators;
+    std::vector<int> first_term;              // per accumulator: number of its first term, all terms counted through
     std::vector<int> uses;                    // per value: accumulators that read it
     std::vector<std::vector<int>> consumers;  // per value: which accumulators
 
     int additions() const;
 };
 
+/// Programs with the fewest additions that pairwise elimination finds, by other choices among equally frequent pairs;
+/// at most `limit` of them, no two alike. For small matrices: the work is exponential in the ties.
+std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool mod_2, std::size_t limit);
 /// `plain` programs have one statement per row and share nothing.
 LinearProgram plain_program(const CoefficientMatrix& matrix);
 /// Precondition: the programs compute U, V and the transpose of W. Throws Error(input) on an empty row.
@@ -71,8 +75,8 @@ struct ProductOrder {
     int temporaries = 0;  // lower bound: more may be needed because the blocks of C must end with their own values
 };
 
-/// Orders that need few temporaries, best first; deterministic.
-std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const SchedulerOptions& options);
+/// Orders that need at most `limit` temporaries, fewest first; deterministic.
+std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const SchedulerOptions& options, int limit);
 Recording record_order(const SchedulerGraph& graph, const SchedulerOptions& options, const std::vector<int>& order);
 /// Where a value goes when several free slots would do.
 enum class SlotPreference : std::uint8_t {

@@ -120,6 +120,11 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
             graph.accumulators.push_back({{output}, static_cast<int>(l)});
         }
     }
+    int terms = 0;
+    for (const Accumulator& accumulator : graph.accumulators) {
+        graph.first_term.push_back(terms);
+        terms += static_cast<int>(accumulator.terms.size());
+    }
     graph.uses.assign(static_cast<std::size_t>(graph.rank) + graph.accumulators.size(), 0);
     graph.consumers.assign(graph.uses.size(), {});
     for (std::size_t q = 0; q < graph.accumulators.size(); ++q) {
@@ -129,6 +134,11 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
             }
             ++graph.uses[static_cast<std::size_t>(term.value)];
             graph.consumers[static_cast<std::size_t>(term.value)].push_back(static_cast<int>(q));
+        }
+    }
+    for (int s = 0; s < graph.rank; ++s) {
+        if (graph.uses[static_cast<std::size_t>(s)] == 0) {
+            fail(ErrorCode::input, "{}: product {} is used nowhere; leave it out", algorithm.name, s + 1);
         }
     }
     return graph;

@@ -31,14 +31,14 @@ struct BeamSize {
 };
 BeamSize beam_size(int rank) {
     if (rank <= 8) {
-        return {140, 2};
+        return {70, 2};
     }
     return rank <= 30 ? BeamSize{12, 1} : BeamSize{4, 1};
 }
 
 }  // namespace
 
-std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const SchedulerOptions& options) {
+std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const SchedulerOptions& options, int limit) {
     if (options.width >= graph.rank) {  // everything is in flight at once: the order does not matter
         std::vector<int> natural(static_cast<std::size_t>(graph.rank));
         std::iota(natural.begin(), natural.end(), 0);
@@ -59,6 +59,9 @@ std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const Sched
                 next.play(s);
                 if (step + 1 == graph.rank) {
                     next.finish();
+                }
+                if (next.peak_temporaries() > limit) {
+                    continue;
                 }
                 std::vector<bool> done = beam[parent].done;
                 done[index] = true;

@@ -13,43 +13,45 @@ std::size_t at(int index) {
 
 Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& options, Recording* recording)
     : graph_(graph), options_(options), recording_(recording) {
+    const auto reserve = [&](std::size_t count) {
+        const std::size_t begin = book_.size();
+        book_.resize(begin + count);
+        return begin;
+    };
     const auto prepare = [&](const OperandGraph& from, Operand& operand) {
-        operand.left.assign(from.uses.begin(), from.uses.end());
-        operand.made.assign(from.statements.size(), 0);
+        operand.left = reserve(from.uses.size());
+        std::copy(from.uses.begin(), from.uses.end(), book_.begin() + static_cast<std::ptrdiff_t>(operand.left));
+        operand.made = reserve(from.statements.size());
         operand.reg.assign(recording_ != nullptr ? from.statements.size() : 0, -1);
     };
     prepare(graph.a, a_);
     prepare(graph.b, b_);
-    left_c_.assign(graph.uses.begin(), graph.uses.end());
-    available_.assign(graph.uses.size(), 0);
-    begun_.assign(graph.accumulators.size(), 0);
-    taken_.resize(graph.accumulators.size());
+    const std::size_t sums = graph.accumulators.size();
+    left_c_ = reserve(graph.uses.size());
+    std::copy(graph.uses.begin(), graph.uses.end(), book_.begin() + static_cast<std::ptrdiff_t>(left_c_));
+    available_ = reserve(graph.uses.size());
+    terms_left_ = reserve(sums);
+    begun_ = reserve(sums);
+    taken_ = reserve(sums == 0 ? 0 : at(graph.first_term.back()) + graph.accumulators.back().terms.size());
     if (recording_ != nullptr) {
         value_reg_.assign(graph.uses.size(), -1);
-        sum_reg_.assign(graph.accumulators.size(), -1);
+        sum_reg_.assign(sums, -1);
         recording_->final_registers.assign(at(graph.m * graph.n), -1);
+        recording_->old_c.assign(options.accumulate ? at(graph.m * graph.n) : 0, -1);
     }
-    for (std::size_t q = 0; q < graph.accumulators.size(); ++q) {
-        const Accumulator& sum = graph.accumulators[q];
-        terms_left_.push_back(static_cast<std::int16_t>(sum.terms.size()));
-        taken_[q].assign(sum.terms.size(), 0);
-        if (sum.output >= 0) {
-            ++left_c_[at(graph.rank) + q];
+    for (int q = 0; q < static_cast<int>(sums); ++q) {
+        const Accumulator& sum = graph.accumulators[at(q)];
+        book(terms_left_, q) = static_cast<std::int16_t>(sum.terms.size());
+        if (sum.output < 0) {
+            continue;
         }
-    }
-    if (options.accumulate) {
-        if (recording_ != nullptr) {
-            recording_->old_c.assign(at(graph.m * graph.n), -1);
-        }
-        for (std::size_t q = 0; q < graph.accumulators.size(); ++q) {
-            const int output = graph.accumulators[q].output;
-            if (output >= 0) {
-                begun_[q] = 1;
-                ++live_c_;
-                if (recording_ != nullptr) {
-                    sum_reg_[q] = new_register(Shape::c);
-                    recording_->old_c[at(output)] = sum_reg_[q];
-                }
+        ++book(left_c_, graph.rank + q);
+        if (options.accumulate) {
+            book(begun_, q) = 1;
+            ++live_c_;
+            if (recording_ != nullptr) {
+                sum_reg_[at(q)] = new_register(Shape::c);
+                recording_->old_c[at(sum.output)] = sum_reg_[at(q)];
             }
         }
     }
@@ -82,7 +84,7 @@ RecordedOp::Term Simulation::operand_term(const OperandGraph& graph, const Opera
 }
 
 void Simulation::read_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value) {
-    if (--operand.left[at(value)] == 0) {
+    if (--book(operand.left, value) == 0) {
         if (value >= graph.inputs) {
             --(shape == Shape::a ? live_a_ : live_b_);
         } else if (options_.overwrite_inputs) {
@@ -92,14 +94,14 @@ void Simulation::read_operand(const OperandGraph& graph, Operand& operand, Shape
 }
 
 void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value) {
-    if (value < graph.inputs || operand.made[at(value - graph.inputs)] != 0) {
+    if (value < graph.inputs || book(operand.made, value - graph.inputs) != 0) {
         return;
     }
     const LinearStatement& statement = graph.statements[at(value - graph.inputs)];
     for (const LinearTerm& term : statement.terms) {
         make_operand(graph, operand, shape, term.value);
     }
-    operand.made[at(value - graph.inputs)] = 1;
+    book(operand.made, value - graph.inputs) = 1;
     ++operations_;
     if (recording_ != nullptr) {
         RecordedOp op;
@@ -144,7 +146,7 @@ void Simulation::run_group() {
         // A product for one sum only, already begun, is added where it belongs.
         const int q = graph_.uses[at(s)] == 1 ? graph_.consumers[at(s)][0] : -1;
         std::size_t index = 0;
-        bool direct = q >= 0 && (options_.accumulate || options_.adding_products) && begun_[at(q)] != 0 &&
+        bool direct = q >= 0 && (options_.accumulate || options_.adding_products) && book(begun_, q) != 0 &&
                       std::find(added_to.begin(), added_to.end(), q) == added_to.end();
         if (direct) {
             const auto& terms = graph_.accumulators[at(q)].terms;
@@ -162,9 +164,9 @@ void Simulation::run_group() {
         }
         if (direct) {
             added_to.push_back(q);
-            taken_[at(q)][index] = 1;
-            --left_c_[at(s)];
-            --terms_left_[at(q)];
+            taken(q, index) = 1;
+            --book(left_c_, s);
+            --book(terms_left_, q);
             if (recording_ != nullptr) {
                 const bool plus = graph_.accumulators[at(q)].terms[index].coefficient == Rational(1);
                 op.update = plus ? ScheduleStep::Update::add : ScheduleStep::Update::subtract;
@@ -172,7 +174,7 @@ void Simulation::run_group() {
             }
         } else {
             ++live_c_;
-            available_[at(s)] = 1;
+            book(available_, s) = 1;
             touched_.insert(touched_.end(), graph_.consumers[at(s)].begin(), graph_.consumers[at(s)].end());
             if (recording_ != nullptr) {
                 op.target = value_reg_[at(s)] = new_register(Shape::c);
@@ -189,7 +191,7 @@ void Simulation::run_group() {
     }
     group_.clear();
     for (const int q : added_to) {
-        if (terms_left_[at(q)] == 0) {
+        if (book(terms_left_, q) == 0) {
             complete(q);
         }
     }
@@ -197,7 +199,7 @@ void Simulation::run_group() {
 }
 
 void Simulation::release(int value) {
-    if (--left_c_[at(value)] == 0) {
+    if (--book(left_c_, value) == 0) {
         --live_c_;
     }
 }
@@ -206,15 +208,15 @@ void Simulation::settle(bool force) {
     std::vector<int> ready;
     const auto visit = [&](int q, bool forced) {
         const auto& terms = graph_.accumulators[at(q)].terms;
-        if (terms_left_[at(q)] == 0) {
+        if (book(terms_left_, q) == 0) {
             return false;
         }
         ready.clear();
         bool one_dies = false;
         for (std::size_t i = 0; i < terms.size(); ++i) {
-            if (taken_[at(q)][i] == 0 && available_[at(terms[i].value)] != 0) {
+            if (taken(q, i) == 0 && book(available_, terms[i].value) != 0) {
                 ready.push_back(static_cast<int>(i));
-                one_dies = one_dies || left_c_[at(terms[i].value)] == 1;
+                one_dies = one_dies || book(left_c_, terms[i].value) == 1;
             }
         }
         if (ready.empty()) {
@@ -223,7 +225,7 @@ void Simulation::settle(bool force) {
         // One term alone begins a sum if it can stay where it is: products may then be added to it.
         const bool enough =
             ready.size() >= 2 || ready.size() == terms.size() || terms[at(ready[0])].coefficient == Rational(1);
-        const bool take = begun_[at(q)] != 0 || (enough && one_dies) || (forced && ready.size() == terms.size());
+        const bool take = book(begun_, q) != 0 || (enough && one_dies) || (forced && ready.size() == terms.size());
         if (take) {
             take_terms(q, ready);
         }
@@ -245,7 +247,7 @@ void Simulation::settle(bool force) {
             return;
         }
         bool moved = false;
-        for (std::size_t q = 0; q < terms_left_.size() && !moved; ++q) {
+        for (std::size_t q = 0; q < graph_.accumulators.size() && !moved; ++q) {
             moved = visit(static_cast<int>(q), true);
         }
         if (!moved) {
@@ -256,11 +258,11 @@ void Simulation::settle(bool force) {
 
 void Simulation::take_terms(int q, const std::vector<int>& terms) {
     const Accumulator& sum = graph_.accumulators[at(q)];
-    const bool begins = begun_[at(q)] == 0;
+    const bool begins = book(begun_, q) == 0;
     // A term that nobody else reads begins the sum under another name, without an operation.
     const LinearTerm& first = sum.terms[at(terms[0])];
     const bool rename =
-        begins && terms.size() == 1 && left_c_[at(first.value)] == 1 && first.coefficient == Rational(1);
+        begins && terms.size() == 1 && book(left_c_, first.value) == 1 && first.coefficient == Rational(1);
     if (recording_ != nullptr) {
         if (rename) {
             sum_reg_[at(q)] = value_reg_[at(first.value)];
@@ -279,23 +281,23 @@ void Simulation::take_terms(int q, const std::vector<int>& terms) {
     }
     operations_ += rename ? 0 : 1;
     live_c_ += begins ? 1 : 0;
-    begun_[at(q)] = 1;
+    book(begun_, q) = 1;
     for (const int i : terms) {
         const int value = sum.terms[at(i)].value;
-        taken_[at(q)][at(i)] = 1;
-        --terms_left_[at(q)];
+        taken(q, at(i)) = 1;
+        --book(terms_left_, q);
         release(value);
         touched_.insert(touched_.end(), graph_.consumers[at(value)].begin(), graph_.consumers[at(value)].end());
     }
     note_peak();
-    if (terms_left_[at(q)] == 0) {
+    if (book(terms_left_, q) == 0) {
         complete(q);
     }
 }
 
 void Simulation::complete(int q) {
     const int value = graph_.rank + q;
-    available_[at(value)] = 1;
+    book(available_, value) = 1;
     touched_.insert(touched_.end(), graph_.consumers[at(value)].begin(), graph_.consumers[at(value)].end());
     if (recording_ != nullptr) {
         value_reg_[at(value)] = sum_reg_[at(q)];

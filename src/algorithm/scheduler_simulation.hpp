@@ -28,9 +28,9 @@ public:
 
 private:
     struct Operand {
-        std::vector<std::int16_t> left;  // readers to come, per value
-        std::vector<char> made;          // per statement
-        std::vector<int> reg;            // per statement, when recording
+        std::size_t left = 0;  // in book_: readers to come, per value
+        std::size_t made = 0;  // in book_: per statement
+        std::vector<int> reg;  // per statement, when recording
     };
 
     int temporaries_now() const;
@@ -50,11 +50,17 @@ private:
     const SchedulerOptions& options_;
     Recording* recording_;
     Operand a_, b_;
-    std::vector<std::int16_t> left_c_;      // readers to come, per value; a finished output has one that never comes
-    std::vector<char> available_;           // per value
-    std::vector<std::int16_t> terms_left_;  // per accumulator
-    std::vector<char> begun_;               // per accumulator
-    std::vector<std::vector<char>> taken_;  // per accumulator and term
+    // The search copies simulations by the thousand, so that all its counters and flags are one array.
+    std::vector<std::int16_t> book_;
+    std::size_t left_c_ = 0;      // readers to come, per value; a finished output has one that never comes
+    std::size_t available_ = 0;   // per value
+    std::size_t terms_left_ = 0;  // per accumulator
+    std::size_t begun_ = 0;       // per accumulator
+    std::size_t taken_ = 0;       // per accumulator and term, from first_term_[q] on
+    std::int16_t& book(std::size_t part, int index) { return book_[part + static_cast<std::size_t>(index)]; }
+    std::int16_t& taken(int q, std::size_t term) {
+        return book_[taken_ + static_cast<std::size_t>(graph_.first_term[static_cast<std::size_t>(q)]) + term];
+    }
     std::vector<int> value_reg_, sum_reg_;  // when recording: of available values, of begun sums
     std::vector<int> group_;
     std::vector<int> touched_;  // accumulators that may have something to take
