@@ -145,7 +145,8 @@ std::int64_t traffic_bytes(const CombinePass& pass) {
 
 }  // namespace
 
-CpuBackend::CpuBackend(ThreadPool& pool) : pool_(pool) {}
+CpuBackend::CpuBackend(ThreadPool& pool)
+    : pool_(pool), vendor_threads_(std::min(pool.threads(), cpu_info().usable_cores)) {}
 
 int CpuBackend::leaf_id(const std::string& leaf) {
     for (int id = 0; id < leaf_count; ++id) {
@@ -224,8 +225,8 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         const bool empty = product.c.rows == 0 || product.c.cols == 0;
         bool done = empty;
         if (!empty && !has_no_terms(product)) {
-            const VendorThreads guard(*library, pool_.threads());
-            const VendorThreadsHere here(*library, pool_.threads());
+            const VendorThreads guard(*library, vendor_threads_);
+            const VendorThreadsHere here(*library, vendor_threads_);
             done = multiply_by_blas(*library, product);
         }
         if (!done) {

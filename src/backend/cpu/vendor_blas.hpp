@@ -60,10 +60,11 @@ std::vector<VendorReport> vendor_reports();
 /// Holds a library at `threads` threads of its own while it lives, and puts the old setting back when the last holder
 /// is gone, since others in this process (NumPy) may use the same library.
 ///
-/// The rule: all holders at one time agree on the number. Who wants another number waits until the present holders are
-/// gone, and who comes after him waits behind him; so a product that wants the vendor's threads never changes the
-/// setting below running single-threaded leaves, and is not starved by them. No holder may wait for another guard while
-/// it holds one (the backend takes one guard per call and calls nothing but the library under it).
+/// The rule: any number of single-threaded holders at a time, or one that uses the vendor's threads. Who wants what
+/// cannot be had now waits, and who comes after him waits behind him; so a product that wants the vendor's threads
+/// never changes the setting below running single-threaded leaves, is not starved by them, and two such products do not
+/// fight for the cores. No holder may wait for another guard while it holds one (the backend takes one guard per call
+/// and calls nothing but the library under it).
 class VendorThreads {
 public:
     VendorThreads(const VendorLibrary& library, int threads);

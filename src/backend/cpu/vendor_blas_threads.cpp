@@ -1,4 +1,4 @@
-// VendorThreads: one number of vendor threads at a time, first come first served.
+// VendorThreads: one number of vendor threads at a time, and one threaded product at a time, first come first served.
 #include <array>
 #include <condition_variable>
 #include <cstdint>
@@ -34,7 +34,7 @@ VendorThreads::VendorThreads(const VendorLibrary& library, int threads) : librar
     Switch& s = switch_of(library_.vendor);
     std::unique_lock lock(s.mutex);
     const std::int64_t ticket = s.next_ticket++;
-    s.changed.wait(lock, [&] { return s.serving == ticket && (s.holders == 0 || s.threads == threads); });
+    s.changed.wait(lock, [&] { return s.serving == ticket && (s.holders == 0 || (threads == 1 && s.threads == 1)); });
     ++s.serving;
     if (s.holders++ == 0) {
         s.threads = threads;

@@ -1,0 +1,130 @@
+// Interpolation over samples, the choice of a leaf, print and parse of the machine description.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "plan/machine.hpp"
+
+namespace heptad {
+namespace {
+
+/// A machine whose leaf runs at `rate` for squares, with a constant cost per call, and at `thin_rate` for thin shapes.
+LeafProfile profile(const std::string& leaf, double call_s, double rate, double thin_rate) {
+    LeafProfile result{leaf, Type::f32, 2, {}};
+    for (std::int64_t s = 1; s <= 2048; s *= 2) {
+        const auto x = static_cast<double>(s);
+        result.samples.push_back({s, s, s, call_s + 2 * x * x * x / rate});
+    }
+    for (const std::int64_t large : {512, 2048}) {
+        for (const std::int64_t thin : {1, 4, 16, 64}) {
+            const double seconds = call_s + 2.0 * static_cast<double>(large * large * thin) / thin_rate;
+            result.samples.push_back({thin, large, large, seconds});
+            result.samples.push_back({large, thin, large, seconds});
+            result.samples.push_back({large, large, thin, seconds});
+        }
+    }
+    return result;
+}
+
+Machine two_leaves() {
+    Machine machine;
+    machine.cpu = "test \"core\"";
+    machine.threads = 2;
+    machine.measured = true;
+    machine.leaves = {profile("openblas", 1e-7, 50e9, 10e9), profile("blis", 1e-5, 60e9, 30e9)};
+    return machine;
+}
+
+TEST(machine, samples_are_met_exactly) {
+    const Machine machine = two_leaves();
+    for (const LeafProfile& p : machine.leaves) {
+        for (const LeafSample& s : p.samples) {
+            EXPECT_NEAR(leaf_seconds(machine, p.leaf, p.type, s.m, s.k, s.n) / s.seconds, 1, 1e-6)
+                << p.leaf << " " << s.m << "x" << s.k << "x" << s.n;
+        }
+    }
+}
+
+TEST(machine, squares_between_and_beyond_samples_are_near_the_truth) {
+    const Machine machine = two_leaves();
+    for (const std::int64_t s : {3, 11, 100, 700, 1500, 3000, 8192}) {
+        const auto x = static_cast<double>(s);
+        const double truth = 1e-7 + 2 * x * x * x / 50e9;
+        EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, s, s, s) / truth, 1, 0.25) << s;
+    }
+}
+
+TEST(machine, thin_shapes_follow_the_thin_samples) {
+    const Machine machine = two_leaves();
+    for (const std::int64_t large : {1024, 3000, 4096}) {
+        for (const std::int64_t thin : {2, 8, 30, 64}) {
+            const double truth = 1e-7 + 2.0 * static_cast<double>(large * large * thin) / 10e9;
+            EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, large, large, thin) / truth, 1, 0.3) << large;
+            EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, thin, large, large) / truth, 1, 0.3) << large;
+            EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, large, thin, large) / truth, 1, 0.3) << large;
+        }
+    }
+}
+
+TEST(machine, best_leaf_is_the_faster_one_by_shape) {
+    const Machine machine = two_leaves();
+    EXPECT_EQ(best_leaf(machine, Type::f32, 8, 8, 8), "openblas");
+    EXPECT_EQ(best_leaf(machine, Type::f32, 2048, 2048, 2048), "blis");
+    EXPECT_EQ(best_leaf(machine, Type::f32, 2000, 2000, 16), "blis");
+    EXPECT_EQ(best_leaf(machine, Type::gf2, 8, 8, 8), "");
+    EXPECT_EQ(best_leaf(Machine{}, Type::f32, 8, 8, 8), "");
+}
+
+TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
+    Machine machine;
+    machine.leaves = {profile("openblas", 1e-7, 50e9, 10e9), profile("blis", 0.98e-7, 51e9, 10.2e9)};
+    EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024), "openblas");
+}
+
+TEST(machine, unknown_leaf_type_and_empty_sizes_give_positive_finite_seconds) {
+    const Machine machine = two_leaves();
+    for (const Type type : {Type::f64, Type::i32, Type::bf16, Type::boolean}) {
+        for (const std::int64_t s : {0, 1, 1000}) {
+            const double seconds = leaf_seconds(machine, "mkl", type, s, s, s);
+            EXPECT_TRUE(std::isfinite(seconds) && seconds > 0);
+        }
+    }
+    EXPECT_GT(leaf_seconds(machine, "blis", Type::f32, 0, 5, 5), 0);
+}
+
+TEST(machine, print_parses_back) {
+    const Machine machine = two_leaves();
+    const Machine again = parse_machine(print_machine(machine));
+    EXPECT_EQ(print_machine(again), print_machine(machine));
+    EXPECT_EQ(again.cpu, machine.cpu);
+    EXPECT_EQ(again.threads, 2);
+    EXPECT_TRUE(again.measured);
+    ASSERT_EQ(again.leaves.size(), 2U);
+    EXPECT_EQ(again.leaves[1].samples.size(), machine.leaves[1].samples.size());
+    EXPECT_EQ(again.leaves[1].samples[3].seconds, machine.leaves[1].samples[3].seconds);
+}
+
+TEST(machine, damaged_descriptions_are_input_errors) {
+    const std::string good = print_machine(two_leaves());
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string text = good;
+        text.replace(text.find(from), from.size(), to);
+        return text;
+    };
+    for (const std::string& bad :
+         {std::string(), std::string("{}"), std::string("[1,2"), good.substr(0, good.size() / 2),
+          with("\"threads\": 2", "\"threads\": 0"), with("\"f32\"", "\"f33\""), with("\"call_s\": ", "\"call_s\": -"),
+          with("\"measured\": true", "\"measured\": \"yes\""), with("\"leaves\"", "\"leafs\""),
+          std::string("\xff\xfe{\"cpu\":1}")}) {
+        try {
+            parse_machine(bad);
+            ADD_FAILURE() << "accepted: " << bad.substr(0, 60);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heptad

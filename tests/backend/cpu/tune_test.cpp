@@ -1,0 +1,133 @@
+// The tune file: what is saved is loaded, what is damaged or foreign is ignored.
+#include "run/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "backend/cpu/cpu_backend.hpp"
+#include "base/thread_pool.hpp"
+
+namespace heptad {
+namespace {
+
+class tune_file_test : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (std::filesystem::temp_directory_path() / "heptad-tune-XXXXXX").string();
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+        unsetenv("HEPTAD_TUNE_FILE");
+        setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    static Machine measured(int threads, double combine) {
+        Machine machine = default_machine(threads);
+        machine.measured = true;
+        machine.combine_bytes_per_s = combine;
+        return machine;
+    }
+
+    std::filesystem::path folder_;
+};
+
+TEST_F(tune_file_test, without_a_file_the_defaults_are_used) {
+    const Machine machine = load_machine(2);
+    EXPECT_FALSE(machine.measured);
+    EXPECT_EQ(machine.threads, 2);
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+        const std::string leaf = best_leaf(machine, type, 1000, 1000, 1000);
+        const std::vector<std::string> leaves = cpu::CpuBackend(shared_pool(2)).leaves(type);
+        EXPECT_EQ(leaf, leaves.front());
+        EXPECT_LT(leaf_seconds(machine, leaf, type, 100, 100, 100), leaf_seconds(machine, leaf, type, 999, 999, 999));
+    }
+}
+
+TEST_F(tune_file_test, saved_descriptions_are_loaded_by_number_of_threads) {
+    save_machine(measured(1, 11e9));
+    save_machine(measured(2, 22e9));
+    save_machine(measured(2, 23e9));
+    EXPECT_EQ(load_machine(1).combine_bytes_per_s, 11e9);
+    EXPECT_EQ(load_machine(2).combine_bytes_per_s, 23e9);
+    EXPECT_TRUE(load_machine(2).measured);
+    EXPECT_FALSE(load_machine(3).measured);
+    // Nothing but the file itself is left behind.
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "heptad"), {}), 1);
+}
+
+TEST_F(tune_file_test, damaged_files_fall_back_to_the_defaults_and_can_be_saved_over) {
+    save_machine(measured(2, 22e9));
+    const std::string path = tune_file();
+    std::string good;
+    std::getline(std::ifstream(path), good, '\0');
+    for (const std::string& bad : {std::string(), std::string("\0\0\0", 3), good.substr(0, good.size() / 2),
+                                   std::string("{\"key\":1,\"machines\":{}}"), std::string("[[[[")}) {
+        std::ofstream(path, std::ios::trunc) << bad;
+        EXPECT_FALSE(load_machine(2).measured);
+    }
+    save_machine(measured(2, 24e9));
+    EXPECT_EQ(load_machine(2).combine_bytes_per_s, 24e9);
+}
+
+TEST_F(tune_file_test, file_of_another_machine_is_ignored_unless_the_user_names_it) {
+    save_machine(measured(2, 22e9));
+    const std::string path = tune_file();
+    std::string text;
+    std::getline(std::ifstream(path), text, '\0');
+    text.replace(text.find("\"key\": \"") + 8, 3, "XYZ");
+    std::ofstream(path, std::ios::trunc) << text;
+    EXPECT_FALSE(load_machine(2).measured);
+    setenv("HEPTAD_TUNE_FILE", path.c_str(), 1);
+    EXPECT_TRUE(load_machine(2).measured);
+}
+
+TEST_F(tune_file_test, leaves_that_this_machine_lacks_are_left_out) {
+    Machine machine = measured(2, 22e9);
+    LeafProfile fantasy = machine.leaves.front();
+    fantasy.leaf = "fantasy";
+    fantasy.samples = {{64, 64, 64, 1e-9}};
+    machine.leaves.push_back(fantasy);
+    save_machine(machine);
+    EXPECT_NE(best_leaf(load_machine(2), Type::f32, 64, 64, 64), "fantasy");
+}
+
+TEST_F(tune_file_test, place_that_cannot_be_written_is_a_resource_error) {
+    std::ofstream(folder_ / "heptad") << "a file where the folder should be";
+    try {
+        save_machine(measured(1, 1e9));
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::resource);
+        EXPECT_NE(std::string(error.what()).find("HEPTAD_TUNE_FILE"), std::string::npos);
+    }
+}
+
+TEST(tune, tight_budget_still_measures_every_leaf_and_tells_progress) {
+    double last = -1;
+    bool rises = true;
+    const Machine machine = measure_machine(1, 0.2, [&](double fraction, const std::string& stage) {
+        rises = rises && fraction >= last && fraction <= 1 && !stage.empty();
+        last = fraction;
+    });
+    EXPECT_TRUE(rises);
+    EXPECT_EQ(last, 1);
+    EXPECT_TRUE(machine.measured);
+    EXPECT_GT(machine.combine_bytes_per_s, 1e7);
+    EXPECT_GT(machine.scan_bytes_per_s, 1e7);
+    const cpu::CpuBackend backend(shared_pool(1));
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+        for (const std::string& leaf : backend.leaves(type)) {
+            const auto found = std::find_if(machine.leaves.begin(), machine.leaves.end(),
+                                            [&](const LeafProfile& p) { return p.leaf == leaf && p.type == type; });
+            ASSERT_NE(found, machine.leaves.end()) << leaf;
+            EXPECT_GE(found->samples.size(), 8U) << leaf;
+        }
+    }
+    EXPECT_THROW(measure_machine(0), Error);
+}
+
+}  // namespace
+}  // namespace heptad
