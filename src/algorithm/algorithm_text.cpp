@@ -98,7 +98,8 @@ public:
 private:
     template <class... Args>
     [[noreturn]] void stop(fmt::format_string<Args...> sentence, Args&&... args) const {
-        fail(ErrorCode::input, "{}:{}: {}", file_, line_, fmt::format(sentence, std::forward<Args>(args)...));
+        fail(ErrorCode::input, "{}:{}: {}", file_, std::max(line_, 1),
+             fmt::format(sentence, std::forward<Args>(args)...));
     }
 
     /// Moves to the next line that is not blank; content_ is the line without its comment.
@@ -126,11 +127,11 @@ private:
         Rational value;
         try {
             value = Rational::parse(word);
-        } catch (const Error& error) {
-            stop("{}: {}", what, error.what());
+        } catch (const Error&) {
+            stop("{} is '{}'; it must be an integer from 1 to {}", what, shortened(word), limit);
         }
         if (value.denominator() != 1 || value.numerator() < 1 || value.numerator() > limit) {
-            stop("{} is '{}'; it must be an integer from 1 to {}", what, word, limit);
+            stop("{} is '{}'; it must be an integer from 1 to {}", what, shortened(word), limit);
         }
         return static_cast<int>(value.numerator());
     }
@@ -140,7 +141,7 @@ private:
             once(!result_.name.empty(), keyword);
             if (!is_name(value)) {
                 stop("the name '{}' must have 1 to 64 letters, digits, '-', '_', '.' or '*', and not end in '.alg'",
-                     value);
+                     shortened(value));
             }
             result_.name = value;
         } else if (keyword == "source") {
@@ -166,7 +167,7 @@ private:
             once(has_ring_, keyword);
             const auto ring = ring_from_name(value);
             if (!ring) {
-                stop("the ring '{}' is unknown; use Z, Z[1/2], Q or GF(2)", value);
+                stop("the ring '{}' is unknown; use Z, Z[1/2], Q or GF(2)", shortened(value));
             }
             result_.ring = *ring;
             has_ring_ = true;
@@ -185,7 +186,13 @@ private:
         }
     }
 
-    static std::string_view shortened(std::string_view text) { return text.substr(0, 40); }
+    /// For messages: bytes of a file that is no text at all must not reach a terminal.
+    static std::string shortened(std::string_view text) {
+        std::string result(text.substr(0, 40));
+        std::replace_if(
+            result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return result;
+    }
 
     void require_bare(std::string_view keyword, std::string_view value) const {
         if (!value.empty()) {
@@ -206,11 +213,11 @@ private:
             Rational value;
             try {
                 value = Rational::parse(word);
-            } catch (const Error& error) {
-                stop("{}: {}", what, error.what());
+            } catch (const Error&) {
+                stop("{}: '{}' is not a number; write an integer or a fraction such as -1/2", what, shortened(word));
             }
             if (value.abs().numerator() > max_part || value.denominator() > max_part) {
-                stop("{}: '{}' has a part above {}", what, word, max_part);
+                stop("{}: '{}' has a part above {}", what, shortened(word), max_part);
             }
             if (!in_ring(value, result_.ring)) {
                 stop("{}: '{}' is not an element of the ring {}", what, word, ring_name(result_.ring));

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <sstream>
 
 #include "algorithm/embedded.hpp"
 #include "base/error.hpp"
@@ -97,12 +96,18 @@ const Slots& shipped() {
 }
 
 Algorithm read_algorithm_file(const std::string& path) {
+    constexpr std::streamsize limit = std::streamsize{16} << 20;
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
+    std::string text(static_cast<std::size_t>(limit) + 1, '\0');
+    file.read(text.data(), limit + 1);
+    if (file.bad() || (file.fail() && !file.eof())) {
         fail(ErrorCode::input, "cannot read the algorithm file '{}'; check the path and its permissions", path);
     }
-    return parse_algorithm(text.str(), path);
+    if (file.gcount() > limit) {
+        fail(ErrorCode::input, "the algorithm file '{}' is longer than {} bytes", path, limit);
+    }
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return parse_algorithm(text, path);
 }
 
 Algorithm composed(const std::string& name) {
