@@ -22,10 +22,11 @@ struct VerifyOptions {
     std::optional<ConstView> c0;  ///< the C that beta multiplied; needed when beta != 0
 
     /// Floats: an entry is wrong if its error is above tolerance * k * u * max_i |a_i| * max_j |b_j| (2-norms of rows
-    /// of A and columns of B; u the unit roundoff of the type), plus the rounding of beta * C0 and of C itself.
+    /// of A and columns of B; u the unit roundoff of the type), plus the rounding of beta * C0 and of C itself. For
+    /// bf16, f16 and tf32, which are summed in f32, 2 * tolerance stands in the place of tolerance * k.
     double tolerance = 4;
-    /// Floats: where > 0, used instead: an entry is wrong if its error is above error_bound * max|A| * max|B|
-    /// (the bound a plan prints).
+    /// Floats: where > 0, the bound a plan prints: an entry is wrong if its error is above
+    /// error_bound * max|A| * max|B|, or above the limit given by `tolerance` with k taken as 1024 at least.
     double error_bound = 0;
     int rounds = 8;  ///< floats: independent draws of signs
 
@@ -50,8 +51,8 @@ struct VerifyResult {
     /// Probability that a wrong C passes; for floats, that an entry wrong by more than `detectable_error` does.
     double miss_chance = 0;
     /// Ring types: entries of C x that differ. bool: wrong entries in the recomputed rows.
-    /// Floats: largest entry error found / allowed entry error; where no row stood out, an upper estimate from the
-    /// sums.
+    /// Floats: largest error of a recomputed entry as a multiple of what is allowed; where no row stood out and none
+    /// was recomputed, the largest random sum as a multiple of its threshold.
     double residual = 0;
     double tolerance = 0;            ///< what `residual` was compared with: 0 for exact types, 1 for floats
     double detectable_error = 0;     ///< floats: absolute error of an entry that the sums show

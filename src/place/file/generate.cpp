@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/half.hpp"
 #include "base/size.hpp"
+#include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
 
 namespace heptad {
@@ -17,20 +18,12 @@ enum class Kind { uniform, normal, integer, bits, identity, ones, zeros, graph, 
 constexpr std::array<const char*, 9> kKinds{"uniform", "normal", "integer", "bits",   "identity",
                                             "ones",    "zeros",  "graph",   "hilbert"};
 
-/// The finaliser of splitmix64 (Steele, Lea and Flood 2014): a bijection of 64-bit words that mixes every bit.
-constexpr std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-}
-constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15U;  // 2^64 / golden ratio, odd
-
-/// Row i of the matrix is a splitmix64 stream of its own, and element j its j-th word.
+/// Row i of the matrix is a stream of its own, and element j its j-th word.
 struct RowStream {
     std::uint64_t key;
     RowStream(std::uint64_t seed, std::int64_t row)
-        : key(mix(mix(seed + kStep) + kStep * static_cast<std::uint64_t>(row))) {}
-    std::uint64_t word(std::int64_t col) const { return mix(key + kStep * (static_cast<std::uint64_t>(col) + 1)); }
+        : key(splitmix(splitmix(seed + kSplitmixStep) + kSplitmixStep * static_cast<std::uint64_t>(row))) {}
+    std::uint64_t word(std::int64_t col) const { return splitmix_word(key, col); }
 };
 
 /// The top `bits` bits of a word on the grid of [-1, 1) with spacing 2^(1 - bits): exact, never 1.
@@ -61,9 +54,9 @@ double portable_log(double x) {
 double normal(std::uint64_t word) {
     for (;;) {
         const double x = uniform(word, 53);
-        word = mix(word + kStep);
+        word = splitmix(word + kSplitmixStep);
         const double y = uniform(word, 53);
-        word = mix(word + kStep);
+        word = splitmix(word + kSplitmixStep);
         const double square = x * x + y * y;
         if (square > 0x1p-100 && square < 1) {
             return x * std::sqrt(-2 * portable_log(square) / square);

@@ -1,0 +1,48 @@
+// What the checks of floats need to know about rows and columns, and rows of a product in a higher precision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/thread_pool.hpp"
+#include "base/view.hpp"
+#include "check/double_double.hpp"
+
+namespace heptad::check {
+
+struct RowFacts {
+    double max_abs = 0;       // of the finite entries
+    double norm = 0;          // 2-norm of the finite entries, without overflow on the way
+    bool non_finite = false;  // a NaN or an infinity was seen
+};
+
+/// One entry per row; of columns, hand in the transposed view.
+std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool);
+
+/// The largest of the rows.
+RowFacts largest(const std::vector<RowFacts>& rows);
+
+/// alpha A B + beta C0. A and B are not read if alpha is 0, C0 not if beta is 0.
+struct FloatProduct {
+    ConstView a, b;
+    double alpha = 1, beta = 0;
+    std::optional<ConstView> c0;
+};
+
+/// Rows of the product, side by side: in double-double for f64; else in double, where each product of two elements is
+/// exact and a sum of k has a relative error below k * 2^-53.
+std::vector<DoubleDouble> exact_float_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
+                                           ThreadPool& pool);
+
+/// Rows of |alpha| |A| |B| + |beta| |C0|.
+std::vector<double> magnitude_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
+                                   ThreadPool& pool);
+
+/// Rows of the product in plain double arithmetic: what is NaN, +inf or -inf by the rules of IEEE 754 is so here.
+std::vector<double> plain_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows, ThreadPool& pool);
+
+/// At most `count` of 0 .. m - 1, evenly spread, the first and the last among them.
+std::vector<std::int64_t> spread_rows(std::int64_t m, std::int64_t count);
+
+}  // namespace heptad::check

@@ -1,0 +1,84 @@
+// Windows of a view as dense buffers of the type a check computes in, whatever the strides.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/half.hpp"
+#include "base/view.hpp"
+
+namespace heptad::check {
+
+inline bool is_float(Type type) {
+    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
+}
+
+/// 2^-p for a significand of p bits.
+inline double unit_roundoff(Type type) {
+    switch (type) {
+        case Type::f64:
+            return 0x1p-53;
+        case Type::f32:
+            return 0x1p-24;
+        case Type::bf16:
+            return 0x1p-8;
+        default:
+            return 0x1p-11;  // f16; tf32, whose factors are rounded
+    }
+}
+
+template <class Stored, class Out, class Convert>
+void load_block_as(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols, Out* to,
+                   Convert convert) {
+    const auto* const from = static_cast<const Stored*>(v.data) + i0 * v.row_stride + j0 * v.col_stride;
+    if (v.col_stride == 1 || v.row_stride != 1) {
+        for (std::int64_t i = 0; i < rows; ++i) {
+            for (std::int64_t j = 0; j < cols; ++j) {
+                to[i * cols + j] = convert(from[i * v.row_stride + j * v.col_stride]);
+            }
+        }
+    } else {  // column-major: follow the memory
+        for (std::int64_t j = 0; j < cols; ++j) {
+            for (std::int64_t i = 0; i < rows; ++i) {
+                to[i * cols + j] = convert(from[i + j * v.col_stride]);
+            }
+        }
+    }
+}
+
+/// Float types, exactly.
+inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols,
+                       double* to) {
+    switch (v.type) {
+        case Type::f64:
+            return load_block_as<double>(v, i0, rows, j0, cols, to, [](double x) { return x; });
+        case Type::bf16:
+            return load_block_as<bf16>(v, i0, rows, j0, cols, to, [](bf16 x) { return double{to_float(x)}; });
+        case Type::f16:
+            return load_block_as<f16>(v, i0, rows, j0, cols, to, [](f16 x) { return double{to_float(x)}; });
+        default:
+            return load_block_as<float>(v, i0, rows, j0, cols, to, [](float x) { return double{x}; });
+    }
+}
+
+/// i32 as residues.
+inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols,
+                       std::uint32_t* to) {
+    load_block_as<std::uint32_t>(v, i0, rows, j0, cols, to, [](std::uint32_t x) { return x; });
+}
+
+/// gf2 (its lowest bit counts) and bool (anything but 0 counts) as 0 or 1.
+inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols,
+                       std::uint8_t* to) {
+    if (v.type == Type::gf2) {
+        load_block_as<std::uint8_t>(v, i0, rows, j0, cols, to,
+                                    [](std::uint8_t x) { return static_cast<std::uint8_t>(x & 1U); });
+    } else {
+        load_block_as<std::uint8_t>(v, i0, rows, j0, cols, to,
+                                    [](std::uint8_t x) { return static_cast<std::uint8_t>(x != 0 ? 1 : 0); });
+    }
+}
+
+}  // namespace heptad::check

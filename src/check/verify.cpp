@@ -1,0 +1,84 @@
+#include "check/verify.hpp"
+
+#include <cmath>
+#include <random>
+
+#include "base/error.hpp"
+#include "check/load.hpp"
+#include "check/verify_kinds.hpp"
+
+namespace heptad {
+namespace {
+
+void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, const VerifyOptions& options) {
+    if (a.rows < 0 || a.cols < 0 || b.cols < 0 || a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
+        fail(ErrorCode::input, "C of {} x {} cannot be the product of A, {} x {}, and B, {} x {}; give matching shapes",
+             c.rows, c.cols, a.rows, a.cols, b.rows, b.cols);
+    }
+    if (a.type != b.type || a.type != c.type) {
+        fail(ErrorCode::input, "A, B and C have types {}, {} and {}; give matrices of one type", type_name(a.type),
+             type_name(b.type), type_name(c.type));
+    }
+    if (options.beta == 0) {
+        return;
+    }
+    if (!options.c0) {
+        fail(ErrorCode::usage, "beta is {}, so the C it multiplied is needed to verify; give c0", options.beta);
+    }
+    if (options.c0->rows != c.rows || options.c0->cols != c.cols || options.c0->type != c.type) {
+        fail(ErrorCode::input, "C0 is {} x {} of {} and C is {} x {} of {}; give matching ones", options.c0->rows,
+             options.c0->cols, type_name(options.c0->type), c.rows, c.cols, type_name(c.type));
+    }
+}
+
+void require_options(Type type, const VerifyOptions& options) {
+    for (const double scalar : {options.alpha, options.beta}) {
+        if (!std::isfinite(scalar)) {
+            fail(ErrorCode::usage, "a product with alpha or beta = {} cannot be verified; give finite ones", scalar);
+        }
+        if ((type == Type::i32 || type == Type::gf2) && scalar != std::trunc(scalar)) {
+            fail(ErrorCode::usage, "alpha or beta = {} is no element of {}; give integers", scalar, type_name(type));
+        }
+    }
+    if (!(options.tolerance > 0) || !(options.error_bound >= 0)) {
+        fail(ErrorCode::usage, "a tolerance of {} with an error bound of {} cannot be meant; give positive numbers",
+             options.tolerance, options.error_bound);
+    }
+    if (options.rounds < 1 || options.rounds > 64) {
+        fail(ErrorCode::usage, "{} rounds are not possible; choose 1 to 64", options.rounds);
+    }
+    if (options.sampled_rows < 0) {
+        fail(ErrorCode::usage, "{} rows cannot be sampled; choose 0 (automatic) or more", options.sampled_rows);
+    }
+}
+
+std::uint64_t seed_from_system() {
+    std::random_device device;
+    return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+}  // namespace
+
+void check::VerifyProblem::stop_if_cancelled() const {
+    if (options.cancel.cancelled()) {
+        fail(ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified", a.rows, a.cols, b.cols);
+    }
+}
+
+VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, const VerifyOptions& options) {
+    require_shapes(a, b, c, options);
+    require_options(a.type, options);
+    const check::VerifyProblem problem{a,
+                                       b,
+                                       c,
+                                       options,
+                                       options.seed ? *options.seed : seed_from_system(),
+                                       shared_pool(options.threads > 0 ? options.threads : available_cores())};
+    VerifyResult result = check::is_float(a.type)   ? check::verify_float(problem)
+                          : a.type == Type::boolean ? check::verify_bool(problem)
+                                                    : check::verify_ring(problem);
+    result.seed = problem.seed;
+    return result;
+}
+
+}  // namespace heptad
