@@ -1,9 +1,8 @@
 // heptad algorithms: the catalogue, the facts of one algorithm with its text, and the search for sparse bases.
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "algorithm/catalogue.hpp"
+#include "algorithm/describe.hpp"
 #include "algorithm/schedule.hpp"
 #include "algorithm/search_basis.hpp"
 #include "commands.hpp"
@@ -70,57 +69,6 @@ nlohmann::ordered_json to_json(const CatalogueEntry& entry) {
     return object;
 }
 
-std::string catalogue_text(bool with_derived) {
-    std::string text = fmt::format("{:<22} {:<12} {:<7} {:>9} {:>9} {:>9} {:>9}  {}\n", "name", "size:rank", "ring",
-                                   "exponent", "constant", "additions", "growth", "error growth on random data");
-    for (const std::string& name : algorithm_names(with_derived)) {
-        const CatalogueEntry& entry = find_algorithm(name);
-        const AlgorithmFacts& facts = entry.facts;
-        const std::string constant =
-            facts.leading_constant > 0 ? fmt::format("{:.3f}", facts.leading_constant) : std::string("-");
-        text += fmt::format("{:<22} {:<12} {:<7} {:>9.4f} {:>9} {:>9} {:>9.4g}  {:.4g}\n", name,
-                            entry.algorithm.signature(), ring_name(entry.algorithm.ring), facts.exponent, constant,
-                            facts.additions(), facts.growth, facts.rms_growth);
-    }
-    return text + "'heptad algorithms NAME' shows one; plans choose among them, or use --algorithm NAME.\n";
-}
-
-std::string entry_text(const CatalogueEntry& entry) {
-    const Algorithm& algorithm = entry.algorithm;
-    const AlgorithmFacts& facts = entry.facts;
-    std::string text;
-    const auto line = [&](const std::string& what, const std::string& value) {
-        text += fmt::format("# {:<20} {}\n", what, value);
-    };
-    line("algorithm", fmt::format("{} {} over {}{}", algorithm.name, algorithm.signature(), ring_name(algorithm.ring),
-                                  entry.derived ? ", derived by symmetry" : ""));
-    line("types", fmt::format("{}", fmt::join(types_of(algorithm.ring), " ")));
-    line("exponent", fmt::format("{:.6f}", facts.exponent));
-    if (facts.leading_constant > 0) {
-        line("leading constant", fmt::format("{:.6g}", facts.leading_constant));
-    }
-    line("additions", fmt::format("{} (A {}, B {}, C {}), {} without sharing", facts.additions(), facts.additions_a,
-                                  facts.additions_b, facts.additions_c, facts.additions_plain));
-    line("growth",
-         fmt::format("{:.6g} (random data: {:.4g} times the classical error)", facts.growth, facts.rms_growth));
-    line("largest sums",
-         fmt::format("A {:.4g}, B {:.4g}, C {:.4g}", facts.largest_sum_a, facts.largest_sum_b, facts.largest_sum_c));
-    line("roundings", fmt::format("{}", facts.roundings));
-    line("weights of A", fmt::format("{}", fmt::join(facts.weights_a, " ")));
-    line("weights of B", fmt::format("{}", fmt::join(facts.weights_b, " ")));
-    line("weights of C", fmt::format("{}", fmt::join(facts.weights_c, " ")));
-    if (algorithm.basis) {
-        line("basis additions", fmt::format("phi {}, psi {}, chi {}", facts.basis_additions_a, facts.basis_additions_b,
-                                            facts.basis_additions_c));
-        line("bases",
-             fmt::format("{}self-inverse, {}chaining", facts.self_inverse ? "" : "not ", facts.chaining ? "" : "not "));
-    }
-    if (const auto schedules = schedules_of(algorithm.name); !schedules.empty()) {
-        line("schedules", fmt::format("{}", fmt::join(schedules, " ")));
-    }
-    return text + print_algorithm(algorithm);
-}
-
 nlohmann::ordered_json to_json(const MatrixBases& bases) {
     return {{"examined", bases.examined},
             {"least_additions", bases.least_additions},
@@ -173,12 +121,12 @@ void run(const AlgorithmsArguments& arguments) {
             object["text"] = print_algorithm(entry.algorithm);
             print(object);
         } else {
-            print(entry_text(entry));
+            print(describe(entry));
         }
         return;
     }
     if (!arguments.json) {
-        print(catalogue_text(arguments.with_derived));
+        print(describe_catalogue(arguments.with_derived));
         return;
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();

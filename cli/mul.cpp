@@ -16,6 +16,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/npy.hpp"
+#include "plan/plan.hpp"
 #include "plan_text.hpp"
 #include "text.hpp"
 
@@ -28,6 +29,19 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Told before the files are read; multiply() would refuse the same things after.
+void require_fitting_plan(const ProductPlan& given, const MulArguments& mul, const OperandFacts& facts) {
+    if (given.m != facts.size.m || given.k != facts.size.k || given.n != facts.size.n || given.type != facts.type) {
+        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
+             mul.plan_file, given.m, given.k, given.n, type_name(given.type), facts.size.m, facts.size.k, facts.size.n,
+             type_name(facts.type));
+    }
+    if (mul.product.beta != 0 && !given.accumulate) {
+        fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
+             mul.plan_file, mul.product.beta);
+    }
+}
+
 Plan make_plan(const MulArguments& mul, const OperandFacts& facts, std::int64_t workspace_bytes,
                const Context& context) {
     if (mul.plan_file.empty()) {
@@ -37,6 +51,7 @@ Plan make_plan(const MulArguments& mul, const OperandFacts& facts, std::int64_t 
         return plan(facts.size, facts.type, options, context);
     }
     Plan given = read_plan_file(mul.plan_file);
+    require_fitting_plan(parse_plan(given.to_string()), mul, facts);
     if (given.workspace_bytes() > workspace_bytes) {
         fail(ErrorCode::resource,
              "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "

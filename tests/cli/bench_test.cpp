@@ -1,0 +1,93 @@
+// The benchmark as a smoke test: tiny sizes, every field of the result file, and the tune file that plans read.
+#include <cstdlib>
+
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+class Bench : public HeptadProcess {
+protected:
+    void SetUp() override {
+        HeptadProcess::SetUp();
+        for (const nlohmann::json& library : heptad_json({"info"})["libraries"]) {
+            has_library_ = has_library_ || library["found"].get<bool>();
+        }
+    }
+    void expect_record(const nlohmann::json& record) {
+        for (const char* field : {"suite", "type", "device", "vendor", "plan"}) {
+            EXPECT_FALSE(record[field].get<std::string>().empty()) << field;
+        }
+        for (const char* field : {"m", "k", "n"}) {
+            EXPECT_GE(record[field].get<std::int64_t>(), 1) << field;
+        }
+        for (const char* field : {"vendor_s", "heptad_s", "ratio", "effective_tops"}) {
+            EXPECT_GT(record[field].get<double>(), 0) << field;
+        }
+        for (const char* field : {"error", "vendor_error", "workspace_bytes", "predicted_s", "levels"}) {
+            EXPECT_GE(record[field].get<double>(), 0) << field;
+        }
+        EXPECT_DOUBLE_EQ(record["ratio"].get<double>(),
+                         record["vendor_s"].get<double>() / record["heptad_s"].get<double>());
+        EXPECT_LE(record["error"].get<double>(), record["error_bound"].get<double>());
+        EXPECT_GT(record["libraries_s"][record["vendor"].get<std::string>()].get<double>(), 0);
+    }
+    bool has_library_ = false;
+};
+
+TEST_F(Bench, cpu_suite_writes_a_complete_result_file) {
+    const std::string types = has_library_ ? "f32,f64,i32" : "i32";
+    const Outcome outcome =
+        heptad({"bench", "cpu", "--quick", "--types", types, "--sizes", "1,33,40x8x24", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("ratio"), std::string::npos) << outcome.out;
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    ASSERT_TRUE(file.is_object());
+    for (const char* field : {"cpu", "cores", "device", "libraries", "commit", "command", "date"}) {
+        EXPECT_TRUE(file["machine"].contains(field)) << field;
+    }
+    EXPECT_NE(file["machine"]["command"].get<std::string>().find("bench cpu --quick"), std::string::npos);
+    ASSERT_EQ(file["results"].size(), has_library_ ? 9U : 3U);
+    for (const nlohmann::json& record : file["results"]) {
+        expect_record(record);
+        if (record["type"] == "i32") {
+            EXPECT_EQ(record["vendor"], "blocked-loop");
+            EXPECT_EQ(record["error"], 0);
+            EXPECT_EQ(record["vendor_error"], 0);
+        }
+    }
+}
+
+TEST_F(Bench, files_suite_compares_checks_and_writes_the_product) {
+    const TestMatrix a = integers(30, 20, 1), b = integers(20, 25, 2);
+    const char* dtype = has_library_ ? "<f4" : "<i4";
+    write_matrix("A.npy", a, dtype);
+    write_matrix("B.npy", b, dtype);
+    const Outcome outcome =
+        heptad({"bench", "files", "A.npy", "B.npy", "-o", "C.npy", "--quick", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const char* word : {"ratio", "time", "effective rate", "error", "workspace", "plan 30x20x25"}) {
+        EXPECT_NE(outcome.out.find(word), std::string::npos) << word << " missing in " << outcome.out;
+    }
+    EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    ASSERT_EQ(file["results"].size(), 1U);
+    expect_record(file["results"][0]);
+}
+
+TEST_F(Bench, tune_measures_and_plans_use_it) {
+    setenv("HEPTAD_TUNE_FILE", (folder_ / "tune.json").c_str(), 1);
+    const Outcome outcome = heptad({"tune", "--quick", "--json"});
+    const nlohmann::json shown = heptad_json({"tune", "--show"});
+    const nlohmann::json info = heptad_json({"info"});
+    unsetenv("HEPTAD_TUNE_FILE");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const nlohmann::json measured = nlohmann::json::parse(outcome.out, nullptr, false);
+    EXPECT_EQ(measured["measured"], true);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "tune.json"));
+    EXPECT_EQ(shown["measured"], true);
+    EXPECT_EQ(info["tune"]["measured"], true);
+}
+
+}  // namespace
+}  // namespace heptad::testing

@@ -1,0 +1,213 @@
+// Everything that can be wrong from outside: the exit code of DESIGN section 5, one sentence on standard error, and a
+// folder that is as before.
+#include <unistd.h>
+
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+class Failures : public HeptadProcess {
+protected:
+    void SetUp() override {
+        HeptadProcess::SetUp();
+        write_matrix("A.npy", integers(8, 6, 1));
+        write_matrix("B.npy", integers(6, 5, 2));
+    }
+};
+
+TEST_F(Failures, wrong_usage_exits_2) {
+    const std::vector<std::vector<std::string>> lines{
+        {},
+        {"frobnicate"},
+        {"--frobnicate"},
+        {"mul"},
+        {"mul", "A.npy"},
+        {"mul", "A.npy", "B.npy"},
+        {"mul", "A.npy", "B.npy", "-o"},
+        {"mul", "A.npy", "B.npy", "more.npy", "-o", "C.npy"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--frobnicate"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--resume"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "f128"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--algorithm", "nobody"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "-1"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "two"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "1000"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--accuracy", "exact"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--mode", "sideways"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--leaf", "nobody"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--threads", "0"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--alpha", "nan"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--alpha", "1,5"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--beta", "1"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--add", "A.npy"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "lots"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "8Q"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "-8G"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "p.txt", "--levels", "1"},
+        {"plan", "1", "2"},
+        {"plan", "1", "2", "x"},
+        {"plan", "1", "2", "99999999999999999999"},
+        {"gen", "uniform", "--shape", "4", "-o", "G.npy"},
+        {"gen", "uniform", "--shape", "4x-4", "-o", "G.npy"},
+        {"gen", "nothing", "--shape", "4x4", "-o", "G.npy"},
+        {"gen", "bits", "--shape", "4x4", "--density", "2", "-o", "G.npy"},
+        {"gen", "hilbert", "--shape", "4x4", "--type", "i32", "-o", "G.npy"},
+        {"algorithms", "nobody"},
+        {"bench", "nothing"},
+        {"bench", "cpu", "--sizes", "0"},
+        {"bench", "cpu", "--types", "gf2"},
+    };
+    for (const auto& words : lines) {
+        std::string typed = "heptad";
+        for (const std::string& word : words) {
+            typed += " " + word;
+        }
+        SCOPED_TRACE(typed);
+        heptad_fails(2, words);
+    }
+}
+
+TEST_F(Failures, sentences_name_the_value) {
+    EXPECT_NE(heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "lots"}).find("'lots'"),
+              std::string::npos);
+    EXPECT_NE(heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--colour"}).find("'--colour'"),
+              std::string::npos);
+    EXPECT_NE(heptad_fails(2, {"multiply"}).find("'multiply'"), std::string::npos);
+    EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy"}).find("8 x 6"), std::string::npos);
+}
+
+TEST_F(Failures, bad_input_files_exit_3) {
+    const std::string good = read("A.npy");
+    write("empty.npy", "");
+    write("text.npy", "1 2 3\n4 5 6\n");
+    write("truncated.npy", good.substr(0, good.size() - 1));
+    write("short_header.npy", good.substr(0, 20));
+    write("longer.npy", good + "x");
+    write("huge.npy",
+          npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", "1234"));
+    write("lying.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (100000, 100000), }", "1234"));
+    write("negative.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (-8, 6), }", ""));
+    write("object.npy", npy_bytes("{'descr': '|O', 'fortran_order': False, 'shape': (1, 1), }", "12345678"));
+    write("big_endian.npy", npy_bytes("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 1), }", "1234"));
+    write("vector.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", std::string(24, '\0')));
+    write("bytes.npy", npy_bytes("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }", "\x01\x02"));
+    std::filesystem::create_directory(folder_ / "folder.npy");
+    for (const char* name :
+         {"missing.npy", "empty.npy", "text.npy", "truncated.npy", "short_header.npy", "longer.npy", "huge.npy",
+          "lying.npy", "negative.npy", "object.npy", "big_endian.npy", "vector.npy", "bytes.npy", "folder.npy"}) {
+        SCOPED_TRACE(name);
+        heptad_fails(3, {"mul", name, "B.npy", "-o", "C.npy"});
+        heptad_fails(3, {"mul", "A.npy", name, "-o", "C.npy"});
+        heptad_fails(3, {"verify", "A.npy", "B.npy", name});
+        heptad_fails(3, {"info", name});
+    }
+    heptad_fails(3, {"mul", "bytes.npy", "bytes.npy", "-o", "C.npy", "--type", "gf2", "--transpose-b"});
+}
+
+TEST_F(Failures, matrices_that_do_not_match_exit_3) {
+    write_matrix("D.npy", integers(6, 5, 2), "<f8");
+    write_matrix("I.npy", integers(6, 5, 2), "<i4");
+    write_matrix("C0.npy", integers(5, 8, 2));
+    heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a"});
+    heptad_fails(3, {"mul", "A.npy", "D.npy", "-o", "C.npy"});
+    heptad_fails(3, {"mul", "A.npy", "I.npy", "-o", "C.npy"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "f64"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--beta", "1", "--add", "C0.npy"});
+    heptad_fails(3, {"verify", "A.npy", "B.npy", "B.npy"});
+    heptad_fails(3, {"verify", "A.npy", "B.npy", "D.npy"});
+    heptad_fails(3, {"bench", "files", "A.npy", "A.npy", "-o", "C.npy"});
+}
+
+TEST_F(Failures, plans_that_cannot_be_meant_exit_3) {
+    write("other.txt", heptad_ok({"plan", "8", "6", "7"}));
+    write("type.txt", heptad_ok({"plan", "8", "6", "5", "--type", "f64"}));
+    write("nonsense.txt", "multiply them fast\n");
+    write("empty.txt", "");
+    for (const char* name : {"other.txt", "type.txt", "nonsense.txt", "empty.txt", "missing.txt"}) {
+        SCOPED_TRACE(name);
+        heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", name});
+    }
+}
+
+TEST_F(Failures, outputs_that_cannot_be_written_exit_3_before_the_product) {
+    std::filesystem::create_directory(folder_ / "folder");
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "folder"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "nowhere/C.npy"});
+    heptad_fails(3, {"gen", "uniform", "--shape", "4x4", "-o", "nowhere/G.npy"});
+    heptad_fails(3, {"bench", "files", "A.npy", "B.npy", "-o", "nowhere/C.npy"});
+    heptad_fails(3, {"bench", "cpu", "--quick", "--sizes", "4", "--json", "nowhere/r.json"});
+    if (geteuid() != 0) {
+        std::filesystem::permissions(folder_ / "folder", std::filesystem::perms::owner_read);
+        heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "folder/C.npy"});
+    }
+}
+
+TEST_F(Failures, too_little_memory_exits_4_and_names_both_sizes) {
+    const std::string said = heptad_fails(4, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "100"});
+    EXPECT_NE(said.find("472"), std::string::npos) << said;  // 4 * (8*6 + 6*5 + 8*5)
+    EXPECT_NE(said.find("100"), std::string::npos) << said;
+    heptad_fails(4, {"plan", "1000", "1000", "1000", "--memory", "1M"});
+    heptad_fails(4, {"gen", "uniform", "--shape", "3000000x3000000", "-o", "G.npy"});
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "472"});
+    EXPECT_EQ(read_matrix("C.npy"), product(integers(8, 6, 1), integers(6, 5, 2)));
+}
+
+TEST_F(Failures, wrong_result_exits_5) {
+    TestMatrix c = product(integers(8, 6, 1), integers(6, 5, 2));
+    write_matrix("C.npy", c);
+    EXPECT_NE(heptad_ok({"verify", "A.npy", "B.npy", "C.npy"}).find("passed"), std::string::npos);
+    for (const std::int64_t place : {0, 17, 39}) {
+        TestMatrix wrong = c;
+        wrong.values[static_cast<std::size_t>(place)] += 1;
+        write_matrix("wrong.npy", wrong);
+        heptad_fails(5, {"verify", "A.npy", "B.npy", "wrong.npy"});
+    }
+    c.at(2, 2) = std::nan("");
+    write_matrix("nan.npy", c);
+    heptad_fails(5, {"verify", "A.npy", "B.npy", "nan.npy"});
+}
+
+TEST_F(Failures, wrong_result_of_exact_types_exits_5) {
+    for (const char* dtype : {"<i4", "|b1"}) {
+        SCOPED_TRACE(dtype);
+        TestMatrix ones{9, 9, std::vector<double>(81, 1)};
+        write_matrix("X.npy", ones, dtype);
+        heptad_ok({"mul", "X.npy", "X.npy", "-o", "Y.npy"});
+        heptad_ok({"verify", "X.npy", "X.npy", "Y.npy", "--all-rows"});
+        TestMatrix wrong = read_matrix("Y.npy");
+        wrong.at(4, 5) -= 1;
+        write_matrix("W.npy", wrong, dtype);
+        heptad_fails(5, {"verify", "X.npy", "X.npy", "W.npy", "--all-rows"});
+    }
+}
+
+TEST_F(Failures, json_mode_prints_the_error_as_an_object_too) {
+    const std::vector<std::pair<int, std::vector<std::string>>> cases{
+        {2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--frobnicate", "--json"}},
+        {3, {"mul", "A.npy", "A.npy", "-o", "C.npy", "--json"}},
+        {4, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "1", "--json"}},
+    };
+    for (const auto& [code, words] : cases) {
+        const Outcome outcome = heptad(words);
+        EXPECT_EQ(outcome.exit_code, code);
+        const nlohmann::json object = nlohmann::json::parse(outcome.out, nullptr, false);
+        ASSERT_TRUE(object.is_object()) << outcome.out;
+        EXPECT_EQ(object["code"], code);
+        EXPECT_EQ("heptad: " + object["error"].get<std::string>() + "\n", outcome.err);
+    }
+    TestMatrix c = product(integers(8, 6, 1), integers(6, 5, 2));
+    c.at(0, 0) += 1;
+    write_matrix("C.npy", c);
+    const Outcome outcome = heptad({"verify", "A.npy", "B.npy", "C.npy", "--json"});
+    const nlohmann::json object = nlohmann::json::parse(outcome.out, nullptr, false);
+    EXPECT_EQ(object["code"], 5);
+    EXPECT_EQ(object["verdict"], "failed");
+    EXPECT_GT(object["residual"].get<double>(), object["tolerance"].get<double>());
+}
+
+}  // namespace
+}  // namespace heptad::testing

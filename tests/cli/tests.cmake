@@ -1,0 +1,23 @@
+# The built heptad, run as a user would; and the parsers of its words.
+find_package(nlohmann_json REQUIRED)
+
+function(heptad_process_test name)
+  heptad_test(cli/${name} nlohmann_json::nlohmann_json ${ARGN})
+  if(TARGET cli_${name})
+    target_sources(cli_${name} PRIVATE cli/heptad_process.cpp)
+    target_compile_definitions(cli_${name} PRIVATE HEPTAD_BINARY="$<TARGET_FILE:heptad_cli>")
+    add_dependencies(cli_${name} heptad_cli)
+  endif()
+endfunction()
+
+heptad_process_test(mul_test)
+heptad_process_test(failures_test)
+heptad_process_test(commands_test)
+heptad_process_test(bench_test LABELS timing)
+heptad_process_test(interrupt_test LABELS timing)
+
+heptad_test(cli/text_test heptad_base)
+if(TARGET cli_text_test)
+  target_sources(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/text.cpp ${PROJECT_SOURCE_DIR}/cli/bench_contest.cpp)
+  target_include_directories(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR})
+endif()

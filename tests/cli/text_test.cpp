@@ -1,0 +1,98 @@
+// Words of the command line into values, and the median of a contest.
+#include "cli/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/bench_contest.hpp"
+
+namespace heptad::cli {
+namespace {
+
+TEST(Text, sizes_in_bytes_take_units_of_1024) {
+    EXPECT_EQ(parse_bytes("--memory", "0"), 0);
+    EXPECT_EQ(parse_bytes("--memory", "4096"), 4096);
+    EXPECT_EQ(parse_bytes("--memory", "12B"), 12);
+    EXPECT_EQ(parse_bytes("--memory", "3k"), 3072);
+    EXPECT_EQ(parse_bytes("--memory", "512M"), std::int64_t{512} << 20);
+    EXPECT_EQ(parse_bytes("--memory", "8G"), std::int64_t{8} << 30);
+    EXPECT_EQ(parse_bytes("--memory", "8GB"), std::int64_t{8} << 30);
+    EXPECT_EQ(parse_bytes("--memory", "1.5GiB"), std::int64_t{3} << 29);
+    EXPECT_EQ(parse_bytes("--memory", "2T"), std::int64_t{2} << 40);
+}
+
+TEST(Text, nonsense_sizes_are_refused_with_the_word) {
+    for (const char* word : {"", "G", "lots", "8Q", "8GG", "-1", "1e3", "nan", "inf", "8 G", "99999999T", "1.5.2M"}) {
+        try {
+            parse_bytes("--memory", word);
+            ADD_FAILURE() << word;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            EXPECT_NE(std::string(error.what()).find("'" + std::string(word) + "'"), std::string::npos);
+        }
+    }
+}
+
+TEST(Text, shapes_need_the_right_number_of_sizes) {
+    EXPECT_EQ(parse_shape("--shape", "3x4", 2), (std::vector<std::int64_t>{3, 4}));
+    EXPECT_EQ(parse_shape("--sizes", "3x4x5", 3), (std::vector<std::int64_t>{3, 4, 5}));
+    for (const char* word : {"", "3", "3x", "x4", "3x4x5", "3xx4", "-3x4", "3x4 ", "3X4", "3x99999999999999999999"}) {
+        EXPECT_THROW(parse_shape("--shape", word, 2), Error) << word;
+    }
+}
+
+TEST(Text, integers_and_reals_take_the_whole_word) {
+    EXPECT_EQ(parse_integer("--seed", "-7", -10, 10), -7);
+    EXPECT_EQ(parse_real("--alpha", "-2.5e-3"), -2.5e-3);
+    for (const char* word : {"", "11", "-11", "7x", " 7", "7.0", "0x7"}) {
+        EXPECT_THROW(parse_integer("--seed", word, -10, 10), Error) << word;
+    }
+    for (const char* word : {"", "one", "1,5", "nan", "inf", "1e999", "1.5x"}) {
+        EXPECT_THROW(parse_real("--alpha", word), Error) << word;
+    }
+}
+
+TEST(Text, values_print_with_their_units) {
+    EXPECT_EQ(format_bytes(0), "0 bytes");
+    EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+    EXPECT_EQ(format_bytes(std::int64_t{3} << 30), "3.00 GiB");
+    EXPECT_EQ(format_seconds(2.5), "2.5 s");
+    EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
+    EXPECT_EQ(format_seconds(8.4e-7), "840 ns");
+    EXPECT_EQ(format_clock(34.2), "0:35");
+    EXPECT_EQ(format_clock(3753), "1:02:33");
+    EXPECT_EQ(format_rate(6.12e10, Type::f32), "61.2 GFLOP/s");
+    EXPECT_EQ(format_rate(1.5e12, Type::i32), "1.50 Top/s");
+}
+
+TEST(Contest, median_is_the_middle) {
+    EXPECT_EQ(median({3}), 3);
+    EXPECT_EQ(median({9, 1, 5}), 5);
+    EXPECT_EQ(median({4, 1, 2, 9}), 3);
+}
+
+TEST(Contest, everyone_runs_every_round_and_the_last_round_keeps_the_order) {
+    std::string order;
+    const auto contestant = [&](char name) {
+        return Contestant{std::string(1, name), [&order, name](std::int64_t) { order += name; }};
+    };
+    ContestRules rules;
+    rules.rounds = 3;
+    rules.sample_s = 0;
+    rules.pause_s = 0;
+    int poisoned = 0;
+    std::string finished;
+    ContestHooks hooks;
+    hooks.poison = [&] { ++poisoned; };
+    hooks.progress = [](int, int) {};
+    hooks.after_last_sample = [&](std::size_t i) { finished += std::to_string(i); };
+    const std::vector<Timing> timings = run_contest({contestant('a'), contestant('b'), contestant('c')}, rules, hooks);
+    EXPECT_EQ(order.substr(order.size() - 9), "cabbcaabc");
+    EXPECT_EQ(finished, "012");
+    EXPECT_EQ(poisoned, 12);
+    for (const Timing& timing : timings) {
+        EXPECT_EQ(timing.samples_s.size(), 3U);
+    }
+}
+
+}  // namespace
+}  // namespace heptad::cli
