@@ -21,7 +21,9 @@ std::map<std::string, Schedule> load_schedules() {
             fail(ErrorCode::internal, "the shipped schedule {} does not hold: {}", name, objection);
         }
         const std::string key = schedule.name;
-        schedules.emplace(key, std::move(schedule));
+        if (!schedules.emplace(key, std::move(schedule)).second) {
+            fail(ErrorCode::internal, "two shipped schedules are named {}; the second is {}", key, name);
+        }
     }
     return schedules;
 }

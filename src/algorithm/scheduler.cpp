@@ -21,7 +21,9 @@ public:
     Contest(const Algorithm& algorithm, const SchedulerOptions& options) : algorithm_(algorithm), options_(options) {}
 
     void enter(const LinearProgram& sums_a, const LinearProgram& sums_b, const LinearProgram& sums_c) {
-        const SchedulerGraph graph = make_graph(algorithm_, sums_a, sums_b, sums_c, options_.accumulate);
+        const SchedulerGraph graph =
+            make_graph(algorithm_, with_coprime_coefficients(sums_a), with_coprime_coefficients(sums_b),
+                       with_coprime_coefficients(sums_c), options_.accumulate);
         const int additions = graph.additions() + (options_.accumulate ? graph.m * graph.n : 0);
         // The most temporaries with which this graph would still be the cheapest.
         int limit = 1 << 20;

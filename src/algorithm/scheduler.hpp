@@ -44,6 +44,9 @@ struct SchedulerGraph {
 std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool mod_2, std::size_t limit);
 /// `plain` programs have one statement per row and share nothing.
 LinearProgram plain_program(const CoefficientMatrix& matrix);
+/// The same values up to factors, each with coprime integer coefficients. As no program cancels, every coefficient is
+/// then in the ring of the matrix: sharing may have divided (x + 1/3 y), which Z[1/2] does not allow.
+LinearProgram with_coprime_coefficients(const LinearProgram& program);
 /// Precondition: the programs compute U, V and the transpose of W. Throws Error(input) on an empty row.
 SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
                           const LinearProgram& sums_c, bool accumulate);

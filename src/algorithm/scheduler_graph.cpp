@@ -1,5 +1,6 @@
 // The algorithm as a graph of values that a schedule computes, with signs moved to where they cost nothing.
 #include <algorithm>
+#include <numeric>
 
 #include "algorithm/scheduler.hpp"
 #include "base/error.hpp"
@@ -67,6 +68,31 @@ LinearProgram plain_program(const CoefficientMatrix& matrix) {
         }
     }
     return program;
+}
+
+LinearProgram with_coprime_coefficients(const LinearProgram& program) {
+    LinearProgram result = program;
+    std::vector<Rational> factors(static_cast<std::size_t>(program.inputs), Rational(1));  // old value over new
+    for (LinearStatement& statement : result.statements) {
+        std::int64_t divisor = 0;
+        std::int64_t denominator = 1;
+        for (LinearTerm& term : statement.terms) {
+            term.coefficient = term.coefficient * factors[static_cast<std::size_t>(term.value)];
+            divisor = std::gcd(divisor, term.coefficient.numerator());
+            denominator = std::lcm(denominator, term.coefficient.denominator());
+        }
+        const Rational content(divisor, denominator);
+        for (LinearTerm& term : statement.terms) {
+            term.coefficient = term.coefficient / content;
+        }
+        factors.push_back(content);
+    }
+    for (LinearTerm& output : result.outputs) {
+        if (output.value >= 0) {
+            output.coefficient = output.coefficient * factors[static_cast<std::size_t>(output.value)];
+        }
+    }
+    return result;
 }
 
 SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,

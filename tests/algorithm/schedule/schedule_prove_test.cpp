@@ -1,6 +1,9 @@
 // The symbolic prover: accepts what is right, refuses every kind of wrong schedule, and derives the shapes.
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "algorithm/catalogue.hpp"
 #include "algorithm/schedule.hpp"
 
 namespace heptad {
@@ -19,26 +22,71 @@ TEST(ScheduleProve, every_shipped_schedule_holds_and_its_facts_are_known) {
     const struct {
         const char* name;
         std::size_t temporaries;
-        int additions;
+        int products, additions;
         bool accumulates, square_only, overwrites, operands_die;
     } facts[] = {
-        {"p0-figure-4", 2, 18, false, true, false, false},
-        {"p0-figure-8", 2, 18, false, true, false, false},
-        {"p0-figure-5", 2, 15, false, false, false, false},
-        {"p0-figure-15", 2, 16, false, false, false, false},
-        {"p1-algorithm-1", 2, 18, false, true, true, true},
-        {"boyer-in-place-overwrite", 0, 15, false, true, true, true},
+        {"p0-figure-4", 2, 7, 18, false, true, false, false},
+        {"p0-figure-8", 2, 7, 18, false, true, false, false},
+        {"p0-figure-5", 2, 7, 15, false, false, false, false},
+        {"p0-figure-15", 2, 7, 16, false, false, false, false},
+        {"p1-algorithm-1", 2, 7, 18, false, true, true, true},
+        {"huss-lederman-3", 3, 7, 19, true, false, false, false},
+        {"boyer-accumulate-2", 2, 7, 21, true, false, false, false},
+        {"boyer-accumulate-overwrite", 0, 7, 21, true, false, true, false},
+        {"boyer-in-place-overwrite", 0, 7, 15, false, true, true, true},
+        {"boyer-in-place-read-only", 0, 58, 117, false, true, false, false},
+        {"p3-winograd", 18, 7, 15, false, false, false, false},
+        {"p3-self-inverse", 13, 7, 18, false, false, true, true},
+        {"p3-chaining", 14, 7, 18, false, false, true, true},
     };
+    EXPECT_EQ(schedule_names().size(), std::size(facts));
     for (const auto& fact : facts) {
         const Schedule& schedule = find_schedule(fact.name);
         EXPECT_EQ(schedule.temporaries.size(), fact.temporaries) << fact.name;
-        EXPECT_EQ(count_products(schedule), 7) << fact.name;
+        EXPECT_EQ(count_products(schedule), fact.products) << fact.name;
         EXPECT_EQ(count_additions(schedule), fact.additions) << fact.name;
         EXPECT_EQ(schedule.accumulates, fact.accumulates) << fact.name;
         EXPECT_EQ(schedule.square_blocks_only, fact.square_only) << fact.name;
         EXPECT_EQ(schedule.overwrites_inputs, fact.overwrites) << fact.name;
         EXPECT_EQ(schedule.operands_die, fact.operands_die) << fact.name;
     }
+}
+
+TEST(ScheduleProve, shipped_schedules_carry_out_an_algorithm_of_the_catalogue) {
+    for (const std::string& name : schedule_names()) {
+        const Schedule& schedule = find_schedule(name);
+        const Algorithm& algorithm = find_algorithm(schedule.algorithm).algorithm;
+        EXPECT_EQ(schedule.ring, algorithm.ring) << name;
+        EXPECT_EQ(schedule.m, algorithm.m) << name;
+        EXPECT_EQ(schedule.k, algorithm.k) << name;
+        EXPECT_EQ(schedule.n, algorithm.n) << name;
+        EXPECT_GE(count_products(schedule), algorithm.rank()) << name;
+    }
+}
+
+TEST(ScheduleProve, fused_kernels_of_the_papers_are_counted_as_they_say) {
+    const auto kernels = [](const char* name) {
+        std::map<std::string, int> counts;
+        std::string last;
+        for (const ScheduleStep& step : find_schedule(name).steps) {
+            if (step.kernel != last) {
+                ++counts[step.kernel.substr(0, step.kernel.find('#'))];
+            }
+            last = step.kernel;
+        }
+        return counts;
+    };
+    // P0 section V: A and B
+    EXPECT_EQ(kernels("p0-figure-4"), (std::map<std::string, int>{{"add", 6},
+                                                                  {"sub", 4},
+                                                                  {"mul", 2},
+                                                                  {"mulIncInc", 2},
+                                                                  {"mulStoreDec", 1},
+                                                                  {"mulStoreInc", 1},
+                                                                  {"mulIncDec", 1}}));
+    EXPECT_EQ(kernels("p0-figure-5"),
+              (std::map<std::string, int>{
+                  {"add", 1}, {"sub", 7}, {"mul", 3}, {"mulAdd", 2}, {"mulIncIncInc", 1}, {"mulSubInc", 1}}));
 }
 
 TEST(ScheduleProve, dropping_any_step_or_term_or_flipping_any_sign_is_noticed) {

@@ -1,2 +1,3 @@
 heptad_test(algorithm/schedule/schedule_parse_test heptad_algorithm)
 heptad_test(algorithm/schedule/schedule_prove_test heptad_algorithm)
+heptad_test(algorithm/schedule/scheduler_test heptad_algorithm)
