@@ -21,6 +21,9 @@ if(TARGET heptad_shared)
       "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>;$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
     INTERFACE_COMPILE_FEATURES cxx_std_20)
   add_library(heptad::heptad ALIAS heptad_shared)
+  if(NOT HEPTAD_SANITIZE) # whose runtime is undefined in a library until a program brings it
+    target_link_options(heptad_shared PRIVATE -Wl,--no-undefined)
+  endif()
 
   install(TARGETS heptad_shared EXPORT heptad_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heptad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

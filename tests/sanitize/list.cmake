@@ -1,10 +1,26 @@
 # The reduced set that `make test` also runs under ASan + UBSan and under TSan: cheap, and between them every layer.
 #
-#   heptad_sanitize(path/name_test [filter])     filter: a GoogleTest pattern such as "*small*:-*slow*"
+#   heptad_sanitize(path/name_test [ONLY address|thread] [FILTER pattern])
 #
+# ONLY: a test without threads tells the thread sanitizer nothing. FILTER: a GoogleTest pattern such as "*small*:-*slow*".
 # A name whose test does not exist is an error of the configuration (see the end of tests/CMakeLists.txt).
 macro(heptad_sanitize path)
-  set(HEPTAD_SANITIZED_${path} "${ARGN}")
+  cmake_parse_arguments(sanitize "" "ONLY;FILTER" "" ${ARGN})
   list(APPEND HEPTAD_SANITIZED_TESTS ${path})
+  if(NOT HEPTAD_SANITIZE OR NOT sanitize_ONLY OR HEPTAD_SANITIZE MATCHES "${sanitize_ONLY}")
+    set(HEPTAD_SANITIZED_${path} "${sanitize_FILTER}")
+  endif()
 endmacro()
 
+heptad_sanitize(algorithm/algorithm_text_test ONLY address)
+heptad_sanitize(algorithm/linear_program_test ONLY address)
+heptad_sanitize(algorithm/schedule/schedule_parse_test ONLY address)
+heptad_sanitize(algorithm/schedule/schedule_prove_test ONLY address)
+heptad_sanitize(backend/reference/reference_backend_test ONLY address)
+heptad_sanitize(backend/cpu/combine_test ONLY address)
+heptad_sanitize(backend/cpu/gemm_test ONLY address)
+heptad_sanitize(backend/cpu/scan_test ONLY address)
+heptad_sanitize(backend/cpu/cpu_backend_test)
+heptad_sanitize(place/file/npy_header_test ONLY address)
+heptad_sanitize(place/file/npy_test ONLY address)
+heptad_sanitize(place/memory/matrix_test ONLY address)
