@@ -1,10 +1,11 @@
-// Measurement. For every type, shape by shape from small to large, the leaves take turns, so that a change of the
-// clock or a busy neighbour strikes all of them; a sample is the median of its turns.
+// Measurement. For every type the squares from small to large, then the thin shapes. The leaves take turns on a shape,
+// so that a change of the clock or a busy neighbour strikes all of them; a sample is the median of its turns.
 #include "run/tune.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 #include <vector>
@@ -35,6 +36,7 @@ std::vector<Shape> shapes_to_measure() {
     for (std::int64_t size = 1; size <= kLargest; size *= 2) {
         shapes.push_back({size, size, size});
     }
+    // In two rounds by volume: the smaller ones say most about the others, should time run out.
     for (const std::int64_t large : {std::int64_t{512}, kLargest}) {
         for (const std::int64_t thin : {1, 4, 16, 64}) {
             shapes.push_back({thin, large, large});
@@ -42,7 +44,6 @@ std::vector<Shape> shapes_to_measure() {
             shapes.push_back({large, large, thin});
         }
     }
-    std::sort(shapes.begin(), shapes.end(), [](const Shape& x, const Shape& y) { return x.volume() < y.volume(); });
     return shapes;
 }
 
@@ -109,37 +110,44 @@ struct Contender {
     LeafProfile profile;
     int id = 0;
     double guess_s = 0;
-    bool hopeless = false;
+    int times_behind = 0;   // at large squares, in a row
+    bool hopeless = false;  // twice: the rest is not worth the time
     std::vector<double> turns;
 };
 
-/// A leaf that is this much slower than the fastest at 256 x 256 x 256 or above is not measured any further.
-constexpr double kHopeless = 2.5;
-constexpr double kHopelessFrom = 256.0 * 256.0 * 256.0;
 constexpr double kSampleSeconds = 3e-4;
-constexpr int kTurns = 3;
+constexpr int kTurns = 5;
+/// A leaf this much slower than the fastest one on a shape gets no further turns there; if that happens on two squares
+/// of kHopelessFrom or above in a row, it is not measured any further at all.
+constexpr double kFarBehind = 1.6;
+constexpr std::int64_t kHopelessFrom = 256;
+
+bool is_square(const Shape& s) {
+    return s.m == s.k && s.k == s.n;
+}
 
 /// One shape; `left_s` is what remains of the budget of this type.
 void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Shape& shape, double left_s,
                    std::vector<Contender>& contenders) {
     const Product product = operands.product(shape);
-    double fastest = 1e30;
-    double round_s = 0;
+    double fastest = std::numeric_limits<double>::infinity();
     for (Contender& c : contenders) {
         c.turns.clear();
-        if (c.hopeless) {
-            continue;
+        if (!c.hopeless) {
+            const auto call = [&] { backend.multiply_one(product, c.id); };
+            call();  // first touch: library threads, packing memory, caches
+            c.guess_s = time_calls(1, 0, call);
+            fastest = std::min(fastest, c.guess_s);
         }
-        const auto call = [&] { backend.multiply_one(product, c.id); };
-        call();  // first touch: library threads, packing memory, caches
-        c.guess_s = time_calls(1, 0, call);
-        fastest = std::min(fastest, c.guess_s);
-        round_s += std::max(c.guess_s, kSampleSeconds);
     }
-    const int turns = round_s * kTurns < left_s / 3 ? kTurns : 0;
+    double round_s = 1e-9;
+    for (const Contender& c : contenders) {
+        round_s += c.hopeless || c.guess_s > kFarBehind * fastest ? 0 : std::max(c.guess_s, kSampleSeconds);
+    }
+    const int turns = static_cast<int>(std::clamp(left_s / (8 * round_s), 0.0, static_cast<double>(kTurns)));
     for (int turn = 0; turn < turns; ++turn) {
         for (Contender& c : contenders) {
-            if (!c.hopeless) {
+            if (!c.hopeless && c.guess_s <= kFarBehind * fastest) {
                 c.turns.push_back(time_calls(c.guess_s, kSampleSeconds, [&] { backend.multiply_one(product, c.id); }));
             }
         }
@@ -148,9 +156,26 @@ void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Sha
         if (!c.hopeless) {
             const double seconds = std::max(1e-9, c.turns.empty() ? c.guess_s : median(c.turns));
             c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
-            c.hopeless = shape.volume() >= kHopelessFrom && c.guess_s > kHopeless * fastest;
+            if (is_square(shape) && shape.m >= kHopelessFrom) {
+                c.times_behind = c.guess_s > kFarBehind * fastest ? c.times_behind + 1 : 0;
+                c.hopeless = c.times_behind >= 2;
+            }
         }
     }
+}
+
+/// Two calls of each leaf at the rate of the last square.
+double least_seconds(const std::vector<Contender>& contenders, const Shape& shape) {
+    double seconds = 0;
+    for (const Contender& c : contenders) {
+        const auto last = std::find_if(c.profile.samples.rbegin(), c.profile.samples.rend(),
+                                       [](const LeafSample& s) { return s.m == s.k && s.k == s.n; });
+        if (!c.hopeless && last != c.profile.samples.rend()) {
+            const Shape square{last->m, last->k, last->n};
+            seconds += 2 * last->seconds * shape.volume() / square.volume();
+        }
+    }
+    return seconds;
 }
 
 /// A pass that reads three blocks and writes two, 64 MB in all.
@@ -180,13 +205,22 @@ double measure_scan(cpu::CpuBackend& backend) {
     return static_cast<double>(size * size) * sizeof(float) / median(turns);
 }
 
+/// What a parallel pass costs beyond its work: tasks of a known length, all threads busy.
 double measure_call(ThreadPool& pool) {
-    const std::int64_t tasks = 2 * pool.threads();
+    constexpr double task_s = 5e-6;
+    constexpr int tasks_per_thread = 2;
+    const auto work = [](std::int64_t) {
+        const auto start = Clock::now();
+        while (seconds_since(start) < task_s) {
+        }
+    };
     std::vector<double> turns;
-    for (int turn = 0; turn < 5; ++turn) {
-        turns.push_back(time_calls(5e-6, 1e-3, [&] { pool.run(tasks, [](std::int64_t) {}); }));
+    for (int turn = 0; turn < 51; ++turn) {
+        const auto start = Clock::now();
+        pool.run(tasks_per_thread * pool.threads(), work);
+        turns.push_back(seconds_since(start) - tasks_per_thread * task_s);
     }
-    return std::max(1e-8, median(turns));
+    return std::clamp(median(turns), 1e-7, 1e-4);
 }
 
 }  // namespace
@@ -218,7 +252,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         total_volume += shape.volume();
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
-    const double type_shares[] = {0.35, 0.85, 1.0};  // of the budget, gone when each type is done
+    const double type_shares[] = {0.38, 0.88, 1.0};  // of the budget, gone when each type is done
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];
@@ -236,8 +270,8 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             volume += shape.volume();
             tell(done_before + (type_shares[t] - done_before) * (volume - shape.volume()) / total_volume,
                  fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));
-            // Eight times the volume of the largest one measured so far may not fit any more.
-            if (left_s > 0 || shape.volume() < kHopelessFrom) {
+            const bool cheap = is_square(shape) && shape.m < kHopelessFrom;
+            if (cheap || least_seconds(contenders, shape) < left_s) {
                 measure_shape(backend, operands, shape, left_s, contenders);
             }
         }
