@@ -51,8 +51,8 @@ const Schedule& made_schedule(const std::string& name, bool core, bool accumulat
     return *schedule;
 }
 
-double schedule_traffic_bytes(const Schedule& schedule, const BlockSize& block, Type type) {
-    double bytes = 0;
+LevelCost schedule_cost(const Schedule& schedule) {
+    LevelCost cost;
     for (const CombineRun& run : combine_runs(schedule)) {
         std::set<Symbol> read;
         std::set<Symbol> written;
@@ -69,10 +69,14 @@ double schedule_traffic_bytes(const Schedule& schedule, const BlockSize& block, 
                 written.insert(output.target);
             }
         }
-        bytes += static_cast<double>(read.size() + written.size()) *
-                 static_cast<double>(block_bytes(run.shape, block, type));
+        double& blocks = run.shape == Shape::a ? cost.a_blocks : run.shape == Shape::b ? cost.b_blocks : cost.c_blocks;
+        blocks += static_cast<double>(read.size() + written.size());
+        cost.passes += 1;
     }
-    return bytes;
+    cost.adds_products = std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const ScheduleStep& step) {
+        return step.kind == ScheduleStep::Kind::product && step.update != ScheduleStep::Update::store;
+    });
+    return cost;
 }
 
 }  // namespace
@@ -123,12 +127,6 @@ const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulat
         return find_schedule(accumulate ? "huss-lederman-3" : "p0-figure-15");
     }
     return made_schedule(level.algorithm, core, accumulate);
-}
-
-bool adds_products(const Schedule& schedule) {
-    return std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const ScheduleStep& step) {
-        return step.kind == ScheduleStep::Kind::product && step.update != ScheduleStep::Update::store;
-    });
 }
 
 std::vector<CombineRun> combine_runs(const Schedule& schedule) {
@@ -196,25 +194,24 @@ std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accum
         bytes, checked_mul(stored_products(*programs.algorithm, accumulate), block_bytes(Shape::c, block, type)));
 }
 
-double level_traffic_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block, Type type) {
+LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate) {
     if (level.mode == LevelMode::serial) {
-        return schedule_traffic_bytes(level_schedule(level, core, accumulate), block, type);
+        return schedule_cost(level_schedule(level, core, accumulate));
     }
     const LevelPrograms programs = level_programs(level.algorithm, core);
     const OperandLayout a = operand_layout(*programs.a);
     const OperandLayout b = operand_layout(*programs.b);
     const int outputs = programs.algorithm->m * programs.algorithm->n;
-    return static_cast<double>(a.stored + a.inputs_read) * static_cast<double>(block_bytes(Shape::a, block, type)) +
-           static_cast<double>(b.stored + b.inputs_read) * static_cast<double>(block_bytes(Shape::b, block, type)) +
-           static_cast<double>(programs.algorithm->rank() + outputs * (accumulate ? 2 : 1)) *
-               static_cast<double>(block_bytes(Shape::c, block, type));
+    return {static_cast<double>(a.stored + a.inputs_read), static_cast<double>(b.stored + b.inputs_read),
+            static_cast<double>(programs.algorithm->rank() + outputs * (accumulate ? 2 : 1)), 3, false};
 }
 
-int level_passes(const LevelPlan& level, bool core, bool accumulate) {
-    if (level.mode == LevelMode::parallel) {
-        return 3;
-    }
-    return static_cast<int>(combine_runs(level_schedule(level, core, accumulate)).size());
+double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type) {
+    const auto m = static_cast<double>(block.m);
+    const auto k = static_cast<double>(block.k);
+    const auto n = static_cast<double>(block.n);
+    return (cost.a_blocks * m * k + cost.b_blocks * k * n + cost.c_blocks * m * n) *
+           static_cast<double>(element_bytes(type));
 }
 
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {

@@ -44,8 +44,6 @@ int stored_products(const Algorithm& algorithm, bool accumulate);
 
 /// The schedule that a level in serial mode follows.
 const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate);
-/// Does the level's schedule add products onto blocks (so that the level below must accumulate)?
-bool adds_products(const Schedule& schedule);
 
 /// Neighbouring combine steps of one shape, [first, last): they run as one pass over memory.
 struct CombineRun {
@@ -62,10 +60,14 @@ std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block,
 /// Workspace of one level alone, its products' own workspace apart.
 std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block,
                                    Type type);
-/// Bytes read and written by the passes of one level (all additions, once).
-double level_traffic_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block, Type type);
-/// Passes (parallel sections) of one level, its products apart.
-int level_passes(const LevelPlan& level, bool core, bool accumulate);
+/// What the additions of one level cost, whatever the sizes: blocks of each shape read and written, and passes.
+struct LevelCost {
+    double a_blocks = 0, b_blocks = 0, c_blocks = 0;
+    int passes = 0;              // parallel sections, the products apart
+    bool adds_products = false;  // the level below must accumulate
+};
+LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate);
+double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type);
 
 /// Workspace of the whole plan, fringes and changes of basis included. Needs sizes, core, levels, type and flags.
 std::int64_t plan_workspace_bytes(const ProductPlan& plan);

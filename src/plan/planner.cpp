@@ -109,77 +109,116 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
     return seconds;
 }
 
-/// Search over algorithms and modes, level by level from the outside.
+/// Search over algorithms and modes, level by level from the outside. A branch is followed only while it promises to
+/// pay, so that planning takes microseconds where a product takes milliseconds.
 class Search {
 public:
     Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits)
         : problem_(problem), machine_(machine), limits_(limits), best_(plan_with_levels(problem, machine, {})) {
         classical_s_ = best_.predicted_s;
-        if (problem.options.algorithm == "auto") {
-            // Square first: ties go to the earlier one. The rectangular ones serve problems whose sizes differ.
-            for (const char* name : {"winograd", "strassen", "2x2x3-11", "2x3x2-11", "3x2x2-11", "2x3x3-15", "3x2x3-15",
-                                     "3x3x2-15", "3x3x3-23", "2x2x4-14", "4x2x2-14"}) {
-                candidates_.emplace_back(name);
-            }
-        } else {
-            candidates_.push_back(problem.options.algorithm);
-        }
-        std::erase_if(candidates_, [&](const std::string& name) {
-            return !ring_admits(find_algorithm(name).algorithm.ring, problem.type);
-        });
         growth_limit_ = is_float(problem.type) && problem.options.accuracy == Accuracy::balanced
                             ? limits.balanced_growth
                             : HUGE_VAL;
     }
 
     ProductPlan run() {
-        extend(problem_.m, problem_.k, problem_.n);
+        // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory.
+        for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
+            if (problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode)) {
+                add_candidates(mode);
+                extend({problem_.m, problem_.k, problem_.n}, 1, 0, classical_s_, 1, problem_.options.accumulate);
+                if (!refused_) {
+                    break;
+                }
+            }
+        }
         return best_;
     }
 
 private:
-    void extend(std::int64_t m, std::int64_t k, std::int64_t n) {
+    struct Candidate {
+        const CatalogueEntry* entry;
+        LevelPlan level;
+        LevelCost stores, adds;  // entered with beta = 0, and with another
+    };
+
+    void add_candidates(LevelMode mode) {
+        std::vector<std::string> names{problem_.options.algorithm};
+        if (names.front() == "auto") {
+            // Square first: ties go to the earlier one. The rectangular ones serve problems whose sizes differ.
+            names = {"winograd", "strassen", "2x2x2-7-accurate", "2x2x3-11", "2x3x2-11", "3x2x2-11",
+                     "2x3x3-15", "3x2x3-15", "3x3x2-15",         "3x3x3-23", "2x2x4-14", "4x2x2-14"};
+        }
+        for (const std::string& name : names) {
+            const CatalogueEntry& entry = find_algorithm(name);
+            if (ring_admits(entry.algorithm.ring, problem_.type)) {
+                const LevelPlan level{name, mode, ""};
+                const bool core = entry.algorithm.basis.has_value();
+                candidates_.push_back({&entry, level, level_cost(level, core, false), level_cost(level, core, true)});
+            }
+        }
+    }
+
+    /// `count` products of that size stand where this level would be; everything above costs `above_s`.
+    void extend(const BlockSize& size, double count, double above_s, double parent_s, double growth, bool accumulate) {
         if (static_cast<int>(levels_.size()) == limits_.most_levels) {
             return;
         }
-        for (const std::string& name : candidates_) {
-            const Algorithm& algorithm = find_algorithm(name).algorithm;
-            const std::int64_t block_m = m / algorithm.m;
-            const std::int64_t block_k = k / algorithm.k;
-            const std::int64_t block_n = n / algorithm.n;
-            if (std::min({block_m, block_k, block_n}) < limits_.smallest_leaf) {
+        for (const Candidate& candidate : candidates_) {
+            const Algorithm& algorithm = candidate.entry->algorithm;
+            const BlockSize block{size.m / algorithm.m, size.k / algorithm.k, size.n / algorithm.n};
+            const double growth_here = growth * std::max(1.0, candidate.entry->facts.rms_growth);
+            if (std::min({block.m, block.k, block.n}) < limits_.smallest_leaf || growth_here > growth_limit_) {
                 continue;
             }
-            for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
-                if (problem_.options.mode != "auto" && problem_.options.mode != mode_name(mode)) {
-                    continue;
-                }
-                levels_.push_back({name, mode, ""});
-                if (expected_growth(levels_) <= growth_limit_) {
-                    consider();
-                    extend(block_m, block_k, block_n);
-                }
-                levels_.pop_back();
+            const LevelCost& cost = accumulate ? candidate.adds : candidate.stores;
+            const double passes_s =
+                above_s + count * (traffic_bytes(cost, block, problem_.type) / machine_.combine_bytes_per_s +
+                                   cost.passes * machine_.call_s);
+            const double leaves = count * algorithm.rank();
+            const double seconds = passes_s + leaves * leaf_estimate(block);
+            if (seconds > parent_s * kWorthFollowing) {
+                continue;
             }
+            levels_.push_back(candidate.level);
+            if (seconds < best_.predicted_s) {
+                consider();
+            }
+            extend(block, leaves, passes_s, seconds, growth_here, cost.adds_products);
+            levels_.pop_back();
         }
+    }
+
+    double leaf_estimate(const BlockSize& block) const {
+        const std::string leaf = problem_.options.leaf == "auto"
+                                     ? best_leaf(machine_, problem_.type, block.m, block.k, block.n)
+                                     : problem_.options.leaf;
+        return leaf_seconds(machine_, leaf, problem_.type, block.m, block.k, block.n);
     }
 
     void consider() {
         const ProductPlan plan = plan_with_levels(problem_, machine_, levels_);
-        const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
-        const bool pays = plan.predicted_s * limits_.least_gain < classical_s_;
-        if (fits && pays && plan.predicted_s < best_.predicted_s) {
-            best_ = plan;
+        if (plan.predicted_s >= best_.predicted_s || plan.predicted_s * limits_.least_gain >= classical_s_) {
+            return;
         }
+        if (plan.workspace_bytes > problem_.options.workspace_limit_bytes) {
+            refused_ = true;
+            return;
+        }
+        best_ = plan;
     }
+
+    /// A level that seems to lose this much may still pay together with the next one; beyond, it never did.
+    static constexpr double kWorthFollowing = 1.05;
 
     const Problem& problem_;
     const Machine& machine_;
     const PlannerLimits& limits_;
-    std::vector<std::string> candidates_;
+    std::vector<Candidate> candidates_;
     std::vector<LevelPlan> levels_;
     double growth_limit_ = 0;
     double classical_s_ = 0;
+    bool refused_ = false;  // something faster did not fit the workspace
     ProductPlan best_;
 };
 
