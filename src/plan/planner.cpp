@@ -329,10 +329,10 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
-        bytes += count * level_traffic_bytes(level, plan.change_basis, accumulate, block, plan.type);
-        passes += count * level_passes(level, plan.change_basis, accumulate);
-        accumulate =
-            level.mode == LevelMode::serial && adds_products(level_schedule(level, plan.change_basis, accumulate));
+        const LevelCost cost = level_cost(level, plan.change_basis, accumulate);
+        bytes += count * traffic_bytes(cost, block, plan.type);
+        passes += count * cost.passes;
+        accumulate = cost.adds_products;
         count *= algorithm.rank();
     }
     seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s + fringe_seconds(plan, machine);
