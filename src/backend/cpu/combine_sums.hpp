@@ -2,121 +2,194 @@
 // Only for microkernel_<set>.cpp.
 #pragma once
 
+#include "backend/cpu/microkernel.hpp"
 #include "backend/cpu/microkernel_vector.hpp"
 
 namespace heptad::cpu {
 namespace {
 
+/// How terms are added: in a ring with coefficients, in a ring with coefficients 1 and -1 (bit t of `minus_terms` set:
+/// term t > 0 is subtracted), by XOR, by OR.
 struct RingSum {
     template <class T, class X>
-    static HEPTAD_INLINE X term(X x, T coefficient) {
+    static HEPTAD_INLINE X first(X x, T coefficient) {
         return x * coefficient;
     }
-    template <class X>
-    static HEPTAD_INLINE X add(X x, X y) {
-        return x + y;
+    template <class T, class X>
+    static HEPTAD_INLINE X add(X sum, X x, T coefficient, int) {
+        return sum + x * coefficient;
+    }
+};
+template <unsigned minus_terms>
+struct SignedSum {
+    template <class T, class X>
+    static HEPTAD_INLINE X first(X x, T) {
+        return x;
+    }
+    template <class T, class X>
+    static HEPTAD_INLINE X add(X sum, X x, T, int term) {
+        return (minus_terms >> term & 1U) != 0 ? sum - x : sum + x;
     }
 };
 struct XorSum {
     template <class T, class X>
-    static HEPTAD_INLINE X term(X x, T) {
+    static HEPTAD_INLINE X first(X x, T) {
         return x;
     }
-    template <class X>
-    static HEPTAD_INLINE X add(X x, X y) {
-        return x ^ y;
+    template <class T, class X>
+    static HEPTAD_INLINE X add(X sum, X x, T, int) {
+        return static_cast<X>(sum ^ x);
     }
 };
 struct OrSum : XorSum {
-    template <class X>
-    static HEPTAD_INLINE X add(X x, X y) {
-        return x | y;
+    template <class T, class X>
+    static HEPTAD_INLINE X add(X sum, X x, T, int) {
+        return static_cast<X>(sum | x);
     }
 };
 
-/// One vector (or one element) at offset i.
+/// One vector (or one element) at offset i. The number of terms is a constant wherever this is called.
 template <class Sum, class X, class T>
-HEPTAD_INLINE void sum_at(int terms, T* target, const T* const* sources, const T* coefficients, std::int64_t i) {
-    X sum = Sum::template term<T, X>(load_as<X>(sources[0] + i), coefficients[0]);
+HEPTAD_INLINE void sum_at(int count, const SumTerm<T>* terms, T* target, std::int64_t i) {
+    X sum = Sum::template first<T, X>(load_as<X>(terms[0].data + i), terms[0].coefficient);
     HEPTAD_UNROLL
-    for (int t = 1; t < terms; ++t) {
-        sum = static_cast<X>(
-            Sum::template add<X>(sum, Sum::template term<T, X>(load_as<X>(sources[t] + i), coefficients[t])));
+    for (int t = 1; t < count; ++t) {
+        sum = Sum::template add<T, X>(sum, load_as<X>(terms[t].data + i), terms[t].coefficient, t);
     }
     store(target + i, sum);
 }
 
-template <class Sum, int terms, class T>
-void sum_fixed(T* target, const T* const* source_list, const T* coefficient_list, std::int64_t count) {
-    Array<const T*, terms> sources;
-    Array<T, terms> coefficients;
-    for (int t = 0; t < terms; ++t) {
-        sources[t] = source_list[t];
-        coefficients[t] = coefficient_list[t];
+template <class Sum, int count, class T>
+void sum_fixed(int, const SumTerm<T>* given, T* target, std::int64_t target_stride, std::int64_t rows,
+               std::int64_t cols) {
+    Array<SumTerm<T>, count> terms;  // a copy that the compiler can keep in registers
+    HEPTAD_UNROLL
+    for (int t = 0; t < count; ++t) {
+        terms[t] = given[t];
     }
     constexpr int width = lanes<T>;
-    std::int64_t i = 0;
-    for (; i + 4 * width <= count; i += 4 * width) {
-        HEPTAD_UNROLL
-        for (int v = 0; v < 4; ++v) {
-            sum_at<Sum, Vector<T>>(terms, target, sources, coefficients, i + v * width);
-        }
-    }
-    for (; i + width <= count; i += width) {
-        sum_at<Sum, Vector<T>>(terms, target, sources, coefficients, i);
-    }
-    for (; i < count; ++i) {
-        sum_at<Sum, T>(terms, target, sources, coefficients, i);
-    }
-}
-
-template <class Sum, class T>
-void sum_many(int terms, T* target, const T* const* sources, const T* coefficients, std::int64_t count) {
-    constexpr int width = lanes<T>;
-    std::int64_t i = 0;
-    for (; i + 4 * width <= count; i += 4 * width) {
-        Vector<T> sum[4];
-        HEPTAD_UNROLL
-        for (int v = 0; v < 4; ++v) {
-            sum[v] = Sum::template term<T>(load(sources[0] + i + v * width), coefficients[0]);
-        }
-        for (int t = 1; t < terms; ++t) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+        std::int64_t i = 0;
+        for (; i + 4 * width <= cols; i += 4 * width) {
             HEPTAD_UNROLL
             for (int v = 0; v < 4; ++v) {
-                sum[v] = Sum::add(sum[v], Sum::template term<T>(load(sources[t] + i + v * width), coefficients[t]));
+                sum_at<Sum, Vector<T>>(count, terms, target, i + v * width);
             }
         }
+        for (; i + width <= cols; i += width) {
+            sum_at<Sum, Vector<T>>(count, terms, target, i);
+        }
+        for (; i < cols; ++i) {
+            sum_at<Sum, T>(count, terms, target, i);
+        }
+        target += target_stride;
         HEPTAD_UNROLL
-        for (int v = 0; v < 4; ++v) {
-            store(target + i + v * width, sum[v]);
+        for (int t = 0; t < count; ++t) {
+            terms[t].data += terms[t].row_stride;
         }
-    }
-    for (; i < count; ++i) {
-        T sum = static_cast<T>(Sum::template term<T>(sources[0][i], coefficients[0]));
-        for (int t = 1; t < terms; ++t) {
-            sum = static_cast<T>(Sum::add(sum, Sum::template term<T>(sources[t][i], coefficients[t])));
-        }
-        target[i] = sum;
     }
 }
 
 template <class Sum, class T>
-void sum_terms(int terms, T* target, const T* const* sources, const T* coefficients, std::int64_t count) {
-    switch (terms) {
-        case 0:
-            __builtin_memset(target, 0, static_cast<std::size_t>(count) * sizeof(T));
-            return;
-        case 1:
-            return sum_fixed<Sum, 1>(target, sources, coefficients, count);
-        case 2:
-            return sum_fixed<Sum, 2>(target, sources, coefficients, count);
-        case 3:
-            return sum_fixed<Sum, 3>(target, sources, coefficients, count);
-        case 4:
-            return sum_fixed<Sum, 4>(target, sources, coefficients, count);
-        default:
-            return sum_many<Sum>(terms, target, sources, coefficients, count);
+void sum_many(int count, const SumTerm<T>* terms, T* target, std::int64_t target_stride, std::int64_t rows,
+              std::int64_t cols) {
+    constexpr int width = lanes<T>;
+    for (std::int64_t r = 0; r < rows; ++r) {
+        std::int64_t i = 0;
+        for (; i + 4 * width <= cols; i += 4 * width) {
+            Vector<T> sum[4];
+            HEPTAD_UNROLL
+            for (int v = 0; v < 4; ++v) {
+                sum[v] = Sum::template first<T>(load(terms[0].data + r * terms[0].row_stride + i + v * width),
+                                                terms[0].coefficient);
+            }
+            for (int t = 1; t < count; ++t) {
+                const T* data = terms[t].data + r * terms[t].row_stride + i;
+                HEPTAD_UNROLL
+                for (int v = 0; v < 4; ++v) {
+                    sum[v] = Sum::template add<T>(sum[v], load(data + v * width), terms[t].coefficient, t);
+                }
+            }
+            HEPTAD_UNROLL
+            for (int v = 0; v < 4; ++v) {
+                store(target + i + v * width, sum[v]);
+            }
+        }
+        for (; i < cols; ++i) {
+            T sum = Sum::template first<T, T>(terms[0].data[r * terms[0].row_stride + i], terms[0].coefficient);
+            for (int t = 1; t < count; ++t) {
+                const T x = terms[t].data[r * terms[t].row_stride + i];
+                sum = Sum::template add<T, T>(sum, x, terms[t].coefficient, t);
+            }
+            target[i] = sum;
+        }
+        target += target_stride;
     }
+}
+
+template <class T>
+void sum_of_nothing(int, const SumTerm<T>*, T* target, std::int64_t target_stride, std::int64_t rows,
+                    std::int64_t cols) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+        __builtin_memset(target + r * target_stride, 0, static_cast<std::size_t>(cols) * sizeof(T));
+    }
+}
+
+template <class Sum, class T>
+SumKernel<T> choose_by_count(int count) {
+    switch (count) {
+        case 0:
+            return sum_of_nothing<T>;
+        case 1:
+            return sum_fixed<Sum, 1, T>;
+        case 2:
+            return sum_fixed<Sum, 2, T>;
+        case 3:
+            return sum_fixed<Sum, 3, T>;
+        case 4:
+            return sum_fixed<Sum, 4, T>;
+        default:
+            return sum_many<Sum, T>;
+    }
+}
+
+template <class T>
+SumKernel<T> choose_signed(int count, unsigned minus_terms) {
+    static constexpr SumKernel<T> two[] = {sum_fixed<SignedSum<0>, 2, T>, sum_fixed<SignedSum<2>, 2, T>};
+    static constexpr SumKernel<T> three[] = {sum_fixed<SignedSum<0>, 3, T>, sum_fixed<SignedSum<2>, 3, T>,
+                                             sum_fixed<SignedSum<4>, 3, T>, sum_fixed<SignedSum<6>, 3, T>};
+    static constexpr SumKernel<T> four[] = {sum_fixed<SignedSum<0>, 4, T>,  sum_fixed<SignedSum<2>, 4, T>,
+                                            sum_fixed<SignedSum<4>, 4, T>,  sum_fixed<SignedSum<6>, 4, T>,
+                                            sum_fixed<SignedSum<8>, 4, T>,  sum_fixed<SignedSum<10>, 4, T>,
+                                            sum_fixed<SignedSum<12>, 4, T>, sum_fixed<SignedSum<14>, 4, T>};
+    switch (count) {
+        case 1:
+            return sum_fixed<SignedSum<0>, 1, T>;
+        case 2:
+            return two[minus_terms / 2];
+        case 3:
+            return three[minus_terms / 2];
+        default:
+            return four[minus_terms / 2];
+    }
+}
+
+template <class T>
+SumKernel<T> choose_ring_sum(int count, const SumTerm<T>* terms) {
+    constexpr T one{1};
+    constexpr T minus_one = static_cast<T>(T{0} - one);
+    bool signs_only = count >= 1 && count <= 4 && terms[0].coefficient == one;
+    unsigned minus_terms = 0;
+    for (int t = 1; t < count && signs_only; ++t) {
+        signs_only = terms[t].coefficient == one || terms[t].coefficient == minus_one;
+        minus_terms |= terms[t].coefficient == minus_one ? 1U << t : 0U;
+    }
+    return signs_only ? choose_signed<T>(count, minus_terms) : choose_by_count<RingSum, T>(count);
+}
+
+template <class Sum>
+SumKernel<std::uint8_t> choose_bit_sum(int count, const SumTerm<std::uint8_t>*) {
+    return choose_by_count<Sum, std::uint8_t>(count);
 }
 
 }  // namespace

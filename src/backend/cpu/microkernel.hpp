@@ -31,22 +31,34 @@ struct GemmKernels {
     int vector_elements = 0;
 };
 
-/// target[i] = sum over t < terms of coefficients[t] * sources[t][i], added up from the left. A source may be the
-/// target. No terms: zero.
+/// One term of a sum of blocks: rows of `data` lie row_stride elements apart, elements of a row side by side.
 template <class T>
-using SumKernel = void (*)(int terms, T* target, const T* const* sources, const T* coefficients, std::int64_t count);
+struct SumTerm {
+    const T* data = nullptr;
+    std::int64_t row_stride = 0;
+    T coefficient{};
+};
+/// target = sum over t < count of terms[t].coefficient * terms[t].data, added up from the left, on rows x cols
+/// elements. A term may be the target itself. No terms: zero.
+template <class T>
+using SumKernel = void (*)(int count, const SumTerm<T>* terms, T* target, std::int64_t target_stride, std::int64_t rows,
+                           std::int64_t cols);
+
+/// The kernel for terms with these coefficients; fewer than five terms with coefficients 1 and -1 have their own.
+template <class T>
+using SumKernelChoice = SumKernel<T> (*)(int count, const SumTerm<T>* terms);
 
 struct KernelTable {
     GemmKernels<float> gemm_f32;
     GemmKernels<double> gemm_f64;
     GemmKernels<std::uint32_t> gemm_i32;
 
-    SumKernel<float> sum_f32;
-    SumKernel<double> sum_f64;
-    SumKernel<std::uint32_t> sum_i32;
+    SumKernelChoice<float> sum_f32;
+    SumKernelChoice<double> sum_f64;
+    SumKernelChoice<std::uint32_t> sum_i32;
     /// Bytes; coefficients are not looked at.
-    SumKernel<std::uint8_t> sum_xor;
-    SumKernel<std::uint8_t> sum_or;
+    SumKernelChoice<std::uint8_t> sum_xor;
+    SumKernelChoice<std::uint8_t> sum_or;
 
     void (*widen_bf16)(const std::uint16_t* from, float* to, std::int64_t count);
     void (*narrow_bf16)(const float* from, std::uint16_t* to, std::int64_t count);

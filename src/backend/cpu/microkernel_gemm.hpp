@@ -42,9 +42,9 @@ void gemm_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T a
         for (int i = 0; i < rows; i += group) {
             const Vector<T> x = load_scalars(a + i);
             HEPTAD_UNROLL
-            for (int lane = 0; lane < group; ++lane) {
+            for (int j = 0; j < column_vectors; ++j) {
                 HEPTAD_UNROLL
-                for (int j = 0; j < column_vectors; ++j) {
+                for (int lane = 0; lane < group; ++lane) {
                     sum[i + lane][j] = multiply_add_lane<T>(x, lane, y[j], sum[i + lane][j]);
                 }
             }

@@ -38,11 +38,11 @@ constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKern
     table.gemm_f32 = f32;
     table.gemm_f64 = f64;
     table.gemm_i32 = i32;
-    table.sum_f32 = sum_terms<RingSum, float>;
-    table.sum_f64 = sum_terms<RingSum, double>;
-    table.sum_i32 = sum_terms<RingSum, std::uint32_t>;
-    table.sum_xor = sum_terms<XorSum, std::uint8_t>;
-    table.sum_or = sum_terms<OrSum, std::uint8_t>;
+    table.sum_f32 = choose_ring_sum<float>;
+    table.sum_f64 = choose_ring_sum<double>;
+    table.sum_i32 = choose_ring_sum<std::uint32_t>;
+    table.sum_xor = choose_bit_sum<XorSum>;
+    table.sum_or = choose_bit_sum<OrSum>;
     table.widen_bf16 = widen_bf16;
     table.narrow_bf16 = narrow_bf16;
     table.widen_f16 = widen_f16;
