@@ -97,6 +97,9 @@ std::string print_schedule(const Schedule& schedule);
 /// in which case both operands count as destroyed. Fills in the derived fields. Empty when it holds, otherwise a
 /// sentence.
 std::string prove_schedule(Schedule& schedule, Ring ring);
+/// The same against what U, V and W of the algorithm compute, its changes of basis left aside: the core of an
+/// alternative basis is no matrix product by itself.
+std::string prove_schedule_of(Schedule& schedule, const Algorithm& algorithm);
 
 struct SchedulerOptions {
     bool accumulate = false;   // C = C + A*B
@@ -108,8 +111,9 @@ struct SchedulerOptions {
     int additions_per_temporary = 4;
 };
 /// A low-memory schedule for any algorithm in the standard basis: shared subexpressions, reuse of temporaries. Groups
-/// of `width` products stand side by side and do not depend on one another. Deterministic. Throws Error(usage) for an
-/// algorithm with changes of basis (use flattened()) or a width below 1.
+/// of `width` products stand side by side and do not depend on one another. Deterministic. What U, V and W compute need
+/// not be the matrix product: the core of an alternative basis can be scheduled too, once its `basis` is reset. Throws
+/// Error(usage) for an algorithm with changes of basis (use flattened()) or a width below 1.
 Schedule make_schedule(const Algorithm& algorithm, const SchedulerOptions& options);
 /// The same with the sums already shared: programs for U, V and the transpose of W.
 Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,

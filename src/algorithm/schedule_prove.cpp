@@ -28,7 +28,8 @@ char shape_letter(Shape shape) {
 
 class Prover {
 public:
-    Prover(Schedule& schedule, Ring ring) : schedule_(schedule), ring_(ring) {}
+    /// `map` is what must come out; the matrix product if null.
+    Prover(Schedule& schedule, Ring ring, const Algorithm* map) : schedule_(schedule), ring_(ring), map_(map) {}
 
     void run() {
         check_ranges();
@@ -283,6 +284,37 @@ private:
         write(step.target, std::move(result));
     }
 
+    Form block_of_product(int c) const {
+        Form form;
+        for (int l = 0; l < schedule_.k; ++l) {
+            form.emplace_back(product_monomial(c / schedule_.n * schedule_.k + l, l * schedule_.n + c % schedule_.n),
+                              1);
+        }
+        return form;
+    }
+
+    /// sum over s of W[s][c] (U[s] a)(V[s] b)
+    Form bilinear_map(int c) const {
+        std::map<int, Rational> terms;
+        for (int s = 0; s < map_->rank(); ++s) {
+            for (int i = 0; !map_->w(s, c).is_zero() && i < map_->u.cols; ++i) {
+                for (int j = 0; !map_->u(s, i).is_zero() && j < map_->v.cols; ++j) {
+                    if (!map_->v(s, j).is_zero()) {
+                        Rational& sum = terms[product_monomial(i, j)];
+                        sum = sum + map_->w(s, c) * map_->u(s, i) * map_->v(s, j);
+                    }
+                }
+            }
+        }
+        Form form;
+        for (const auto& [monomial, coefficient] : terms) {
+            if (!in_ring(coefficient).is_zero()) {
+                form.emplace_back(monomial, in_ring(coefficient));
+            }
+        }
+        return form;
+    }
+
     void check_result() {
         for (int c = 0; c < blocks(SymbolKind::c); ++c) {
             const Symbol symbol{SymbolKind::c, c};
@@ -291,11 +323,7 @@ private:
             if (held.state != Value::State::defined) {
                 reject("{} is never computed", name);
             }
-            Form wanted;
-            for (int l = 0; l < schedule_.k; ++l) {
-                wanted.emplace_back(
-                    product_monomial(c / schedule_.n * schedule_.k + l, l * schedule_.n + c % schedule_.n), 1);
-            }
+            Form wanted = map_ != nullptr ? bilinear_map(c) : block_of_product(c);
             if (schedule_.accumulates) {
                 wanted.emplace_back(old_c_monomial(c), 1);
             }
@@ -361,6 +389,7 @@ private:
 
     Schedule& schedule_;
     Ring ring_;
+    const Algorithm* map_;
     ScheduleStep* step_ = nullptr;
     std::vector<Value> values_[4];
     std::vector<std::vector<Shape>> holds_;
@@ -371,7 +400,20 @@ private:
 
 std::string prove_schedule(Schedule& schedule, Ring ring) {
     try {
-        Prover(schedule, ring).run();
+        Prover(schedule, ring, nullptr).run();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string prove_schedule_of(Schedule& schedule, const Algorithm& algorithm) {
+    if (schedule.m != algorithm.m || schedule.k != algorithm.k || schedule.n != algorithm.n) {
+        return fmt::format("{} is for {} x {} x {} blocks, {} has {} x {} x {}", schedule.name, schedule.m, schedule.k,
+                           schedule.n, algorithm.name, algorithm.m, algorithm.k, algorithm.n);
+    }
+    try {
+        Prover(schedule, algorithm.ring, &algorithm).run();
     } catch (const Error& error) {
         return error.what();
     }

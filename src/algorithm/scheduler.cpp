@@ -120,7 +120,7 @@ Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, 
     schedule.n = algorithm.n;
     schedule.accumulates = options.accumulate;
     schedule.overwrites_inputs = schedule.overwrites_a = schedule.overwrites_b = options.overwrite_inputs;
-    const std::string objection = prove_schedule(schedule, algorithm.ring);
+    const std::string objection = prove_schedule_of(schedule, algorithm);
     if (!objection.empty()) {
         fail(ErrorCode::internal, "a schedule made for {} does not hold: {}", algorithm.name, objection);
     }

@@ -179,6 +179,23 @@ TEST(Scheduler, without_programs_the_sums_are_shared_here) {
     EXPECT_EQ(count_additions(schedule), 15);
 }
 
+TEST(Scheduler, the_core_of_an_alternative_basis_is_scheduled_for_what_it_computes) {
+    for (const char* name : {"alternative-basis", "self-inverse", "chaining"}) {
+        Algorithm core = find_algorithm(name).algorithm;
+        core.basis.reset();
+        for (const bool accumulate : {false, true}) {
+            Schedule schedule = make_schedule(core, options_with(accumulate, false));
+            EXPECT_EQ(prove_schedule_of(schedule, core), "");
+            EXPECT_NE(prove_schedule(schedule, core.ring), "") << "the core is no product by itself";
+            EXPECT_EQ(count_products(schedule), 7);
+            schedule.steps.pop_back();
+            EXPECT_NE(prove_schedule_of(schedule, core), "");
+        }
+    }
+    Schedule schedule = make("2x2x3-11", options_with(false, false));
+    EXPECT_NE(prove_schedule_of(schedule, find_algorithm("winograd").standard).find("2 x 2 x 3"), std::string::npos);
+}
+
 TEST(Scheduler, it_is_quick) {
     // The limits are 50 ms and 2 s on an idle core in a release build; ten times that still finds a blow-up where
     // sanitizers or other tests share the machine.
