@@ -226,26 +226,36 @@ std::string blis_word_for(const BlisArchitecture& arch, const VendorLibrary& lib
     return "";
 }
 
-/// Loading BLIS starts nothing; its first call reads BLIS_ARCH_TYPE and picks. That first call is made here.
-void pick_blis_core(const BlisArchitecture& arch, VendorLibrary& library) {
-    if (const char* set = kMayPickPoorKernels ? std::getenv("BLIS_ARCH_TYPE") : nullptr) {
-        library.correction = fmt::format("left at BLIS_ARCH_TYPE={} as set in the environment", set);
-    } else if (kMayPickPoorKernels) {
-        const std::string picked = ask_child([&] { return arch.current(); }).value_or("");
-        const std::string better = picked.empty() ? "" : better_blis_core(cpu_info(), picked);
+/// Loading BLIS starts nothing; its first product reads BLIS_ARCH_TYPE and picks. That first product is made here, and
+/// it must come before any question about the pick: asked earlier, BLIS 0.9 takes every BLIS_ARCH_TYPE for invalid.
+/// Returns why the library cannot be used, or "".
+std::string pick_blis_core(const BlisArchitecture& arch, VendorLibrary& library) {
+    const auto pick = [&]() -> std::string {
+        return multiplies(library.sgemm, library.dgemm) ? arch.current() : std::string();
+    };
+    const char* set = std::getenv("BLIS_ARCH_TYPE");
+    if (kMayPickPoorKernels || set != nullptr) {
+        const std::optional<std::string> picked = ask_child(pick);
+        if (!picked) {
+            return fmt::format("{} ends the process at its first product{}", library.path,
+                               set != nullptr ? fmt::format(" with BLIS_ARCH_TYPE={}", set) : "");
+        }
+        const std::string better = set != nullptr ? "" : better_blis_core(cpu_info(), *picked);
         const std::string word = better.empty() ? "" : blis_word_for(arch, library, better);
-        if (!word.empty()) {
+        if (set != nullptr) {
+            library.correction = fmt::format("left at BLIS_ARCH_TYPE={} as set in the environment", set);
+        } else if (!word.empty()) {
             const ScopedEnvironment arch_type("BLIS_ARCH_TYPE", word.c_str());
-            arch.query();
+            pick();
         }
         if (!better.empty()) {
             library.correction =
-                arch.current() == better
-                    ? fmt::format("picked the slow {} kernel for itself; made to use {}", picked, better)
-                    : fmt::format("runs the slow {} kernel and cannot be made to use {}", picked, better);
+                pick() == better ? fmt::format("picked the slow {} kernel for itself; made to use {}", *picked, better)
+                                 : fmt::format("runs the slow {} kernel and cannot be made to use {}", *picked, better);
         }
     }
-    library.core = arch.current();
+    library.core = pick();
+    return "";
 }
 
 std::string load_blis(const char* file, VendorLibrary& library) {
@@ -265,7 +275,9 @@ std::string load_blis(const char* file, VendorLibrary& library) {
     const BlisArchitecture arch{symbol<int (*)()>(handle, "bli_arch_query_id"),
                                 symbol<const char* (*)(int)>(handle, "bli_arch_string")};
     if (arch.query != nullptr && arch.name != nullptr) {
-        pick_blis_core(arch, library);
+        if (std::string problem = pick_blis_core(arch, library); !problem.empty()) {
+            return problem;
+        }
     }
     // BLIS counts threads in 64 bits. Static, since it is loaded once per process.
     static long (*get)() = nullptr;
