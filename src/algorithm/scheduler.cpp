@@ -105,9 +105,10 @@ Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, 
     } else {
         contest.enter(sums_a, sums_b, sums_c);
     }
-    contest.enter(plain_a, plain_b, sums_c);
-    contest.enter(sums_a, sums_b, plain_c);
-    contest.enter(plain_a, plain_b, plain_c);
+    for (int plain = 1; plain < 8; ++plain) {  // bits: A, B, C
+        contest.enter((plain & 1) != 0 ? plain_a : sums_a, (plain & 2) != 0 ? plain_b : sums_b,
+                      (plain & 4) != 0 ? plain_c : sums_c);
+    }
     Schedule schedule = contest.winner();
     schedule.name = fmt::format("made-{}{}{}{}{}", algorithm.name, options.accumulate ? "-accumulate" : "",
                                 options.c_as_scratch ? "-scratch" : "", options.overwrite_inputs ? "-overwrite" : "",

@@ -22,7 +22,6 @@ struct Candidate {
     int peak, live, operations;
     std::size_t parent;
     int product;
-    std::vector<bool> done;
     auto key() const { return std::tie(peak, live, operations, parent, product); }
 };
 
@@ -33,7 +32,7 @@ BeamSize beam_size(int rank) {
     if (rank <= 8) {
         return {70, 2};
     }
-    return rank <= 30 ? BeamSize{12, 1} : BeamSize{4, 1};
+    return rank <= 30 ? BeamSize{40, 1} : BeamSize{16, 1};
 }
 
 }  // namespace
@@ -47,15 +46,17 @@ std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const Sched
     const BeamSize size = beam_size(graph.rank);
     std::vector<BeamState> beam;
     beam.push_back({Simulation(graph, options, nullptr), std::vector<bool>(static_cast<std::size_t>(graph.rank)), {}});
+    std::vector<Candidate> candidates;
+    Simulation next = beam[0].simulation;
     for (int step = 0; step < graph.rank; ++step) {
-        std::vector<Candidate> candidates;
+        candidates.clear();
         for (std::size_t parent = 0; parent < beam.size(); ++parent) {
             for (int s = 0; s < graph.rank; ++s) {
                 const auto index = static_cast<std::size_t>(s);
                 if (beam[parent].done[index]) {
                     continue;
                 }
-                Simulation next = beam[parent].simulation;
+                next = beam[parent].simulation;
                 next.play(s);
                 if (step + 1 == graph.rank) {
                     next.finish();
@@ -63,10 +64,7 @@ std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const Sched
                 if (next.peak_temporaries() > limit) {
                     continue;
                 }
-                std::vector<bool> done = beam[parent].done;
-                done[index] = true;
-                candidates.push_back(
-                    {next.peak_temporaries(), next.live_values(), next.operations(), parent, s, std::move(done)});
+                candidates.push_back({next.peak_temporaries(), next.live_values(), next.operations(), parent, s});
             }
         }
         std::sort(candidates.begin(), candidates.end(),
@@ -75,12 +73,16 @@ std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const Sched
         std::vector<BeamState> next_beam;
         const bool last = step + 1 == graph.rank;
         for (const Candidate& candidate : candidates) {
-            if (next_beam.size() >= size.states || (!last && kept_of_set[candidate.done]++ >= size.per_set)) {
+            if (next_beam.size() >= size.states) {
+                break;
+            }
+            std::vector<bool> done = beam[candidate.parent].done;
+            done[static_cast<std::size_t>(candidate.product)] = true;
+            if (!last && kept_of_set[done]++ >= size.per_set) {
                 continue;
             }
-            BeamState state = beam[candidate.parent];
+            BeamState state{beam[candidate.parent].simulation, std::move(done), beam[candidate.parent].order};
             state.simulation.play(candidate.product);
-            state.done = candidate.done;
             state.order.push_back(candidate.product);
             next_beam.push_back(std::move(state));
         }

@@ -12,7 +12,7 @@ std::size_t at(int index) {
 }  // namespace
 
 Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& options, Recording* recording)
-    : graph_(graph), options_(options), recording_(recording) {
+    : graph_(&graph), options_(&options), recording_(recording) {
     const auto reserve = [&](std::size_t count) {
         const std::size_t begin = book_.size();
         book_.resize(begin + count);
@@ -58,8 +58,8 @@ Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& opti
 }
 
 int Simulation::temporaries_now() const {
-    const int c_blocks = graph_.m * graph_.n;
-    if (options_.c_as_scratch) {
+    const int c_blocks = graph_->m * graph_->n;
+    if (options_->c_as_scratch) {
         return std::max(0, live_a_ + live_b_ + live_c_ - c_blocks - dead_inputs_a_ - dead_inputs_b_);
     }
     return std::max(0, live_a_ - dead_inputs_a_) + std::max(0, live_b_ - dead_inputs_b_) +
@@ -87,7 +87,7 @@ void Simulation::read_operand(const OperandGraph& graph, Operand& operand, Shape
     if (--book(operand.left, value) == 0) {
         if (value >= graph.inputs) {
             --(shape == Shape::a ? live_a_ : live_b_);
-        } else if (options_.overwrite_inputs) {
+        } else if (options_->overwrite_inputs) {
             ++(shape == Shape::a ? dead_inputs_a_ : dead_inputs_b_);
         }
     }
@@ -120,10 +120,10 @@ void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape
 }
 
 void Simulation::play(int s) {
-    make_operand(graph_.a, a_, Shape::a, graph_.a.operand[at(s)]);
-    make_operand(graph_.b, b_, Shape::b, graph_.b.operand[at(s)]);
+    make_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
+    make_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
     group_.push_back(s);
-    if (static_cast<int>(group_.size()) >= options_.width) {
+    if (static_cast<int>(group_.size()) >= options_->width) {
         run_group();
     }
 }
@@ -141,15 +141,15 @@ void Simulation::run_group() {
         sums_of_b_.clear();
     }
     ++groups_;
-    std::vector<int> added_to;  // sums that a product of this group was added to: one each, they run at once
+    added_to_.clear();  // sums that a product of this group was added to: one each, they run at once
     for (const int s : group_) {
         // A product for one sum only, already begun, is added where it belongs.
-        const int q = graph_.uses[at(s)] == 1 ? graph_.consumers[at(s)][0] : -1;
+        const int q = graph_->uses[at(s)] == 1 ? graph_->consumers[at(s)][0] : -1;
         std::size_t index = 0;
-        bool direct = q >= 0 && (options_.accumulate || options_.adding_products) && book(begun_, q) != 0 &&
-                      std::find(added_to.begin(), added_to.end(), q) == added_to.end();
+        bool direct = q >= 0 && (options_->accumulate || options_->adding_products) && book(begun_, q) != 0 &&
+                      std::find(added_to_.begin(), added_to_.end(), q) == added_to_.end();
         if (direct) {
-            const auto& terms = graph_.accumulators[at(q)].terms;
+            const auto& terms = graph_->accumulators[at(q)].terms;
             while (terms[index].value != s) {
                 ++index;
             }
@@ -159,23 +159,23 @@ void Simulation::run_group() {
         if (recording_ != nullptr) {
             op.product = true;
             op.group = groups_;
-            op.terms = {operand_term(graph_.a, a_, Shape::a, graph_.a.operand[at(s)], 1),
-                        operand_term(graph_.b, b_, Shape::b, graph_.b.operand[at(s)], 1)};
+            op.terms = {operand_term(graph_->a, a_, Shape::a, graph_->a.operand[at(s)], 1),
+                        operand_term(graph_->b, b_, Shape::b, graph_->b.operand[at(s)], 1)};
         }
         if (direct) {
-            added_to.push_back(q);
+            added_to_.push_back(q);
             taken(q, index) = 1;
             --book(left_c_, s);
             --book(terms_left_, q);
             if (recording_ != nullptr) {
-                const bool plus = graph_.accumulators[at(q)].terms[index].coefficient == Rational(1);
+                const bool plus = graph_->accumulators[at(q)].terms[index].coefficient == Rational(1);
                 op.update = plus ? ScheduleStep::Update::add : ScheduleStep::Update::subtract;
                 op.target = sum_reg_[at(q)];
             }
         } else {
             ++live_c_;
             book(available_, s) = 1;
-            touched_.insert(touched_.end(), graph_.consumers[at(s)].begin(), graph_.consumers[at(s)].end());
+            touched_.insert(touched_.end(), graph_->consumers[at(s)].begin(), graph_->consumers[at(s)].end());
             if (recording_ != nullptr) {
                 op.target = value_reg_[at(s)] = new_register(Shape::c);
             }
@@ -186,11 +186,11 @@ void Simulation::run_group() {
     }
     note_peak();
     for (const int s : group_) {
-        read_operand(graph_.a, a_, Shape::a, graph_.a.operand[at(s)]);
-        read_operand(graph_.b, b_, Shape::b, graph_.b.operand[at(s)]);
+        read_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
+        read_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
     }
     group_.clear();
-    for (const int q : added_to) {
+    for (const int q : added_to_) {
         if (book(terms_left_, q) == 0) {
             complete(q);
         }
@@ -205,29 +205,28 @@ void Simulation::release(int value) {
 }
 
 void Simulation::settle(bool force) {
-    std::vector<int> ready;
     const auto visit = [&](int q, bool forced) {
-        const auto& terms = graph_.accumulators[at(q)].terms;
+        const auto& terms = graph_->accumulators[at(q)].terms;
         if (book(terms_left_, q) == 0) {
             return false;
         }
-        ready.clear();
+        ready_.clear();
         bool one_dies = false;
         for (std::size_t i = 0; i < terms.size(); ++i) {
             if (taken(q, i) == 0 && book(available_, terms[i].value) != 0) {
-                ready.push_back(static_cast<int>(i));
+                ready_.push_back(static_cast<int>(i));
                 one_dies = one_dies || book(left_c_, terms[i].value) == 1;
             }
         }
-        if (ready.empty()) {
+        if (ready_.empty()) {
             return false;
         }
         // One term alone begins a sum if it can stay where it is: products may then be added to it.
         const bool enough =
-            ready.size() >= 2 || ready.size() == terms.size() || terms[at(ready[0])].coefficient == Rational(1);
-        const bool take = book(begun_, q) != 0 || (enough && one_dies) || (forced && ready.size() == terms.size());
+            ready_.size() >= 2 || ready_.size() == terms.size() || terms[at(ready_[0])].coefficient == Rational(1);
+        const bool take = book(begun_, q) != 0 || (enough && one_dies) || (forced && ready_.size() == terms.size());
         if (take) {
-            take_terms(q, ready);
+            take_terms(q, ready_);
         }
         return take;
     };
@@ -237,9 +236,9 @@ void Simulation::settle(bool force) {
         while (!touched_.empty()) {
             std::sort(touched_.begin(), touched_.end());
             touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-            const std::vector<int> now = std::move(touched_);
+            visiting_.swap(touched_);
             touched_.clear();
-            for (const int q : now) {
+            for (const int q : visiting_) {
                 visit(q, false);
             }
         }
@@ -247,7 +246,7 @@ void Simulation::settle(bool force) {
             return;
         }
         bool moved = false;
-        for (std::size_t q = 0; q < graph_.accumulators.size() && !moved; ++q) {
+        for (std::size_t q = 0; q < graph_->accumulators.size() && !moved; ++q) {
             moved = visit(static_cast<int>(q), true);
         }
         if (!moved) {
@@ -257,7 +256,7 @@ void Simulation::settle(bool force) {
 }
 
 void Simulation::take_terms(int q, const std::vector<int>& terms) {
-    const Accumulator& sum = graph_.accumulators[at(q)];
+    const Accumulator& sum = graph_->accumulators[at(q)];
     const bool begins = book(begun_, q) == 0;
     // A term that nobody else reads begins the sum under another name, without an operation.
     const LinearTerm& first = sum.terms[at(terms[0])];
@@ -287,7 +286,7 @@ void Simulation::take_terms(int q, const std::vector<int>& terms) {
         taken(q, at(i)) = 1;
         --book(terms_left_, q);
         release(value);
-        touched_.insert(touched_.end(), graph_.consumers[at(value)].begin(), graph_.consumers[at(value)].end());
+        touched_.insert(touched_.end(), graph_->consumers[at(value)].begin(), graph_->consumers[at(value)].end());
     }
     note_peak();
     if (book(terms_left_, q) == 0) {
@@ -296,12 +295,12 @@ void Simulation::take_terms(int q, const std::vector<int>& terms) {
 }
 
 void Simulation::complete(int q) {
-    const int value = graph_.rank + q;
+    const int value = graph_->rank + q;
     book(available_, value) = 1;
-    touched_.insert(touched_.end(), graph_.consumers[at(value)].begin(), graph_.consumers[at(value)].end());
+    touched_.insert(touched_.end(), graph_->consumers[at(value)].begin(), graph_->consumers[at(value)].end());
     if (recording_ != nullptr) {
         value_reg_[at(value)] = sum_reg_[at(q)];
-        const int output = graph_.accumulators[at(q)].output;
+        const int output = graph_->accumulators[at(q)].output;
         if (output >= 0) {
             recording_->final_registers[at(output)] = sum_reg_[at(q)];
         }

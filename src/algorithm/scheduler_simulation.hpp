@@ -46,8 +46,8 @@ private:
                                   Rational coefficient) const;
     int new_register(Shape shape);
 
-    const SchedulerGraph& graph_;
-    const SchedulerOptions& options_;
+    const SchedulerGraph* graph_;  // pointers, so that a simulation can be assigned
+    const SchedulerOptions* options_;
     Recording* recording_;
     Operand a_, b_;
     // The search copies simulations by the thousand, so that all its counters and flags are one array.
@@ -59,11 +59,12 @@ private:
     std::size_t taken_ = 0;       // per accumulator and term, from first_term_[q] on
     std::int16_t& book(std::size_t part, int index) { return book_[part + static_cast<std::size_t>(index)]; }
     std::int16_t& taken(int q, std::size_t term) {
-        return book_[taken_ + static_cast<std::size_t>(graph_.first_term[static_cast<std::size_t>(q)]) + term];
+        return book_[taken_ + static_cast<std::size_t>(graph_->first_term[static_cast<std::size_t>(q)]) + term];
     }
     std::vector<int> value_reg_, sum_reg_;  // when recording: of available values, of begun sums
     std::vector<int> group_;
-    std::vector<int> touched_;  // accumulators that may have something to take
+    std::vector<int> touched_;                      // accumulators that may have something to take
+    std::vector<int> visiting_, ready_, added_to_;  // for settle() and run_group(); members to keep their memory
     int live_a_ = 0, live_b_ = 0, live_c_ = 0;
     int dead_inputs_a_ = 0, dead_inputs_b_ = 0;
     int peak_ = 0, operations_ = 0, groups_ = 0;
