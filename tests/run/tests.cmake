@@ -1,0 +1,1 @@
+heptad_test(run/symbolic_test heptad_run LABELS slow)
