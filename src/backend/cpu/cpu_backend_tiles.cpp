@@ -1,6 +1,7 @@
 #include "backend/cpu/cpu_backend_tiles.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/size.hpp"
 
@@ -8,44 +9,61 @@ namespace heptad::cpu {
 namespace {
 
 constexpr std::int64_t kLargestTile = std::int64_t{1} << 30;  // BLAS counts in 32 bits
-constexpr std::int64_t kComfortableTile = 256;
 constexpr std::int64_t kSmallestTile = 32;
-constexpr double kSmallestVolume = 48.0 * 48.0 * 48.0;
+constexpr double kTasksPerThread = 8;  // at most
+constexpr double kPackingWork = 16;    // multiplications that packing one element costs
+constexpr double kUnevenCores = 0.15;  // how much slower the slowest core may be
+constexpr double kStartWork = 150e3;   // multiplications that are done while a second thread wakes up
 
-/// Register tiles of the kernels in use are 4 to 48 wide; 96 is divided by nearly all of them, 16 by many.
+/// Register tiles of the kernels in use are 4 to 48 wide; 16 is a multiple or a divisor of most of them, and the halves
+/// and quarters of round sizes stay what they are.
 std::int64_t rounded_tile(std::int64_t size, std::int64_t parts) {
-    const std::int64_t even = ceil_div(size, parts);
-    const std::int64_t unit = even >= 6 * 96 ? 96 : 16;
-    return parts == 1 ? size : std::min(size, ceil_div(even, unit) * unit);
+    constexpr std::int64_t unit = 16;
+    return parts == 1 ? size : std::min(size, ceil_div(ceil_div(size, parts), unit) * unit);
 }
 
-}  // namespace
-
-TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, double share) {
-    std::int64_t row_parts = ceil_div(m, kLargestTile);
-    std::int64_t col_parts = ceil_div(n, kLargestTile);
-    const double volume = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-    const double many = threads > 1 ? 4.0 * threads * share : 1;
-    const double few = std::min(threads > 1 ? 2.0 * threads * share : 1, volume / kSmallestVolume);
-    // Cut the longer side of a tile in one more part, until there are enough of them.
-    for (;;) {
-        const double parts = static_cast<double>(row_parts) * static_cast<double>(col_parts);
-        const bool by_rows = m * col_parts >= n * row_parts;
-        const std::int64_t size = by_rows ? m : n;
-        std::int64_t& side = by_rows ? row_parts : col_parts;
-        const std::int64_t next = size / (side + 1);
-        const bool wanted = (parts < many && next >= kComfortableTile) || (parts < few && next >= kSmallestTile);
-        if (!wanted) {
-            break;
-        }
-        ++side;
-    }
+TileGrid grid_of(std::int64_t m, std::int64_t n, std::int64_t row_parts, std::int64_t col_parts) {
     TileGrid grid;
     grid.rows = rounded_tile(m, row_parts);
     grid.cols = rounded_tile(n, col_parts);
     grid.row_tiles = ceil_div(m, grid.rows);
     grid.col_tiles = ceil_div(n, grid.cols);
     return grid;
+}
+
+/// Multiplications per column of A that the busiest thread has to do or to wait for.
+double cost_of(const TileGrid& grid, double threads, double k) {
+    const double rows = static_cast<double>(grid.rows), cols = static_cast<double>(grid.cols);
+    const double rounds = std::ceil(static_cast<double>(grid.count()) / threads);
+    const double waiting = grid.count() > 1 ? kUnevenCores : 0;
+    const double starting = grid.count() > 1 ? kStartWork / k : 0;
+    return (rounds + waiting) * (rows * cols + kPackingWork * (rows + cols)) + starting;
+}
+
+}  // namespace
+
+TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, double share) {
+    const std::int64_t least_row_parts = ceil_div(m, kLargestTile), least_col_parts = ceil_div(n, kLargestTile);
+    TileGrid best = grid_of(m, n, least_row_parts, least_col_parts);
+    const double own_threads = std::max(1.0, std::round(threads * share));
+    const double most_tasks = kTasksPerThread * threads * share;
+    if (threads == 1 || most_tasks < 2) {
+        return best;  // the other products of the batch keep the threads busy
+    }
+    double best_cost = cost_of(best, own_threads, static_cast<double>(k));
+    const std::int64_t most_row_parts = std::max(least_row_parts, m / kSmallestTile);
+    const std::int64_t most_col_parts = std::max(least_col_parts, n / kSmallestTile);
+    for (std::int64_t r = least_row_parts; r <= most_row_parts && static_cast<double>(r) <= most_tasks; ++r) {
+        for (std::int64_t c = least_col_parts; c <= most_col_parts && static_cast<double>(r * c) <= most_tasks; ++c) {
+            const TileGrid grid = grid_of(m, n, r, c);
+            const double cost = cost_of(grid, own_threads, static_cast<double>(k));
+            if (cost < best_cost) {
+                best = grid;
+                best_cost = cost;
+            }
+        }
+    }
+    return best;
 }
 
 Product tile_of(const Product& product, const TileGrid& grid, std::int64_t index) {

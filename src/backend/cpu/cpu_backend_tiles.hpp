@@ -17,9 +17,9 @@ struct TileGrid {
 
 /// The grid for one product out of a batch. `share` is the part of the batch's work it makes (1 for a lone product).
 ///
-/// Knobs: about 4 tasks per thread, so that a slow core does not keep the others waiting, while tiles stay at 256 rows
-/// and columns, where a call packs little for what it multiplies; below that just 2 tasks per thread, as long as a tile
-/// has the work of 48 x 48 x 48 and starting a thread pays. Sizes are rounded to what kernels' registers divide.
+/// The grid is the one whose predicted time is least: rounds of equal tiles over the threads, each tile with the cost
+/// of packing its rows and columns, part of a tile to wait for the slowest core, and the start of the other threads.
+/// Precondition: m, n >= 1.
 TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, double share);
 
 /// Tile number `index` of a product, 0 <= index < grid.count().
