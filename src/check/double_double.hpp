@@ -1,11 +1,13 @@
 // Sums of products in about 106 bits: an unevaluated pair hi + lo. A product is split exactly into its rounded value
-// and its error (by a fused multiply-add, or Dekker's splitting where the machine has none), and so is a sum (Knuth).
-// The relative error of a sum of k products is about k * 2^-105.
+// and its error (by a fused multiply-add, or by splitting the factors where the machine has none), and so is a sum
+// (Knuth). The relative error of a sum of k products is about k * 2^-105.
 //
 // Source: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithm 5.3 (Dot2).
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace heptad::check {
 
@@ -16,13 +18,14 @@ struct DoubleDouble {
 
 /// The error of the rounded product p = x * y: x * y - p, exactly, away from over- and underflow.
 inline double product_error(double x, double y, double p) {
-#if defined(__FP_FAST_FMA)
+#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)  // one instruction
     return std::fma(x, y, -p);
 #else
-    // x = xh + xl with 26 bits each. The factor is 2^27 + 1; |x| above 2^996 overflows and gives a NaN, which a check
-    // reports as not verifiable.
-    const double xc = 134217729.0 * x, yc = 134217729.0 * y;
-    const double xh = xc - (xc - x), yh = yc - (yc - y);
+    // x = xh + xl, the upper 26 bits of the significand (cut off, so that nothing overflows) and the lower 27. All
+    // partial products are exact but xl * yl, which needs 54 bits: an error of 2^-106 of the product at most.
+    constexpr std::uint64_t upper = ~std::uint64_t{0x7ffffff};
+    const double xh = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & upper);
+    const double yh = std::bit_cast<double>(std::bit_cast<std::uint64_t>(y) & upper);
     const double xl = x - xh, yl = y - yh;
     return xl * yl - (((p - xh * yh) - xl * yh) - xh * yl);
 #endif

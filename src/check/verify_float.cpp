@@ -66,7 +66,8 @@ Scales scales(const VerifyProblem& problem, const RowFacts& a, const RowFacts& b
     const double sum_u = has_wider_sums(type) ? std::max(u, 0x1p-24 * std::sqrt(k)) : u * std::sqrt(k + 1);
     Scales s{};
     s.noise_per_root_column = sum_u * norms + 2 * u * std::fabs(options.beta) * c0.max_abs;
-    s.noise_per_column = (k + 2) * (1 + std::fabs(options.alpha)) * smallest_subnormal(type);
+    // Each product and, without a fused operation, each of the four parts of its exact error may underflow.
+    s.noise_per_column = 4 * (k + 2) * (1 + std::fabs(options.alpha)) * smallest_subnormal(type);
     const double growth =
         has_wider_sums(type) ? 2 * options.tolerance * (1 + 0x1p-24 / u * k) : options.tolerance * (k + 1);
     s.entry = growth * u * norms;

@@ -167,7 +167,7 @@ TEST(VerifyFloat, very_large_and_very_small_numbers_pass_without_overflow_on_the
         }
         auto c = naive_floats<double>(a, b);
         EXPECT_TRUE(verify(a, b, c, seeded(1)).passed()) << scale;
-        c(2, 3) += c(2, 3) * 0.1 + 20 * scale * scale;
+        c(2, 3) += c(2, 3) * 0.1 + 100 * scale * scale;
         EXPECT_FALSE(verify(a, b, c, seeded(1)).passed()) << scale;
     }
 }

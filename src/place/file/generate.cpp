@@ -70,7 +70,7 @@ struct Chance {
     std::uint64_t below;
     explicit Chance(double probability)
         : certain(probability >= 1),
-          below(certain ? 0 : static_cast<std::uint64_t>(std::ldexp(std::max(probability, 0.0), 64))) {}
+          below(probability > 0 && !certain ? static_cast<std::uint64_t>(std::ldexp(probability, 64)) : 0) {}
     bool happens(std::uint64_t word) const { return certain || word < below; }
 };
 
