@@ -114,24 +114,34 @@ void update_from_tile(const T* tile, int tile_cols, std::int64_t rows, std::int6
     }
 }
 
-/// The two inner loops: packed block of A (rows x depth) times packed block of B (depth x cols).
+/// One tile of c, where used_rows x used_cols of it exist.
+template <class T>
+void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth, std::int64_t used_cols,
+                   T alpha, const T* a, const T* b, T beta, const Matrix<T>& c) {
+    if (c.col_stride == 1 && used_rows == kernels.tile_rows && used_cols == kernels.tile_cols) {
+        kernels.tile(depth, a, b, alpha, beta, c.data, c.row_stride);
+        return;
+    }
+    constexpr std::int64_t largest_tile = 1024;
+    alignas(64) T sums[largest_tile];
+    kernels.tile(depth, a, b, T{1}, T{0}, sums, kernels.tile_cols);
+    update_from_tile(sums, kernels.tile_cols, used_rows, used_cols, alpha, beta, c);
+}
+
+/// The inner loops: packed block of A (rows x depth) times packed block of B (depth x cols). A few panels of B stay in
+/// L1 while the panels of A come by, so that each of those is fetched from L2 once for all of them.
 template <class T>
 void multiply_blocks(const GemmKernels<T>& kernels, std::int64_t rows, std::int64_t depth, std::int64_t cols, T alpha,
                      const T* packed_a, const T* packed_b, T beta, const Matrix<T>& c) {
-    constexpr std::int64_t largest_tile = 1024;
-    alignas(64) T edge[largest_tile];
-    for (std::int64_t j = 0; j < cols; j += kernels.tile_cols) {
-        const std::int64_t used_cols = std::min<std::int64_t>(kernels.tile_cols, cols - j);
+    const std::int64_t group_cols = kernels.panels_in_l1 * kernels.tile_cols;
+    for (std::int64_t group = 0; group < cols; group += group_cols) {
+        const std::int64_t group_end = std::min(group + group_cols, cols);
         for (std::int64_t i = 0; i < rows; i += kernels.tile_rows) {
             const std::int64_t used_rows = std::min<std::int64_t>(kernels.tile_rows, rows - i);
-            const T* a = packed_a + i * depth;
-            const T* b = packed_b + j * depth;
-            if (c.col_stride == 1 && used_rows == kernels.tile_rows && used_cols == kernels.tile_cols) {
-                kernels.tile(depth, a, b, alpha, beta, c.at(i, j), c.row_stride);
-            } else {
-                kernels.tile(depth, a, b, T{1}, T{0}, edge, kernels.tile_cols);
-                update_from_tile(edge, kernels.tile_cols, used_rows, used_cols, alpha, beta,
-                                 {c.at(i, j), c.row_stride, c.col_stride});
+            for (std::int64_t j = group; j < group_end; j += kernels.tile_cols) {
+                const std::int64_t used_cols = std::min<std::int64_t>(kernels.tile_cols, cols - j);
+                multiply_tile(kernels, used_rows, depth, used_cols, alpha, packed_a + i * depth, packed_b + j * depth,
+                              beta, {c.at(i, j), c.row_stride, c.col_stride});
             }
         }
     }
@@ -195,6 +205,10 @@ void multiply_small(const TypedProduct<T>& p, InstructionSet set) {
 
 template <class T>
 void gemm_typed(const Product& product, T alpha, T beta, InstructionSet set) {
+    if (product.a.cols == 0 || alpha == T{0}) {  // decided on the converted alpha: one that underflows is zero
+        scale_view(static_cast<double>(beta), product.c, set);
+        return;
+    }
     const auto matrix = [](const ConstView& v) {
         return Matrix<const T>{static_cast<const T*>(v.data), v.row_stride, v.col_stride};
     };
@@ -225,11 +239,6 @@ bool gemm_supports(Type type) noexcept {
 
 void gemm(const Product& product, InstructionSet set) {
     if (product.c.rows == 0 || product.c.cols == 0) {
-        return;
-    }
-    const bool product_is_zero = product.a.cols == 0 || product.alpha == 0;
-    if (product_is_zero) {
-        scale_view(product.beta, product.c, set);
         return;
     }
     switch (product.c.type) {

@@ -14,8 +14,9 @@ namespace heptad::cpu {
 template <class T>
 struct GemmKernels {
     int tile_rows = 0, tile_cols = 0;
-    // Cache blocks: a block of A (block_rows x block_depth) stays in L2, a panel of B (block_depth x tile_cols) in L1.
+    // Cache blocks: a block of A (block_rows x block_depth) stays in L2, panels of B (block_depth x tile_cols) in L1.
     std::int64_t block_rows = 0, block_depth = 0, block_cols = 0;
+    std::int64_t panels_in_l1 = 1;
 
     /// c = alpha * (a panel * b panel) + beta * c, for a full tile with unit column stride. beta == 0: c is not read.
     void (*tile)(std::int64_t k, const T* a, const T* b, T alpha, T beta, T* c, std::int64_t c_row_stride);

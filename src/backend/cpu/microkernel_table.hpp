@@ -13,6 +13,7 @@ namespace {
 
 struct CacheBlocks {
     std::int64_t rows, depth, cols;
+    std::int64_t panels_in_l1 = 1;
 };
 
 template <class T, int rows, int column_vectors>
@@ -24,6 +25,7 @@ constexpr GemmKernels<T> gemm_kernels(CacheBlocks blocks) {
     kernels.block_rows = (blocks.rows + rows - 1) / rows * rows;
     kernels.block_depth = blocks.depth;
     kernels.block_cols = (blocks.cols + cols - 1) / cols * cols;
+    kernels.panels_in_l1 = blocks.panels_in_l1;
     kernels.tile = gemm_tile<T, rows, column_vectors>;
     kernels.pack_a = pack_panels<T, rows>;
     kernels.pack_b = pack_panels<T, cols>;

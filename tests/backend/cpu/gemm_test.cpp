@@ -172,6 +172,13 @@ TEST_P(gemm_kernels, alpha_zero_or_k_zero_does_not_read_a_and_b) {
     }
 }
 
+TEST_P(gemm_kernels, alpha_and_beta_that_underflow_count_as_zero) {
+    GuardedMatrix c(Type::f32, 3, 9, Layout::rows);
+    c.fill(nan);
+    gemm({1e-60, {nullptr, Type::f32, 3, 40, 40, 1}, {nullptr, Type::f32, 40, 9, 9, 1}, 1e-60, c.view()}, GetParam());
+    EXPECT_EQ(c.get(2, 8), 0);
+}
+
 TEST_P(gemm_kernels, i32_wraps_as_the_reference_does) {
     for (const std::int64_t side : {7, 45}) {
         GuardedMatrix a(Type::i32, side, side, Layout::rows), b = a, c = a;
