@@ -34,21 +34,11 @@ public:
         if (limit < 0) {
             return;
         }
-        const std::vector<ProductOrder> orders = search_orders(graph, options_, limit);
-        for (std::size_t i = 0; i < std::min(orders.size(), orders_to_allocate); ++i) {
-            if (orders[i].temporaries > limit) {
-                return;  // orders come with the fewest temporaries first
-            }
-            const Recording recording = record_order(graph, options_, orders[i].products);
-            for (const SlotPreference preference : {SlotPreference::in_place, SlotPreference::best_fit}) {
-                Schedule schedule = allocate_slots(graph, options_, recording, preference);
-                const int temporaries = static_cast<int>(schedule.temporaries.size());
-                if (temporaries <= limit) {
-                    best_ = std::move(schedule);
-                    price_ = additions + temporaries * options_.additions_per_temporary;
-                    limit = temporaries - 1;
-                }
-            }
+        compete(graph, options_, additions, limit);
+        if (options_.overwrite_inputs) {  // permission to overwrite must never lead to something dearer
+            SchedulerOptions read_only = options_;
+            read_only.overwrite_inputs = false;
+            compete(graph, read_only, additions, limit);
         }
     }
 
@@ -56,6 +46,26 @@ public:
     Schedule winner() { return std::move(*best_); }
 
 private:
+    /// `limit` is the most temporaries that still win; lowered with every winner.
+    void compete(const SchedulerGraph& graph, const SchedulerOptions& options, int additions, int& limit) {
+        const std::vector<ProductOrder> orders = search_orders(graph, options, limit);
+        for (std::size_t i = 0; i < std::min(orders.size(), orders_to_allocate); ++i) {
+            if (orders[i].temporaries > limit) {
+                return;  // orders come with the fewest temporaries first
+            }
+            const Recording recording = record_order(graph, options, orders[i].products);
+            for (const SlotPreference preference : {SlotPreference::in_place, SlotPreference::best_fit}) {
+                Schedule schedule = allocate_slots(graph, options, recording, preference);
+                const int temporaries = static_cast<int>(schedule.temporaries.size());
+                if (temporaries <= limit) {
+                    best_ = std::move(schedule);
+                    price_ = additions + temporaries * options.additions_per_temporary;
+                    limit = temporaries - 1;
+                }
+            }
+        }
+    }
+
     const Algorithm& algorithm_;
     const SchedulerOptions& options_;
     std::optional<Schedule> best_;
