@@ -14,7 +14,7 @@ constexpr std::uint8_t out_of_reach = 255;
 Nibble times(Nibble x, const NibbleMatrix& m) {
     unsigned sum = 0;
     for (unsigned i = 0; i < 4; ++i) {
-        sum ^= ((x >> i) & 1U) != 0 ? m[i] : 0U;
+        sum ^= ((static_cast<unsigned>(x) >> i) & 1U) != 0 ? m[i] : 0U;
     }
     return static_cast<Nibble>(sum);
 }
@@ -27,7 +27,7 @@ NibbleMatrix transposed(const NibbleMatrix& m) {
     NibbleMatrix result = {};
     for (unsigned i = 0; i < 4; ++i) {
         for (unsigned j = 0; j < 4; ++j) {
-            result[j] = static_cast<Nibble>(result[j] | (((m[i] >> j) & 1U) << i));
+            result[j] = static_cast<Nibble>(result[j] | (((static_cast<unsigned>(m[i]) >> j) & 1U) << i));
         }
     }
     return result;
