@@ -63,7 +63,7 @@ std::string proc_cpuinfo(const std::string& key) {
 }
 
 /// Arm processors have no brand string: the part number of their id register names the core design.
-std::string arm_core_name(std::int64_t implementer, std::int64_t part) {
+[[maybe_unused]] std::string arm_core_name(std::int64_t implementer, std::int64_t part) {
     struct Core {
         std::int64_t implementer, part;
         const char* name;
@@ -93,7 +93,7 @@ std::string arm_core_name(std::int64_t implementer, std::int64_t part) {
     return fmt::format("arm core {:#x}:{:#x}", implementer, part);
 }
 
-std::int64_t hexadecimal(const std::string& text) {
+[[maybe_unused]] std::int64_t hexadecimal(const std::string& text) {
     return text.empty() ? 0 : std::strtoll(text.c_str(), nullptr, 16);
 }
 

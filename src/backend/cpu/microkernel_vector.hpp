@@ -20,6 +20,11 @@
 #define HEPTAD_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+#ifndef HEPTAD_VECTOR_BYTES
+#define HEPTAD_VECTOR_BYTES \
+    16  // each instruction set says its own before including this; alone, the header still compiles
+#endif
+
 namespace heptad::cpu {
 namespace {
 
