@@ -1,4 +1,4 @@
-// Rates of our own product kernels on one thread, and of a plain triple loop blocked for cache as the yardstick.
+// Rates of our own product kernels on one thread, and of plain triple loops blocked for cache as yardsticks.
 //   gemm_bench --benchmark_min_time=0.2
 #include <benchmark/benchmark.h>
 
@@ -22,21 +22,37 @@ std::vector<T> random_entries(std::int64_t count) {
     return result;
 }
 
-/// What a careful programmer writes without vectors in mind: blocks that fit the cache, rows walked in order.
-template <class T>
+/// Triple loops in blocks that fit the cache, two orders of the inner loops. `dot`: the sum of one element of C is
+/// innermost and B is walked down a column, which compilers leave scalar. `row`: a row of B is innermost, which they
+/// turn into vectors; the stronger yardstick.
+enum class LoopOrder { dot, row };
+
+template <class T, LoopOrder order>
 void blocked_triple_loop(std::int64_t size, const T* a, const T* b, T* c) {
     constexpr std::int64_t side = 64;
     std::fill(c, c + size * size, T{0});
     for (std::int64_t i0 = 0; i0 < size; i0 += side) {
+        const std::int64_t i1 = std::min(i0 + side, size);
         for (std::int64_t p0 = 0; p0 < size; p0 += side) {
+            const std::int64_t p1 = std::min(p0 + side, size);
             for (std::int64_t j0 = 0; j0 < size; j0 += side) {
-                for (std::int64_t i = i0; i < std::min(i0 + side, size); ++i) {
-                    for (std::int64_t j = j0; j < std::min(j0 + side, size); ++j) {
-                        T sum = c[i * size + j];
-                        for (std::int64_t p = p0; p < std::min(p0 + side, size); ++p) {
-                            sum = static_cast<T>(sum + a[i * size + p] * b[p * size + j]);
+                const std::int64_t j1 = std::min(j0 + side, size);
+                for (std::int64_t i = i0; i < i1; ++i) {
+                    if constexpr (order == LoopOrder::dot) {
+                        for (std::int64_t j = j0; j < j1; ++j) {
+                            T sum = c[i * size + j];
+                            for (std::int64_t p = p0; p < p1; ++p) {
+                                sum = static_cast<T>(sum + a[i * size + p] * b[p * size + j]);
+                            }
+                            c[i * size + j] = sum;
                         }
-                        c[i * size + j] = sum;
+                    } else {
+                        for (std::int64_t p = p0; p < p1; ++p) {
+                            const T x = a[i * size + p];
+                            for (std::int64_t j = j0; j < j1; ++j) {
+                                c[i * size + j] = static_cast<T>(c[i * size + j] + x * b[p * size + j]);
+                            }
+                        }
                     }
                 }
             }
@@ -65,13 +81,13 @@ void gemm_square(benchmark::State& state) {
     report_rate(state, size);
 }
 
-template <class T>
+template <class T, LoopOrder order>
 void triple_loop(benchmark::State& state) {
     const std::int64_t size = state.range(0);
     const std::vector<T> a = random_entries<T>(size * size), b = a;
     std::vector<T> c(a.size());
     for (auto _ : state) {
-        blocked_triple_loop(size, a.data(), b.data(), c.data());
+        blocked_triple_loop<T, order>(size, a.data(), b.data(), c.data());
         benchmark::ClobberMemory();
     }
     report_rate(state, size);
@@ -85,7 +101,8 @@ void sizes(benchmark::internal::Benchmark* bench) {
 BENCHMARK_TEMPLATE(gemm_square, float)->Apply(sizes);
 BENCHMARK_TEMPLATE(gemm_square, double)->Apply(sizes);
 BENCHMARK_TEMPLATE(gemm_square, std::int32_t)->Apply(sizes);
-BENCHMARK_TEMPLATE(triple_loop, std::uint32_t)->Arg(512)->Arg(1024);
+BENCHMARK_TEMPLATE(triple_loop, std::uint32_t, LoopOrder::dot)->Arg(512)->Arg(1024);
+BENCHMARK_TEMPLATE(triple_loop, std::uint32_t, LoopOrder::row)->Arg(512)->Arg(1024);
 
 }  // namespace
 }  // namespace heptad::cpu
