@@ -20,7 +20,10 @@ double seconds_of(const Contestant& contestant, std::int64_t calls) {
 /// Runs the contestant warm and finds how many calls fill a sample.
 std::int64_t warm_up(const Contestant& contestant, const ContestRules& rules, double& call_s) {
     std::int64_t calls = 1;
-    seconds_of(contestant, calls);
+    call_s = seconds_of(contestant, calls);
+    if (call_s > rules.long_call_s) {
+        return 1;  // long enough to be warm at its end
+    }
     for (;;) {
         const double seconds = seconds_of(contestant, calls);
         call_s = seconds / static_cast<double>(calls);
@@ -56,7 +59,7 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
         const bool last = round + 1 == rules.rounds;
         for (std::size_t place = 0; place < count; ++place) {
             const std::size_t i = (place + static_cast<std::size_t>(rules.rounds - 1 - round)) % count;
-            if (!running[i] && !last) {
+            if (!running[i]) {
                 continue;
             }
             hooks.progress(round, rules.rounds);
@@ -69,9 +72,15 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
                 hooks.after_last_sample(i);
             }
         }
-        const double fastest_s = *std::min_element(best_s.begin(), best_s.end());
+        double fastest_s = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < count; ++i) {
-            running[i] = best_s[i] <= fastest_s * rules.hopeless || best_s[i] < rules.long_call_s;
+            if (contestants[i].may_drop_out) {
+                fastest_s = std::min(fastest_s, best_s[i]);
+            }
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool hopeless = best_s[i] > fastest_s * rules.hopeless && best_s[i] > rules.long_call_s;
+            running[i] = running[i] && !(contestants[i].may_drop_out && hopeless);
         }
     }
     for (Timing& timing : timings) {

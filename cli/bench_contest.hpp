@@ -14,14 +14,15 @@ namespace heptad::cli {
 struct Contestant {
     std::string name;
     std::function<void(std::int64_t calls)> run;  // does it that many times
+    bool may_drop_out = false;                    // see ContestRules::hopeless
 };
 
 struct ContestRules {
     int rounds = 5;
     double sample_s = 0.02;  // a sample repeats the call until it is at least about that long
     double pause_s = 0.06;
-    /// Where a call is longer than `long_call_s`, one that was slower than `hopeless` times the fastest in the warm-up
-    /// and the first round is not run again: it cannot win, and hours are saved.
+    /// Where a call is longer than `long_call_s`, one that may drop out and was slower than `hopeless` times the
+    /// fastest of those that may is not run again: it cannot become the vendor's best time, and hours are saved.
     double long_call_s = 4;
     double hopeless = 1.25;
 };
@@ -35,7 +36,7 @@ struct Timing {
 
 struct ContestHooks {
     std::function<void()> poison;                                   // before every sample
-    std::function<void(std::size_t contestant)> after_last_sample;  // its output is still there
+    std::function<void(std::size_t contestant)> after_last_sample;  // its output is still there; not for a drop-out
     std::function<void(int round, int rounds)> progress;            // and where a run may be stopped by throwing
 };
 

@@ -50,6 +50,10 @@ void run(const BenchFilesArguments& bench) {
         fail(ErrorCode::input, "{} holds {}, but there are vendor libraries to compare with only for f32, f64 and i32",
              bench.a, type_name(facts.type));
     }
+    if (operation_count(facts.size) == 0) {
+        fail(ErrorCode::input, "a product of {} x {} x {} takes no time to compare; use sizes of at least 1",
+             facts.size.m, facts.size.k, facts.size.n);
+    }
     workspace_after(checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes), {});
 
     ProgressMeter meter;

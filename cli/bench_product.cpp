@@ -37,7 +37,8 @@ int stored_stride(const Matrix& matrix) {
 template <class T>
 Contestant vendor_contestant(const cpu::VendorLibrary& library, cpu::CblasGemm<T> gemm, int threads, const Matrix& a,
                              const Matrix& b, Matrix& c) {
-    return {library.name, [&library, gemm, threads, &a, &b, &c](std::int64_t calls) {
+    return {library.name,
+            [&library, gemm, threads, &a, &b, &c](std::int64_t calls) {
                 const cpu::VendorThreads all(library, threads);
                 const cpu::VendorThreadsHere here(library, threads);
                 const int transpose_a = a.order() == Order::row_major ? kAsStored : kTransposed;
@@ -49,7 +50,8 @@ Contestant vendor_contestant(const cpu::VendorLibrary& library, cpu::CblasGemm<T
                          stored_stride(a), static_cast<const T*>(b.data()), stored_stride(b), T(0),
                          static_cast<T*>(c.data()), stored_stride(c));
                 }
-            }};
+            },
+            true};
 }
 
 Contestant loop_contestant(const std::string& name, int threads, const Matrix& a, const Matrix& b, Matrix& c) {

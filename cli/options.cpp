@@ -363,13 +363,13 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
         path += " " + deepest->get_name();
     }
     std::string complaint = error.what();
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-        const std::vector<std::string> extra = root.remaining(true);
-        const std::string word = extra.empty() ? "" : extra.front();
-        const bool option = !word.empty() && word[0] == '-';
-        const char* kind = option ? "option" : deepest == &root ? "command" : "argument";
-        complaint = fmt::format("unknown {} '{}'", kind, word);
-    } else if (deepest == &root || path == "heptad bench") {
+    // A word that nobody knows explains whatever else is missing.
+    const std::vector<std::string> extra = root.remaining(true);
+    const bool needs_command = deepest == &root || path == "heptad bench";
+    if (!extra.empty()) {
+        const char* kind = extra[0].starts_with("-") ? "option" : needs_command ? "command" : "argument";
+        complaint = fmt::format("unknown {} '{}'", kind, extra[0]);
+    } else if (needs_command) {
         complaint = "a command is missing";
     }
     return fmt::format("{}; see '{} --help'", complaint, path);

@@ -15,6 +15,9 @@
 namespace heptad::cli {
 namespace {
 
+/// Draws of signs for floats: who asks for nothing but the check gets a chance of a miss of 2^-20.
+constexpr int kRounds = 20;
+
 void require_result_shape(const VerifyArguments& arguments, const OperandFacts& facts, const NpyHeader& c) {
     if (c.type != facts.type) {
         fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", arguments.a,
@@ -57,6 +60,7 @@ void run(const VerifyArguments& arguments) {
     Context context;
     context.set_threads(product.threads);
     options.error_bound = plan(facts.size, facts.type, planning, context).error_bound();
+    options.rounds = kRounds;
     options.all_rows = arguments.all_rows;
     options.seed = arguments.seed;
     options.threads = product.threads;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "cli/bench_contest.hpp"
 
 namespace heptad::cli {
@@ -92,6 +95,34 @@ TEST(Contest, everyone_runs_every_round_and_the_last_round_keeps_the_order) {
     for (const Timing& timing : timings) {
         EXPECT_EQ(timing.samples_s.size(), 3U);
     }
+}
+
+TEST(Contest, hopeless_rival_drops_out_and_the_fastest_rival_never_does) {
+    using std::chrono::milliseconds;
+    std::string order;
+    const auto contestant = [&](char name, int duration_ms, bool may_drop_out) {
+        return Contestant{std::string(1, name),
+                          [&order, name, duration_ms](std::int64_t) {
+                              order += name;
+                              std::this_thread::sleep_for(milliseconds(duration_ms));
+                          },
+                          may_drop_out};
+    };
+    ContestRules rules;
+    rules.rounds = 3;
+    rules.sample_s = 0;
+    rules.pause_s = 0;
+    rules.long_call_s = 0.001;
+    ContestHooks hooks;
+    hooks.poison = [] {};
+    hooks.progress = [](int, int) {};
+    hooks.after_last_sample = [](std::size_t) {};
+    const std::vector<Timing> timings =
+        run_contest({contestant('s', 120, true), contestant('f', 30, true), contestant('h', 2, false)}, rules, hooks);
+    EXPECT_EQ(timings[0].samples_s.size(), 1U);
+    EXPECT_EQ(timings[1].samples_s.size(), 3U);
+    EXPECT_EQ(timings[2].samples_s.size(), 3U);
+    EXPECT_EQ(order.substr(order.size() - 2), "fh");
 }
 
 }  // namespace
