@@ -23,6 +23,74 @@ double unit_roundoff(Type type) {
     }
 }
 
+namespace {
+
+CoefficientMatrix absolute(CoefficientMatrix x) {
+    for (Rational& entry : x.entries) {
+        entry = entry.abs();
+    }
+    return x;
+}
+
+/// Additions on the way through one row, plus one for a coefficient that may round.
+int most_row_roundings(const CoefficientMatrix& x) {
+    int most = 0;
+    for (int i = 0; i < x.rows; ++i) {
+        int roundings = -1;
+        bool scales = false;
+        for (int j = 0; j < x.cols; ++j) {
+            roundings += x(i, j).is_zero() ? 0 : 1;
+            scales = scales || !(x(i, j).is_zero() || x(i, j).abs() == Rational(1));
+        }
+        most = std::max(most, roundings + (scales ? 1 : 0));
+    }
+    return most;
+}
+
+double row_sum(const CoefficientMatrix& x, int row) {
+    double sum = 0;
+    for (int j = 0; j < x.cols; ++j) {
+        sum += x(row, j).to_double();
+    }
+    return sum;
+}
+
+/// What one level does to errors.
+struct LevelError {
+    double growth = 1;
+    double roundings = 0;
+};
+
+/// In changed bases the sums are made in two steps, and what cancels between them leaves its rounding errors behind:
+/// |U| |phi| takes the place of |U phi|.
+LevelError changed_basis_error(const Algorithm& algorithm) {
+    const BasisChange& basis = *algorithm.basis;
+    const CoefficientMatrix u = absolute(algorithm.u) * absolute(basis.phi);
+    const CoefficientMatrix v = absolute(algorithm.v) * absolute(basis.psi);
+    const CoefficientMatrix w = absolute(algorithm.w) * absolute(transposed(basis.chi));
+    LevelError error;
+    for (int l = 0; l < w.cols; ++l) {
+        double growth = 0;
+        for (int s = 0; s < w.rows; ++s) {
+            growth += w(s, l).to_double() * row_sum(u, s) * row_sum(v, s);
+        }
+        error.growth = std::max(error.growth, growth);
+    }
+    error.roundings = most_row_roundings(algorithm.u) + most_row_roundings(basis.phi) +
+                      most_row_roundings(algorithm.v) + most_row_roundings(basis.psi) +
+                      most_row_roundings(transposed(algorithm.w)) + most_row_roundings(basis.chi);
+    return error;
+}
+
+LevelError level_error(const std::string& name, bool change_basis) {
+    const CatalogueEntry& entry = find_algorithm(name);
+    return change_basis && entry.algorithm.basis
+               ? changed_basis_error(entry.algorithm)
+               : LevelError{entry.facts.growth, static_cast<double>(entry.facts.roundings)};
+}
+
+}  // namespace
+
 double error_bound(const ProductPlan& plan) {
     const double u = unit_roundoff(plan.type);
     const bool accumulates_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
@@ -36,9 +104,9 @@ double error_bound(const ProductPlan& plan) {
     auto k = static_cast<double>(leaf.k);
     double bound = classical(k);
     for (auto level = plan.levels.rbegin(); level != plan.levels.rend(); ++level) {
-        const CatalogueEntry& entry = find_algorithm(level->algorithm);
-        bound = entry.facts.growth * (bound + entry.facts.roundings * u * k);
-        k *= entry.algorithm.k;
+        const LevelError error = level_error(level->algorithm, plan.change_basis);
+        bound = error.growth * (bound + error.roundings * u * k);
+        k *= find_algorithm(level->algorithm).algorithm.k;
     }
     // The peeled part of k is added to the core's result: its own error, and one rounding of the sum.
     const auto fringe_k = static_cast<double>(plan.k - plan.core_k);

@@ -223,8 +223,9 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
             bytes = checked_add(bytes, block_bytes(Shape::c, block, plan.type));
         }
     }
-    // A level below one that adds products needs workspace for both cases; it is entered with either.
-    bool stores = !plan.accumulate || plan.change_basis;
+    // A plan that accumulates may still be run with beta = 0, and a level below one that adds products is entered with
+    // either: both cases must fit.
+    bool stores = true;
     bool adds = plan.accumulate && !plan.change_basis;
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;

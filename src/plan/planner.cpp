@@ -261,12 +261,12 @@ void validate(const Problem& problem) {
     if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel") {
         fail(ErrorCode::usage, "'{}' is not the mode of a level; say auto, serial or parallel", options.mode);
     }
-    if (options.levels > 20) {
-        fail(ErrorCode::usage, "{} levels are more than any matrix can use; the most is 20", options.levels);
+    if (options.levels < -1 || options.levels > 20) {
+        fail(ErrorCode::usage, "{} levels are not possible; say 0 to 20, or -1 for as many as pay", options.levels);
     }
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
-        if (!ring_admits(algorithm.ring, problem.type) && options.levels != 0) {
+        if (!algorithm_admits(algorithm, problem.type) && options.levels != 0) {
             fail(ErrorCode::usage,
                  "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
                  options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
@@ -298,6 +298,7 @@ void check_plan(const ProductPlan& plan) {
         fail(ErrorCode::input, "a plan for {} threads cannot be carried out; say 1 to 4096", plan.threads);
     }
     expected.workspace_bytes = plan_workspace_bytes(expected);
+    expected.error_bound = error_bound(expected);
     if (!(expected == plan)) {
         fail(ErrorCode::input, "the plan does not fit together: with its levels it would read '{}'",
              to_string(expected));

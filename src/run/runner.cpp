@@ -22,8 +22,9 @@ double largest_finite(Type type) {
 
 /// May the sums of this plan be formed? Not if an entry is NaN or infinite (it would spread beyond its row), nor if a
 /// sum of finite entries could overflow where the classical product does not.
-bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double alpha) {
-    if (!std::isfinite(max_a) || !std::isfinite(max_b) || !std::isfinite(alpha)) {
+/// `old_c` is beta times the largest entry of C: it may take part in sums too.
+bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double alpha, double old_c) {
+    if (!std::isfinite(max_a) || !std::isfinite(max_b) || !std::isfinite(alpha) || !std::isfinite(old_c)) {
         return false;
     }
     double growth_a = 1;
@@ -41,7 +42,8 @@ bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double a
     const double sums_a = growth_a * max_a;
     const double sums_b = growth_b * max_b;
     const double products = static_cast<double>(plan.k) * growth_c * std::max(1.0, std::abs(alpha));
-    return sums_a < limit && sums_b < limit && sums_a < limit / products / std::max(sums_b, 1e-300);
+    return sums_a < limit && sums_b < limit && std::abs(old_c) * growth_c < limit &&
+           sums_a < limit / products / std::max(sums_b, 1e-300);
 }
 
 bool is_float(Type type) {
@@ -56,19 +58,29 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     if (c.rows == 0 || c.cols == 0) {
         return report;
     }
+    start_product(hooks);
+    const auto classical = [&](const std::string& leaf) {
+        backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, leaf);
+        finish_product(hooks);
+    };
     if (plan.levels.empty() || alpha == 0 || a.cols == 0) {
-        backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, plan.leaf);
+        classical(plan.leaf);
         return report;
     }
-    if (is_float(plan.type) && !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha)) {
-        backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, plan.fringe_leaf);
+    if (is_float(plan.type) && !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha,
+                                              beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
+        classical(plan.fringe_leaf);
         report.fell_back = true;
         return report;
     }
     Arena arena(workspace, plan.workspace_bytes);
+    // Work is counted in multiplications.
+    const auto volume = [](std::int64_t m, std::int64_t k, std::int64_t n) {
+        return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
+    };
     const LeafSize leaf = leaf_size(plan);
-    ProgressMeter meter(hooks, static_cast<double>(leaf.count) * static_cast<double>(leaf.m) *
-                                   static_cast<double>(leaf.k) * static_cast<double>(leaf.n));
+    const double fringe_work = volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
+    ProgressMeter meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
     LevelRunner runner(plan, backend, arena, meter);
     const ConstView core_a = block(a, 0, 0, plan.core_m, plan.core_k);
     const ConstView core_b = block(b, 0, 0, plan.core_k, plan.core_n);
@@ -96,8 +108,10 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
                            block(c, 0, plan.core_n, plan.core_m, rest_n)});
     }
     if (!fringes.empty()) {
+        meter.check_cancelled();
         backend.multiply(fringes, plan.fringe_leaf);
     }
+    finish_product(hooks);
     report.workspace_used_bytes = arena.most_used_bytes();
     return report;
 }

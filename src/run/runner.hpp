@@ -13,6 +13,19 @@ struct RunHooks {
     const CancelToken* cancel = nullptr;
 };
 
+/// Throws Error(cancelled) if the token is set already.
+inline void start_product(const RunHooks& hooks) {
+    if (hooks.cancel != nullptr && hooks.cancel->cancelled()) {
+        throw Error(ErrorCode::cancelled, "the product was cancelled before it began");
+    }
+}
+/// Tells that all is done.
+inline void finish_product(const RunHooks& hooks) {
+    if (hooks.progress) {
+        hooks.progress({1.0, "multiply"});
+    }
+}
+
 struct RunReport {
     std::int64_t workspace_used_bytes = 0;
     bool fell_back = false;  // non-finite input, or sums that could overflow: the product was done classically

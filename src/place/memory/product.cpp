@@ -94,31 +94,46 @@ const Machine& machine_for(PlanStore& store, int threads) {
     return *machine;
 }
 
+void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
+    const std::vector<std::string> leaves = backend.leaves(type);
+    if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; there is {}", leaf, type_name(type), backend.name(),
+             fmt::join(leaves, ", "));
+    }
+}
+
 std::shared_ptr<const ReadyPlan> make_ready(const ProductPlan& plan) {
     auto ready = std::make_shared<ReadyPlan>();
     ready->plan = plan;
     ready->backend = &backend_named(plan.backend, plan.threads);
     ready->cpu = dynamic_cast<cpu::CpuBackend*>(ready->backend);
+    for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
+        validate_leaf(leaf, plan.type, *ready->backend);
+    }
     if (ready->cpu != nullptr) {
         ready->leaf_id = ready->cpu->leaf_id(plan.leaf);
     }
     return ready;
 }
 
-void validate_leaf(const Options& options, Type type, int threads) {
-    if (options.leaf == "auto" || options.device == "reference") {
-        return;
+/// The caller's scratch memory from its first aligned byte on.
+struct AlignedWorkspace {
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+};
+AlignedWorkspace aligned_workspace(const ProductContext& context) {
+    const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+    constexpr auto kUnit = static_cast<std::uintptr_t>(kWorkspaceAlignment);
+    const auto skipped = static_cast<std::int64_t>((kUnit - address % kUnit) % kUnit);
+    if (context.workspace_bytes <= skipped) {
+        return {};
     }
-    const std::vector<std::string> leaves = backend_named("cpu", threads).leaves(type);
-    if (std::find(leaves.begin(), leaves.end(), options.leaf) == leaves.end()) {
-        fail(ErrorCode::usage, "this machine has no leaf '{}' for {}; it has {}", options.leaf, type_name(type),
-             fmt::format("{}", fmt::join(leaves, ", ")));
-    }
+    return {static_cast<std::byte*>(context.workspace) + skipped, context.workspace_bytes - skipped};
 }
 
 std::int64_t workspace_limit(const Options& options, const ProductContext& context) {
     return context.workspace_bytes < 0 ? options.workspace_limit_bytes
-                                       : std::min(options.workspace_limit_bytes, context.workspace_bytes);
+                                       : std::min(options.workspace_limit_bytes, aligned_workspace(context).bytes);
 }
 
 std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
@@ -163,8 +178,10 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
             return slot.ready;
         }
     }
-    backend_named(options.device == "auto" ? "cpu" : options.device, threads);
-    validate_leaf(options, type, threads);
+    const Backend& backend = backend_named(options.device == "auto" ? "cpu" : options.device, threads);
+    if (options.leaf != "auto") {
+        validate_leaf(options.leaf, type, backend);
+    }
     Problem problem{m, k, n, type, threads, options};
     problem.options.accumulate = accumulate;
     problem.options.workspace_limit_bytes = limit;
@@ -188,25 +205,28 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
                   const View& c, const ProductContext& context) {
     const ProductPlan& plan = ready.plan;
     if (plan.levels.empty() && ready.cpu != nullptr) {
+        start_product(context.hooks);
         const Product product{alpha, a, b, beta, c};
         if (cpu::CpuBackend::is_small(plan.m, plan.k, plan.n)) {
             ready.cpu->multiply_one_small(product, ready.leaf_id);
         } else {
             ready.cpu->multiply(std::span(&product, 1), ready.leaf_id);
         }
+        finish_product(context.hooks);
         return {};
     }
     if (plan.workspace_bytes == 0) {
         return run_plan(plan, *ready.backend, alpha, a, b, beta, c, nullptr, context.hooks);
     }
     if (context.workspace_bytes >= 0) {
-        const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
-        if (context.workspace_bytes < plan.workspace_bytes ||
-            address % static_cast<std::uintptr_t>(kWorkspaceAlignment) != 0) {
-            fail(ErrorCode::usage, "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {}",
-                 plan.workspace_bytes, kWorkspaceAlignment, context.workspace_bytes);
+        const AlignedWorkspace given = aligned_workspace(context);
+        if (given.bytes < plan.workspace_bytes) {
+            fail(ErrorCode::usage,
+                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} from such a boundary "
+                 "on",
+                 plan.workspace_bytes, kWorkspaceAlignment, given.bytes);
         }
-        return run_plan(plan, *ready.backend, alpha, a, b, beta, c, context.workspace, context.hooks);
+        return run_plan(plan, *ready.backend, alpha, a, b, beta, c, given.data, context.hooks);
     }
     const Workspace workspace(plan.workspace_bytes);
     return run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace.data(), context.hooks);

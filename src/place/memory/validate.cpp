@@ -1,5 +1,6 @@
 #include "place/memory/validate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -24,13 +25,26 @@ void validate_view(const char* name, const ConstView& v) {
     if (v.data == nullptr) {
         refuse_view(name, v, "has no data");
     }
+    // Lowest and highest element, each by itself: a negative and a positive reach must not hide one another.
     std::int64_t row_reach = 0;
     std::int64_t col_reach = 0;
-    std::int64_t reach = 0;
-    if (__builtin_mul_overflow(v.rows - 1, v.row_stride, &row_reach) ||
-        __builtin_mul_overflow(v.cols - 1, v.col_stride, &col_reach) ||
-        __builtin_add_overflow(row_reach, col_reach, &reach) ||
-        __builtin_mul_overflow(reach, static_cast<std::int64_t>(element_bytes(v.type)), &reach)) {
+    bool overflows = __builtin_mul_overflow(v.rows - 1, v.row_stride, &row_reach) ||
+                     __builtin_mul_overflow(v.cols - 1, v.col_stride, &col_reach);
+    if (!overflows) {
+        const auto bytes = static_cast<std::int64_t>(element_bytes(v.type));
+        std::int64_t lowest = 0;
+        std::int64_t highest = 0;
+        overflows = __builtin_add_overflow(std::min<std::int64_t>(row_reach, 0), std::min<std::int64_t>(col_reach, 0),
+                                           &lowest) ||
+                    __builtin_add_overflow(std::max<std::int64_t>(row_reach, 0), std::max<std::int64_t>(col_reach, 0),
+                                           &highest) ||
+                    __builtin_add_overflow(highest, 1, &highest) || __builtin_mul_overflow(lowest, bytes, &lowest) ||
+                    __builtin_mul_overflow(highest, bytes, &highest);
+        const auto base = reinterpret_cast<std::uintptr_t>(v.data);
+        overflows = overflows || base < std::uintptr_t{0} - static_cast<std::uintptr_t>(lowest) ||
+                    base + static_cast<std::uintptr_t>(highest) < base;
+    }
+    if (overflows) {
         refuse_view(name, v, "reaches beyond 64-bit addresses");
     }
 }
@@ -39,8 +53,9 @@ void validate_view(const char* name, const ConstView& v) {
 void validate_output(const View& c) {
     const bool one_row = c.rows <= 1;
     const bool one_col = c.cols <= 1;
-    const std::int64_t row = std::llabs(c.row_stride);
-    const std::int64_t col = std::llabs(c.col_stride);
+    // The stride of a single row or column is never used, and may be anything.
+    const std::int64_t row = one_row ? 1 : std::llabs(c.row_stride);
+    const std::int64_t col = one_col ? 1 : std::llabs(c.col_stride);
     const bool rows_apart =
         one_row || (row > 0 && row >= checked_mul(one_col ? 1 : c.cols, one_col ? 1 : col) && (one_col || col > 0));
     const bool cols_apart =
