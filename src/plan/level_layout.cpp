@@ -40,13 +40,13 @@ const Schedule& made_schedule(const std::string& name, bool core, bool accumulat
     const std::lock_guard lock(mutex);
     auto& schedule = made[{name, core, accumulate}];
     if (!schedule) {
-        const CatalogueEntry& entry = find_algorithm(name);
-        Algorithm algorithm = core ? entry.algorithm : entry.standard;
+        const LevelPrograms programs = level_programs(name, core);
+        Algorithm algorithm = *programs.algorithm;
         algorithm.basis.reset();
         SchedulerOptions options;
         options.accumulate = accumulate;
         options.c_as_scratch = false;  // right for blocks of any shape
-        schedule = std::make_unique<Schedule>(make_schedule(algorithm, options));
+        schedule = std::make_unique<Schedule>(make_schedule(algorithm, *programs.a, *programs.b, *programs.c, options));
     }
     return *schedule;
 }
