@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::int64_t kLargestTile = std::int64_t{1} << 30;  // BLAS counts in 32 bits
 constexpr std::int64_t kSmallestTile = 32;
-constexpr double kTasksPerThread = 8;  // at most
-constexpr double kPackingWork = 16;    // multiplications that packing one element costs
-constexpr double kUnevenCores = 0.15;  // how much slower the slowest core may be
-constexpr double kStartWork = 150e3;   // multiplications that are done while a second thread wakes up
+constexpr double kTasksPerThread = 8;   // at most
+constexpr double kTasksPerProduct = 4;  // always allowed: what evens out the last round of a batch
+constexpr double kPackingWork = 16;     // multiplications that packing one element costs
+constexpr double kUnevenCores = 0.15;   // how much slower the slowest core may be
+constexpr double kStartWork = 150e3;    // multiplications that are done while a second thread wakes up
 
 /// Register tiles of the kernels in use are 4 to 48 wide; 16 is a multiple or a divisor of most of them, and the halves
 /// and quarters of round sizes stay what they are.
@@ -31,12 +32,14 @@ TileGrid grid_of(std::int64_t m, std::int64_t n, std::int64_t row_parts, std::in
     return grid;
 }
 
-/// Multiplications per column of A that the busiest thread has to do or to wait for.
-double cost_of(const TileGrid& grid, double threads, double k) {
+/// Multiplications per column of A that the busiest thread has to do or to wait for, over a batch of `copies` such
+/// products: its tiles go around the threads together, so seven products on two threads need not take four rounds.
+double cost_of(const TileGrid& grid, double copies, double threads, double k) {
     const double rows = static_cast<double>(grid.rows), cols = static_cast<double>(grid.cols);
-    const double rounds = std::ceil(static_cast<double>(grid.count()) / threads);
-    const double waiting = grid.count() > 1 ? kUnevenCores : 0;
-    const double starting = grid.count() > 1 ? kStartWork / k : 0;
+    const double tiles = static_cast<double>(grid.count()) * copies;
+    const double rounds = std::ceil(tiles / threads);
+    const double waiting = tiles > 1 ? kUnevenCores : 0;
+    const double starting = tiles > 1 ? kStartWork / k : 0;
     return (rounds + waiting) * (rows * cols + kPackingWork * (rows + cols)) + starting;
 }
 
@@ -45,18 +48,18 @@ double cost_of(const TileGrid& grid, double threads, double k) {
 TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, double share) {
     const std::int64_t least_row_parts = ceil_div(m, kLargestTile), least_col_parts = ceil_div(n, kLargestTile);
     TileGrid best = grid_of(m, n, least_row_parts, least_col_parts);
-    const double own_threads = std::max(1.0, std::round(threads * share));
-    const double most_tasks = kTasksPerThread * threads * share;
-    if (threads == 1 || most_tasks < 2) {
-        return best;  // the other products of the batch keep the threads busy
+    if (threads == 1) {
+        return best;
     }
-    double best_cost = cost_of(best, own_threads, static_cast<double>(k));
+    const double copies = std::max(1.0, std::round(1 / share));
+    const double most_tasks = std::max(kTasksPerProduct, kTasksPerThread * threads * share);
+    double best_cost = cost_of(best, copies, threads, static_cast<double>(k));
     const std::int64_t most_row_parts = std::max(least_row_parts, m / kSmallestTile);
     const std::int64_t most_col_parts = std::max(least_col_parts, n / kSmallestTile);
     for (std::int64_t r = least_row_parts; r <= most_row_parts && static_cast<double>(r) <= most_tasks; ++r) {
         for (std::int64_t c = least_col_parts; c <= most_col_parts && static_cast<double>(r * c) <= most_tasks; ++c) {
             const TileGrid grid = grid_of(m, n, r, c);
-            const double cost = cost_of(grid, own_threads, static_cast<double>(k));
+            const double cost = cost_of(grid, copies, threads, static_cast<double>(k));
             if (cost < best_cost) {
                 best = grid;
                 best_cost = cost;
