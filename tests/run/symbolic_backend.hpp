@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -47,16 +48,11 @@ public:
 
     /// The residue of an integer or a fraction with a small denominator.
     std::uint64_t residue(double x) const {
-        for (int denominator = 1; denominator <= 1024; ++denominator) {
-            const double numerator = std::nearbyint(x * denominator);
-            if (std::abs(numerator / denominator - x) < 1e-12 * (1 + std::abs(x))) {
-                const auto whole = static_cast<std::int64_t>(numerator);
-                const auto size = static_cast<std::uint64_t>(std::llabs(whole)) % modulus_;
-                const std::uint64_t positive = times(size, inverse(static_cast<std::uint64_t>(denominator) % modulus_));
-                return whole < 0 ? (modulus_ - positive) % modulus_ : positive;
-            }
+        const auto [known, added] = residues_.try_emplace(x, 0);
+        if (added) {
+            known->second = new_residue(x);
         }
-        throw std::runtime_error("a coefficient is no small fraction: " + std::to_string(x));
+        return known->second;
     }
 
     std::int32_t new_value(Polynomial polynomial) {
@@ -77,8 +73,6 @@ public:
     static void set_handle(const View& view, std::int64_t i, std::int64_t j, std::int32_t value) {
         std::memcpy(element_pointer(view, i, j), &value, sizeof value);
     }
-
-    std::int64_t products_done() const { return products_done_; }
 
     std::string name() const override { return "symbolic"; }
 
@@ -122,7 +116,6 @@ public:
 
     void multiply(std::span<const Product> batch, const std::string&) override {
         for (const Product& p : batch) {
-            products_done_ += p.c.rows > 0 && p.c.cols > 0 ? 1 : 0;
             const std::uint64_t alpha = residue(p.alpha);
             for (std::int64_t i = 0; i < p.c.rows; ++i) {
                 for (std::int64_t j = 0; j < p.c.cols; ++j) {
@@ -149,9 +142,27 @@ public:
     std::vector<std::string> leaves(Type) const override { return {"symbolic"}; }
 
 private:
+    std::uint64_t new_residue(double x) const {
+        for (int denominator = 1; denominator <= 1024; ++denominator) {
+            const double numerator = std::nearbyint(x * denominator);
+            if (std::abs(numerator / denominator - x) < 1e-12 * (1 + std::abs(x))) {
+                const auto whole = static_cast<std::int64_t>(numerator);
+                const auto size = static_cast<std::uint64_t>(std::llabs(whole)) % modulus_;
+                const std::uint64_t positive = times(size, inverse(static_cast<std::uint64_t>(denominator) % modulus_));
+                return whole < 0 ? (modulus_ - positive) % modulus_ : positive;
+            }
+        }
+        throw std::runtime_error("a coefficient is no small fraction: " + std::to_string(x));
+    }
     std::uint64_t times(std::uint64_t x, std::uint64_t y) const {
+        if (modulus_ == 2) {
+            return x & y;
+        }
         __extension__ using Wide = unsigned __int128;
-        return static_cast<std::uint64_t>(static_cast<Wide>(x) * y % modulus_);
+        const Wide product = static_cast<Wide>(x) * y;  // 2^61 is 1 mod the prime: add the halves
+        const std::uint64_t sum =
+            static_cast<std::uint64_t>(product & large_prime) + static_cast<std::uint64_t>(product >> 61);
+        return sum >= large_prime ? sum - large_prime : sum;
     }
     std::uint64_t inverse(std::uint64_t x) const {
         if (x == 0) {
@@ -162,7 +173,7 @@ private:
             result = (exponent & 1) != 0 ? times(result, x) : result;
             x = times(x, x);
         }
-        return x == 1 && modulus_ == 2 ? 1 : result;
+        return result;
     }
 
     void add_term(std::uint32_t monomial, std::uint64_t coefficient) {
@@ -209,7 +220,7 @@ private:
     std::vector<std::uint64_t> sums_;
     std::vector<std::uint32_t> touched_;
     std::vector<Polynomial> table_;
-    std::int64_t products_done_ = 0;
+    mutable std::map<double, std::uint64_t> residues_;
 };
 
 }  // namespace heptad::test

@@ -1,0 +1,181 @@
+// The C interface, through its header alone: statuses, last sentences, handles, null pointers.
+#include <gtest/gtest.h>
+#include <heptad/heptad.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Sample {
+    int64_t n = 40;
+    std::vector<float> a, b, c, expected;
+    Sample() : a(1600), b(1600), c(1600, -1), expected(1600) {
+        for (std::size_t i = 0; i < 1600; ++i) {
+            a[i] = static_cast<float>(i % 7) - 3;
+            b[i] = static_cast<float>(i % 5) - 2;
+        }
+        for (std::size_t i = 0; i < 40; ++i) {
+            for (std::size_t q = 0; q < 40; ++q) {
+                for (std::size_t j = 0; j < 40; ++j) {
+                    expected[i * 40 + j] += a[i * 40 + q] * b[q * 40 + j];
+                }
+            }
+        }
+    }
+    heptad_const_matrix a_matrix() const { return {a.data(), n, n, n, 1}; }
+    heptad_const_matrix b_matrix() const { return {b.data(), n, n, n, 1}; }
+    heptad_matrix c_matrix() { return {c.data(), n, n, n, 1}; }
+};
+
+TEST(c_api, multiplies_with_defaults) {
+    Sample x;
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), nullptr, nullptr), HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+}
+
+TEST(c_api, options_and_contexts_are_heeded) {
+    Sample x;
+    heptad_options options;
+    heptad_options_init(&options);
+    EXPECT_STREQ(options.algorithm, "auto");
+    EXPECT_EQ(options.levels, -1);
+    EXPECT_EQ(options.workspace_limit_bytes, INT64_MAX);
+    options.algorithm = "strassen";
+    options.levels = 2;
+    options.mode = "serial";
+    heptad_context* context = nullptr;
+    ASSERT_EQ(heptad_context_create(&context), HEPTAD_OK);
+    ASSERT_EQ(heptad_context_set_threads(context, 2), HEPTAD_OK);
+    std::vector<unsigned char> memory(100000);
+    ASSERT_EQ(heptad_context_set_workspace(context, memory.data(), static_cast<int64_t>(memory.size())), HEPTAD_OK);
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context),
+              HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    EXPECT_NE(memory, std::vector<unsigned char>(100000));  // the sums were made there
+    EXPECT_EQ(heptad_context_set_threads(context, -1), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_context_set_workspace(context, nullptr, 10), HEPTAD_USAGE);
+    heptad_context_cancel(context);
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context),
+              HEPTAD_CANCELLED);
+    heptad_context_destroy(context);
+}
+
+TEST(c_api, plans_print_parse_and_are_carried_out) {
+    Sample x;
+    heptad_options options;
+    heptad_options_init(&options);
+    options.levels = 2;
+    heptad_plan* plan = nullptr;
+    ASSERT_EQ(heptad_plan_create(&plan, 40, 40, 40, HEPTAD_F32, &options, nullptr), HEPTAD_OK);
+    EXPECT_GT(heptad_plan_workspace_bytes(plan), 0);
+    EXPECT_GT(heptad_plan_predicted_s(plan), 0);
+    EXPECT_GT(heptad_plan_error_bound(plan), 0);
+    heptad_plan* parsed = nullptr;
+    ASSERT_EQ(heptad_plan_parse(&parsed, heptad_plan_text(plan)), HEPTAD_OK);
+    EXPECT_STREQ(heptad_plan_text(parsed), heptad_plan_text(plan));
+    ASSERT_EQ(heptad_multiply_with_plan(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), parsed, nullptr),
+              HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    EXPECT_EQ(heptad_multiply_with_plan(HEPTAD_I32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), parsed, nullptr),
+              HEPTAD_USAGE);
+    heptad_plan_destroy(plan);
+    heptad_plan_destroy(parsed);
+}
+
+TEST(c_api, failures_have_a_status_and_a_sentence_per_thread) {
+    Sample x;
+    heptad_const_matrix small = x.b_matrix();
+    small.rows = 39;
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), small, 0, x.c_matrix(), nullptr, nullptr), HEPTAD_INPUT);
+    const std::string sentence = heptad_last_error();
+    EXPECT_NE(sentence.find("39"), std::string::npos) << sentence;
+    std::thread([] { EXPECT_STREQ(heptad_last_error(), ""); }).join();
+    EXPECT_EQ(heptad_last_error(), sentence);
+    heptad_options options;
+    heptad_options_init(&options);
+    options.algorithm = "abacus";
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
+              HEPTAD_USAGE);
+    EXPECT_NE(std::strstr(heptad_last_error(), "abacus"), nullptr);
+    heptad_matrix overlapping{x.a.data(), 40, 40, 40, 1};
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, overlapping, nullptr, nullptr),
+              HEPTAD_INPUT);
+    EXPECT_EQ(x.c, std::vector<float>(1600, -1));
+}
+
+TEST(c_api, a_gigantic_plan_tells_its_workspace_and_touches_nothing_it_refuses) {
+    heptad_plan* plan = nullptr;
+    heptad_options options;
+    heptad_options_init(&options);
+    options.levels = 1;
+    options.mode = "parallel";
+    const int64_t huge = int64_t{1} << 26;
+    ASSERT_EQ(heptad_plan_create(&plan, huge, huge, huge, HEPTAD_GF2, &options, nullptr), HEPTAD_OK);
+    EXPECT_GT(heptad_plan_workspace_bytes(plan), int64_t{1} << 50);
+    unsigned char one = 1;
+    unsigned char result = 0;
+    // Views that repeat one element stand for matrices that no memory holds; C is refused before anything else.
+    const heptad_const_matrix operand{&one, huge, huge, 0, 0};
+    const heptad_matrix repeated{&result, huge, huge, 0, 0};
+    EXPECT_EQ(heptad_multiply_with_plan(HEPTAD_GF2, 1, operand, operand, 0, repeated, plan, nullptr), HEPTAD_INPUT);
+    EXPECT_EQ(result, 0);
+    heptad_plan_destroy(plan);
+}
+
+TEST(c_api, null_pointers_are_refused_or_harmless) {
+    Sample x;
+    EXPECT_EQ(heptad_context_create(nullptr), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_context_set_threads(nullptr, 1), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_context_set_workspace(nullptr, nullptr, 0), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_plan_create(nullptr, 1, 1, 1, HEPTAD_F32, nullptr, nullptr), HEPTAD_USAGE);
+    heptad_plan* plan = nullptr;
+    EXPECT_EQ(heptad_plan_parse(&plan, nullptr), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_plan_parse(nullptr, "plan"), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_plan_parse(&plan, "plan"), HEPTAD_INPUT);
+    EXPECT_EQ(plan, nullptr);
+    EXPECT_EQ(heptad_multiply_with_plan(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), nullptr, nullptr),
+              HEPTAD_USAGE);
+    heptad_const_matrix none = x.a_matrix();
+    none.data = nullptr;
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, none, x.b_matrix(), 0, x.c_matrix(), nullptr, nullptr), HEPTAD_INPUT);
+    EXPECT_STREQ(heptad_plan_text(nullptr), "");
+    EXPECT_EQ(heptad_plan_workspace_bytes(nullptr), 0);
+    heptad_options empty{};
+    empty.levels = -1;
+    empty.workspace_limit_bytes = INT64_MAX;
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &empty, nullptr), HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    heptad_options_init(nullptr);
+    heptad_context_cancel(nullptr);
+    heptad_context_destroy(nullptr);
+    heptad_plan_destroy(nullptr);
+}
+
+TEST(c_api, types_and_accuracies_outside_their_lists_are_refused) {
+    Sample x;
+#ifndef HEPTAD_REDUCED_TESTS  // C callers can pass any int; the sanitizer of C++ objects to the sight of it
+    const int beyond = 8;
+    heptad_type type = HEPTAD_F32;
+    static_assert(sizeof type == sizeof beyond);
+    std::memcpy(&type, &beyond, sizeof type);
+    EXPECT_EQ(heptad_multiply(type, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), nullptr, nullptr), HEPTAD_USAGE);
+#endif
+    heptad_options options;
+    heptad_options_init(&options);
+    options.accuracy = static_cast<heptad_accuracy>(3);
+    EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
+              HEPTAD_USAGE);
+}
+
+TEST(c_api, every_status_has_a_name) {
+    for (const heptad_status status : {HEPTAD_OK, HEPTAD_INTERNAL, HEPTAD_USAGE, HEPTAD_INPUT, HEPTAD_RESOURCE,
+                                       HEPTAD_VERIFICATION, HEPTAD_CANCELLED}) {
+        EXPECT_GT(std::strlen(heptad_status_string(status)), 3U);
+    }
+    EXPECT_GT(std::strlen(heptad_version()), 2U);
+}
+
+}  // namespace

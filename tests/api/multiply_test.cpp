@@ -1,0 +1,221 @@
+// The C++ interface: views, options, plans, contexts.
+#include <gtest/gtest.h>
+
+#include <heptad/heptad.hpp>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace heptad {
+namespace {
+
+std::vector<double> numbers(std::int64_t count, int first) {
+    std::vector<double> result(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i] = static_cast<double>((static_cast<int>(i) * 7 + first) % 11 - 5);
+    }
+    return result;
+}
+
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, std::int64_t m, std::int64_t k,
+                            std::int64_t n) {
+    std::vector<double> c(static_cast<std::size_t>(m * n));
+    for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t q = 0; q < k; ++q) {
+            for (std::int64_t j = 0; j < n; ++j) {
+                c[static_cast<std::size_t>(i * n + j)] +=
+                    a[static_cast<std::size_t>(i * k + q)] * b[static_cast<std::size_t>(q * n + j)];
+            }
+        }
+    }
+    return c;
+}
+
+struct Sample {
+    std::int64_t m = 37, k = 41, n = 43;
+    std::vector<double> a = numbers(m * k, 1), b = numbers(k * n, 4),
+                        c = std::vector<double>(static_cast<std::size_t>(m * n));
+    std::vector<double> expected = product(a, b, m, k, n);
+    MatrixView<const double> a_view() const { return MatrixView<const double>::row_major(a.data(), m, k); }
+    MatrixView<const double> b_view() const { return MatrixView<const double>::row_major(b.data(), k, n); }
+    MatrixView<double> c_view() { return MatrixView<double>::row_major(c.data(), m, n); }
+};
+
+Options levels(int count) {
+    Options options;
+    options.levels = count;
+    return options;
+}
+
+TEST(api_multiply, the_short_form_stores_the_product) {
+    Sample x;
+    multiply(x.a_view(), x.b_view(), x.c_view());
+    EXPECT_EQ(x.c, x.expected);
+    x.c.assign(x.c.size(), -1);
+    multiply(x.a_view(), x.b_view(), x.c_view(), levels(3));
+    EXPECT_EQ(x.c, x.expected);
+}
+
+TEST(api_multiply, transposed_views_and_column_major_results) {
+    Sample x;
+    std::vector<double> a_columns(x.a.size());
+    for (std::int64_t i = 0; i < x.m; ++i) {
+        for (std::int64_t q = 0; q < x.k; ++q) {
+            a_columns[static_cast<std::size_t>(q * x.m + i)] = x.a_view()(i, q);
+        }
+    }
+    const auto stored = MatrixView<const double>::row_major(a_columns.data(), x.k, x.m);
+    multiply(stored.transposed(), x.b_view(), MatrixView<double>::column_major(x.c.data(), x.m, x.n), levels(2));
+    for (std::int64_t i = 0; i < x.m; ++i) {
+        for (std::int64_t j = 0; j < x.n; ++j) {
+            ASSERT_EQ(x.c[static_cast<std::size_t>(j * x.m + i)], x.expected[static_cast<std::size_t>(i * x.n + j)]);
+        }
+    }
+}
+
+TEST(api_multiply, alpha_and_beta_scale) {
+    Sample x;
+    x.c = numbers(x.m * x.n, 9);
+    std::vector<double> expected = x.expected;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        expected[i] = -2 * expected[i] + 3 * x.c[i];
+    }
+    multiply(-2, x.a_view(), x.b_view(), 3, x.c_view(), levels(2));
+    EXPECT_EQ(x.c, expected);
+}
+
+TEST(api_plan, tells_prints_parses_and_is_carried_out) {
+    Sample x;
+    const Plan made = plan({x.m, x.k, x.n}, Type::f64, levels(2));
+    EXPECT_EQ(made.levels(), 2);
+    EXPECT_EQ(made.size().m, x.m);
+    EXPECT_EQ(made.size().k, x.k);
+    EXPECT_EQ(made.size().n, x.n);
+    EXPECT_EQ(made.type(), Type::f64);
+    EXPECT_GT(made.workspace_bytes(), 0);
+    EXPECT_GT(made.predicted_s(), 0);
+    EXPECT_GT(made.error_bound(), 0);
+    const Plan parsed = Plan::parse(made.to_string());
+    EXPECT_EQ(parsed.to_string(), made.to_string());
+    multiply(1, x.a_view(), x.b_view(), 0, x.c_view(), parsed);
+    EXPECT_EQ(x.c, x.expected);
+    Plan copy = parsed;
+    Plan moved = std::move(copy);
+    copy = moved;
+    EXPECT_EQ(copy.to_string(), made.to_string());
+    EXPECT_THROW(Plan::parse("plan nonsense"), Error);
+}
+
+TEST(api_plan, accumulating_plans_take_any_beta) {
+    Sample x;
+    Options options = levels(2);
+    options.accumulate = true;
+    for (const char* mode : {"serial", "parallel"}) {
+        for (const char* algorithm : {"winograd", "strassen", "classical", "2x3x3-15", "alternative-basis"}) {
+            options.mode = mode;
+            options.algorithm = algorithm;
+            const Plan made = plan({x.m, x.k, x.n}, Type::f64, options);
+            for (const double beta : {0.0, 1.0, -2.0}) {
+                x.c = numbers(x.m * x.n, 9);
+                std::vector<double> expected = x.expected;
+                for (std::size_t i = 0; i < expected.size(); ++i) {
+                    expected[i] += beta * x.c[i];
+                }
+                multiply(1, x.a_view(), x.b_view(), beta, x.c_view(), made);
+                ASSERT_EQ(x.c, expected) << algorithm << " " << mode << " " << beta;
+            }
+        }
+    }
+}
+
+TEST(api_context, copies_share_their_state_and_threads_are_checked) {
+    Context context;
+    EXPECT_GE(context.threads(), 1);
+    context.set_threads(3);
+    EXPECT_EQ(context.threads(), 3);
+    const Context copy = context;
+    context.set_threads(2);
+    EXPECT_EQ(copy.threads(), 2);
+    EXPECT_THROW(context.set_threads(-1), Error);
+    EXPECT_THROW(context.set_threads(5000), Error);
+    EXPECT_THROW(context.set_workspace(nullptr, 5), Error);
+    EXPECT_THROW(context.set_workspace(nullptr, -5), Error);
+}
+
+TEST(api_context, an_empty_workspace_means_a_classical_product) {
+    Sample x;
+    Context context;
+    context.set_workspace(nullptr, 0);
+    EXPECT_EQ(plan({x.m, x.k, x.n}, Type::f64, levels(2), context).levels(), 0);
+    multiply(x.a_view(), x.b_view(), x.c_view(), levels(2), context);
+    EXPECT_EQ(x.c, x.expected);
+}
+
+TEST(api_context, progress_and_cancel_reach_the_product) {
+    Sample x;
+    double last = -1;
+    bool rises = true;
+    Context context;
+    context.set_progress([&](const Progress& progress) {
+        rises = rises && progress.fraction >= last;
+        last = progress.fraction;
+    });
+    multiply(x.a_view(), x.b_view(), x.c_view(), levels(2), context);
+    EXPECT_TRUE(rises);
+    EXPECT_EQ(last, 1.0);
+    const CancelToken token;
+    context.set_cancel(token);
+    std::thread([token] { token.cancel(); }).join();
+    try {
+        multiply(x.a_view(), x.b_view(), x.c_view(), levels(2), context);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::cancelled);
+    }
+}
+
+TEST(api_options, words_that_are_not_known_are_refused) {
+    Sample x;
+    const auto code = [&](const Options& options) {
+        try {
+            multiply(x.a_view(), x.b_view(), x.c_view(), options);
+        } catch (const Error& error) {
+            EXPECT_GT(std::string(error.what()).size(), 20U);
+            return error.code();
+        }
+        return ErrorCode::internal;
+    };
+    Options options;
+    options.algorithm = "abacus";
+    EXPECT_EQ(code(options), ErrorCode::usage);
+    for (const char* device : {"abacus", "cuda:99", ""}) {
+        options = {};
+        options.device = device;
+        EXPECT_EQ(code(options), ErrorCode::usage) << device;
+        EXPECT_EQ(code(options), ErrorCode::usage) << device << ", again";
+    }
+    for (const char* device : {"cpu", "reference"}) {
+        options = {};
+        options.device = device;
+        options.leaf = "abacus";
+        EXPECT_EQ(code(options), ErrorCode::usage) << device;
+    }
+    options = {};
+    options.mode = "abacus";
+    EXPECT_EQ(code(options), ErrorCode::usage);
+    options = {};
+    options.levels = 99;
+    EXPECT_EQ(code(options), ErrorCode::usage);
+}
+
+TEST(api_types, names_go_there_and_back) {
+    for (const Type type :
+         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::gf2, Type::boolean}) {
+        EXPECT_EQ(type_from_name(type_name(type)), type);
+        EXPECT_GT(element_bytes(type), 0U);
+    }
+    EXPECT_THROW(type_from_name("f33"), Error);
+}
+
+}  // namespace
+}  // namespace heptad

@@ -1,0 +1,2 @@
+heptad_test(api/multiply_test heptad_api)
+heptad_test(api/c_api_test heptad_api)

@@ -1,0 +1,7 @@
+heptad_test(place/memory/product/exact_product_test heptad_place_memory LABELS slow)
+heptad_test(place/memory/product/guard_pages_test heptad_place_memory)
+heptad_test(place/memory/product/non_finite_test heptad_place_memory)
+heptad_test(place/memory/product/error_bound_test heptad_place_memory LABELS slow)
+heptad_test(place/memory/product/validate_test heptad_place_memory)
+heptad_test(place/memory/product/workspace_test heptad_place_memory)
+heptad_test(place/memory/product/repeat_test heptad_place_memory)
