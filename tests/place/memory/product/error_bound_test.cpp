@@ -91,6 +91,7 @@ Measured measure(const Square<T>& a, const Square<T>& b, const Square<T>& c, std
 template <class T>
 void check_bound(std::int64_t n, const std::vector<std::string>& names, std::uint64_t seed) {
     std::mt19937_64 random(seed);
+    int products = 0;
     for (const Data data : {Data::uniform, Data::positive, Data::scaled_blocks, Data::graded}) {
         const Square<T> a_const = random_square<T>(n, data, true, random);
         const Square<T> b_const = random_square<T>(n, data, false, random);
@@ -115,10 +116,12 @@ void check_bound(std::int64_t n, const std::vector<std::string>& names, std::uin
                     ASSERT_LE(error.largest, plan.error_bound * a.largest() * b.largest())
                         << name << " levels " << levels << " " << mode << " data " << static_cast<int>(data);
                     ASSERT_TRUE(std::isfinite(error.rms));
+                    ++products;
                 }
             }
         }
     }
+    testing::Test::RecordProperty("products", products);
 }
 
 std::vector<std::string> float_algorithms() {

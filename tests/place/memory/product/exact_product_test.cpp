@@ -21,9 +21,9 @@ namespace heptad::test {
 namespace {
 
 #ifdef HEPTAD_REDUCED_TESTS
-constexpr int kShorter = 100;
+constexpr int kShorter = 100, kMostRank = 23;
 #else
-constexpr int kShorter = 1;
+constexpr int kShorter = 1, kMostRank = 2401;
 #endif
 
 using Random = std::mt19937;
@@ -58,7 +58,8 @@ struct Case {
 std::vector<std::string> algorithms_for(Type type) {
     std::vector<std::string> names;
     for (const std::string& name : algorithm_names(true)) {
-        if (algorithm_admits(find_algorithm(name).algorithm, type)) {
+        const Algorithm& algorithm = find_algorithm(name).algorithm;
+        if (algorithm_admits(algorithm, type) && algorithm.rank() <= kMostRank) {
             names.push_back(name);
         }
     }
@@ -294,7 +295,7 @@ TEST(exact_product, f32_equals_the_definition_bit_for_bit) {
     const Counts counts = check_products(Type::f32, 26000, 1);
     EXPECT_GT(counts.with_levels * 2, counts.products);
     EXPECT_GT(counts.exact * 3, counts.products * 2);
-    EXPECT_GT(counts.four_levels * 100, counts.products);
+    EXPECT_GT(counts.four_levels * 200, counts.products);
 }
 
 TEST(exact_product, f64_equals_the_definition_bit_for_bit) {

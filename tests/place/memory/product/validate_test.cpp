@@ -156,9 +156,11 @@ TEST(validate, overlap_of_windows_is_exact) {
     // Every pair of windows of a 9 x 8 array, by the sets of their elements.
     std::array<float, 72> array{};
     int pairs = 0;
-    for (const auto& [row_stride, col_stride] : {std::pair{8, 1}, {1, 9}}) {
-        const std::int64_t rows = row_stride == 8 ? 9 : 9;
-        const std::int64_t cols = 8;
+    constexpr std::int64_t rows = 9;
+    constexpr std::int64_t cols = 8;
+    for (const bool by_rows : {true, false}) {
+        const std::int64_t row_stride = by_rows ? cols : 1;
+        const std::int64_t col_stride = by_rows ? 1 : rows;
         const auto window = [&](std::int64_t i, std::int64_t j, std::int64_t r, std::int64_t c) {
             return View(array.data() + i * row_stride + j * col_stride, Type::f32, r, c, row_stride, col_stride);
         };
