@@ -19,6 +19,27 @@ namespace {
 
 thread_local bool inside_task = false;
 
+void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+}
+
+/// Looks for about a hundred microseconds: going to sleep and being woken costs about half of that, and in a product
+/// the next pass, or the last task of this one, comes sooner as a rule.
+template <class Condition>
+bool spin_until(const Condition& holds) {
+    for (int spin = 0; spin < 4000; ++spin) {
+        if (holds()) {
+            return true;
+        }
+        relax();
+    }
+    return false;
+}
+
 /// One call of run(). The caller and any number of workers take indices from `next`.
 struct Job {
     const std::function<void(std::int64_t)>* task = nullptr;
@@ -66,14 +87,7 @@ struct ThreadPool::State {
 
     void worker() {
         for (;;) {
-            // A leaf product follows a combine pass within microseconds: look a little before sleeping.
-            for (int spin = 0; spin < 2000 && pending.load(std::memory_order_relaxed) == 0; ++spin) {
-#if defined(__x86_64__)
-                __builtin_ia32_pause();
-#elif defined(__aarch64__)
-                asm volatile("isb" ::: "memory");
-#endif
-            }
+            spin_until([&] { return pending.load(std::memory_order_relaxed) != 0; });
             std::shared_ptr<Job> job;
             {
                 std::unique_lock lock(mutex);
@@ -127,7 +141,7 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
     }
     state_->wake.notify_all();
     job->work();
-    {
+    if (!spin_until([&] { return job->unfinished.load(std::memory_order_acquire) == 0; })) {
         std::unique_lock lock(job->mutex);
         job->finished.wait(lock, [&] { return job->unfinished.load() == 0; });
     }

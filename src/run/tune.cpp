@@ -1,5 +1,7 @@
-// Measurement. For every type the squares from small to large, then the thin shapes. The leaves take turns on a shape,
-// so that a change of the clock or a busy neighbour strikes all of them; a sample is the median of its turns.
+// Measurement. For every type the squares from small to large, then the thin shapes. The leaves that run on our threads
+// take turns on a shape, so that a change of the clock or a busy neighbour strikes all of them; a sample is the median
+// of its turns. The leaves with threads of their own come afterwards, one by one, with a pause between them: such
+// threads keep spinning for a while after a call, and whoever runs next seems to have half the cores.
 #include "run/tune.hpp"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "backend/cpu/cpu_backend.hpp"
@@ -126,11 +129,14 @@ bool is_square(const Shape& s) {
     return s.m == s.k && s.k == s.n;
 }
 
-/// One shape; `left_s` is what remains of the budget of this type.
+/// The least seconds measured so far on each shape; infinity where nothing was.
+using Records = std::vector<double>;
+
+/// One shape; `left_s` is what remains of the budget, `record` the least seconds of those measured before.
 void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Shape& shape, double left_s,
-                   std::vector<Contender>& contenders) {
+                   std::vector<Contender>& contenders, double& record) {
     const Product product = operands.product(shape);
-    double fastest = std::numeric_limits<double>::infinity();
+    double fastest = record;
     for (Contender& c : contenders) {
         c.turns.clear();
         if (!c.hopeless) {
@@ -156,6 +162,7 @@ void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Sha
         if (!c.hopeless) {
             const double seconds = std::max(1e-9, c.turns.empty() ? c.guess_s : median(c.turns));
             c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
+            record = std::min(record, seconds);
             if (is_square(shape) && shape.m >= kHopelessFrom) {
                 c.times_behind = c.guess_s > kFarBehind * fastest ? c.times_behind + 1 : 0;
                 c.hopeless = c.times_behind >= 2;
@@ -178,19 +185,21 @@ double least_seconds(const std::vector<Contender>& contenders, const Shape& shap
     return seconds;
 }
 
-/// A pass that reads three blocks and writes two, 64 MB in all.
+/// A pass that reads three blocks and writes two, each a quarter of a matrix as the outermost level sees them; 80 MB.
 double measure_combine(cpu::CpuBackend& backend) {
-    constexpr std::int64_t size = 1792;
-    std::vector<float> memory(static_cast<std::size_t>(5 * size * size), 1.0F);
+    constexpr std::int64_t size = 2048;
+    constexpr std::int64_t stride = 2 * size;
+    std::vector<float> memory(static_cast<std::size_t>(5 * size * stride), 1.0F);
     CombinePass pass;
     for (std::int64_t slot = 0; slot < 5; ++slot) {
-        pass.slots.emplace_back(memory.data() + slot * size * size, Type::f32, size, size, size, 1);
+        pass.slots.emplace_back(memory.data() + slot * size * stride, Type::f32, size, size, stride, 1);
     }
     pass.statements = {{3, {{0, 1}, {1, 1}}}, {4, {{3, 1}, {2, -1}}}};
     std::vector<double> turns;
-    for (int turn = 0; turn < 6; ++turn) {
+    for (int turn = 0; turn < 12; ++turn) {
         turns.push_back(time_calls(1, 0, [&] { backend.combine(pass); }));
     }
+    turns.erase(turns.begin(), turns.begin() + 3);  // threads and caches warming up
     return static_cast<double>(5 * size * size) * sizeof(float) / median(turns);
 }
 
@@ -221,6 +230,25 @@ double measure_call(ThreadPool& pool) {
         turns.push_back(seconds_since(start) - tasks_per_thread * task_s);
     }
     return std::clamp(median(turns), 1e-7, 1e-4);
+}
+
+/// Longer than the threads of any library keep spinning.
+constexpr std::chrono::milliseconds kSettle{150};
+
+/// The leaves on our own threads together, then each one with threads of its own.
+std::vector<std::vector<Contender>> contender_groups(const cpu::CpuBackend& backend, Type type, int threads) {
+    std::vector<std::vector<Contender>> groups(1);
+    for (const std::string& leaf : backend.leaves(type)) {
+        Contender contender;
+        contender.profile = {leaf, type, threads, {}};
+        contender.id = cpu::CpuBackend::leaf_id(leaf);
+        if (leaf.ends_with("-mt")) {
+            groups.push_back({contender});
+        } else {
+            groups.front().push_back(contender);
+        }
+    }
+    return groups;
 }
 
 }  // namespace
@@ -257,28 +285,35 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];
         const Operands operands(type);
-        std::vector<Contender> contenders;
-        for (const std::string& leaf : backend.leaves(type)) {
-            Contender contender;
-            contender.profile = {leaf, type, threads, {}};
-            contender.id = cpu::CpuBackend::leaf_id(leaf);
-            contenders.push_back(contender);
-        }
-        double volume = 0;
-        for (const Shape& shape : shapes) {
-            const double left_s = budget_s * type_shares[t] - seconds_since(start);
-            volume += shape.volume();
-            tell(done_before + (type_shares[t] - done_before) * (volume - shape.volume()) / total_volume,
-                 fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));
-            const bool cheap = is_square(shape) && shape.m < kHopelessFrom;
-            if (cheap || least_seconds(contenders, shape) < left_s) {
-                measure_shape(backend, operands, shape, left_s, contenders);
+        const std::vector<std::vector<Contender>> groups = contender_groups(backend, type, threads);
+        Records records(shapes.size(), std::numeric_limits<double>::infinity());
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            std::vector<Contender> contenders = groups[g];
+            // The first group, whose leaves are the ones used most, gets half of the time.
+            const double share_here =
+                g == 0 ? (groups.size() == 1 ? 1.0 : 0.5) : 0.5 / static_cast<double>(groups.size() - 1);
+            const double until = done_before + (type_shares[t] - (t == 0 ? 0 : type_shares[t - 1])) * share_here;
+            if (g > 0) {
+                std::this_thread::sleep_for(kSettle);
+            }
+            double volume = 0;
+            for (std::size_t i = 0; i < shapes.size(); ++i) {
+                const Shape& shape = shapes[i];
+                const double left_s = budget_s * until - seconds_since(start);
+                tell(done_before + (until - done_before) * volume / total_volume,
+                     fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));
+                volume += shape.volume();
+                const bool cheap = is_square(shape) && shape.m < kHopelessFrom;
+                if (cheap || least_seconds(contenders, shape) < left_s) {
+                    measure_shape(backend, operands, shape, left_s, contenders, records[i]);
+                }
+            }
+            done_before = until;
+            for (Contender& contender : contenders) {
+                machine.leaves.push_back(std::move(contender.profile));
             }
         }
-        done_before = type_shares[t];
-        for (Contender& contender : contenders) {
-            machine.leaves.push_back(std::move(contender.profile));
-        }
+        std::this_thread::sleep_for(kSettle);
     }
     tell(1, "done");
     return machine;
