@@ -1,9 +1,12 @@
 #include "base/thread_pool.hpp"
 
+#include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -27,17 +30,32 @@ void relax() {
 #endif
 }
 
-/// Looks for about a hundred microseconds: going to sleep and being woken costs about half of that, and in a product
-/// the next pass, or the last task of this one, comes sooner as a rule.
+/// Looks for a while: going to sleep and being woken takes tens of microseconds, and in a product the next pass, or the
+/// last task of this one, comes sooner as a rule.
 template <class Condition>
 bool spin_until(const Condition& holds) {
-    for (int spin = 0; spin < 4000; ++spin) {
-        if (holds()) {
-            return true;
+    constexpr std::chrono::microseconds kPatience{150};
+    const auto start = std::chrono::steady_clock::now();
+    do {
+        for (int i = 0; i < 64; ++i) {
+            if (holds()) {
+                return true;
+            }
+            relax();
         }
-        relax();
-    }
+    } while (std::chrono::steady_clock::now() - start < kPatience);
     return false;
+}
+
+/// The processors that the process as a whole may use. The calling thread may be bound to one of them, and a worker
+/// that inherited that would share it for ever.
+cpu_set_t process_cpus() {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    if (sched_getaffinity(getpid(), sizeof cpus, &cpus) != 0) {
+        CPU_ZERO(&cpus);
+    }
+    return cpus;
 }
 
 /// One call of run(). The caller and any number of workers take indices from `next`.
@@ -78,20 +96,47 @@ struct Job {
 }  // namespace
 
 struct ThreadPool::State {
+    struct Worker {
+        std::thread thread;
+        bool asleep = false;  // waits on `wake`; guarded by `mutex`
+        int avoided_cpu = -1;
+    };
+
     std::mutex mutex;
     std::condition_variable wake;
     std::deque<std::shared_ptr<Job>> jobs;
     std::atomic<int> pending{0};  // jobs queued: what a spinning worker looks at
     bool stopping = false;
-    std::vector<std::thread> workers;
+    std::vector<std::unique_ptr<Worker>> workers;
+    cpu_set_t cpus = process_cpus();
 
-    void worker() {
+    /// The kernel likes to wake a thread on the processor of the one that wakes it, where it then waits for its turn
+    /// while other processors idle: with two cores, half of the products would run on one. So sleepers are told to
+    /// avoid it. Called with `mutex` held.
+    void keep_sleepers_off(int cpu) {
+        for (const auto& worker : workers) {
+            if (worker->asleep && worker->avoided_cpu != cpu) {
+                cpu_set_t others = cpus;
+                if (cpu >= 0 && cpu < CPU_SETSIZE) {
+                    CPU_CLR(static_cast<std::size_t>(cpu), &others);
+                }
+                if (CPU_COUNT(&others) > 0) {
+                    pthread_setaffinity_np(worker->thread.native_handle(), sizeof others, &others);
+                }
+                worker->avoided_cpu = cpu;
+            }
+        }
+    }
+
+    void work(Worker& self) {
         for (;;) {
             spin_until([&] { return pending.load(std::memory_order_relaxed) != 0; });
             std::shared_ptr<Job> job;
             {
                 std::unique_lock lock(mutex);
+                self.asleep = true;
                 wake.wait(lock, [&] { return stopping || !jobs.empty(); });
+                self.asleep = false;
                 if (stopping) {
                     return;
                 }
@@ -115,8 +160,8 @@ ThreadPool::~ThreadPool() {
         state_->stopping = true;
     }
     state_->wake.notify_all();
-    for (auto& worker : state_->workers) {
-        worker.join();
+    for (const auto& worker : state_->workers) {
+        worker->thread.join();
     }
 }
 
@@ -134,8 +179,10 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
     {
         const std::lock_guard lock(state_->mutex);
         while (static_cast<int>(state_->workers.size()) < threads_ - 1) {
-            state_->workers.emplace_back([state = state_.get()] { state->worker(); });
+            auto& worker = *state_->workers.emplace_back(std::make_unique<State::Worker>());
+            worker.thread = std::thread([state = state_.get(), &worker] { state->work(worker); });
         }
+        state_->keep_sleepers_off(sched_getcpu());
         state_->jobs.push_back(job);
         state_->pending.fetch_add(1, std::memory_order_relaxed);
     }
