@@ -242,7 +242,7 @@ private:
     /// A level that seems to lose this much may still pay together with the next one; beyond, it never did.
     static constexpr double kWorthFollowing = 1.05;
     /// Beginnings of plans followed at each depth. Over 240 problems (n = 1000 to 20000, square and thin, with and
-    /// without a workspace limit) 1024 came within 2.2 % of following all of them; 16 lost up to 17 %.
+    /// without a workspace limit) 1024 came within 2.2 % of following 8192 of them; 16 lost up to 17 %.
     static constexpr std::size_t kMostFollowed = 1024;
 
     const Problem& problem_;

@@ -15,14 +15,14 @@ namespace heptad {
 struct PlannerLimits {
     /// Blocks at the bottom are not made smaller than this by choice: below, leaves starve and passes dominate
     /// everywhere.
-    std::int64_t smallest_leaf = 96;
+    std::int64_t smallest_leaf = 128;
     /// More levels than this never paid on any machine seen, and the error grows with each.
     int most_levels = 5;
     /// `balanced`: growth of the error on random data over the classical product's; "about one decimal digit".
     double balanced_growth = 10;
     /// A fast plan must be predicted this much faster than the classical product to be taken: predictions are that
     /// good.
-    double least_gain = 1.02;
+    double least_gain = 1.05;
 };
 
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.

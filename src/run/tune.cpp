@@ -39,13 +39,21 @@ std::vector<Shape> shapes_to_measure() {
     for (std::int64_t size = 1; size <= kLargest; size *= 2) {
         shapes.push_back({size, size, size});
     }
-    // In two rounds by volume: the smaller ones say most about the others, should time run out.
-    for (const std::int64_t large : {std::int64_t{512}, kLargest}) {
+    // From small to large: the smaller ones cost nothing, should time run out.
+    for (const std::int64_t large : {std::int64_t{32}, std::int64_t{128}, std::int64_t{512}, kLargest}) {
         for (const std::int64_t thin : {1, 4, 16, 64}) {
-            shapes.push_back({thin, large, large});
-            shapes.push_back({large, thin, large});
-            shapes.push_back({large, large, thin});
+            if (thin < large) {
+                shapes.push_back({thin, large, large});
+                shapes.push_back({large, thin, large});
+                shapes.push_back({large, large, thin});
+            }
         }
+    }
+    // Vectors: a dot product, and a vector times a number from either side.
+    for (const std::int64_t length : {std::int64_t{64}, kLargest, std::int64_t{32} * kLargest}) {
+        shapes.push_back({1, length, 1});
+        shapes.push_back({length, 1, 1});
+        shapes.push_back({1, 1, length});
     }
     return shapes;
 }
