@@ -22,7 +22,8 @@ double leaf_rate(const Machine& machine, const std::string& leaf, Type type) {
 std::string machine_summary(const Machine& machine) {
     std::string text;
     for (const Type type : kTypes) {
-        const std::string best = best_leaf(machine, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
+        const std::string best =
+            best_leaf(machine, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf, LeafUse::below_levels);
         text += fmt::format("leaf of {:<4} {}, {} at n = {}", type_name(type), best,
                             format_rate(leaf_rate(machine, best, type), type), kTypicalLeaf);
         for (const LeafProfile& profile : machine.leaves) {
@@ -41,7 +42,8 @@ std::string machine_summary(const Machine& machine) {
 nlohmann::ordered_json machine_summary_json(const Machine& machine) {
     nlohmann::ordered_json leaves = nlohmann::ordered_json::object();
     for (const Type type : kTypes) {
-        leaves[type_name(type)] = best_leaf(machine, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
+        leaves[type_name(type)] =
+            best_leaf(machine, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf, LeafUse::below_levels);
     }
     return {{"measured", machine.measured}, {"threads", machine.threads}, {"leaf", leaves}};
 }

@@ -105,6 +105,10 @@ Plan plan(ProblemSize size, Type type, const Options& options, const Context& co
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) {
+    if (context.impl() == nullptr) {
+        multiply_in_memory(alpha, a, b, beta, c, options);
+        return;
+    }
     multiply_in_memory(alpha, a, b, beta, c, options, product_context(context));
 }
 

@@ -134,22 +134,30 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
 
-std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n, LeafUse use) {
     m = std::max<std::int64_t>(m, 1);
     k = std::max<std::int64_t>(k, 1);
     n = std::max<std::int64_t>(n, 1);
     constexpr double clearly = 0.97;  // profiles are listed best first by default knowledge; noise does not overrule it
     const LeafProfile* best = nullptr;
     double best_s = 0;
-    for (const LeafProfile& profile : machine.leaves) {
-        if (profile.type == type) {
-            const double seconds = profile_seconds(profile, m, k, n);
-            if (best == nullptr || seconds < best_s * clearly) {
-                best = &profile;
-                best_s = seconds;
+    const auto compare = [&](bool vendor_threads) {
+        for (const LeafProfile& profile : machine.leaves) {
+            if (profile.type == type && profile.leaf.ends_with("-mt") == vendor_threads) {
+                const double seconds = profile_seconds(profile, m, k, n);
+                if (best == nullptr || seconds < best_s * clearly) {
+                    best = &profile;
+                    best_s = seconds;
+                }
             }
         }
+    };
+    // Small products stay on one thread, whatever the leaf is called.
+    const double volume = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
+    if (use == LeafUse::whole_product && volume > 64.0 * 64 * 64) {
+        compare(true);
     }
+    compare(false);
     return best != nullptr ? best->leaf : std::string();
 }
 

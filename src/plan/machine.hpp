@@ -35,8 +35,13 @@ struct Machine {
 /// Seconds of one leaf product, interpolated (log-log over the volume of the nearest shapes); default rates if unknown.
 double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
                     std::int64_t n);
-/// The fastest leaf for that shape.
-std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n);
+/// What a leaf is for: a whole product, or the many products at the bottom of a plan.
+enum class LeafUse : std::uint8_t { whole_product, below_levels };
+/// The fastest leaf for that shape. For a whole product a call of a library with its own threads is taken unless
+/// another leaf is clearly faster: it cannot lose against itself. Below levels, products are dealt out to our own
+/// threads.
+std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n,
+                      LeafUse use = LeafUse::whole_product);
 
 /// JSON, and back. parse throws Error(input).
 std::string print_machine(const Machine& machine);

@@ -75,9 +75,11 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     drop_unfitting_schedules(plan);
     plan.change_basis = shares_one_basis(plan.levels);
     const LeafSize leaf = leaf_size(plan);
-    plan.leaf = plan.backend == "reference"      ? "reference"  // the machine description is the CPU backend's
-                : problem.options.leaf != "auto" ? problem.options.leaf
-                                                 : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n);
+    plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
+                : problem.options.leaf != "auto"
+                    ? problem.options.leaf
+                    : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n,
+                                plan.levels.empty() ? LeafUse::whole_product : LeafUse::below_levels);
     plan.fringe_leaf = plan.leaf;
     plan.workspace_bytes = plan_workspace_bytes(plan);
     plan.predicted_s = predict_seconds(plan, machine);
@@ -217,9 +219,9 @@ private:
     }
 
     double leaf_estimate(const BlockSize& block) const {
-        const std::string leaf = problem_.options.leaf == "auto"
-                                     ? best_leaf(machine_, problem_.type, block.m, block.k, block.n)
-                                     : problem_.options.leaf;
+        const std::string leaf = problem_.options.leaf == "auto" ? best_leaf(machine_, problem_.type, block.m, block.k,
+                                                                             block.n, LeafUse::below_levels)
+                                                                 : problem_.options.leaf;
         return leaf_seconds(machine_, leaf, problem_.type, block.m, block.k, block.n);
     }
 

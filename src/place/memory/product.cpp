@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
@@ -136,21 +135,31 @@ std::int64_t workspace_limit(const Options& options, const ProductContext& conte
                                        : std::min(options.workspace_limit_bytes, aligned_workspace(context).bytes);
 }
 
+int all_cores() {
+    static const int all = available_cores();
+    return all;
+}
+
+/// The last plans of a thread: found without a lock, because a tiny product must not wait for one.
+struct RecentPlan {
+    std::uint64_t generation = 0;
+    PlanKey key;
+    std::shared_ptr<const ReadyPlan> ready;
+};
+
+RecentPlan& recent_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type) {
+    thread_local std::array<RecentPlan, 16> recent;
+    const auto hash = static_cast<std::uint64_t>(m) * 0x9e3779b97f4a7c15U ^
+                      static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
+                      static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
+    return recent[(hash >> 48) % recent.size()];
+}
+
 std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
                                             const Options& options, bool accumulate, const ProductContext& context) {
     const int threads = effective_threads(context);
     const std::int64_t limit = workspace_limit(options, context);
-    // The last plans of this thread: found without a lock, because a tiny product must not wait for one.
-    struct Slot {
-        std::uint64_t generation = 0;
-        PlanKey key;
-        std::shared_ptr<const ReadyPlan> ready;
-    };
-    thread_local std::array<Slot, 16> recent;
-    const auto hash = static_cast<std::uint64_t>(m) * 0x9e3779b97f4a7c15U ^
-                      static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
-                      static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
-    Slot& slot = recent[(hash >> 48) % recent.size()];
+    RecentPlan& slot = recent_plan(m, k, n, type);
     const std::uint64_t generation = plan_generation.load(std::memory_order_acquire);
     if (slot.generation == generation && same(slot.key, m, k, n, type, threads, accumulate, limit, options)) {
         return slot.ready;
@@ -206,12 +215,7 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
     const ProductPlan& plan = ready.plan;
     if (plan.levels.empty() && ready.cpu != nullptr) {
         start_product(context.hooks);
-        const Product product{alpha, a, b, beta, c};
-        if (cpu::CpuBackend::is_small(plan.m, plan.k, plan.n)) {
-            ready.cpu->multiply_one_small(product, ready.leaf_id);
-        } else {
-            ready.cpu->multiply(std::span(&product, 1), ready.leaf_id);
-        }
+        ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
         finish_product(context.hooks);
         return {};
     }
@@ -232,16 +236,42 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
     return run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
 }
 
+/// The short way for a small product like one before it: tens of nanoseconds above the leaf. False: take the long way.
+bool repeat_small_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                          const Options& options) {
+    if (!cpu::CpuBackend::is_small(a.rows, a.cols, b.cols) || !is_plainly_valid(a, b, c)) {
+        return false;
+    }
+    const RecentPlan& slot = recent_plan(a.rows, a.cols, b.cols, a.type);
+    if (slot.generation != plan_generation.load(std::memory_order_acquire) ||
+        !same(slot.key, a.rows, a.cols, b.cols, a.type, all_cores(), beta != 0, options.workspace_limit_bytes,
+              options)) {
+        return false;
+    }
+    const ReadyPlan& ready = *slot.ready;  // nothing below can replace the slot
+    if (!ready.plan.levels.empty() || ready.cpu == nullptr) {
+        return false;
+    }
+    ready.cpu->multiply_one_small({alpha, a, b, beta, c}, ready.leaf_id);
+    return true;
+}
+
 }  // namespace
 
 int effective_threads(const ProductContext& context) {
-    static const int all = available_cores();
-    return context.threads > 0 ? context.threads : all;
+    return context.threads > 0 ? context.threads : all_cores();
 }
 
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context) {
     return ready_plan(m, k, n, type, options, options.accumulate, context)->plan;
+}
+
+void multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                        const Options& options) {
+    if (!repeat_small_product(alpha, a, b, beta, c, options)) {
+        multiply_in_memory(alpha, a, b, beta, c, options, ProductContext{});
+    }
 }
 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

@@ -22,7 +22,10 @@ int effective_threads(const ProductContext& context);
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context);
 
-/// c = alpha * a * b + beta * c. Validates everything; throws Error.
+/// c = alpha * a * b + beta * c. Validates everything; throws Error. Without a context: the defaults, and a short way
+/// for small products that come again.
+void multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                        const Options& options);
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const Options& options, const ProductContext& context);
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

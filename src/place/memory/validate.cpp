@@ -97,6 +97,26 @@ bool lattices_meet(std::int64_t difference, std::int64_t stride, const ConstView
 
 }  // namespace
 
+bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c) {
+    const bool shapes = a.type == b.type && a.type == c.type && (a.type == Type::f32 || a.type == Type::f64) &&
+                        a.cols == b.rows && c.rows == a.rows && c.cols == b.cols;
+    // Sizes and strides so small that no address computed from them can overflow.
+    constexpr std::int64_t kModerate = std::int64_t{1} << 24;
+    const auto moderate = [](const ConstView& v) {
+        return v.data != nullptr && v.rows > 0 && v.cols > 0 && v.rows < kModerate && v.cols < kModerate &&
+               ((v.col_stride == 1 && v.row_stride >= v.cols && v.row_stride < kModerate) ||
+                (v.row_stride == 1 && v.col_stride >= v.rows && v.col_stride < kModerate));
+    };
+    if (!shapes || !moderate(a) || !moderate(b) || !moderate(c)) {
+        return false;
+    }
+    const ByteRange range_a = byte_range(a);
+    const ByteRange range_b = byte_range(b);
+    const ByteRange range_c = byte_range(c);
+    return (range_a.end <= range_c.begin || range_c.end <= range_a.begin) &&
+           (range_b.end <= range_c.begin || range_c.end <= range_b.begin);
+}
+
 bool may_overlap(const ConstView& x, const ConstView& y) {
     const ByteRange range_x = byte_range(x);
     const ByteRange range_y = byte_range(y);

@@ -8,6 +8,10 @@ namespace heptad {
 /// Shapes, strides, types, overlap, scalars. Throws Error(input) or Error(usage) with a sentence.
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
 
+/// A quick yes for the common case of f32 or f64 matrices of moderate size, rows or columns side by side, that lie
+/// apart. False says nothing: ask validate_product.
+bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c);
+
 /// Do two views share an element? Exact for views with the same strides; otherwise true whenever their ranges meet.
 bool may_overlap(const ConstView& x, const ConstView& y);
 
