@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
@@ -112,6 +113,53 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
     return seconds;
 }
 
+/// Does x have nothing over y, an algorithm for the same sizes and at least the same types?
+bool is_dominated(const CatalogueEntry& x, const CatalogueEntry& y) {
+    const bool same_use = x.algorithm.m == y.algorithm.m && x.algorithm.k == y.algorithm.k &&
+                          x.algorithm.n == y.algorithm.n &&
+                          (y.algorithm.ring == Ring::integers || y.algorithm.ring == x.algorithm.ring);
+    return same_use && y.facts.rank <= x.facts.rank && y.facts.additions() <= x.facts.additions() &&
+           y.facts.rms_growth <= x.facts.rms_growth;
+}
+
+/// What "auto" chooses from: every algorithm of the catalogue that saves products, is small enough for its passes to
+/// stay fast, works in the standard basis (bases pay only when all levels share them) and is not dominated by another
+/// one. Square ones first: ties go to the earlier.
+const std::vector<std::string>& considered_algorithms() {
+    static const std::vector<std::string> names = [] {
+        constexpr int kMostBlocks =
+            27;  // m * k * n; more blocks are more streams through memory than caches can follow
+        std::vector<const CatalogueEntry*> entries;
+        for (const std::string& name : algorithm_names(true)) {
+            const CatalogueEntry& entry = find_algorithm(name);
+            const Algorithm& algorithm = entry.algorithm;
+            const int volume = algorithm.m * algorithm.k * algorithm.n;
+            if (volume <= kMostBlocks && algorithm.rank() < volume && !algorithm.basis) {
+                entries.push_back(&entry);
+            }
+        }
+        std::stable_sort(entries.begin(), entries.end(), [](const CatalogueEntry* x, const CatalogueEntry* y) {
+            const auto order = [](const CatalogueEntry& e) {
+                return std::tuple(e.algorithm.m * e.algorithm.k * e.algorithm.n, e.facts.additions());
+            };
+            return order(*x) < order(*y);
+        });
+        std::vector<const CatalogueEntry*> kept;
+        for (const CatalogueEntry* entry : entries) {
+            if (std::none_of(kept.begin(), kept.end(),
+                             [&](const CatalogueEntry* k) { return is_dominated(*entry, *k); })) {
+                kept.push_back(entry);
+            }
+        }
+        std::vector<std::string> result;
+        for (const CatalogueEntry* entry : kept) {
+            result.push_back(entry->algorithm.name);
+        }
+        return result;
+    }();
+    return names;
+}
+
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
 /// followed, and only while they promise to pay, so that planning takes microseconds where a product takes
 /// milliseconds.
@@ -147,12 +195,9 @@ private:
     };
 
     void add_candidates(LevelMode mode) {
-        std::vector<std::string> names{problem_.options.algorithm};
-        if (names.front() == "auto") {
-            // Square first: ties go to the earlier one. The rectangular ones serve problems whose sizes differ.
-            names = {"winograd", "strassen", "2x2x2-7-accurate", "2x2x3-11", "2x3x2-11", "3x2x2-11",
-                     "2x3x3-15", "3x2x3-15", "3x3x2-15",         "3x3x3-23", "2x2x4-14", "4x2x2-14"};
-        }
+        const std::vector<std::string> names = problem_.options.algorithm == "auto"
+                                                   ? considered_algorithms()
+                                                   : std::vector<std::string>{problem_.options.algorithm};
         for (const std::string& name : names) {
             const CatalogueEntry& entry = find_algorithm(name);
             if (ring_admits(entry.algorithm.ring, problem_.type)) {

@@ -22,7 +22,7 @@ constexpr std::int64_t run_bytes_of_all_slots = 24 << 10;
 constexpr std::int64_t shortest_run_bytes = 512;
 constexpr std::int64_t longest_run_bytes = 4096;
 /// Otherwise several rows advance side by side in short runs: each jump to a new row costs a hardware prefetcher some
-/// memory latencies, which then overlap (measured on Neoverse V1: 38 GB/s instead of 22 for c = a - b).
+/// memory latencies, which then overlap (measured on Neoverse V1: 28 GB/s instead of 21 for c = a - b).
 constexpr std::int64_t side_by_side_run_bytes = 256;
 constexpr std::int64_t side_by_side_streams = 32;
 constexpr std::int64_t side_by_side_rows_at_most = 4;

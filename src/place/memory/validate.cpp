@@ -110,11 +110,13 @@ bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c) {
     if (!shapes || !moderate(a) || !moderate(b) || !moderate(c)) {
         return false;
     }
-    const ByteRange range_a = byte_range(a);
-    const ByteRange range_b = byte_range(b);
-    const ByteRange range_c = byte_range(c);
-    return (range_a.end <= range_c.begin || range_c.end <= range_a.begin) &&
-           (range_b.end <= range_c.begin || range_c.end <= range_b.begin);
+    const std::int64_t bytes = a.type == Type::f32 ? 4 : 8;
+    const auto begin = [](const ConstView& v) { return reinterpret_cast<std::uintptr_t>(v.data); };
+    const auto end = [&](const ConstView& v) {
+        const std::int64_t last = (v.rows - 1) * v.row_stride + (v.cols - 1) * v.col_stride;
+        return begin(v) + static_cast<std::uintptr_t>((last + 1) * bytes);
+    };
+    return (end(a) <= begin(c) || end(c) <= begin(a)) && (end(b) <= begin(c) || end(c) <= begin(b));
 }
 
 bool may_overlap(const ConstView& x, const ConstView& y) {

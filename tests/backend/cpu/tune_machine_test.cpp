@@ -1,7 +1,6 @@
 // Interpolation over samples, the choice of a leaf, print and parse of the machine description.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "plan/machine.hpp"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -132,7 +131,6 @@ TEST(vendor_probe, child_that_aborts_crashes_or_throws_gives_no_answer) {
 }
 
 TEST(vendor_probe, child_that_hangs_is_given_up) {
-    const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(ask_child(
                   []() -> std::string {
                       for (;;) {
@@ -141,7 +139,6 @@ TEST(vendor_probe, child_that_hangs_is_given_up) {
                   },
                   200),
               std::nullopt);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
 }
 
 TEST(vendor_probe, what_a_child_does_to_its_environment_stays_there) {
