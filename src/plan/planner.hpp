@@ -22,7 +22,7 @@ struct PlannerLimits {
     double balanced_growth = 10;
     /// A fast plan must be predicted this much faster than the classical product to be taken: predictions are that
     /// good.
-    double least_gain = 1.05;
+    double least_gain = 1.07;
 };
 
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
