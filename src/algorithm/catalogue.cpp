@@ -36,7 +36,9 @@ CatalogueEntry make_entry(Algorithm algorithm, bool derived) {
 /// An entry that is made on first use; other entries can be made meanwhile.
 class Slot {
 public:
-    Slot(std::function<Algorithm()> source, bool derived) : source_(std::move(source)), derived_(derived) {}
+    /// `blocks` is m * k * n, known without making the entry; 0: not known.
+    Slot(std::function<Algorithm()> source, bool derived, int blocks)
+        : source_(std::move(source)), derived_(derived), blocks_(blocks) {}
 
     const CatalogueEntry& get() {
         const std::lock_guard lock(mutex_);
@@ -46,11 +48,13 @@ public:
         return *entry_;
     }
     bool derived() const { return derived_; }
+    int blocks() const { return blocks_; }
 
 private:
     std::mutex mutex_;
     std::function<Algorithm()> source_;
     bool derived_;
+    int blocks_;
     std::unique_ptr<CatalogueEntry> entry_;
 };
 
@@ -64,7 +68,8 @@ void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped)
         const std::string name = permuted_name(*shipped, m, k, n);
         // A shipped algorithm of that name is preferred to a derived one.
         slots.try_emplace(
-            name, std::make_shared<Slot>([shipped, m = m, k = k, n = n] { return permuted(*shipped, m, k, n); }, true));
+            name, std::make_shared<Slot>([shipped, m = m, k = k, n = n] { return permuted(*shipped, m, k, n); }, true,
+                                         m * k * n));
     } while (std::next_permutation(sizes.begin(), sizes.end()));
 }
 
@@ -77,7 +82,10 @@ Slots shipped_slots() {
         }
         const auto algorithm =
             std::make_shared<const Algorithm>(parse_algorithm(std::string(file.text), std::string(file.file_name)));
-        if (!slots.try_emplace(algorithm->name, std::make_shared<Slot>([algorithm] { return *algorithm; }, false))
+        const int blocks = algorithm->m * algorithm->k * algorithm->n;
+        if (!slots
+                 .try_emplace(algorithm->name,
+                              std::make_shared<Slot>([algorithm] { return *algorithm; }, false, blocks))
                  .second) {
             fail(ErrorCode::input, "{}: the name '{}' is taken by another shipped algorithm", file.file_name,
                  algorithm->name);
@@ -123,7 +131,7 @@ std::shared_ptr<Slot> user_slot(const std::string& name) {
     if (!slot) {
         const bool is_path = name.find('/') != std::string::npos || name.ends_with(".alg");
         slot = std::make_shared<Slot>([name, is_path] { return is_path ? read_algorithm_file(name) : composed(name); },
-                                      false);
+                                      false, 0);
     }
     return slot;
 }
@@ -150,6 +158,16 @@ std::vector<std::string> algorithm_names(bool with_derived) {
             if (slot->derived() == derived && (with_derived || !derived)) {
                 names.push_back(name);
             }
+        }
+    }
+    return names;
+}
+
+std::vector<std::string> small_algorithm_names(int most_blocks) {
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : shipped()) {
+        if (slot->blocks() <= most_blocks) {
+            names.push_back(name);
         }
     }
     return names;

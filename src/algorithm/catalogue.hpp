@@ -26,5 +26,7 @@ struct CatalogueEntry {
 const CatalogueEntry& find_algorithm(const std::string& name);
 /// Names of shipped algorithms, then of derived variants, each sorted.
 std::vector<std::string> algorithm_names(bool with_derived);
+/// Shipped and derived ones with m * k * n up to that many; makes no entry, so it costs nothing.
+std::vector<std::string> small_algorithm_names(int most_blocks);
 
 }  // namespace heptad

@@ -130,11 +130,11 @@ const std::vector<std::string>& considered_algorithms() {
         constexpr int kMostBlocks =
             27;  // m * k * n; more blocks are more streams through memory than caches can follow
         std::vector<const CatalogueEntry*> entries;
-        for (const std::string& name : algorithm_names(true)) {
+        for (const std::string& name : small_algorithm_names(kMostBlocks)) {
             const CatalogueEntry& entry = find_algorithm(name);
             const Algorithm& algorithm = entry.algorithm;
             const int volume = algorithm.m * algorithm.k * algorithm.n;
-            if (volume <= kMostBlocks && algorithm.rank() < volume && !algorithm.basis) {
+            if (algorithm.rank() < volume && !algorithm.basis) {
                 entries.push_back(&entry);
             }
         }
@@ -436,7 +436,9 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
     const bool levels_allowed = has_levels(problem.type) &&
                                 !(is_float(problem.type) && options.accuracy == Accuracy::strict) &&
                                 options.levels != 0 && options.workspace_limit_bytes > 0;
-    if (!levels_allowed) {
+    // Too small to be cut: not worth a look at the catalogue.
+    const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
+    if (!levels_allowed || too_small) {
         return plan_with_levels(problem, machine, {});
     }
     return options.levels > 0 ? forced_levels(problem, machine) : Search(problem, machine, limits).run();
