@@ -3,6 +3,7 @@
 #   heptad_sanitize(path/name_test [ONLY address|thread] [FILTER pattern])
 #
 # ONLY: a test without threads tells the thread sanitizer nothing. FILTER: a GoogleTest pattern such as "*small*:-*slow*".
+# Under the thread sanitizer no BLAS is loaded: their locks and threads are not instrumented, and ours are what is asked for.
 # A name whose test does not exist is an error of the configuration (see the end of tests/CMakeLists.txt).
 macro(heptad_sanitize path)
   cmake_parse_arguments(sanitize "" "ONLY;FILTER" "" ${ARGN})
