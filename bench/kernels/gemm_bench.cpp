@@ -66,7 +66,7 @@ void report_rate(benchmark::State& state, std::int64_t size) {
 }
 
 template <class T>
-void gemm_square(benchmark::State& state) {
+void gemm_square_by(benchmark::State& state, InstructionSet set) {
     const std::int64_t size = state.range(0);
     const std::vector<T> a = random_entries<T>(size * size), b = a;
     std::vector<T> c(a.size());
@@ -75,10 +75,22 @@ void gemm_square(benchmark::State& state) {
     };
     const Product product{1, view(a.data()), view(b.data()), 0, view(c.data())};
     for (auto _ : state) {
-        gemm(product);
+        gemm(product, set);
         benchmark::ClobberMemory();
     }
     report_rate(state, size);
+}
+
+template <class T>
+void gemm_square(benchmark::State& state) {
+    gemm_square_by<T>(state, best_instruction_set());
+}
+
+/// By the best instruction set but one: what the best one brings, and what processors without it get.
+template <class T>
+void gemm_square_second_best(benchmark::State& state) {
+    const std::vector<InstructionSet>& sets = available_instruction_sets();
+    gemm_square_by<T>(state, sets[std::min<std::size_t>(1, sets.size() - 1)]);
 }
 
 template <class T, LoopOrder order>
@@ -101,6 +113,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
 BENCHMARK_TEMPLATE(gemm_square, float)->Apply(sizes);
 BENCHMARK_TEMPLATE(gemm_square, double)->Apply(sizes);
 BENCHMARK_TEMPLATE(gemm_square, std::int32_t)->Apply(sizes);
+BENCHMARK_TEMPLATE(gemm_square_second_best, std::int32_t)->Apply(sizes);
 BENCHMARK_TEMPLATE(triple_loop, std::uint32_t, LoopOrder::dot)->Arg(512)->Arg(1024);
 BENCHMARK_TEMPLATE(triple_loop, std::uint32_t, LoopOrder::row)->Arg(512)->Arg(1024);
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "backend/cpu/cpu_features.hpp"
+#include "backend/equal_slots.hpp"
 #include "backend/scalars.hpp"
 #include "base/size.hpp"
 
@@ -113,7 +114,7 @@ std::byte* thread_buffers(std::size_t bytes) {
             throw std::bad_alloc();
         }
     }
-    return memory.get();
+    return memory.get();  // NOLINT(clang-analyzer-unix.Malloc): a thread_local is not destroyed on return
 }
 
 }  // namespace
@@ -198,21 +199,6 @@ void TypedState<T>::run_tile(std::int64_t i, std::int64_t tile_rows, std::int64_
     }
 }
 
-/// For every slot the first slot with the same memory: equal views are one value of the pass.
-std::vector<std::size_t> representatives(const std::vector<View>& slots) {
-    std::vector<std::size_t> first(slots.size());
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-        first[s] = s;
-        for (std::size_t t = 0; t < s && slots[s].data != nullptr; ++t) {
-            if (slots[t].data == slots[s].data) {
-                first[s] = t;
-                break;
-            }
-        }
-    }
-    return first;
-}
-
 template <class Test>
 bool all_in_memory(const std::vector<View>& slots, Test test) {
     return std::all_of(slots.begin(), slots.end(), [&](const View& v) { return v.data == nullptr || test(v); });
@@ -242,7 +228,7 @@ std::vector<View> walked_views(const std::vector<View>& slots) {
 /// Fills in the state but for its tasks; returns how many elements are moved from or to memory per position.
 template <class T>
 std::int64_t compile(TypedState<T>& state, const CombinePass& pass) {
-    const std::vector<std::size_t> first = representatives(pass.slots);
+    const std::vector<std::size_t> first = first_equal_slots(pass.slots);
     const std::vector<View> views = walked_views(pass.slots);
     state.rows = views.front().rows;
     state.cols = views.front().cols;

@@ -20,13 +20,13 @@ inline float float_of(std::uint32_t bits) {
 
 // Branchless bodies, so that the compiler turns the loops into vectors.
 
-void widen_bf16(const std::uint16_t* __restrict from, float* __restrict to, std::int64_t count) {
+inline void widen_bf16(const std::uint16_t* __restrict from, float* __restrict to, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         to[i] = float_of(static_cast<std::uint32_t>(from[i]) << 16);
     }
 }
 
-void narrow_bf16(const float* __restrict from, std::uint16_t* __restrict to, std::int64_t count) {
+inline void narrow_bf16(const float* __restrict from, std::uint16_t* __restrict to, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint32_t bits = bits_of(from[i]);
         const std::uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
@@ -35,7 +35,7 @@ void narrow_bf16(const float* __restrict from, std::uint16_t* __restrict to, std
     }
 }
 
-void widen_f16(const std::uint16_t* __restrict from, float* __restrict to, std::int64_t count) {
+inline void widen_f16(const std::uint16_t* __restrict from, float* __restrict to, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint32_t half = from[i];
         const std::uint32_t sign = (half & 0x8000U) << 16;
@@ -47,7 +47,7 @@ void widen_f16(const std::uint16_t* __restrict from, float* __restrict to, std::
     }
 }
 
-void narrow_f16(const float* __restrict from, std::uint16_t* __restrict to, std::int64_t count) {
+inline void narrow_f16(const float* __restrict from, std::uint16_t* __restrict to, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint32_t bits = bits_of(from[i]);
         const std::uint32_t sign = (bits >> 16) & 0x8000U;

@@ -67,7 +67,7 @@ void sum_fixed(int, const SumTerm<T>* given, T* target, std::int64_t target_stri
     for (int t = 0; t < count; ++t) {
         terms[t] = given[t];
     }
-    constexpr int width = lanes<T>;
+    constexpr std::int64_t width = lanes<T>;
     for (std::int64_t r = 0; r < rows; ++r) {
         std::int64_t i = 0;
         for (; i + 4 * width <= cols; i += 4 * width) {
@@ -93,7 +93,7 @@ void sum_fixed(int, const SumTerm<T>* given, T* target, std::int64_t target_stri
 template <class Sum, class T>
 void sum_many(int count, const SumTerm<T>* terms, T* target, std::int64_t target_stride, std::int64_t rows,
               std::int64_t cols) {
-    constexpr int width = lanes<T>;
+    constexpr std::int64_t width = lanes<T>;
     for (std::int64_t r = 0; r < rows; ++r) {
         std::int64_t i = 0;
         for (; i + 4 * width <= cols; i += 4 * width) {

@@ -246,7 +246,7 @@ void CpuBackend::combine(const CombinePass& pass) {
     }
     // At least 8 tasks per thread where they are not too small: the cores are not equally fast.
     const std::int64_t task_bytes =
-        std::clamp<std::int64_t>(bytes / (8 * pool_.threads()), kSmallPassBytes / 2, 512 << 10);
+        std::clamp<std::int64_t>(bytes / (std::int64_t{8} * pool_.threads()), kSmallPassBytes / 2, 512 << 10);
     const CombineTasks tasks(pass, task_bytes);
     pool_.run(tasks.count(), [&](std::int64_t i) { tasks.run(i); });
 }

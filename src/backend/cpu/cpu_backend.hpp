@@ -48,7 +48,7 @@ public:
     void multiply_one_small(const Product& product, int leaf) const;
 
     /// Up to 64 x 64 x 64, OpenBLAS stays on one thread by itself.
-    static constexpr std::int64_t small_volume = 64 * 64 * 64;
+    static constexpr std::int64_t small_volume = std::int64_t{64} * 64 * 64;
     static constexpr std::int64_t small_limit = small_volume;
 
     int threads() const { return pool_.threads(); }

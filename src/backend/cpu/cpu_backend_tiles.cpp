@@ -35,7 +35,7 @@ TileGrid grid_of(std::int64_t m, std::int64_t n, std::int64_t row_parts, std::in
 /// Multiplications per column of A that the busiest thread has to do or to wait for, over a batch of `copies` such
 /// products: its tiles go around the threads together, so seven products on two threads need not take four rounds.
 double cost_of(const TileGrid& grid, double copies, double threads, double k) {
-    const double rows = static_cast<double>(grid.rows), cols = static_cast<double>(grid.cols);
+    const auto rows = static_cast<double>(grid.rows), cols = static_cast<double>(grid.cols);
     const double tiles = static_cast<double>(grid.count()) * copies;
     const double rounds = std::ceil(tiles / threads);
     const double waiting = tiles > 1 ? kUnevenCores : 0;

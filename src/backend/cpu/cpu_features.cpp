@@ -1,7 +1,26 @@
 // Which instruction sets this processor (and its operating system) can run.
 #include "backend/cpu/cpu_features.hpp"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 namespace heptad::cpu {
+#if defined(__aarch64__)
+namespace {
+
+/// Only Linux is asked; elsewhere NEON, which every such processor has, will do.
+bool has_i8mm() {
+#if defined(__linux__)
+    constexpr unsigned long hwcap2_i8mm = 1UL << 13;  // HWCAP2_I8MM, which older headers do not have
+    return (getauxval(AT_HWCAP2) & hwcap2_i8mm) != 0;
+#else
+    return false;
+#endif
+}
+
+}  // namespace
+#endif
 
 const char* instruction_set_name(InstructionSet set) noexcept {
     switch (set) {
@@ -9,6 +28,8 @@ const char* instruction_set_name(InstructionSet set) noexcept {
             return "scalar";
         case InstructionSet::neon:
             return "neon";
+        case InstructionSet::i8mm:
+            return "i8mm";
         case InstructionSet::avx2:
             return "avx2";
         case InstructionSet::avx512:
@@ -21,6 +42,9 @@ const std::vector<InstructionSet>& available_instruction_sets() {
     static const std::vector<InstructionSet> sets = [] {
         std::vector<InstructionSet> found;
 #if defined(__aarch64__)
+        if (has_i8mm()) {
+            found.push_back(InstructionSet::i8mm);
+        }
         found.push_back(InstructionSet::neon);
 #endif
 #if defined(__x86_64__)
@@ -45,6 +69,8 @@ const KernelTable& kernel_table_of(InstructionSet set) {
 #if defined(__aarch64__)
         case InstructionSet::neon:
             return kernels_neon();
+        case InstructionSet::i8mm:
+            return kernels_i8mm();
 #endif
 #if defined(__x86_64__)
         case InstructionSet::avx2:

@@ -44,6 +44,11 @@ template <class T>
 std::int64_t packed_b_bytes(const GemmKernels<T>& kernels) {
     return round_up(kernels.block_cols * kernels.block_depth * static_cast<std::int64_t>(sizeof(T)), page_bytes);
 }
+template <class T>
+std::int64_t packed_bytes(const GemmKernels<T>& kernels) {
+    const std::int64_t bytes = packed_a_bytes(kernels) + packed_b_bytes(kernels);
+    return kernels.shallow == nullptr ? bytes : std::max(bytes, packed_bytes(*kernels.shallow));
+}
 
 /// Packing memory of this thread, made on first use and kept until the thread ends.
 std::byte* thread_scratch(std::int64_t bytes) {
@@ -149,7 +154,8 @@ void multiply_blocks(const GemmKernels<T>& kernels, std::int64_t rows, std::int6
 
 template <class T>
 void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
-    const GemmKernels<T>& kernels = gemm_kernels_of<T>(set);
+    const GemmKernels<T>& of_set = gemm_kernels_of<T>(set);
+    const GemmKernels<T>& kernels = p.k < of_set.least_depth ? *of_set.shallow : of_set;
     std::byte* scratch = thread_scratch(gemm_scratch_bytes(set));
     T* packed_a = reinterpret_cast<T*>(scratch);
     T* packed_b = reinterpret_cast<T*>(scratch + packed_a_bytes(kernels));
@@ -158,18 +164,20 @@ void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
         return std::min(block, round_up(ceil_div(size, ceil_div(size, block)), unit));
     };
     const std::int64_t block_cols = even_block(p.n, kernels.block_cols, kernels.tile_cols);
-    const std::int64_t block_depth = even_block(p.k, kernels.block_depth, 4);
+    const std::int64_t block_depth =
+        even_block(p.k, kernels.block_depth, std::max<std::int64_t>(4, kernels.depth_unit));
     const std::int64_t block_rows = even_block(p.m, kernels.block_rows, kernels.tile_rows);
     for (std::int64_t col = 0; col < p.n; col += block_cols) {
         const std::int64_t cols = std::min(block_cols, p.n - col);
         for (std::int64_t begin = 0; begin < p.k; begin += block_depth) {
             const std::int64_t depth = std::min(block_depth, p.k - begin);
+            const std::int64_t packed_depth = round_up(depth, kernels.depth_unit);
             const T beta = begin == 0 ? p.beta : T{1};
             kernels.pack_b(cols, depth, p.b.at(begin, col), p.b.col_stride, p.b.row_stride, packed_b);
             for (std::int64_t row = 0; row < p.m; row += block_rows) {
                 const std::int64_t rows = std::min(block_rows, p.m - row);
                 kernels.pack_a(rows, depth, p.a.at(row, begin), p.a.row_stride, p.a.col_stride, packed_a);
-                multiply_blocks(kernels, rows, depth, cols, p.alpha, packed_a, packed_b, beta,
+                multiply_blocks(kernels, rows, packed_depth, cols, p.alpha, packed_a, packed_b, beta,
                                 {p.c.at(row, col), p.c.row_stride, p.c.col_stride});
             }
         }
@@ -257,9 +265,7 @@ void gemm(const Product& product, InstructionSet set) {
 
 std::int64_t gemm_scratch_bytes(InstructionSet set) {
     const KernelTable& table = kernel_table_of(set);
-    return std::max({packed_a_bytes(table.gemm_f32) + packed_b_bytes(table.gemm_f32),
-                     packed_a_bytes(table.gemm_f64) + packed_b_bytes(table.gemm_f64),
-                     packed_a_bytes(table.gemm_i32) + packed_b_bytes(table.gemm_i32)});
+    return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32)});
 }
 
 GemmGranule gemm_granule(Type type, InstructionSet set) {

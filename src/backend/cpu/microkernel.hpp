@@ -11,12 +11,18 @@ namespace heptad::cpu {
 
 /// A tile of C is `tile_rows` x `tile_cols`. A packed panel of A holds tile_rows rows: for p = 0..k-1 the tile_rows
 /// entries of column p side by side; a panel of B likewise holds tile_cols columns. Unused rows and columns are zero.
+/// Another packing is a kernel's own affair, as long as a panel takes the same memory.
 template <class T>
 struct GemmKernels {
     int tile_rows = 0, tile_cols = 0;
     // Cache blocks: a block of A (block_rows x block_depth) stays in L2, panels of B (block_depth x tile_cols) in L1.
     std::int64_t block_rows = 0, block_depth = 0, block_cols = 0;
     std::int64_t panels_in_l1 = 1;
+    // Packing fills the depth up with zeros to a multiple of this, and so does the k of `tile`; divides block_depth.
+    std::int64_t depth_unit = 1;
+    // Products of less depth than this are left to another kernel.
+    std::int64_t least_depth = 0;
+    const GemmKernels* shallow = nullptr;
 
     /// c = alpha * (a panel * b panel) + beta * c, for a full tile with unit column stride. beta == 0: c is not read.
     void (*tile)(std::int64_t k, const T* a, const T* b, T alpha, T beta, T* c, std::int64_t c_row_stride);
@@ -76,6 +82,7 @@ struct KernelTable {
 const KernelTable& kernels_scalar();
 #if defined(__aarch64__)
 const KernelTable& kernels_neon();
+const KernelTable& kernels_i8mm();
 #endif
 #if defined(__x86_64__)
 const KernelTable& kernels_avx2();

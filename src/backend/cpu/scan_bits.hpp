@@ -12,9 +12,10 @@ T max_bits(const T* from, std::int64_t count) {
     constexpr int width = lanes<T>;
     constexpr T cleared = static_cast<T>(~(std::uint64_t{1} << (8 * sizeof(T) - 1)));
     constexpr int chains = 8;
+    constexpr std::int64_t step = chains * std::int64_t{width};
     Vector<T> largest[chains] = {};
     std::int64_t i = 0;
-    for (; i + chains * width <= count; i += chains * width) {
+    for (; i + step <= count; i += step) {
         HEPTAD_UNROLL
         for (int v = 0; v < chains; ++v) {
             const Vector<T> x = load(from + i + v * width) & cleared;
