@@ -12,6 +12,9 @@ namespace {
 constexpr double kMostCallsPerSample = 1e7;
 
 double seconds_of(const Contestant& contestant, std::int64_t calls) {
+    if (contestant.run_timed) {
+        return contestant.run_timed(calls);
+    }
     const auto start = std::chrono::steady_clock::now();
     contestant.run(calls);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -27,6 +30,9 @@ std::int64_t warm_up(const Contestant& contestant, const ContestRules& rules, do
     for (;;) {
         const double seconds = seconds_of(contestant, calls);
         call_s = seconds / static_cast<double>(calls);
+        if (call_s > rules.repeat_below_s) {
+            return 1;
+        }
         if (seconds >= rules.sample_s / 4 || static_cast<double>(calls) * 4 > kMostCallsPerSample) {
             const double wanted = std::ceil(rules.sample_s / std::max(call_s, 1e-9));
             return static_cast<std::int64_t>(std::clamp(wanted, 1.0, kMostCallsPerSample));
@@ -85,6 +91,9 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
     }
     for (Timing& timing : timings) {
         timing.median_s = median(timing.samples_s);
+        const auto [least, most] = std::minmax_element(timing.samples_s.begin(), timing.samples_s.end());
+        timing.min_s = *least;
+        timing.max_s = *most;
     }
     return timings;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,14 @@ struct Contestant {
     std::string name;
     std::function<void(std::int64_t calls)> run;  // does it that many times
     bool may_drop_out = false;                    // see ContestRules::hopeless
+    /// Does it that many times and tells how long that took; empty: `run` and the clock.
+    std::function<double(std::int64_t calls)> run_timed = {};
 };
 
 struct ContestRules {
     int rounds = 5;
     double sample_s = 0.02;  // a sample repeats the call until it is at least about that long
+    double repeat_below_s = std::numeric_limits<double>::infinity();  // a longer call is a sample by itself
     double pause_s = 0.06;
     /// Where a call is longer than `long_call_s`, one that may drop out and was slower than `hopeless` times the
     /// fastest of those that may is not run again: it cannot become the vendor's best time, and hours are saved.
@@ -29,7 +33,7 @@ struct ContestRules {
 
 struct Timing {
     std::string name;
-    double median_s = 0;  // of one call
+    double median_s = 0, min_s = 0, max_s = 0;  // of one call
     std::vector<double> samples_s;
     std::int64_t calls_per_sample = 1;
 };

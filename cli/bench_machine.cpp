@@ -8,13 +8,15 @@
 
 #include "backend/cpu/cpu_info.hpp"
 #include "backend/cpu/vendor_blas.hpp"
+#include "backend/cuda/device.hpp"
 #include "commit.hpp"  // written by commit.cmake
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
+#include "text.hpp"
 
 namespace heptad::cli {
 
-nlohmann::ordered_json machine_facts(const std::string& command) {
+nlohmann::ordered_json machine_facts(const std::string& command, std::optional<int> cuda_device) {
     const cpu::CpuInfo& cpu = cpu::cpu_info();
     nlohmann::ordered_json libraries = nlohmann::ordered_json::array();
     for (const cpu::VendorReport& report : cpu::vendor_reports()) {
@@ -26,15 +28,28 @@ nlohmann::ordered_json machine_facts(const std::string& command) {
         }
     }
     const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    return {{"cpu", cpu.brand},
-            {"architecture", cpu.architecture},
-            {"cores", cpu.usable_cores},
-            {"device", "cpu"},
-            {"libraries", libraries},
-            {"heptad", version()},
-            {"commit", HEPTAD_COMMIT},
-            {"command", command},
-            {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))}};
+    nlohmann::ordered_json facts{{"cpu", cpu.brand},
+                                 {"architecture", cpu.architecture},
+                                 {"cores", cpu.usable_cores},
+                                 {"device", "cpu"},
+                                 {"libraries", libraries},
+                                 {"heptad", version()},
+                                 {"commit", HEPTAD_COMMIT},
+                                 {"command", command},
+                                 {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))}};
+    if (cuda_device) {
+        const cuda::Report report = cuda::report();
+        const cuda::DeviceInfo& device = report.devices.at(static_cast<std::size_t>(*cuda_device));
+        facts["device"] = device.name;
+        facts["device_memory_bytes"] = device.memory_bytes;
+        facts["compute_capability"] = fmt::format("{}.{}", device.major, device.minor);
+        facts["driver"] = report.driver;
+        facts["cuda"] = report.runtime;
+        facts["cublas"] = report.cublas;
+        facts["libraries"] = nlohmann::ordered_json::array();
+        facts["libraries"].push_back({{"name", "cublas"}, {"version", report.cublas}, {"path", report.cublas_path}});
+    }
+    return facts;
 }
 
 std::string machine_line() {
@@ -49,12 +64,20 @@ std::string machine_line() {
     return line + "\n";
 }
 
-void write_result_file(const std::string& path, const std::string& command, const std::vector<BenchRecord>& records) {
+std::string device_line(int cuda_device) {
+    const cuda::Report report = cuda::report();
+    const cuda::DeviceInfo& device = report.devices.at(static_cast<std::size_t>(cuda_device));
+    return fmt::format("{}, {}; driver {}, CUDA {}, cuBLAS {}\n", device.name, format_bytes(device.memory_bytes),
+                       report.driver, report.runtime, report.cublas);
+}
+
+void write_result_file(const std::string& path, const std::string& command, const std::vector<BenchRecord>& records,
+                       std::optional<int> cuda_device) {
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     for (const BenchRecord& record : records) {
         results.push_back(to_json(record));
     }
-    const std::string text = pretty({{"machine", machine_facts(command)}, {"results", results}});
+    const std::string text = pretty({{"machine", machine_facts(command, cuda_device)}, {"results", results}});
     AtomicFile file(path, static_cast<std::int64_t>(text.size()));
     file.write(text.data(), static_cast<std::int64_t>(text.size()));
     file.commit();

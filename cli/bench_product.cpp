@@ -109,6 +109,19 @@ bool has_vendor(Type type) {
     return type == Type::i32 || ((type == Type::f32 || type == Type::f64) && !vendor_libraries().empty());
 }
 
+void set_times(BenchRecord& record, const Timing& vendor, const Timing& heptad) {
+    record.vendor = vendor.name;
+    record.vendor_s = vendor.median_s;
+    record.vendor_min_s = vendor.min_s;
+    record.vendor_max_s = vendor.max_s;
+    record.heptad_s = heptad.median_s;
+    record.heptad_min_s = heptad.min_s;
+    record.heptad_max_s = heptad.max_s;
+    record.ratio = record.vendor_s / record.heptad_s;
+    record.effective_tops = operation_count(record.size) / record.heptad_s / 1e12;
+    record.rounds = static_cast<int>(heptad.samples_s.size());
+}
+
 BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const BenchSettings& settings,
                           const std::function<void(int round, int rounds)>& progress) {
     if (!has_vendor(a.type())) {
@@ -154,11 +167,7 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     record.suite = settings.suite;
     record.type = a.type();
     record.size = size;
-    record.vendor = timings[vendor].name;
-    record.vendor_s = timings[vendor].median_s;
-    record.heptad_s = timings.back().median_s;
-    record.ratio = record.vendor_s / record.heptad_s;
-    record.effective_tops = operation_count(size) / record.heptad_s / 1e12;
+    set_times(record, timings[vendor], timings.back());
     record.error = errors.back();
     record.vendor_error = errors[vendor];
     record.error_bound = chosen.error_bound();
@@ -166,7 +175,6 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     record.predicted_s = chosen.predicted_s();
     record.levels = chosen.levels();
     record.threads = settings.threads;
-    record.rounds = static_cast<int>(timings.back().samples_s.size());
     record.accuracy = accuracy_name(settings.accuracy);
     record.plan = chosen.to_string();
     for (std::size_t i = 0; i < vendors; ++i) {
@@ -186,28 +194,42 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     for (const auto& [name, seconds] : record.libraries_s) {
         libraries[name] = seconds;
     }
-    return {{"suite", record.suite},
-            {"type", type_name(record.type)},
-            {"m", record.size.m},
-            {"k", record.size.k},
-            {"n", record.size.n},
-            {"device", record.device},
-            {"vendor", record.vendor},
-            {"vendor_s", record.vendor_s},
-            {"heptad_s", record.heptad_s},
-            {"ratio", record.ratio},
-            {"effective_tops", record.effective_tops},
-            {"error", record.error},
-            {"vendor_error", record.vendor_error},
-            {"error_bound", record.error_bound},
-            {"workspace_bytes", record.workspace_bytes},
-            {"predicted_s", record.predicted_s},
-            {"levels", record.levels},
-            {"threads", record.threads},
-            {"rounds", record.rounds},
-            {"accuracy", record.accuracy},
-            {"libraries_s", libraries},
-            {"plan", record.plan}};
+    nlohmann::ordered_json object{{"suite", record.suite},
+                                  {"type", type_name(record.type)},
+                                  {"m", record.size.m},
+                                  {"k", record.size.k},
+                                  {"n", record.size.n},
+                                  {"device", record.device},
+                                  {"vendor", record.vendor},
+                                  {"vendor_s", record.vendor_s},
+                                  {"vendor_min_s", record.vendor_min_s},
+                                  {"vendor_max_s", record.vendor_max_s},
+                                  {"heptad_s", record.heptad_s},
+                                  {"heptad_min_s", record.heptad_min_s},
+                                  {"heptad_max_s", record.heptad_max_s},
+                                  {"ratio", record.ratio},
+                                  {"effective_tops", record.effective_tops},
+                                  {"error", record.error},
+                                  {"vendor_error", record.vendor_error},
+                                  {"error_bound", record.error_bound},
+                                  {"workspace_bytes", record.workspace_bytes},
+                                  {"predicted_s", record.predicted_s},
+                                  {"levels", record.levels},
+                                  {"threads", record.threads},
+                                  {"rounds", record.rounds},
+                                  {"accuracy", record.accuracy},
+                                  {"libraries_s", libraries},
+                                  {"plan", record.plan}};
+    if (record.vendor_error > 0) {
+        object["error_ratio"] = record.error / record.vendor_error;
+    }
+    if (record.joules) {
+        object["joules"] = *record.joules;
+    }
+    if (record.vendor_joules) {
+        object["vendor_joules"] = *record.vendor_joules;
+    }
+    return object;
 }
 
 std::string table_head() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,16 +29,21 @@ struct BenchRecord {
     ProblemSize size;
     std::string device = "cpu";
     std::string vendor;
-    double vendor_s = 0, heptad_s = 0, ratio = 0;
+    double vendor_s = 0, heptad_s = 0, ratio = 0;  // medians
+    double vendor_min_s = 0, vendor_max_s = 0, heptad_min_s = 0, heptad_max_s = 0;
     double effective_tops = 0;
     double error = 0, vendor_error = 0;  // max|C - exact| / (max|A| * max|B|)
     double error_bound = 0;              // what the plan promises
     std::int64_t workspace_bytes = 0;
+    std::optional<double> joules, vendor_joules;  // of one product, where the machine counts them
     double predicted_s = 0;
     int levels = 0, threads = 1, rounds = 0;
     std::string accuracy, plan;
     std::vector<std::pair<std::string, double>> libraries_s;  // every one that ran
 };
+
+/// The times of a contest and what follows from them; type and size are there already.
+void set_times(BenchRecord& record, const Timing& vendor, const Timing& heptad);
 
 /// Fills `c`, whose last content is Heptad's result. Throws Error(verification) if that is above the plan's bound,
 /// Error(resource) where there is nothing to compare with.

@@ -5,14 +5,15 @@
 
 namespace heptad::cli {
 
-void run(const MulArguments& arguments);
+void run(const MulArguments& mul);
 void run(const PlanArguments& arguments);
 void run(const VerifyArguments& arguments);
-void run(const GenArguments& arguments);
+void run(const GenArguments& gen);
 void run(const InfoArguments& arguments);
 void run(const AlgorithmsArguments& arguments);
 void run(const TuneArguments& arguments);
-void run(const BenchCpuArguments& arguments);
-void run(const BenchFilesArguments& arguments);
+void run(const BenchCpuArguments& bench);
+void run(const BenchGpuArguments& bench);
+void run(const BenchFilesArguments& bench);
 
 }  // namespace heptad::cli

@@ -1,4 +1,5 @@
 # Writes OUTPUT, a header with the commit of the tree SOURCE, and touches it only when the commit changed.
+cmake_minimum_required(VERSION 3.22)
 find_program(GIT git)
 set(commit unknown)
 if(GIT)

@@ -1,5 +1,5 @@
-// heptad info: this machine (cores, caches, vector features, BLAS libraries and what was put right in them, the leaf
-// that products end in), or a matrix file.
+// heptad info: this machine (cores, caches, vector features, BLAS libraries and what was put right in them, NVIDIA
+// devices, the leaf that products end in), or a matrix file.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +9,7 @@
 #include "backend/cpu/vendor_blas.hpp"
 #include "base/thread_pool.hpp"
 #include "commands.hpp"
+#include "cuda_text.hpp"
 #include "machine_text.hpp"
 #include "operands.hpp"
 #include "output.hpp"
@@ -44,6 +45,7 @@ nlohmann::ordered_json machine_json() {
             {"l3_bytes", cpu.l3_bytes},
             {"features", cpu.features},
             {"libraries", libraries},
+            {"cuda", cuda_json()},
             {"tune", tune}};
 }
 
@@ -51,8 +53,8 @@ std::string machine_text() {
     const Machine machine = load_machine(available_cores());
     const std::string tuned =
         machine.measured ? tune_file() : std::string("not measured: built-in defaults; 'heptad tune' measures");
-    return fmt::format("heptad       {}\n{}tuned        {}\n{}", version(), cpu::describe_machine_text(), tuned,
-                       machine_summary(machine));
+    return fmt::format("heptad       {}\n{}{}tuned        {}\n{}", version(), cpu::describe_machine_text(), cuda_text(),
+                       tuned, machine_summary(machine));
 }
 
 /// Share of ones of a matrix of zeros and ones.

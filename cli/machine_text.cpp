@@ -13,7 +13,7 @@ constexpr std::int64_t kTypicalLeaf = 1024;  // the size at which leaves are com
 constexpr Type kTypes[] = {Type::f32, Type::f64, Type::i32};
 
 double leaf_rate(const Machine& machine, const std::string& leaf, Type type) {
-    const double n = static_cast<double>(kTypicalLeaf);
+    const auto n = static_cast<double>(kTypicalLeaf);
     return 2 * n * n * n / leaf_seconds(machine, leaf, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
 }
 

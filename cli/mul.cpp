@@ -1,4 +1,4 @@
-// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory.
+// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory or on an NVIDIA device.
 //
 // Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
 // complete, so C may name an input: that file is replaced at the very end.
@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "api/context.hpp"
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "check_result.hpp"
@@ -15,6 +17,7 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "place/devices/device_product.hpp"
 #include "place/file/npy.hpp"
 #include "plan/plan.hpp"
 #include "plan_text.hpp"
@@ -42,23 +45,51 @@ void require_fitting_plan(const ProductPlan& given, const MulArguments& mul, con
     }
 }
 
-Plan make_plan(const MulArguments& mul, const OperandFacts& facts, std::int64_t workspace_bytes,
-               const Context& context) {
+/// The number of the NVIDIA device to multiply on; nothing: the processor does it.
+std::optional<int> device_of(const std::string& name) {
+    return is_device_product(name) ? std::optional<int>(cuda::device_index(name)) : std::nullopt;
+}
+
+std::int64_t workspace_beside(std::int64_t operand_bytes, const ProductOptions& product, std::optional<int> device) {
+    return device ? device_workspace_after(operand_bytes, product, *device) : workspace_after(operand_bytes, product);
+}
+
+struct Decision {
+    Plan plan;
+    std::optional<int> device;
+};
+
+Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t operand_bytes,
+                const Context& context) {
     if (mul.plan_file.empty()) {
         Options options = mul.product.library;
-        options.workspace_limit_bytes = workspace_bytes;
+        const std::optional<int> device = device_of(options.device);
+        options.workspace_limit_bytes = workspace_beside(operand_bytes, mul.product, device);
         options.accumulate = mul.product.beta != 0;
-        return plan(facts.size, facts.type, options, context);
+        return {plan(facts.size, facts.type, options, context), device};
     }
     Plan given = read_plan_file(mul.plan_file);
-    require_fitting_plan(parse_plan(given.to_string()), mul, facts);
+    const ProductPlan read = parse_plan(given.to_string());
+    require_fitting_plan(read, mul, facts);
+    const std::optional<int> device = device_of(read.backend);
+    const std::int64_t workspace_bytes = workspace_beside(operand_bytes, mul.product, device);
     if (given.workspace_bytes() > workspace_bytes) {
         fail(ErrorCode::resource,
              "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
              "plan with a smaller --memory",
              mul.plan_file, given.workspace_bytes(), workspace_bytes);
     }
-    return given;
+    return {std::move(given), device};
+}
+
+void multiply_as_decided(const Decision& decision, const ProductOptions& product, const ConstView& a,
+                         const ConstView& b, const View& c, const Context& context) {
+    if (decision.device) {  // a plan does not say which of several devices
+        multiply_on_device(product.alpha, a, b, product.beta, c, parse_plan(decision.plan.to_string()),
+                           *decision.device, heptad::product_context(context));
+    } else {
+        multiply(product.alpha, a, b, product.beta, c, decision.plan, context);
+    }
 }
 
 /// A matrix of the same shape and order with the same elements.
@@ -82,7 +113,8 @@ void run(const MulArguments& mul) {
         operand_bytes = checked_add(operand_bytes, facts.c_bytes);  // C0 is kept for the check
     }
     const Context context = product_context(meter, product.threads);
-    const Plan chosen = make_plan(mul, facts, workspace_after(operand_bytes, product), context);
+    const Decision decision = decide(mul, facts, operand_bytes, context);
+    const Plan& chosen = decision.plan;
     stop_if_interrupted();
 
     const Matrix a = read_npy(mul.a, product.type, file_hooks(meter, "read A", product.threads));
@@ -99,7 +131,7 @@ void run(const MulArguments& mul) {
 
     meter.begin("multiply", operation_count(facts.size), facts.type);
     const Clock::time_point start = Clock::now();
-    multiply(product.alpha, a_view, b_view, product.beta, c.view(), chosen, context);
+    multiply_as_decided(decision, product, a_view, b_view, c.view(), context);
     const double multiply_s = seconds_since(start);
 
     VerifyResult checked;

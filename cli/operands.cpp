@@ -1,8 +1,10 @@
 #include "operands.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <utility>
 
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "interrupt.hpp"
@@ -11,6 +13,9 @@
 
 namespace heptad::cli {
 namespace {
+
+/// For cuBLAS, its kernels and rows that are padded.
+constexpr std::int64_t kDeviceReservedBytes = std::int64_t{256} << 20;
 
 void require_equal_types(const std::string& a, const NpyHeader& first, const std::string& b, const NpyHeader& second) {
     if (first.type != second.type) {
@@ -76,6 +81,20 @@ std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& p
              product.memory_bytes ? " or a larger --memory" : "");
     }
     return limit - operand_bytes;
+}
+
+std::int64_t device_workspace_after(std::int64_t operand_bytes, const ProductOptions& product, int cuda_device) {
+    const std::int64_t allowed = workspace_after(operand_bytes, product);
+    cuda::require_device(cuda_device);
+    const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(cuda_device)).free_bytes;
+    if (operand_bytes > free - kDeviceReservedBytes) {
+        fail(ErrorCode::resource,
+             "the matrices take {} ({} bytes), but cuda:{} has {} ({} bytes) free, of which {} are kept back; use "
+             "smaller matrices or --device cpu",
+             format_bytes(operand_bytes), operand_bytes, cuda_device, format_bytes(free), free,
+             format_bytes(kDeviceReservedBytes));
+    }
+    return std::min(product.memory_bytes ? allowed : free, free - kDeviceReservedBytes - operand_bytes);
 }
 
 FileHooks file_hooks(ProgressMeter& meter, const std::string& stage, int threads) {

@@ -27,6 +27,9 @@ std::int64_t memory_limit_bytes(const ProductOptions& product);
 /// What is left for workspace after `operand_bytes`. Throws Error(resource), naming both, where nothing is left.
 std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& product);
 
+/// The same on an NVIDIA device, which holds copies of the operands: also no more than it has free.
+std::int64_t device_workspace_after(std::int64_t operand_bytes, const ProductOptions& product, int cuda_device);
+
 /// Hooks of a file operation that show the stage and stop at a signal. The meter must outlive them.
 FileHooks file_hooks(ProgressMeter& meter, const std::string& stage, int threads);
 /// A context that does so for products.

@@ -5,14 +5,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "option_words.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
+
+int thread_count(const std::string& word) {
+    return word.empty() ? 0 : static_cast<int>(parse_integer("--threads", word, 1, kMostThreads));
+}
+
 namespace {
 
-constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMostThreads = 4096;
 constexpr std::int64_t kMostLevels = 16;
 
 /// Options of a product as typed.
@@ -23,7 +28,7 @@ struct ProductWords {
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--type", words.type, "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool")->type_name("T");
-    command.add_option("--device", words.device, "auto, cpu or reference")->type_name("D");
+    command.add_option("--device", words.device, "auto, cpu, reference, cuda or cuda:N")->type_name("D");
     command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
     command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
@@ -45,8 +50,12 @@ void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "print one JSON object");
 }
 
-int thread_count(const std::string& word) {
-    return word.empty() ? 0 : static_cast<int>(parse_integer("--threads", word, 1, kMostThreads));
+std::string parse_device(const std::string& word) {
+    if (cuda::is_device_name(word)) {
+        cuda::device_index(word);
+        return word;
+    }
+    return parse_choice("--device", word, {"auto", "cpu", "reference", "cuda", "cuda:N"});
 }
 
 ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy) {
@@ -55,7 +64,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
         product.type = type_from_name(words.type);
     }
     if (!words.device.empty()) {
-        product.library.device = parse_choice("--device", words.device, {"auto", "cpu", "reference"});
+        product.library.device = parse_device(words.device);
     }
     if (!words.algorithm.empty()) {
         product.library.algorithm = words.algorithm;
@@ -93,12 +102,6 @@ void require_beta_with_add(const ProductWords& words) {
     }
 }
 
-// Every command adds itself to the parser and leaves behind how to turn its words into arguments.
-struct Registered {
-    CLI::App* app = nullptr;
-    std::function<Invocation()> arguments;
-};
-
 Registered add_mul(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
@@ -131,9 +134,45 @@ Registered add_mul(CLI::App& root) {
             }};
 }
 
+/// The machine to plan for, as typed.
+struct MachineWords {
+    std::string machine, tau1, tau2;
+};
+
+std::optional<C1060Arguments> c1060_arguments(const ProductWords& words, const MachineWords& machine) {
+    const bool thresholds = !machine.tau1.empty() || !machine.tau2.empty();
+    if (parse_choice("--machine", machine.machine.empty() ? "auto" : machine.machine, {"auto", "c1060"}) == "auto") {
+        if (thresholds) {
+            fail(ErrorCode::usage, "--tau1 and --tau2 are thresholds of --machine c1060; give that too");
+        }
+        return std::nullopt;
+    }
+    // The counts are those of one implementation in f32; what it has no choice of is refused, not ignored.
+    if (!words.device.empty() || !words.accuracy.empty() || !words.mode.empty() || !words.threads.empty() ||
+        !words.memory.empty() || !words.beta.empty() || !(words.type.empty() || words.type == "f32") ||
+        !(words.leaf.empty() || words.leaf == "gpu8")) {
+        fail(ErrorCode::usage,
+             "--machine c1060 counts C = A*B in f32 with the leaf gpu8; it takes --algorithm, --levels, --tau1, --tau2 "
+             "and --json only");
+    }
+    const bool levels = !words.levels.empty() && words.levels != "auto";
+    if (levels == thresholds || machine.tau1.empty() != machine.tau2.empty()) {
+        fail(ErrorCode::usage, "--machine c1060 takes --levels N, or both --tau1 N and --tau2 N");
+    }
+    C1060Arguments arguments;
+    if (levels) {
+        arguments.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostLevels));
+    } else {
+        arguments.tau1 = parse_integer("--tau1", machine.tau1, 1, kLargestSize);
+        arguments.tau2 = parse_integer("--tau2", machine.tau2, 1, kLargestSize);
+    }
+    return arguments;
+}
+
 Registered add_plan(CLI::App& root) {
     CLI::App* command = root.add_subcommand("plan", "print what a product would do, and multiply nothing");
     auto words = std::make_shared<ProductWords>();
+    auto machine = std::make_shared<MachineWords>();
     auto sizes = std::make_shared<std::array<std::string, 3>>();
     command->add_option("M", (*sizes)[0], "rows of A and C")->required()->type_name("");
     command->add_option("K", (*sizes)[1], "columns of A, rows of B")->required()->type_name("");
@@ -141,13 +180,20 @@ Registered add_plan(CLI::App& root) {
     add_plan_options(*command, *words);
     command->add_option("--beta", words->beta, "as given to mul: other than 0, the product is added to a matrix")
         ->type_name("Y");
+    command
+        ->add_option("--machine", machine->machine,
+                     "auto (this one), or c1060: count arithmetics, transactions and volume as in docs/p0.md")
+        ->type_name("NAME");
+    command->add_option("--tau1", machine->tau1, "c1060: up to this size, the classical product")->type_name("N");
+    command->add_option("--tau2", machine->tau2, "c1060: up to this size, one level")->type_name("N");
     add_json_flag(*command, words->json);
     command->footer(
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
-    return {command, [words, sizes] {
+    return {command, [words, sizes, machine] {
                 PlanArguments plan;
+                plan.c1060 = c1060_arguments(*words, *machine);
                 plan.product = product_options(*words, Accuracy::balanced);
                 plan.size.m = parse_integer("M", (*sizes)[0], 0, kLargestSize);
                 plan.size.k = parse_integer("K", (*sizes)[1], 0, kLargestSize);
@@ -284,76 +330,6 @@ Registered add_tune(CLI::App& root) {
             }};
 }
 
-struct BenchWords {
-    std::string types, sizes, accuracy, threads;
-};
-
-std::vector<ProblemSize> bench_shapes(const std::string& sizes) {
-    std::vector<ProblemSize> shapes;
-    if (sizes.empty()) {
-        return shapes;
-    }
-    for (const std::string& word : split(sizes, ',')) {
-        if (word.find('x') == std::string::npos) {
-            const std::int64_t n = parse_integer("--sizes", word, 1, kLargestSize);
-            shapes.push_back({n, n, n});
-            continue;
-        }
-        const std::vector<std::int64_t> shape = parse_shape("--sizes", word, 3);
-        if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-            fail(ErrorCode::usage, "--sizes takes sizes of at least 1, not '{}'", word);
-        }
-        shapes.push_back({shape[0], shape[1], shape[2]});
-    }
-    return shapes;
-}
-
-void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, std::string& json_file) {
-    suite.add_flag("--quick", quick, "fewer repetitions and smaller sizes");
-    suite.add_option("--accuracy", words.accuracy, "strict, balanced or fast (default)")->type_name("WORD");
-    suite.add_option("--threads", words.threads, "threads of Heptad and of the libraries")->type_name("N");
-    suite.add_option("--json", json_file, "write the result file")->type_name("F");
-}
-
-Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("cpu", "f32, f64 and i32 over many shapes");
-    auto words = std::make_shared<BenchWords>();
-    auto cpu = std::make_shared<BenchCpuArguments>();
-    cpu->command = typed;
-    suite->add_option("--types", words->types, "of f32, f64, i32 (default: all three)")->type_name("T,...");
-    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
-    add_bench_options(*suite, *words, cpu->quick, cpu->json_file);
-    suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
-    return {suite, [words, cpu] {
-                for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
-                    cpu->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64", "i32"})));
-                }
-                cpu->shapes = bench_shapes(words->sizes);
-                cpu->accuracy =
-                    words->accuracy.empty() ? Accuracy::fast : parse_accuracy("--accuracy", words->accuracy);
-                cpu->threads = thread_count(words->threads);
-                return Invocation(*cpu);
-            }};
-}
-
-Registered add_bench_files(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("files", "one product from files, by Heptad and by the vendor libraries");
-    auto words = std::make_shared<BenchWords>();
-    auto files = std::make_shared<BenchFilesArguments>();
-    files->command = typed;
-    suite->add_option("A", files->a, "left matrix, .npy of f32, f64 or i32")->required()->type_name("");
-    suite->add_option("B", files->b, "right matrix, .npy")->required()->type_name("");
-    suite->add_option("-o,--output", files->output, "result, .npy")->required()->type_name("C");
-    add_bench_options(*suite, *words, files->quick, files->json_file);
-    suite->footer("Example: heptad bench files A.npy B.npy -o C.npy");
-    return {suite, [words, files] {
-                files->accuracy =
-                    words->accuracy.empty() ? Accuracy::fast : parse_accuracy("--accuracy", words->accuracy);
-                files->threads = thread_count(words->threads);
-                return Invocation(*files);
-            }};
-}
-
 /// The parser's complaint as one sentence that says where to look.
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
     std::string path = "heptad";
@@ -407,8 +383,9 @@ Invocation parse_command_line(const std::vector<std::string>& given) {
     CLI::App* bench = root.add_subcommand("bench", "time Heptad against the vendor libraries, in one run");
     bench->require_subcommand(1);
     bench->footer("Without a suite: cpu.\nExample: heptad bench cpu --quick");
-    commands.push_back(add_bench_cpu(*bench, as_typed(given)));
-    commands.push_back(add_bench_files(*bench, as_typed(given)));
+    for (Registered& suite : add_bench_suites(*bench, as_typed(given))) {
+        commands.push_back(std::move(suite));
+    }
 
     std::vector<std::string> words = with_default_suite(given);
     std::reverse(words.begin(), words.end());  // the order this form of parse() wants

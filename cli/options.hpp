@@ -1,5 +1,5 @@
-// What the command line asked for, as plain structs. parse_command_line() is the only place that knows the option
-// names; the commands see values that were checked.
+// What the command line asked for, as plain structs. Only parse_command_line() knows the option names; the commands see
+// values that were checked.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,16 @@ struct MulArguments {
     std::string plan_file;  // empty: plan it
 };
 
+/// The machine of the paper that GPU plans are compared with, and its thresholds; see plan/c1060.hpp.
+struct C1060Arguments {
+    std::optional<int> levels;  // empty: by the thresholds
+    std::int64_t tau1 = 0, tau2 = 0;
+};
+
 struct PlanArguments {
     ProblemSize size;
     ProductOptions product;
+    std::optional<C1060Arguments> c1060;  // empty: this machine
 };
 
 struct VerifyArguments {
@@ -82,6 +89,17 @@ struct BenchCpuArguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchGpuArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // empty: the suite's own
+    bool quick = false;
+    Accuracy accuracy = Accuracy::fast;
+    std::string device = "cuda";
+    int rounds = 0;       // 0: by the size of the product
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchFilesArguments {
     std::string a, b, output, json_file;
     bool quick = false;
@@ -95,10 +113,11 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
-                                AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchFilesArguments>;
+using Invocation =
+    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
+                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
-Invocation parse_command_line(const std::vector<std::string>& words);
+Invocation parse_command_line(const std::vector<std::string>& given);
 
 }  // namespace heptad::cli

@@ -1,16 +1,26 @@
 // heptad plan M K N: what a product would do, its workspace, predicted time and error bound. Multiplies nothing.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/device.hpp"
 #include "base/size.hpp"
 #include "commands.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "place/devices/device_machine.hpp"
+#include "place/devices/device_product.hpp"
 #include "place/memory/matrix.hpp"
+#include "plan_c1060.hpp"
 #include "plan_text.hpp"
 
 namespace heptad::cli {
 
 void run(const PlanArguments& arguments) {
+    if (arguments.c1060) {
+        print_c1060_plan(arguments);
+        return;
+    }
     const ProblemSize& size = arguments.size;
     const Type type = arguments.product.type.value_or(Type::f32);
     Options options = arguments.product.library;
@@ -23,21 +33,20 @@ void run(const PlanArguments& arguments) {
     }
     Context context;
     context.set_threads(arguments.product.threads);
-    const Plan decided = plan(size, type, options, context);
-    if (!arguments.product.json) {
-        print(print_plan(decided, size, type));
-        return;
+    const ProductPlan decided = parse_plan(plan(size, type, options, context).to_string());
+    nlohmann::ordered_json object = plan_json(decided, operand_bytes);
+    std::string text = print_plan(decided);
+    if (is_device_product(options.device)) {
+        const Machine machine = load_device_machine(cuda::device_index(options.device));
+        object["machine"] = machine.cpu;
+        object["machine_measured"] = machine.measured;
+        text += fmt::format("# machine         {}, {}\n", machine.measured ? "measured" : "not measured", machine.cpu);
     }
-    print(nlohmann::ordered_json{{"m", size.m},
-                                 {"k", size.k},
-                                 {"n", size.n},
-                                 {"type", type_name(type)},
-                                 {"levels", decided.levels()},
-                                 {"operand_bytes", operand_bytes},
-                                 {"workspace_bytes", decided.workspace_bytes()},
-                                 {"predicted_s", decided.predicted_s()},
-                                 {"error_bound", decided.error_bound()},
-                                 {"plan", decided.to_string()}});
+    if (arguments.product.json) {
+        print(object);
+    } else {
+        print(text);
+    }
 }
 
 }  // namespace heptad::cli

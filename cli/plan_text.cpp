@@ -41,21 +41,31 @@ std::string without_comments(const std::string& text) {
 
 }  // namespace
 
-std::string print_plan(const Plan& plan, const ProblemSize& size, Type type) {
-    std::string text = plan.to_string();
-    if (!text.ends_with('\n')) {
-        text += '\n';
-    }
-    text +=
-        fmt::format("# workspace       {} ({} bytes)\n", format_bytes(plan.workspace_bytes()), plan.workspace_bytes());
-    text += fmt::format("# predicted time  {}", format_seconds(plan.predicted_s()));
-    if (plan.predicted_s() > 0 && operation_count(size) > 0) {
-        text += fmt::format(" ({} effective)", format_rate(operation_count(size) / plan.predicted_s(), type));
+std::string print_plan(const ProductPlan& plan) {
+    std::string text = to_string(plan) + "\n";
+    text += fmt::format("# workspace       {} ({} bytes)\n", format_bytes(plan.workspace_bytes), plan.workspace_bytes);
+    text += fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
+    const double operations = operation_count({plan.m, plan.k, plan.n});
+    if (plan.predicted_s > 0 && operations > 0) {
+        text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
     }
     text += "\n";
-    text += plan.error_bound() > 0 ? fmt::format("# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound())
-                                   : std::string("# error bound     0 (exact)\n");
+    text += plan.error_bound > 0 ? fmt::format("# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
+                                 : std::string("# error bound     0 (exact)\n");
     return text;
+}
+
+nlohmann::ordered_json plan_json(const ProductPlan& plan, std::int64_t operand_bytes) {
+    return {{"m", plan.m},
+            {"k", plan.k},
+            {"n", plan.n},
+            {"type", type_name(plan.type)},
+            {"levels", plan.levels.size()},
+            {"operand_bytes", operand_bytes},
+            {"workspace_bytes", plan.workspace_bytes},
+            {"predicted_s", plan.predicted_s},
+            {"error_bound", plan.error_bound},
+            {"plan", to_string(plan)}};
 }
 
 Plan read_plan_file(const std::string& path) {

@@ -4,12 +4,18 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <heptad/heptad.hpp>
+
+#include "plan/plan.hpp"
 
 namespace heptad::cli {
 
 /// The plan, then its workspace, predicted time and error bound as '#' lines.
-std::string print_plan(const Plan& plan, const ProblemSize& size, Type type);
+std::string print_plan(const ProductPlan& plan);
+/// The same as the object of `heptad plan --json`.
+nlohmann::ordered_json plan_json(const ProductPlan& plan, std::int64_t operand_bytes);
 /// Reads a file that holds print_plan()'s text or the object of `heptad plan --json`. Throws Error(input).
 Plan read_plan_file(const std::string& path);
 

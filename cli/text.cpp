@@ -128,7 +128,7 @@ const char* accuracy_name(Accuracy accuracy) {
 
 std::string format_bytes(std::int64_t bytes) {
     constexpr std::array<const char*, 5> kUnits{"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double value = static_cast<double>(bytes);
+    auto value = static_cast<double>(bytes);
     std::size_t unit = 0;
     while (value >= 1024 && unit + 1 < kUnits.size()) {
         value /= 1024;

@@ -23,11 +23,11 @@ Machine measure_and_save(const TuneArguments& arguments, int threads) {
     }
     ProgressMeter meter;
     meter.begin("tune");
-    const Machine machine = measure_machine(threads, arguments.quick ? kQuickBudgetSeconds : kBudgetSeconds,
-                                            [&](double fraction, const std::string& stage) {
-                                                stop_if_interrupted();
-                                                meter.update(fraction, stage);
-                                            });
+    Machine machine = measure_machine(threads, arguments.quick ? kQuickBudgetSeconds : kBudgetSeconds,
+                                      [&](double fraction, const std::string& stage) {
+                                          stop_if_interrupted();
+                                          meter.update(fraction, stage);
+                                      });
     stop_if_interrupted();
     save_machine(machine);
     return machine;

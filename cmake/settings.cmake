@@ -15,13 +15,14 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # Bits must repeat: no contraction of a*b+c behind our back, no fast-math. Kernels ask for fused operations by name.
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -ffp-contract=off)
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -ffp-contract=off)
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   # Takes every reference that a function returns for one into its (temporary) argument; ours outlive it.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
 endif()
 if(HEPTAD_WERROR)
-  add_compile_options(-Werror)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
 endif()
 if(HEPTAD_SANITIZE)
   add_compile_options(-fsanitize=${HEPTAD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -75,6 +75,7 @@ HEPTAD_C_API void heptad_options_init(heptad_options* options);
 HEPTAD_C_API heptad_status heptad_context_create(heptad_context** context);
 HEPTAD_C_API void heptad_context_destroy(heptad_context* context);
 HEPTAD_C_API heptad_status heptad_context_set_threads(heptad_context* context, int threads);
+/* The memory must lie outside A, B and C, gaps between their rows included. */
 HEPTAD_C_API heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes);
 /* May be called from any thread, or a signal handler, while a product runs with this context. */
 HEPTAD_C_API void heptad_context_cancel(heptad_context* context);

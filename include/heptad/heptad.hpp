@@ -144,7 +144,7 @@ struct Options {
     std::string algorithm = "auto";  ///< a name of the catalogue, or "auto"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many, where the sizes allow it
     Accuracy accuracy = Accuracy::balanced;
-    std::string device = "auto";    ///< "auto", "cpu", "reference"
+    std::string device = "auto";    ///< "auto", "cpu", "reference", "cuda", "cuda:1"
     std::string leaf = "auto";      ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
     std::string mode = "auto";      ///< mode of every level: "auto", "serial" (little memory) or "parallel"
     bool accumulate = false;        ///< plan(): beta will not be zero. multiply() looks at beta itself
@@ -178,6 +178,7 @@ struct ProblemSize {
 };
 
 /// What was decided for a product. Prints, and the print parses back; hand it to multiply() to have it carried out.
+/// A plan that was moved from holds none: whatever asks for it throws Error(usage) until another is assigned.
 class HEPTAD_API Plan {
 public:
     Plan();
@@ -198,7 +199,7 @@ public:
     double error_bound() const;
 
     struct Impl;
-    const Impl& impl() const { return *impl_; }
+    const Impl& impl() const;
     explicit Plan(std::unique_ptr<Impl> impl);
 
 private:
@@ -209,8 +210,12 @@ private:
 class HEPTAD_API Context {
 public:
     Context();
-    Context& set_threads(int threads);                         ///< 0: all cores this process may use
-    Context& set_workspace(void* memory, std::int64_t bytes);  ///< use the caller's scratch memory and no other
+    Context& set_threads(int threads);  ///< 0: all cores this process may use
+    /// Use the caller's scratch memory and no other. It must lie outside A, B and C, gaps between their rows included.
+    Context& set_workspace(void* memory, std::int64_t bytes);
+    /// Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is
+    /// device memory then.
+    Context& set_stream(void* stream);
     Context& set_progress(ProgressCallback callback);
     Context& set_cancel(CancelToken token);
     int threads() const;

@@ -13,7 +13,7 @@ namespace {
 constexpr int max_composed_dimension = 64;
 constexpr int max_composed_rank = 4096;
 
-CoefficientMatrix in_ring(CoefficientMatrix x, Ring ring) {
+CoefficientMatrix in_ring(const CoefficientMatrix& x, Ring ring) {
     return ring == Ring::gf2 ? reduced_mod_2(x) : x;
 }
 

@@ -23,7 +23,7 @@ struct Pair {
 
 struct PairHash {
     std::size_t operator()(const Pair& pair) const {
-        std::size_t h = static_cast<std::size_t>(pair.x);
+        auto h = static_cast<std::size_t>(pair.x);
         for (const auto part : {static_cast<std::int64_t>(pair.y), pair.ratio.numerator(), pair.ratio.denominator()}) {
             h = h * 0x9E3779B97F4A7C15U + static_cast<std::size_t>(part);
             h ^= h >> 29U;

@@ -9,6 +9,7 @@ struct Context::Impl {
     int threads = 0;
     void* workspace = nullptr;
     std::int64_t workspace_bytes = -1;
+    void* stream = nullptr;
     ProgressCallback progress;
     std::optional<CancelToken> cancel;
 };

@@ -1,6 +1,7 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
 #include "base/error.hpp"
+#include "place/devices/device_product.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -32,6 +33,12 @@ Context& Context::set_workspace(void* memory, std::int64_t bytes) {
     return *this;
 }
 
+Context& Context::set_stream(void* stream) {
+    impl_ = copy_or_new(impl_);
+    impl_->stream = stream;
+    return *this;
+}
+
 Context& Context::set_progress(ProgressCallback callback) {
     impl_ = copy_or_new(impl_);
     impl_->progress = std::move(callback);
@@ -54,6 +61,7 @@ ProductContext product_context(const Context& context) {
         result.threads = impl->threads;
         result.workspace = impl->workspace;
         result.workspace_bytes = impl->workspace_bytes;
+        result.stream = impl->stream;
         result.hooks.progress = impl->progress;
         result.hooks.cancel = impl->cancel ? &*impl->cancel : nullptr;
     }
@@ -63,13 +71,20 @@ ProductContext product_context(const Context& context) {
 Plan::Plan() : impl_(std::make_unique<Impl>()) {}
 Plan::Plan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Plan::~Plan() = default;
-Plan::Plan(const Plan& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+Plan::Plan(const Plan& other) : impl_(std::make_unique<Impl>(other.impl())) {}
 Plan& Plan::operator=(const Plan& other) {
-    impl_ = std::make_unique<Impl>(*other.impl_);
+    impl_ = std::make_unique<Impl>(other.impl());
     return *this;
 }
 Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
+
+const Plan::Impl& Plan::impl() const {
+    if (!impl_) {
+        fail(ErrorCode::usage, "this plan was moved from and is empty; use the one it was moved to, or assign another");
+    }
+    return *impl_;
+}
 
 Plan Plan::parse(const std::string& text) {
     auto impl = std::make_unique<Impl>(Impl{parse_plan(text)});
@@ -77,34 +92,39 @@ Plan Plan::parse(const std::string& text) {
     return Plan(std::move(impl));
 }
 std::string Plan::to_string() const {
-    return heptad::to_string(impl_->plan);
+    return heptad::to_string(impl().plan);
 }
 ProblemSize Plan::size() const {
-    return {impl_->plan.m, impl_->plan.k, impl_->plan.n};
+    return {impl().plan.m, impl().plan.k, impl().plan.n};
 }
 Type Plan::type() const {
-    return impl_->plan.type;
+    return impl().plan.type;
 }
 int Plan::levels() const {
-    return static_cast<int>(impl_->plan.levels.size());
+    return static_cast<int>(impl().plan.levels.size());
 }
 std::int64_t Plan::workspace_bytes() const {
-    return impl_->plan.workspace_bytes;
+    return impl().plan.workspace_bytes;
 }
 double Plan::predicted_s() const {
-    return impl_->plan.predicted_s;
+    return impl().plan.predicted_s;
 }
 double Plan::error_bound() const {
-    return impl_->plan.error_bound;
+    return impl().plan.error_bound;
 }
 
 Plan plan(ProblemSize size, Type type, const Options& options, const Context& context) {
+    const auto make = is_device_product(options.device) ? plan_device_product : plan_product;
     return Plan(std::make_unique<Plan::Impl>(
-        Plan::Impl{plan_product(size.m, size.k, size.n, type, options, product_context(context))}));
+        Plan::Impl{make(size.m, size.k, size.n, type, options, product_context(context))}));
 }
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) {
+    if (is_device_product(options.device)) {
+        multiply_on_device(alpha, a, b, beta, c, options, product_context(context));
+        return;
+    }
     if (context.impl() == nullptr) {
         multiply_in_memory(alpha, a, b, beta, c, options);
         return;
@@ -114,6 +134,10 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Plan& plan, const Context& context) {
+    if (is_device_product(plan.impl().plan.backend)) {
+        multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, 0, product_context(context));
+        return;
+    }
     multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
 }
 

@@ -3,6 +3,7 @@
 
 #include <heptad/heptad.hpp>
 #include <limits>
+#include <memory>
 #include <new>
 
 struct heptad_context {
@@ -19,19 +20,28 @@ namespace {
 
 thread_local std::string last_error;
 
+/// Never throws: without memory for the sentence, a word that needs none (short strings live inside the object).
+void remember(const char* sentence) noexcept {
+    try {
+        last_error = sentence;
+    } catch (const std::bad_alloc&) {
+        last_error = "out of memory";
+    }
+}
+
 template <class Body>
 heptad_status guarded(Body&& body) noexcept {
     try {
         body();
         return HEPTAD_OK;
     } catch (const heptad::Error& error) {
-        last_error = error.what();
+        remember(error.what());
         return static_cast<heptad_status>(error.code());
     } catch (const std::bad_alloc&) {
-        last_error = "memory ran out; use smaller matrices or set a workspace limit";
+        remember("memory ran out; use smaller matrices or set a workspace limit");
         return HEPTAD_RESOURCE;
     } catch (const std::exception& error) {
-        last_error = error.what();
+        remember(error.what());
         return HEPTAD_INTERNAL;
     }
 }
@@ -96,9 +106,9 @@ void heptad_options_init(heptad_options* options) {
 heptad_status heptad_context_create(heptad_context** context) {
     return guarded([&] {
         require(context, "context");
-        auto* made = new heptad_context;
+        auto made = std::make_unique<heptad_context>();
         made->context.set_cancel(made->cancel);
-        *context = made;
+        *context = made.release();
     });
 }
 

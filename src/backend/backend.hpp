@@ -28,6 +28,10 @@ struct CombineStatement {
 struct CombinePass {
     std::vector<View> slots;  // same type, rows and cols; scratch slots have data == nullptr
     std::vector<CombineStatement> statements;
+    /// 0 or 1: the first `watched_slots` slots are all of A or of B; a backend with a guard notes their largest value.
+    int watch = -1;
+    int watched_slots = 0;
+    bool only_if_safe = false;  // with a guard: nothing is written if the sums cannot be trusted
 };
 
 /// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.
@@ -44,6 +48,25 @@ struct ScanResult {
     double max_abs = 0;
 };
 
+/// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow.
+struct GuardLimits {
+    double a = 0, b = 0, product = 0;
+};
+
+/// For backends that run behind the caller: A and B are judged there, while the product runs, and nobody waits for the
+/// answer. Non-finite or too large entries make the fast result worthless; then the classical product takes its place.
+class DeferredGuard {
+public:
+    virtual ~DeferredGuard() = default;
+    virtual void start(const GuardLimits& limits) = 0;
+    /// Notes the largest value of A (0) or B (1) in a pass of its own.
+    virtual void watch(int operand, const ConstView& view) = 0;
+    /// Enqueues the classical product, which does nothing if the sums could be trusted.
+    virtual void answer_if_unsafe(const Product& product) = 0;
+    /// Passes and products no longer belong to a guarded product.
+    virtual void finish() = 0;
+};
+
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -56,6 +79,10 @@ public:
     virtual void copy(const ConstView& from, const View& to) = 0;
     /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).
     virtual std::vector<std::string> leaves(Type type) const = 0;
+    /// Null: scan() answers at once.
+    virtual DeferredGuard* deferred_guard() { return nullptr; }
+    /// Memory for this product's guard and leaves, reserved_bytes() of its plan.
+    virtual void begin_product(void* /*reserved*/, std::int64_t /*bytes*/) {}
 };
 
 }  // namespace heptad

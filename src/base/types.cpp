@@ -1,4 +1,6 @@
-// Names and sizes of the element types, and the cancel token.
+// Names, sizes and roundings of the element types, and the cancel token.
+#include "base/types.hpp"
+
 #include <array>
 #include <atomic>
 
@@ -10,11 +12,18 @@ namespace {
 struct TypeFacts {
     const char* name;
     std::size_t bytes;
+    double unit_roundoff;
 };
 
 // In the order of enum Type.
-constexpr std::array<TypeFacts, 8> kTypes{
-    {{"f64", 8}, {"f32", 4}, {"tf32", 4}, {"bf16", 2}, {"f16", 2}, {"i32", 4}, {"gf2", 1}, {"bool", 1}}};
+constexpr std::array<TypeFacts, 8> kTypes{{{"f64", 8, 0x1p-53},
+                                           {"f32", 4, 0x1p-24},
+                                           {"tf32", 4, 0x1p-11},
+                                           {"bf16", 2, 0x1p-8},
+                                           {"f16", 2, 0x1p-11},
+                                           {"i32", 4, 0},
+                                           {"gf2", 1, 0},
+                                           {"bool", 1, 0}}};
 
 }  // namespace
 
@@ -24,6 +33,10 @@ const char* type_name(Type type) noexcept {
 
 std::size_t element_bytes(Type type) noexcept {
     return kTypes[static_cast<std::size_t>(type)].bytes;
+}
+
+double unit_roundoff(Type type) {
+    return kTypes[static_cast<std::size_t>(type)].unit_roundoff;
 }
 
 Type type_from_name(const std::string& name) {

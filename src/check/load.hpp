@@ -15,20 +15,6 @@ inline bool is_float(Type type) {
     return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
 }
 
-/// 2^-p for a significand of p bits.
-inline double unit_roundoff(Type type) {
-    switch (type) {
-        case Type::f64:
-            return 0x1p-53;
-        case Type::f32:
-            return 0x1p-24;
-        case Type::bf16:
-            return 0x1p-8;
-        default:
-            return 0x1p-11;  // f16; tf32, whose factors are rounded
-    }
-}
-
 template <class Stored, class Out, class Convert>
 void load_block_as(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols, Out* to,
                    Convert convert) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <mutex>
 
+#include "base/types.hpp"
 #include "check/load.hpp"
 
 namespace heptad::check {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/splitmix.hpp"
+#include "base/types.hpp"
 #include "check/float_facts.hpp"
 #include "check/lanes.hpp"
 #include "check/non_finite.hpp"

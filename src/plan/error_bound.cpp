@@ -3,26 +3,9 @@
 #include <algorithm>
 
 #include "algorithm/catalogue.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
-
-double unit_roundoff(Type type) {
-    switch (type) {
-        case Type::f64:
-            return 0x1p-53;
-        case Type::f32:
-            return 0x1p-24;
-        case Type::tf32:
-            return 0x1p-11;
-        case Type::bf16:
-            return 0x1p-8;
-        case Type::f16:
-            return 0x1p-11;
-        default:
-            return 0;
-    }
-}
-
 namespace {
 
 CoefficientMatrix absolute(CoefficientMatrix x) {

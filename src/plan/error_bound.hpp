@@ -8,9 +8,6 @@
 
 namespace heptad {
 
-/// 2^-53, 2^-24, ...; 0 for exact types. For the 16-bit types and tf32: rounding of the operands and the result.
-double unit_roundoff(Type type);
-
 /// Bound on max|C - computed| / (max|A| max|B|), to first order in u. One level of an algorithm with growth E and Q
 /// roundings turns a bound e on its products, each of inner dimension k/K, into
 ///     E * (e + Q u k/K)

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
+#include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 
@@ -90,8 +91,9 @@ LevelPrograms level_programs(const std::string& algorithm, bool core) {
     return {&entry.algorithm, &programs.a, &programs.b, &programs.c};
 }
 
-OperandLayout operand_layout(const LinearProgram& program) {
+OperandLayout operand_layout(const LinearProgram& program, bool batched) {
     OperandLayout layout;
+    layout.batched = batched;
     layout.slot_of_value.assign(static_cast<std::size_t>(program.inputs) + program.statements.size(), -1);
     for (const LinearTerm& output : program.outputs) {
         if (output.value >= program.inputs) {
@@ -102,6 +104,14 @@ OperandLayout operand_layout(const LinearProgram& program) {
         }
     }
     std::set<int> read;
+    if (batched) {
+        layout.stored = static_cast<int>(program.outputs.size());
+        for (const LinearTerm& output : program.outputs) {
+            if (output.value >= 0 && output.value < program.inputs) {
+                read.insert(output.value);
+            }
+        }
+    }
     for (const LinearStatement& statement : program.statements) {
         for (const LinearTerm& term : statement.terms) {
             if (term.value < program.inputs) {
@@ -113,8 +123,19 @@ OperandLayout operand_layout(const LinearProgram& program) {
     return layout;
 }
 
-int stored_products(const Algorithm& algorithm, bool accumulate) {
-    return accumulate ? algorithm.rank() : std::max(0, algorithm.rank() - algorithm.m * algorithm.n);
+LevelStorage level_storage(const std::string& backend, const std::string& leaf, bool is_last, LevelMode mode) {
+    const bool on_device = backend == "cuda";
+    // A device's passes over many blocks are cut, so they must not overwrite what they still have to read.
+    const bool one_by_one = leaf == "cublas" || leaf == "heptad";
+    return {on_device && is_last && mode == LevelMode::parallel && !one_by_one, on_device, on_device};
+}
+
+LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
+    return level_storage(plan.backend, plan.leaf, depth + 1 == plan.levels.size(), plan.levels[depth].mode);
+}
+
+int stored_products(const Algorithm& algorithm, bool accumulate, const LevelStorage& storage) {
+    return accumulate || storage.products_apart ? algorithm.rank() : std::max(0, algorithm.rank() - algorithm.m * algorithm.n);
 }
 
 const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate) {
@@ -163,44 +184,54 @@ std::vector<CombineRun> combine_runs(const Schedule& schedule) {
     return runs;
 }
 
-std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type) {
-    const std::int64_t elements = shape == Shape::a   ? checked_mul(block.m, block.k)
-                                  : shape == Shape::b ? checked_mul(block.k, block.n)
-                                                      : checked_mul(block.m, block.n);
+std::int64_t stored_stride(std::int64_t length, Type type, bool padded) {
+    constexpr std::int64_t kRowAlignment = 16;  // what wide loads and the tensor cores ask for
+    return padded ? round_up(length, kRowAlignment / static_cast<std::int64_t>(element_bytes(type))) : length;
+}
+
+std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool padded) {
+    const std::int64_t rows = shape == Shape::b ? block.k : block.m;
+    const std::int64_t cols = shape == Shape::a ? block.k : block.n;
+    // Stored by rows or by columns, whatever the operand is.
+    const std::int64_t elements = std::max(checked_mul(rows, stored_stride(cols, type, padded)),
+                                           checked_mul(cols, stored_stride(rows, type, padded)));
     return round_up(checked_mul(elements, static_cast<std::int64_t>(element_bytes(type))), kWorkspaceAlignment);
 }
 
-std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type) {
+std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type, bool padded) {
     std::int64_t bytes = 0;
     for (const Shape shape : temporary.holds) {
-        bytes = std::max(bytes, block_bytes(shape, block, type));
+        bytes = std::max(bytes, block_bytes(shape, block, type, padded));
     }
     return bytes;
 }
 
 std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block,
-                                   Type type) {
+                                   Type type, const LevelStorage& storage) {
     std::int64_t bytes = 0;
     if (level.mode == LevelMode::serial) {
         for (const Temporary& temporary : level_schedule(level, core, accumulate).temporaries) {
-            bytes = checked_add(bytes, temporary_bytes(temporary, block, type));
+            bytes = checked_add(bytes, temporary_bytes(temporary, block, type, storage.padded));
         }
         return bytes;
     }
     const LevelPrograms programs = level_programs(level.algorithm, core);
-    bytes = checked_add(bytes, checked_mul(operand_layout(*programs.a).stored, block_bytes(Shape::a, block, type)));
-    bytes = checked_add(bytes, checked_mul(operand_layout(*programs.b).stored, block_bytes(Shape::b, block, type)));
-    return checked_add(
-        bytes, checked_mul(stored_products(*programs.algorithm, accumulate), block_bytes(Shape::c, block, type)));
+    const auto add = [&](std::int64_t blocks, Shape shape) {
+        bytes = checked_add(bytes, checked_mul(blocks, block_bytes(shape, block, type, storage.padded)));
+    };
+    add(operand_layout(*programs.a, storage.batched).stored, Shape::a);
+    add(operand_layout(*programs.b, storage.batched).stored, Shape::b);
+    add(stored_products(*programs.algorithm, accumulate, storage), Shape::c);
+    return bytes;
 }
 
-LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate) {
+LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate, const LevelStorage& storage) {
     if (level.mode == LevelMode::serial) {
         return schedule_cost(level_schedule(level, core, accumulate));
     }
     const LevelPrograms programs = level_programs(level.algorithm, core);
-    const OperandLayout a = operand_layout(*programs.a);
-    const OperandLayout b = operand_layout(*programs.b);
+    const OperandLayout a = operand_layout(*programs.a, storage.batched);
+    const OperandLayout b = operand_layout(*programs.b, storage.batched);
     const int outputs = programs.algorithm->m * programs.algorithm->n;
     return {static_cast<double>(a.stored + a.inputs_read), static_cast<double>(b.stored + b.inputs_read),
             static_cast<double>(programs.algorithm->rank() + outputs * (accumulate ? 2 : 1)), 3, false};
@@ -214,20 +245,39 @@ double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type) {
            static_cast<double>(element_bytes(type));
 }
 
+std::int64_t reserved_bytes(const ProductPlan& plan) {
+    if (plan.backend != "cuda") {
+        return 0;
+    }
+    const LeafSize leaf = leaf_size(plan);
+    const std::int64_t limbs = plan.leaf == kLimbLeaf ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
+    return checked_add(plan.levels.empty() && !plan.extended ? 0 : kGuardBytes, round_up(limbs, kWorkspaceAlignment));
+}
+
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
-    std::int64_t bytes = 0;
+    std::int64_t bytes = checked_add(plan.vendor_workspace_bytes, reserved_bytes(plan));
+    const auto add_whole = [&](Shape shape) {
+        bytes = checked_add(bytes, block_bytes(shape, block, plan.type, plan.backend == "cuda"));
+    };
+    if (plan.extended) {
+        add_whole(Shape::a);
+        add_whole(Shape::b);
+        add_whole(Shape::c);
+    }
     if (plan.change_basis) {
-        bytes = checked_add(block_bytes(Shape::a, block, plan.type), block_bytes(Shape::b, block, plan.type));
-        if (plan.accumulate) {
-            bytes = checked_add(bytes, block_bytes(Shape::c, block, plan.type));
+        add_whole(Shape::a);
+        add_whole(Shape::b);
+        if (plan.accumulate && !plan.extended) {
+            add_whole(Shape::c);
         }
     }
     // A plan that accumulates may still be run with beta = 0, and a level below one that adds products is entered with
     // either: both cases must fit.
     bool stores = true;
-    bool adds = plan.accumulate && !plan.change_basis;
-    for (const LevelPlan& level : plan.levels) {
+    bool adds = plan.accumulate && !plan.change_basis && !plan.extended;
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         std::int64_t level_bytes = 0;
@@ -236,7 +286,8 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
         for (const bool accumulate : {false, true}) {
             if (accumulate ? adds : stores) {
                 level_bytes = std::max(level_bytes,
-                                       level_workspace_bytes(level, plan.change_basis, accumulate, block, plan.type));
+                                       level_workspace_bytes(level, plan.change_basis, accumulate, block, plan.type,
+                                                             level_storage(plan, depth)));
                 if (level.mode == LevelMode::parallel) {
                     below_stores = true;
                 } else {

@@ -32,15 +32,27 @@ LevelPrograms level_programs(const std::string& algorithm, bool core);
 
 /// One operand of a level in parallel mode. Value v of the program lives in workspace block slot_of_value[v], or, if
 /// that is -1, in an input block or only inside the pass.
+/// Batched: every product has a block of its own, input blocks are copied and signs applied, so that all products of the
+/// level lie at equal distances and one call multiplies them.
 struct OperandLayout {
+    bool batched = false;
     std::vector<int> slot_of_value;
     int stored = 0;       // blocks of workspace
     int inputs_read = 0;  // input blocks that the pass reads
 };
-OperandLayout operand_layout(const LinearProgram& program);
+OperandLayout operand_layout(const LinearProgram& program, bool batched);
 
-/// Products of a level in parallel mode: with beta = 0 the first ones are kept in C's own blocks.
-int stored_products(const Algorithm& algorithm, bool accumulate);
+/// How a level stores its blocks; devices have needs of their own.
+struct LevelStorage {
+    bool batched = false;         // see OperandLayout
+    bool padded = false;          // rows begin on 16-byte boundaries
+    bool products_apart = false;  // parallel mode: no product is kept in a block of C
+};
+LevelStorage level_storage(const std::string& backend, const std::string& leaf, bool is_last, LevelMode mode);
+LevelStorage level_storage(const ProductPlan& plan, std::size_t depth);
+
+/// Products of a level in parallel mode that need workspace: with beta = 0 the first ones are kept in C's own blocks.
+int stored_products(const Algorithm& algorithm, bool accumulate, const LevelStorage& storage);
 
 /// The schedule that a level in serial mode follows.
 const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate);
@@ -52,23 +64,27 @@ struct CombineRun {
 };
 std::vector<CombineRun> combine_runs(const Schedule& schedule);
 
+/// Elements from one row of a stored block to the next (or of one column, where it is stored by columns).
+std::int64_t stored_stride(std::int64_t length, Type type, bool padded);
 /// Bytes of one stored block of that shape.
-std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type);
+std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool padded);
 /// Bytes of a temporary: the largest shape it holds.
-std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type);
+std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type, bool padded);
 
 /// Workspace of one level alone, its products' own workspace apart.
 std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block,
-                                   Type type);
+                                   Type type, const LevelStorage& storage);
 /// What the additions of one level cost, whatever the sizes: blocks of each shape read and written, and passes.
 struct LevelCost {
     double a_blocks = 0, b_blocks = 0, c_blocks = 0;
     int passes = 0;              // parallel sections, the products apart
     bool adds_products = false;  // the level below must accumulate
 };
-LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate);
+LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate, const LevelStorage& storage);
 double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type);
 
+/// Workspace that a device needs beside the blocks: its view of the operands, and what a leaf splits operands into.
+std::int64_t reserved_bytes(const ProductPlan& plan);
 /// Workspace of the whole plan, fringes and changes of basis included. Needs sizes, core, levels, type and flags.
 std::int64_t plan_workspace_bytes(const ProductPlan& plan);
 

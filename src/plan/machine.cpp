@@ -134,6 +134,24 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
 
+double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
+    const LeafProfile* profile = find_profile(machine, leaf, type);
+    return profile != nullptr ? profile->misaligned : 1;
+}
+
+namespace {
+
+/// A call of a library that takes the whole machine by itself: a BLAS with its own threads, or cuBLAS.
+bool is_whole_call(const std::string& leaf) {
+    return leaf.ends_with("-mt") || leaf == "cublas";
+}
+/// Many products in one call.
+bool is_batched_call(const std::string& leaf) {
+    return leaf.ends_with("-batched");
+}
+
+}  // namespace
+
 std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n, LeafUse use) {
     m = std::max<std::int64_t>(m, 1);
     k = std::max<std::int64_t>(k, 1);
@@ -146,9 +164,10 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     double best_s = 0;
     const auto compare = [&](bool vendor_threads) {
         for (const LeafProfile& profile : machine.leaves) {
-            if (profile.type == type && profile.leaf.ends_with("-mt") == vendor_threads) {
+            if (profile.type == type && is_whole_call(profile.leaf) == vendor_threads &&
+                !(use == LeafUse::whole_product && is_batched_call(profile.leaf))) {
                 const double seconds = profile_seconds(profile, m, k, n);
-                const bool against_library = best != nullptr && best->leaf.ends_with("-mt") && !vendor_threads;
+                const bool against_library = best != nullptr && is_whole_call(best->leaf) && !vendor_threads;
                 if (best == nullptr || seconds < best_s * (against_library ? beyond_doubt : clearly)) {
                     best = &profile;
                     best_s = seconds;
@@ -158,10 +177,15 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     };
     // Small products stay on one thread, whatever the leaf is called.
     const double volume = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-    if (use == LeafUse::whole_product && volume > 64.0 * 64 * 64) {
+    const bool large = volume > 64.0 * 64 * 64;
+    if (use == LeafUse::whole_product && large) {
         compare(true);
     }
     compare(false);
+    const bool one_by_one_too = best == nullptr || is_batched_call(best->leaf);
+    if (one_by_one_too) {
+        compare(true);
+    }
     return best != nullptr ? best->leaf : std::string();
 }
 
@@ -182,6 +206,7 @@ std::string print_machine(const Machine& machine) {
         json["leaves"].push_back({{"leaf", profile.leaf},
                                   {"type", type_name(profile.type)},
                                   {"threads", profile.threads},
+                                  {"misaligned", profile.misaligned},
                                   {"samples_m_k_n_s", samples}});
     }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -213,6 +238,8 @@ Machine parse_machine(const std::string& json) {
             profile.type = type_from_name(entry.at("type").get<std::string>());
             profile.threads = entry.at("threads").get<int>();
             require(profile.threads >= 1, "fewer threads than 1");
+            profile.misaligned = entry.value("misaligned", 1.0);
+            require(is_positive(profile.misaligned), "a factor that is not positive");
             for (const auto& s : entry.at("samples_m_k_n_s")) {
                 const LeafSample sample{s.at(0).get<std::int64_t>(), s.at(1).get<std::int64_t>(),
                                         s.at(2).get<std::int64_t>(), s.at(3).get<double>()};

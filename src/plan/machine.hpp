@@ -20,6 +20,8 @@ struct LeafProfile {
     Type type = Type::f32;
     int threads = 1;
     std::vector<LeafSample> samples;
+    /// How many times longer a product takes whose rows do not begin on 16-byte boundaries (devices).
+    double misaligned = 1;
 };
 
 struct Machine {
@@ -35,6 +37,8 @@ struct Machine {
 /// Seconds of one leaf product, interpolated (log-log over the volume of the nearest shapes); default rates if unknown.
 double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
                     std::int64_t n);
+/// The factor by which a leaf is slower on misaligned rows.
+double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.
 enum class LeafUse : std::uint8_t { whole_product, below_levels };
 /// The fastest leaf for that shape. For a whole product a call of a library with its own threads is taken unless

@@ -37,7 +37,11 @@ struct ProductPlan {
     std::string fringe_leaf;  // of what is peeled off
     std::int64_t core_m = 0, core_k = 0,
                  core_n = 0;  // divisible part; the rest is peeled off and multiplied classically
+    /// The operands are copied to workspace first, with zeros appended up to the core's sizes: nothing is peeled off,
+    /// and rows begin where a device likes them to.
+    bool extended = false;
     std::int64_t workspace_bytes = 0;
+    std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
     double predicted_s = 0;
     double error_bound = 0;  // max|C - computed| <= error_bound * max|A| * max|B|
     bool operator==(const ProductPlan&) const = default;

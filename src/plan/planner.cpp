@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
+#include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "plan/error_bound.hpp"
@@ -18,9 +19,24 @@ bool is_float(Type type) {
     return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
 }
 
-/// Types for which sums of blocks make sense on this backend: the 16-bit types lose too much in rounded sums.
-bool has_levels(Type type) {
-    return type == Type::f64 || type == Type::f32 || type == Type::i32 || type == Type::gf2;
+/// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain.
+bool has_levels(Type type, const std::string& backend) {
+    const bool on_device = backend == "cuda" && (type == Type::tf32 || type == Type::bf16 || type == Type::f16);
+    return on_device || type == Type::f64 || type == Type::f32 || type == Type::i32 ||
+           (type == Type::gf2 && backend != "cuda");
+}
+
+std::string backend_of(const std::string& device) {
+    return device == "auto" ? "cpu" : device.starts_with("cuda") ? "cuda" : device;
+}
+
+/// A device judges A and B while the product runs, so C must stay as it is until the end: the outermost level keeps its
+/// products in workspace.
+void keep_c_until_the_end(ProductPlan& plan) {
+    if (plan.backend == "cuda" && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty()) {
+        plan.levels.front().mode = LevelMode::parallel;
+        plan.levels.front().schedule.clear();
+    }
 }
 
 /// Fills in the divisible part; drops levels that the sizes do not allow.
@@ -42,6 +58,15 @@ void set_core(ProductPlan& plan) {
         unit_n = next_n;
     }
     plan.levels.resize(kept);
+    if (plan.extended) {
+        // Blocks at the bottom have sides in multiples of 16: every type's rows are aligned, and the tensor cores' tiles
+        // are full.
+        constexpr std::int64_t kSide = 16;
+        plan.core_m = round_up(plan.m, checked_mul(unit_m, kSide));
+        plan.core_k = round_up(plan.k, checked_mul(unit_k, kSide));
+        plan.core_n = round_up(plan.n, checked_mul(unit_n, kSide));
+        return;
+    }
     plan.core_m = plan.m / unit_m * unit_m;
     plan.core_k = plan.k / unit_k * unit_k;
     plan.core_n = plan.n / unit_n * unit_n;
@@ -71,17 +96,46 @@ void drop_unfitting_schedules(ProductPlan& plan) {
     }
 }
 
+std::string fringe_leaf(const ProductPlan& plan) {
+    if (plan.leaf == "cublas-batched") {
+        return "cublas";
+    }
+    // Limbs of a whole operand for a few rows of the other would cost more workspace than all the rest.
+    return plan.leaf == kLimbLeaf && !plan.levels.empty() ? "heptad" : plan.leaf;
+}
+
+/// Rows of A, B or C that do not begin on 16-byte boundaries, if they lie as close as they can.
+bool rows_are_misaligned(const ProductPlan& plan) {
+    constexpr std::int64_t kRowAlignment = 16;
+    const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
+    return plan.k * element % kRowAlignment != 0 || plan.n * element % kRowAlignment != 0;
+}
+
+/// On a device only a batch of products goes in one call; depth first, each is a product by itself.
+LeafUse leaf_use(const ProductPlan& plan) {
+    const bool alone =
+        plan.levels.empty() || (plan.backend == "cuda" && plan.levels.back().mode == LevelMode::serial);
+    return alone ? LeafUse::whole_product : LeafUse::below_levels;
+}
+
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
     set_core(plan);
     drop_unfitting_schedules(plan);
     plan.change_basis = shares_one_basis(plan.levels);
+    keep_c_until_the_end(plan);
     const LeafSize leaf = leaf_size(plan);
     plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
                 : problem.options.leaf != "auto"
                     ? problem.options.leaf
-                    : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n,
-                                plan.levels.empty() ? LeafUse::whole_product : LeafUse::below_levels);
-    plan.fringe_leaf = plan.leaf;
+                    : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n, leaf_use(plan));
+    if (plan.leaf == "cublas" && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
+        plan.leaf = "cublas-batched";  // whose blocks are aligned
+    }
+    plan.fringe_leaf = fringe_leaf(plan);
+    if (plan.backend == "cuda" && plan.leaf.starts_with("cublas") &&
+        problem.options.workspace_limit_bytes >= kCublasWorkspaceBytes) {
+        plan.vendor_workspace_bytes = kCublasWorkspaceBytes;
+    }
     plan.workspace_bytes = plan_workspace_bytes(plan);
     plan.predicted_s = predict_seconds(plan, machine);
     plan.error_bound = error_bound(plan);
@@ -93,7 +147,7 @@ ProductPlan empty_plan(const Problem& problem) {
     plan.k = problem.k;
     plan.n = problem.n;
     plan.type = problem.type;
-    plan.backend = problem.options.device == "auto" ? "cpu" : problem.options.device;
+    plan.backend = backend_of(problem.options.device);
     plan.threads = problem.threads;
     plan.accumulate = problem.options.accumulate;
     return plan;
@@ -101,16 +155,27 @@ ProductPlan empty_plan(const Problem& problem) {
 
 /// Seconds of the parts peeled off: the rest of k for the core, the last rows, the last columns.
 double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
+    // cuBLAS is that much slower on products a few rows thin (measured on an H200, n = 8191 and 16383).
+    const double thin = plan.backend == "cuda" ? 25 : 1;
     double seconds = 0;
     const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
         if (m > 0 && k > 0 && n > 0) {
-            seconds += leaf_seconds(machine, plan.fringe_leaf, plan.type, m, k, n);
+            seconds += thin * leaf_seconds(machine, plan.fringe_leaf, plan.type, m, k, n);
         }
     };
     add(plan.core_m, plan.k - plan.core_k, plan.core_n);
     add(plan.m - plan.core_m, plan.k, plan.n);
     add(plan.core_m, plan.k, plan.n - plan.core_n);
     return seconds;
+}
+
+/// On a device the rows of A, B and C as the caller has them may be slow to multiply; blocks in workspace are not.
+double alignment_factor(const ProductPlan& plan, const Machine& machine) {
+    const bool from_workspace = !plan.levels.empty() && level_storage(plan, plan.levels.size() - 1).batched;
+    if (plan.backend != "cuda" || from_workspace || plan.extended) {
+        return 1;
+    }
+    return rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, plan.type) : 1;
 }
 
 /// Does x have nothing over y, an algorithm for the same sizes and at least the same types?
@@ -160,6 +225,15 @@ const std::vector<std::string>& considered_algorithms() {
     return names;
 }
 
+/// On a device two levels in one go pay: their sums stay in registers in between, and 49 products fill the chip.
+std::vector<std::string> considered_on(const std::string& backend) {
+    std::vector<std::string> names = considered_algorithms();
+    if (backend == "cuda") {
+        names.insert(names.end(), {"winograd*winograd", "strassen*strassen"});
+    }
+    return names;
+}
+
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
 /// followed, and only while they promise to pay, so that planning takes microseconds where a product takes
 /// milliseconds.
@@ -196,14 +270,16 @@ private:
 
     void add_candidates(LevelMode mode) {
         const std::vector<std::string> names = problem_.options.algorithm == "auto"
-                                                   ? considered_algorithms()
+                                                   ? considered_on(backend_of(problem_.options.device))
                                                    : std::vector<std::string>{problem_.options.algorithm};
         for (const std::string& name : names) {
             const CatalogueEntry& entry = find_algorithm(name);
             if (ring_admits(entry.algorithm.ring, problem_.type)) {
                 const LevelPlan level{name, mode, ""};
                 const bool core = entry.algorithm.basis.has_value();
-                candidates_.push_back({&entry, level, level_cost(level, core, false), level_cost(level, core, true)});
+                const LevelStorage storage = level_storage(backend_of(problem_.options.device), "cublas-batched", true, mode);
+                candidates_.push_back(
+                    {&entry, level, level_cost(level, core, false, storage), level_cost(level, core, true, storage)});
             }
         }
     }
@@ -315,14 +391,14 @@ ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
     const int fewest_serial = problem.options.mode == "serial" ? problem.options.levels : 0;
     const int most_serial = problem.options.mode == "parallel" ? 0 : problem.options.levels;
     for (int serial = fewest_serial; serial <= most_serial; ++serial) {
-        const ProductPlan plan = all(problem.options.levels, serial);
+        ProductPlan plan = all(problem.options.levels, serial);
         if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
             return plan;
         }
     }
     // Not even depth first fits: fewer levels, down to the classical product that needs nothing.
     for (int count = problem.options.levels - 1; count > 0; --count) {
-        const ProductPlan plan = all(count, most_serial == 0 ? 0 : count);
+        ProductPlan plan = all(count, most_serial == 0 ? 0 : count);
         if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
             return plan;
         }
@@ -361,6 +437,7 @@ void check_plan(const ProductPlan& plan) {
     set_core(expected);
     drop_unfitting_schedules(expected);
     expected.change_basis = shares_one_basis(expected.levels);
+    keep_c_until_the_end(expected);
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         if (!ring_admits(algorithm.ring, plan.type)) {
@@ -371,7 +448,7 @@ void check_plan(const ProductPlan& plan) {
             fail(ErrorCode::input, "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
         }
     }
-    if (!has_levels(plan.type) && !plan.levels.empty()) {
+    if (!has_levels(plan.type, plan.backend) && !plan.levels.empty()) {
         fail(ErrorCode::input, "products of {} have no levels on this backend", type_name(plan.type));
     }
     if (plan.threads < 1 || plan.threads > 4096) {
@@ -387,16 +464,21 @@ void check_plan(const ProductPlan& plan) {
 
 double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     const LeafSize leaf = leaf_size(plan);
-    double seconds =
-        static_cast<double>(leaf.count) * leaf_seconds(machine, plan.leaf, plan.type, leaf.m, leaf.k, leaf.n);
+    double seconds = static_cast<double>(leaf.count) *
+                     leaf_seconds(machine, plan.leaf, plan.type, leaf.m, leaf.k, leaf.n) *
+                     alignment_factor(plan, machine);
+    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    if (plan.extended) {  // each matrix is read and written once
+        seconds += traffic_bytes({2, 2, 2, 0, false}, block, plan.type) / machine.combine_bytes_per_s +
+                   5 * machine.call_s;
+    }
     if (plan.levels.empty()) {
         return seconds;
     }
-    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
     double count = 1;
     double bytes = 0;
     double passes = 0;
-    bool accumulate = plan.accumulate && !plan.change_basis;
+    bool accumulate = plan.accumulate && !plan.change_basis && !plan.extended;
     const auto element = static_cast<double>(element_bytes(plan.type));
     const auto operands = [&](const BlockSize& b) {
         return (static_cast<double>(b.m) * static_cast<double>(b.k) +
@@ -407,17 +489,21 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         bytes += 2 * static_cast<double>(plan.levels.size()) *
                  (operands(block) + static_cast<double>(block.m) * static_cast<double>(block.n) * element);
     }
-    for (const LevelPlan& level : plan.levels) {
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
-        const LevelCost cost = level_cost(level, plan.change_basis, accumulate);
+        const LevelCost cost = level_cost(level, plan.change_basis, accumulate, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, plan.type);
         passes += count * cost.passes;
         accumulate = cost.adds_products;
         count *= algorithm.rank();
     }
-    seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s + fringe_seconds(plan, machine);
-    if (is_float(plan.type)) {
+    seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s;
+    seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
+    const bool watched_in_passes =
+        plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel && !plan.change_basis;
+    if (is_float(plan.type) && !watched_in_passes) {
         seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
     }
     return seconds;
@@ -430,10 +516,11 @@ ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, con
     return plan;
 }
 
-ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
-    validate(problem);
+namespace {
+
+ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Options& options = problem.options;
-    const bool levels_allowed = has_levels(problem.type) &&
+    const bool levels_allowed = has_levels(problem.type, backend_of(options.device)) &&
                                 !(is_float(problem.type) && options.accuracy == Accuracy::strict) &&
                                 options.levels != 0 && options.workspace_limit_bytes > 0;
     // Too small to be cut: not worth a look at the catalogue.
@@ -442,6 +529,40 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
         return plan_with_levels(problem, machine, {});
     }
     return options.levels > 0 ? forced_levels(problem, machine) : Search(problem, machine, limits).run();
+}
+
+/// The plan for the problem with zeros appended, whose levels are those of the larger problem.
+ProductPlan extended_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    constexpr std::int64_t kUnit = 64;
+    Problem larger = problem;
+    larger.m = round_up(problem.m, kUnit);
+    larger.k = round_up(problem.k, kUnit);
+    larger.n = round_up(problem.n, kUnit);
+    ProductPlan plan = empty_plan(problem);
+    plan.extended = true;
+    plan.levels = best_plan(larger, machine, limits).levels;
+    fill_in(plan, problem, machine);
+    return plan;
+}
+
+}  // namespace
+
+ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    validate(problem);
+    const ProductPlan plan = best_plan(problem, machine, limits);
+    const bool has_fringes = plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
+    const bool worth_a_look = plan.backend == "cuda" && problem.options.levels < 0 &&
+                              problem.options.workspace_limit_bytes > 0 &&
+                              std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
+                              (has_fringes || rows_are_misaligned(plan));
+    if (worth_a_look) {
+        const ProductPlan extended = extended_plan(problem, machine, limits);
+        if (extended.predicted_s * limits.least_gain < plan.predicted_s &&
+            extended.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            return extended;
+        }
+    }
+    return plan;
 }
 
 }  // namespace heptad

@@ -58,9 +58,17 @@ CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layo
     pass.slots = blocks;
     for (std::size_t s = 0; s < program.statements.size(); ++s) {
         const int value = program.inputs + static_cast<int>(s);
-        const int slot = layout.slot_of_value[static_cast<std::size_t>(value)];
+        const int slot = layout.batched ? -1 : layout.slot_of_value[static_cast<std::size_t>(value)];
         pass.slots.push_back(slot >= 0 ? stored[static_cast<std::size_t>(slot)] : scratch_like(blocks.front()));
         pass.statements.push_back({value, to_terms(program.statements[s].terms)});
+    }
+    for (std::size_t r = 0; layout.batched && r < program.outputs.size(); ++r) {
+        const LinearTerm& output = program.outputs[r];
+        pass.statements.push_back({static_cast<int>(pass.slots.size()), {}});
+        if (output.value >= 0) {
+            pass.statements.back().terms.push_back({output.value, output.coefficient.to_double()});
+        }
+        pass.slots.push_back(stored[r]);
     }
     return pass;
 }
@@ -68,6 +76,13 @@ CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layo
 std::vector<ScaledBlock> product_operands(const LinearProgram& program, const OperandLayout& layout,
                                           const std::vector<View>& blocks, const std::vector<View>& stored) {
     std::vector<ScaledBlock> operands;
+    if (layout.batched) {
+        operands.reserve(stored.size());
+        for (const View& block : stored) {
+            operands.push_back({block, 1});
+        }
+        return operands;
+    }
     for (const LinearTerm& output : program.outputs) {
         if (output.value < 0) {
             operands.push_back({blocks.front(), 0});  // a product with a zero operand: nothing is read
@@ -115,8 +130,9 @@ CombinePass result_pass(const LinearProgram& program, const std::vector<View>& p
     }
     std::vector<CombineStatement> outputs;
     for (std::size_t l = 0; l < c_blocks.size(); ++l) {
-        int target = static_cast<int>(l);
-        if (beta != 0 || l >= products.size()) {  // otherwise product l lies in this block: one slot for both
+        auto target = static_cast<int>(l);
+        const bool holds_product = l < products.size() && products[l].data == c_blocks[l].data;
+        if (!holds_product) {  // otherwise one slot for both
             target = static_cast<int>(pass.slots.size());
             pass.slots.push_back(c_blocks[l]);
         }
@@ -154,7 +170,7 @@ View ScheduleBlocks::view(const Symbol& symbol, Shape shape) const {
     }
     const View& example = shape == Shape::a ? a.front() : shape == Shape::b ? b.front() : c.front();
     const ConstView& like = shape == Shape::a ? like_a : shape == Shape::b ? like_b : like_c;
-    return storage_view(temporaries[i], like, example.rows, example.cols);
+    return storage_view(temporaries[i], like, example.rows, example.cols, padded);
 }
 
 CombinePass schedule_pass(const Schedule& schedule, const CombineRun& run, const ScheduleBlocks& blocks) {

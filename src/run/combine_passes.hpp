@@ -33,6 +33,7 @@ struct ScheduleBlocks {
     std::vector<View> a, b, c;
     std::vector<void*> temporaries;
     ConstView like_a, like_b, like_c;  // temporaries are laid out like the operand whose shape they hold
+    bool padded = false;
     View view(const Symbol& symbol, Shape shape) const;
 };
 CombinePass schedule_pass(const Schedule& schedule, const CombineRun& run, const ScheduleBlocks& blocks);

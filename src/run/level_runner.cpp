@@ -38,14 +38,17 @@ std::vector<View> blocks_of(const ConstView& view, int grid_rows, int grid_cols)
         grid_rows, grid_cols);
 }
 
-View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols) {
+View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols, bool padded) {
     const bool by_columns = is_column_contiguous(like) && !is_row_contiguous(like);
-    return by_columns ? View(memory, like.type, rows, cols, 1, rows) : View(memory, like.type, rows, cols, cols, 1);
+    return by_columns ? View(memory, like.type, rows, cols, 1, stored_stride(rows, like.type, padded))
+                      : View(memory, like.type, rows, cols, stored_stride(cols, like.type, padded), 1);
 }
 
-View LevelRunner::stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols) {
-    return storage_view(arena_.take(rows * cols * static_cast<std::int64_t>(element_bytes(like.type))), like, rows,
-                        cols);
+View LevelRunner::stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape) {
+    const BlockSize size = shape == Shape::a   ? BlockSize{rows, cols, 0}
+                           : shape == Shape::b ? BlockSize{0, rows, cols}
+                                               : BlockSize{rows, 0, cols};
+    return storage_view(arena_.take(block_bytes(shape, size, like.type, is_padded())), like, rows, cols, is_padded());
 }
 
 void LevelRunner::combine(const CombinePass& pass) {
@@ -89,33 +92,43 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     const LevelPrograms programs = level_programs(plan_.levels[depth].algorithm, plan_.change_basis);
     const Algorithm& algorithm = *programs.algorithm;
     const std::vector<View> c_blocks = blocks_of(c, algorithm.m, algorithm.n);
+    const LevelStorage storage = level_storage(plan_, depth);
+    const bool watches = watches_ && depth == 0;
 
-    const auto sums = [&](const LinearProgram& program, const ConstView& operand, int grid_rows, int grid_cols) {
+    const auto sums = [&](const LinearProgram& program, const ConstView& operand, int grid_rows, int grid_cols,
+                          Shape shape) {
         const std::vector<View> blocks = blocks_of(operand, grid_rows, grid_cols);
-        const OperandLayout layout = operand_layout(program);
+        const OperandLayout layout = operand_layout(program, storage.batched);
         std::vector<View> stored;
         for (int i = 0; i < layout.stored; ++i) {
-            stored.push_back(stored_block(operand, blocks.front().rows, blocks.front().cols));
+            stored.push_back(stored_block(operand, blocks.front().rows, blocks.front().cols, shape));
         }
-        combine(operand_pass(program, layout, blocks, stored));
+        CombinePass pass = operand_pass(program, layout, blocks, stored);
+        if (watches) {
+            pass.watch = shape == Shape::a ? 0 : 1;
+            pass.watched_slots = static_cast<int>(blocks.size());
+        }
+        combine(pass);
         return product_operands(program, layout, blocks, stored);
     };
-    const std::vector<ScaledBlock> left = sums(*programs.a, a, algorithm.m, algorithm.k);
-    const std::vector<ScaledBlock> right = sums(*programs.b, b, algorithm.k, algorithm.n);
+    const std::vector<ScaledBlock> left = sums(*programs.a, a, algorithm.m, algorithm.k, Shape::a);
+    const std::vector<ScaledBlock> right = sums(*programs.b, b, algorithm.k, algorithm.n, Shape::b);
 
     // With beta = 0, C's own blocks hold the first products until the last pass turns them into the result.
     std::vector<View> products;
     std::vector<Product> batch;
     for (int s = 0; s < algorithm.rank(); ++s) {
         const auto i = static_cast<std::size_t>(s);
-        products.push_back(beta == 0 && i < c_blocks.size()
+        products.push_back(beta == 0 && !storage.products_apart && i < c_blocks.size()
                                ? c_blocks[i]
-                               : stored_block(c, c_blocks.front().rows, c_blocks.front().cols));
+                               : stored_block(c, c_blocks.front().rows, c_blocks.front().cols, Shape::c));
         batch.push_back(
             {alpha * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0, products.back()});
     }
     run_batch(depth + 1, batch);
-    combine(result_pass(*programs.c, products, beta, c_blocks));
+    CombinePass pass = result_pass(*programs.c, products, beta, c_blocks);
+    pass.only_if_safe = watches && beta != 0;
+    combine(pass);
 }
 
 void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
@@ -129,10 +142,11 @@ void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a
                           {},
                           a,
                           b,
-                          c};
+                          c,
+                          is_padded()};
     const BlockSize size{c.rows / schedule.m, a.cols / schedule.k, c.cols / schedule.n};
     for (const Temporary& temporary : schedule.temporaries) {
-        blocks.temporaries.push_back(arena_.take(temporary_bytes(temporary, size, plan_.type)));
+        blocks.temporaries.push_back(arena_.take(temporary_bytes(temporary, size, plan_.type, is_padded())));
     }
     if (accumulate && beta != 1) {
         combine({{c}, {{0, {{0, beta}}}}});
@@ -165,15 +179,17 @@ void LevelRunner::run_in_changed_basis(double alpha, const ConstView& a, const C
             combine(pass);
         }
     };
-    const View changed_a = stored_block(a, a.rows, a.cols);
-    const View changed_b = stored_block(b, b.rows, b.cols);
+    const View changed_a = stored_block(a, a.rows, a.cols, Shape::a);
+    const View changed_b = stored_block(b, b.rows, b.cols, Shape::b);
     change(algorithm.basis->phi, a, changed_a, algorithm.m, algorithm.k);
     change(algorithm.basis->psi, b, changed_b, algorithm.k, algorithm.n);
-    const View changed_c = beta == 0 ? c : stored_block(c, c.rows, c.cols);
+    const View changed_c = beta == 0 ? c : stored_block(c, c.rows, c.cols, Shape::c);
     run(0, alpha, changed_a, changed_b, 0, changed_c);
     change(algorithm.basis->chi, changed_c, changed_c, algorithm.m, algorithm.n);
     if (beta != 0) {
-        combine({{c, changed_c}, {{0, {{0, beta}, {1, 1}}}}});
+        CombinePass pass{{c, changed_c}, {{0, {{0, beta}, {1, 1}}}}};
+        pass.only_if_safe = true;
+        combine(pass);
     }
 }
 

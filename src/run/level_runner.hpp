@@ -34,6 +34,8 @@ public:
     void run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
     /// The same from the top, with A and B changed to the algorithm's bases first and C changed back at the end.
     void run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
+    /// The outermost level has A and B noted by the backend's guard in the passes that read them anyway.
+    void watch_operands() { watches_ = true; }
 
 private:
     void run_parallel(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
@@ -42,18 +44,20 @@ private:
                     const View& c);
     void run_batch(std::size_t depth, const std::vector<Product>& products);
     void combine(const CombinePass& pass);
-    View stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols);
+    View stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape);
+    bool is_padded() const { return level_storage(plan_, 0).padded; }
 
     const ProductPlan& plan_;
     Backend& backend_;
     Arena& arena_;
     ProgressMeter& meter_;
+    bool watches_ = false;  // the first passes over A and B note their largest values
 };
 
 /// The grid_rows x grid_cols blocks of a view, row by row.
 std::vector<View> blocks_of(const View& view, int grid_rows, int grid_cols);
 std::vector<View> blocks_of(const ConstView& view, int grid_rows, int grid_cols);
 /// A view on memory that is laid out like `like`: by columns if that is, by rows otherwise.
-View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols);
+View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols, bool padded);
 
 }  // namespace heptad

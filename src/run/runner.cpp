@@ -20,35 +20,98 @@ double largest_finite(Type type) {
     }
 }
 
-/// May the sums of this plan be formed? Not if an entry is NaN or infinite (it would spread beyond its row), nor if a
-/// sum of finite entries could overflow where the classical product does not.
-/// `old_c` is beta times the largest entry of C: it may take part in sums too.
-bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double alpha, double old_c) {
-    if (!std::isfinite(max_a) || !std::isfinite(max_b) || !std::isfinite(alpha) || !std::isfinite(old_c)) {
-        return false;
-    }
-    double growth_a = 1;
-    double growth_b = 1;
-    double growth_c = 1;
+/// How much larger than A, B and the products the sums of a plan can be.
+struct Growth {
+    double a = 1, b = 1, c = 1;
+};
+Growth plan_growth(const ProductPlan& plan) {
+    Growth growth;
     for (const LevelPlan& level : plan.levels) {
         const AlgorithmFacts& facts = find_algorithm(level.algorithm).facts;
         // A sum on the way to another one, or in an alternative basis, stays within this slack.
         constexpr double kSlack = 4;
-        growth_a *= kSlack * facts.largest_sum_a;
-        growth_b *= kSlack * facts.largest_sum_b;
-        growth_c *= kSlack * facts.largest_sum_c;
+        growth.a *= kSlack * facts.largest_sum_a;
+        growth.b *= kSlack * facts.largest_sum_b;
+        growth.c *= kSlack * facts.largest_sum_c;
     }
+    return growth;
+}
+
+/// Bounds on A and B within which no sum of the plan overflows where the classical product does not. All zero, which
+/// nothing is below, if alpha itself is not finite.
+GuardLimits guard_limits(const ProductPlan& plan, double alpha) {
+    if (!std::isfinite(alpha)) {
+        return {};
+    }
+    const Growth growth = plan_growth(plan);
     const double limit = largest_finite(plan.type) / 4;
-    const double sums_a = growth_a * max_a;
-    const double sums_b = growth_b * max_b;
-    const double products = static_cast<double>(plan.k) * growth_c * std::max(1.0, std::abs(alpha));
-    return sums_a < limit && sums_b < limit && std::abs(old_c) * growth_c < limit &&
-           sums_a < limit / products / std::max(sums_b, 1e-300);
+    const double products = static_cast<double>(plan.k) * growth.c * std::max(1.0, std::abs(alpha));
+    return {limit / growth.a, limit / growth.b, limit / products / growth.a / growth.b};
+}
+
+/// May the sums of this plan be formed? Not if an entry is NaN or infinite (it would spread beyond its row), nor if a
+/// sum of finite entries could overflow. `old_c` is beta times the largest entry of C: it may take part in sums too.
+bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double alpha, double old_c) {
+    const GuardLimits limits = guard_limits(plan, alpha);
+    return max_a < limits.a && max_b < limits.b && max_a * max_b < limits.product &&  // false for NaN
+           std::abs(old_c) * plan_growth(plan).c < largest_finite(plan.type) / 4;
 }
 
 bool is_float(Type type) {
     return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
 }
+
+}  // namespace
+
+namespace {
+
+/// A, B and C in workspace with zeros appended. The caller's C is written at the end, if the sums could be trusted.
+class ExtendedOperands {
+public:
+    ExtendedOperands(const ProductPlan& plan, Backend& backend, Arena& arena, const ConstView& a, const ConstView& b,
+                     const View& c)
+        : backend_(backend),
+          a_(take(plan, arena, a, plan.core_m, plan.core_k, Shape::a)),
+          b_(take(plan, arena, b, plan.core_k, plan.core_n, Shape::b)),
+          c_(take(plan, arena, c, plan.core_m, plan.core_n, Shape::c)) {
+        fill(a, a_);
+        fill(b, b_);
+    }
+    const View& a() const { return a_; }
+    const View& b() const { return b_; }
+    const View& c() const { return c_; }
+
+    void give_back(double beta, const View& c) const {
+        const View result = block(c_, 0, 0, c.rows, c.cols);
+        CombinePass pass{{c, result}, {{0, {{1, 1}}}}};
+        if (beta != 0) {
+            pass.statements.front().terms.push_back({0, beta});
+        }
+        pass.only_if_safe = true;
+        backend_.combine(pass);
+    }
+
+private:
+    static View take(const ProductPlan& plan, Arena& arena, const ConstView& like, std::int64_t rows, std::int64_t cols,
+                     Shape shape) {
+        const BlockSize size{plan.core_m, plan.core_k, plan.core_n};
+        const bool padded = plan.backend == "cuda";
+        return storage_view(arena.take(block_bytes(shape, size, plan.type, padded)), like, rows, cols, padded);
+    }
+    void fill(const ConstView& from, const View& to) const {
+        backend_.copy(from, block(to, 0, 0, from.rows, from.cols));
+        clear(block(to, 0, from.cols, from.rows, to.cols - from.cols));
+        clear(block(to, from.rows, 0, to.rows - from.rows, to.cols));
+    }
+    void clear(const View& view) const {
+        if (view.rows > 0 && view.cols > 0) {
+            backend_.combine({{view}, {{0, {}}}});
+        }
+    }
+
+    Backend& backend_;
+    View a_, b_, c_;
+};
 
 }  // namespace
 
@@ -63,32 +126,73 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, leaf);
         finish_product(hooks);
     };
-    if (plan.levels.empty() || alpha == 0 || a.cols == 0) {
-        classical(plan.leaf);
+    if ((plan.levels.empty() && !plan.extended) || alpha == 0 || a.cols == 0) {
+        backend.begin_product(workspace, plan.levels.empty() ? reserved_bytes(plan) : 0);
+        classical(plan.levels.empty() ? plan.leaf : plan.fringe_leaf);
         return report;
     }
-    if (is_float(plan.type) && !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha,
+    const std::int64_t reserved = reserved_bytes(plan);
+    backend.begin_product(workspace, reserved);
+    const bool judges = is_float(plan.type) && !plan.levels.empty();
+    DeferredGuard* const guard = judges ? backend.deferred_guard() : nullptr;
+    if (judges && guard == nullptr && !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha,
                                               beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
         classical(plan.fringe_leaf);
         report.fell_back = true;
         return report;
     }
-    Arena arena(workspace, plan.workspace_bytes);
+    Arena arena(static_cast<std::byte*>(workspace) + reserved,
+                plan.workspace_bytes - plan.vendor_workspace_bytes - reserved);
     // Work is counted in multiplications.
     const auto volume = [](std::int64_t m, std::int64_t k, std::int64_t n) {
         return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
     };
     const LeafSize leaf = leaf_size(plan);
-    const double fringe_work = volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
+    const double fringe_work =
+        plan.extended ? 0 : volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
     ProgressMeter meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
     LevelRunner runner(plan, backend, arena, meter);
+    if (plan.extended) {
+        const ExtendedOperands operands(plan, backend, arena, a, b, c);
+        if (guard != nullptr) {
+            guard->start(guard_limits(plan, alpha));
+            guard->watch(0, a);
+            guard->watch(1, b);
+        }
+        if (plan.change_basis) {
+            runner.run_in_changed_basis(alpha, operands.a(), operands.b(), 0, operands.c());
+        } else {
+            runner.run(0, alpha, operands.a(), operands.b(), 0, operands.c());
+        }
+        operands.give_back(beta, c);
+        if (guard != nullptr) {
+            guard->answer_if_unsafe({alpha, a, b, beta, c});
+            guard->finish();
+        }
+        finish_product(hooks);
+        report.workspace_used_bytes = arena.most_used_bytes();
+        return report;
+    }
     const ConstView core_a = block(a, 0, 0, plan.core_m, plan.core_k);
     const ConstView core_b = block(b, 0, 0, plan.core_k, plan.core_n);
     const View core_c = block(c, 0, 0, plan.core_m, plan.core_n);
+    if (guard != nullptr) {
+        guard->start(guard_limits(plan, alpha));
+        if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis) {
+            runner.watch_operands();
+        } else {
+            guard->watch(0, core_a);
+            guard->watch(1, core_b);
+        }
+    }
     if (plan.change_basis) {
         runner.run_in_changed_basis(alpha, core_a, core_b, beta, core_c);
     } else {
         runner.run(0, alpha, core_a, core_b, beta, core_c);
+    }
+    if (guard != nullptr) {
+        guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c});
+        guard->finish();
     }
     // What was peeled off: the rest of k for the core, then the last rows, then the last columns of the upper part.
     const std::int64_t rest_m = plan.m - plan.core_m;

@@ -244,7 +244,7 @@ double measure_call(ThreadPool& pool) {
     std::vector<double> turns;
     for (int turn = 0; turn < 51; ++turn) {
         const auto start = Clock::now();
-        pool.run(tasks_per_thread * pool.threads(), work);
+        pool.run(std::int64_t{tasks_per_thread} * pool.threads(), work);
         turns.push_back(seconds_since(start) - tasks_per_thread * task_s);
     }
     return std::clamp(median(turns), 1e-7, 1e-4);

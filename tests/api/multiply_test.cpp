@@ -106,6 +106,27 @@ TEST(api_plan, tells_prints_parses_and_is_carried_out) {
     EXPECT_THROW(Plan::parse("plan nonsense"), Error);
 }
 
+TEST(api_plan, a_plan_that_was_moved_from_says_so_until_another_is_assigned) {
+    Sample x;
+    Plan empty = plan({x.m, x.k, x.n}, Type::f64, levels(1));
+    const Plan moved = std::move(empty);
+    const auto refused = [](const auto& use) {
+        try {
+            use();
+        } catch (const Error& error) {
+            return error.code() == ErrorCode::usage && std::string(error.what()).find("moved") != std::string::npos;
+        }
+        return false;
+    };
+    EXPECT_TRUE(refused([&] { (void)empty.to_string(); }));
+    EXPECT_TRUE(refused([&] { (void)empty.size(); }));
+    EXPECT_TRUE(refused([&] { (void)empty.workspace_bytes(); }));
+    EXPECT_TRUE(refused([&] { const Plan copy = empty; }));
+    EXPECT_TRUE(refused([&] { multiply(1, x.a_view(), x.b_view(), 0, x.c_view(), empty); }));
+    empty = moved;
+    EXPECT_EQ(empty.to_string(), moved.to_string());
+}
+
 TEST(api_plan, accumulating_plans_take_any_beta) {
     Sample x;
     Options options = levels(2);

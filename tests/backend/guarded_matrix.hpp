@@ -110,6 +110,8 @@ public:
     GuardedMatrix& operator=(const GuardedMatrix&) = delete;
 
     const View& view() const { return view_; }
+    /// Elements and guards.
+    std::vector<std::byte>& bytes() { return bytes_; }
     double get(std::int64_t i, std::int64_t j) const { return get_element(view_.type, element_pointer(view_, i, j)); }
     void set(std::int64_t i, std::int64_t j, double x) { set_element(view_.type, element_pointer(view_, i, j), x); }
     void fill(double x) {

@@ -13,6 +13,8 @@ endfunction()
 heptad_process_test(mul_test)
 heptad_process_test(failures_test)
 heptad_process_test(commands_test)
+heptad_process_test(plan_c1060_test)
+heptad_process_test(device_test)
 heptad_process_test(bench_test LABELS timing)
 heptad_process_test(interrupt_test LABELS timing)
 

@@ -125,5 +125,36 @@ TEST(Contest, hopeless_rival_drops_out_and_the_fastest_rival_never_does) {
     EXPECT_EQ(order.substr(order.size() - 2), "fh");
 }
 
+TEST(Contest, times_told_by_contestants_decide_how_often_a_call_is_repeated) {
+    double drift = 0;
+    const auto contestant = [&](double call_s) {
+        Contestant told;
+        told.run_timed = [&drift, call_s](std::int64_t calls) {
+            drift += 0.01;
+            return static_cast<double>(calls) * call_s * (1 + drift);
+        };
+        return told;
+    };
+    ContestRules rules;
+    rules.rounds = 3;
+    rules.sample_s = 0.005;
+    rules.repeat_below_s = 0.001;
+    rules.pause_s = 0;
+    ContestHooks hooks;
+    hooks.poison = [] {};
+    hooks.progress = [](int, int) {};
+    hooks.after_last_sample = [](std::size_t) {};
+    const std::vector<Timing> timings = run_contest({contestant(1e-5), contestant(2e-3)}, rules, hooks);
+    EXPECT_GT(timings[0].calls_per_sample, 400);
+    EXPECT_LE(timings[0].calls_per_sample, 500);
+    EXPECT_EQ(timings[1].calls_per_sample, 1);
+    for (const Timing& timing : timings) {
+        EXPECT_LT(timing.min_s, timing.median_s);
+        EXPECT_LT(timing.median_s, timing.max_s);
+    }
+    EXPECT_NEAR(timings[0].median_s, 1e-5, 3e-6);
+    EXPECT_NEAR(timings[1].median_s, 2e-3, 6e-4);
+}
+
 }  // namespace
 }  // namespace heptad::cli

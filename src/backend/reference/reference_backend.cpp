@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backend/equal_slots.hpp"
 #include "backend/reference/element.hpp"
 #include "base/error.hpp"
 
@@ -40,21 +41,6 @@ void multiply_one(const Product& p) {
     }
 }
 
-/// For every slot the first slot with the same memory: equal views are one value of the pass.
-std::vector<std::size_t> representatives(const std::vector<View>& slots) {
-    std::vector<std::size_t> first(slots.size());
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-        first[s] = s;
-        for (std::size_t t = 0; t < s && slots[s].data != nullptr; ++t) {
-            if (slots[t].data == slots[s].data) {
-                first[s] = t;
-                break;
-            }
-        }
-    }
-    return first;
-}
-
 /// Values stay in the arithmetic type through the pass, and are rounded once, when a slot is written back.
 template <class Element>
 void combine_pass(const CombinePass& pass) {
@@ -64,7 +50,7 @@ void combine_pass(const CombinePass& pass) {
         bool loaded = false;
         bool written = false;
     };
-    const std::vector<std::size_t> first = representatives(pass.slots);
+    const std::vector<std::size_t> first = first_equal_slots(pass.slots);
     std::vector<SlotValue> values(pass.slots.size());
     for (std::int64_t i = 0; i < pass.slots.front().rows; ++i) {
         for (std::int64_t j = 0; j < pass.slots.front().cols; ++j) {

@@ -58,7 +58,7 @@ struct PlanStore {
 };
 
 PlanStore& plan_store() {
-    static PlanStore* const store = new PlanStore;  // never destroyed: products may still run in other threads at exit
+    static auto* const store = new PlanStore;  // never destroyed: products may still run in other threads at exit
     return *store;
 }
 
@@ -110,7 +110,7 @@ std::shared_ptr<const ReadyPlan> make_ready(const ProductPlan& plan) {
         validate_leaf(leaf, plan.type, *ready->backend);
     }
     if (ready->cpu != nullptr) {
-        ready->leaf_id = ready->cpu->leaf_id(plan.leaf);
+        ready->leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
     }
     return ready;
 }
@@ -277,6 +277,7 @@ void multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, do
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const Options& options, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, options, beta != 0, context);
     return execute(*ready, alpha, a, b, beta, c, context);
 }
@@ -284,6 +285,7 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
         fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
              type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));

@@ -168,4 +168,22 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
     }
 }
 
+void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c) {
+    if (bytes <= 0) {
+        return;
+    }
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(bytes);
+    const auto refuse_overlap = [&](const char* name, const ConstView& v) {
+        const ByteRange range = byte_range(v);
+        if (range.begin < end && begin < range.end) {
+            fail(ErrorCode::input, "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes,
+                 memory, name);
+        }
+    };
+    refuse_overlap("A", a);
+    refuse_overlap("B", b);
+    refuse_overlap("C", c);
+}
+
 }  // namespace heptad

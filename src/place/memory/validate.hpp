@@ -8,6 +8,9 @@ namespace heptad {
 /// Shapes, strides, types, overlap, scalars. Throws Error(input) or Error(usage) with a sentence.
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
 
+/// The caller's scratch memory meets none of A, B and C (already validated), or Error(input). Gaps between rows count.
+void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c);
+
 /// A quick yes for the common case of f32 or f64 matrices of moderate size, rows or columns side by side, that lie
 /// apart. False says nothing: ask validate_product.
 bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c);

@@ -27,7 +27,7 @@ struct Store {
 };
 
 Store& store() {
-    static Store* const the_store = new Store;  // never destroyed: products may still run in other threads at exit
+    static auto* const the_store = new Store;  // never destroyed: products may still run in other threads at exit
     return *the_store;
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "place/memory/product.hpp"
@@ -200,6 +202,38 @@ TEST(validate, scalars_must_be_elements_of_the_ring) {
     EXPECT_EQ(code(Type::i32, 4294967296.0, 0).code, ErrorCode::usage);
     EXPECT_EQ(code(Type::boolean, 2, 0).code, ErrorCode::usage);
     EXPECT_EQ(code(Type::f32, 0.5, std::numeric_limits<double>::infinity()).sentence, "accepted");
+}
+
+TEST(validate, workspace_that_meets_an_operand_is_refused_by_name) {
+    Floor x;
+    const View a = x.at(1000, 4, 5, 5, 1);    // 1000 .. 1019
+    const View b = x.at(2024, 5, 6, -6, 1);   // 2000 .. 2029
+    const View c = x.at(3000, 4, 6, 100, 1);  // 3000 .. 3305, with gaps
+    const auto sentence = [&](std::int64_t first, std::int64_t count) -> std::string {
+        try {
+            validate_workspace(x.data.data() + first, count * 4, a, b, c);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input);
+            return error.what();
+        }
+        return "accepted";
+    };
+    for (const auto& [first, count] :
+         {std::pair{900, 100}, {1020, 980}, {2030, 970}, {3306, 1000}, {1005, 0}, {3000, -1}}) {
+        EXPECT_EQ(sentence(first, count), "accepted") << first << " " << count;
+    }
+    for (const auto& [first, count, name] : {std::tuple{900, 101, "A"},
+                                             {1019, 1, "A"},
+                                             {0, 5000, "A"},
+                                             {2000, 1, "B"},
+                                             {2029, 10, "B"},
+                                             {3305, 10, "C"},
+                                             {3050, 10, "C"}}) {
+        EXPECT_NE(sentence(first, count).find(std::string("overlaps ") + name), std::string::npos)
+            << first << " " << count << ": " << sentence(first, count);
+    }
+    // Operands without elements are nowhere.
+    EXPECT_NO_THROW(validate_workspace(x.data.data(), 40000, x.at(0, 0, 5, 5, 1), x.at(0, 5, 0, 0, 1), View{}));
 }
 
 TEST(validate, a_refused_product_leaves_c_as_it_was) {

@@ -110,6 +110,22 @@ TEST(workspace, a_plan_that_needs_more_than_the_context_has_is_refused) {
     EXPECT_TRUE(x.c.equals_byte_for_byte(before));
 }
 
+TEST(workspace, one_inside_an_operand_is_refused_before_anything_is_written) {
+    Operands x(64);
+    const ProductPlan plan = plan_product(64, 64, 64, Type::i32, forced(2), {});
+    const GuardedMatrix a_before = x.a;
+    const GuardedMatrix c_before = x.c;
+    for (const View& operand : {x.a.view(), x.b.view(), x.c.view()}) {
+        ProductContext context;
+        context.workspace = operand.data;
+        context.workspace_bytes = 64 * 64 * 4;
+        EXPECT_THROW(multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), forced(2), context), Error);
+        EXPECT_THROW(multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), plan, context), Error);
+    }
+    EXPECT_TRUE(x.a.equals_byte_for_byte(a_before));
+    EXPECT_TRUE(x.c.equals_byte_for_byte(c_before));
+}
+
 TEST(workspace, a_limit_is_respected_down_to_zero) {
     Operands x(80);
     for (std::int64_t limit = 200000; limit > 0; limit = limit * 2 / 3) {

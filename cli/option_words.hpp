@@ -1,0 +1,33 @@
+// What the files that know option names share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace heptad::cli {
+
+constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostThreads = 4096;
+
+/// Every command adds itself to the parser and leaves behind how to turn its words into arguments.
+struct Registered {
+    CLI::App* app = nullptr;
+    std::function<Invocation()> arguments;
+};
+
+/// 0 where nothing was typed.
+int thread_count(const std::string& word);
+
+/// The suites of `heptad bench`. `typed` is the whole command line, for the result files.
+std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed);
+
+}  // namespace heptad::cli

@@ -1,0 +1,420 @@
+// Combine passes: many matrices in, many out, every value read once and written once.
+//
+// Two kernels do all of them. `known_pass` has the additions of a pass that is run often compiled in (generated from the
+// .alg files, see tools/generate_passes.cpp); `any_pass` takes coefficients as arguments and multiplies by zeros where
+// the other skips. Both move 16 bytes at a time where the matrices allow it. Included by one file per element type, so
+// that they compile side by side.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/cuda/device_code.cuh"
+#include "known_passes.cuh"  // generated
+
+namespace heptad::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+
+template <class T, int Inputs, int Outputs>
+struct PassArguments {
+    const T* input[Inputs];
+    T* output[Outputs];
+    std::int64_t input_stride[Inputs];
+    std::int64_t output_stride[Outputs];
+    std::int64_t rows, cols;
+    ArithmeticOf<T> keep;
+    bool keeps;
+    unsigned long long* watch;
+    Guard guard;
+};
+
+/// What moves N elements at once. An aggregate of its own would be stored element by element, at half the speed.
+template <int Bytes>
+struct WordOf;
+template <>
+struct WordOf<16> {
+    using type = uint4;
+};
+template <>
+struct WordOf<8> {
+    using type = uint2;
+};
+template <>
+struct WordOf<4> {
+    using type = unsigned int;
+};
+template <>
+struct WordOf<2> {
+    using type = unsigned short;
+};
+
+template <class T, int N>
+__device__ __forceinline__ void load(const T* from, ArithmeticOf<T>* to) {
+    using Word = typename WordOf<static_cast<int>(sizeof(T)) * N>::type;
+    const Word word = *reinterpret_cast<const Word*>(from);
+    T element[N];
+    memcpy(element, &word, sizeof(word));
+#pragma unroll
+    for (int e = 0; e < N; ++e) {
+        to[e] = widen(element[e]);
+    }
+}
+
+template <class T, int N>
+__device__ __forceinline__ void store(const ArithmeticOf<T>* from, T* to) {
+    using Word = typename WordOf<static_cast<int>(sizeof(T)) * N>::type;
+    T element[N];
+#pragma unroll
+    for (int e = 0; e < N; ++e) {
+        element[e] = narrow<T>(from[e]);
+    }
+    Word word;
+    memcpy(&word, element, sizeof(word));
+    __stcg(reinterpret_cast<Word*>(to), word);  // past the first-level cache: nobody here reads it again
+}
+
+template <class T, int N>
+__device__ __forceinline__ void keep_old(const T* place, ArithmeticOf<T> keep, ArithmeticOf<T>* sum) {
+    ArithmeticOf<T> old[N];
+    load<T, N>(place, old);
+#pragma unroll
+    for (int e = 0; e < N; ++e) {
+        sum[e] += keep * old[e];
+    }
+}
+
+/// Goes over all positions of a pass, N columns at a time (N divides their number): `body(row, col)`.
+template <int N, class Args, class Body>
+__device__ __forceinline__ void for_each_place(const Args& args, Body&& body) {
+    const std::int64_t across = args.cols / N;
+    const std::int64_t places = args.rows * across;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
+    for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; at < places; at += step) {
+        // 32-bit division is several times faster.
+        const std::int64_t row = places <= 0xffffffffLL
+                                     ? static_cast<std::int64_t>(static_cast<std::uint32_t>(at) /
+                                                                 static_cast<std::uint32_t>(across))
+                                     : at / across;
+        body(row, (at - row * across) * N);
+    }
+}
+
+template <class T, int N>
+__device__ __forceinline__ void note_largest(const ArithmeticOf<T>* value, MagnitudeOf<T>& seen) {
+#pragma unroll
+    for (int e = 0; e < N; ++e) {
+        const MagnitudeOf<T> here = magnitude(value[e]);
+        seen = here > seen ? here : seen;
+    }
+}
+
+/// A few neighbouring elements, with the arithmetic that the generated code uses.
+template <class Wide, int N>
+struct Values {
+    Wide element[N];
+    __device__ __forceinline__ Values() {
+#pragma unroll
+        for (int e = 0; e < N; ++e) {
+            element[e] = Wide(0);
+        }
+    }
+    friend __device__ __forceinline__ Values operator+(Values x, const Values& y) {
+#pragma unroll
+        for (int e = 0; e < N; ++e) {
+            x.element[e] += y.element[e];
+        }
+        return x;
+    }
+    friend __device__ __forceinline__ Values operator-(Values x, const Values& y) {
+#pragma unroll
+        for (int e = 0; e < N; ++e) {
+            x.element[e] -= y.element[e];
+        }
+        return x;
+    }
+    friend __device__ __forceinline__ Values operator-(const Values& x) { return Values() - x; }
+    friend __device__ __forceinline__ Values operator*(double c, Values x) {
+#pragma unroll
+        for (int e = 0; e < N; ++e) {
+            x.element[e] *= static_cast<Wide>(c);
+        }
+        return x;
+    }
+};
+
+template <class Pass, class T, int N>
+__global__ void __launch_bounds__(kThreads)
+    known_pass(const __grid_constant__ PassArguments<T, Pass::kInputs, Pass::kOutputs> args) {
+    if (!should_run(args.guard)) {
+        return;
+    }
+    MagnitudeOf<T> seen = 0;
+    for_each_place<N>(args, [&](std::int64_t row, std::int64_t col) {
+        using Few = Values<ArithmeticOf<T>, N>;
+        Pass::run(
+            [&](int i) {
+                Few value;
+                load<T, N>(args.input[i] + row * args.input_stride[i] + col, value.element);
+                return value;
+            },
+            args.watch != nullptr, [&](const Few& value) { note_largest<T, N>(value.element, seen); },
+            [&](int j, Few sum) {
+                T* const place = args.output[j] + row * args.output_stride[j] + col;
+                if (args.keeps) {
+                    keep_old<T, N>(place, args.keep, sum.element);
+                }
+                store<T, N>(sum.element, place);
+            });
+    });
+    if (args.watch != nullptr) {
+        note_maximum(seen, args.watch);
+    }
+}
+
+template <class T, int Inputs>
+struct AnyArguments {
+    PassArguments<T, Inputs, kMostOutputs> pass;
+    int inputs, outputs;
+    std::int64_t input_step[Inputs], output_step[kMostOutputs];  // between columns; all 1 where N is not
+    ArithmeticOf<T> coefficient[kMostOutputs][Inputs];
+};
+
+template <class T, int Inputs, int N>
+__global__ void __launch_bounds__(kThreads) any_pass(const __grid_constant__ AnyArguments<T, Inputs> args) {
+    const auto& pass = args.pass;
+    if (!should_run(pass.guard)) {
+        return;
+    }
+    using Wide = ArithmeticOf<T>;
+    MagnitudeOf<T> seen = 0;
+    for_each_place<N>(pass, [&](std::int64_t row, std::int64_t col) {
+        Wide value[Inputs][N];
+#pragma unroll
+        for (int i = 0; i < Inputs; ++i) {
+            if (i < args.inputs) {
+                load<T, N>(pass.input[i] + row * pass.input_stride[i] + (N == 1 ? col * args.input_step[i] : col),
+                           value[i]);
+            } else {
+#pragma unroll
+                for (int e = 0; e < N; ++e) {
+                    value[i][e] = Wide(0);
+                }
+            }
+        }
+        if (pass.watch != nullptr) {
+#pragma unroll
+            for (int i = 0; i < Inputs; ++i) {
+                note_largest<T, N>(value[i], seen);
+            }
+        }
+#pragma unroll 1
+        for (int j = 0; j < args.outputs; ++j) {
+            T* const place = pass.output[j] + row * pass.output_stride[j] + (N == 1 ? col * args.output_step[j] : col);
+            Wide sum[N] = {};
+            if (pass.keeps) {
+                keep_old<T, N>(place, pass.keep, sum);
+            }
+#pragma unroll
+            for (int i = 0; i < Inputs; ++i) {
+#pragma unroll
+                for (int e = 0; e < N; ++e) {
+                    sum[e] += args.coefficient[j][i] * value[i][e];
+                }
+            }
+            store<T, N>(sum, place);
+        }
+    });
+    if (pass.watch != nullptr) {
+        note_maximum(seen, pass.watch);
+    }
+}
+
+/// The side along which elements lie side by side comes second in every matrix.
+void make_rows_contiguous(LinearLaunch& launch) {
+    const auto all = [&](auto&& holds) {
+        return std::all_of(launch.inputs.begin(), launch.inputs.end(), holds) &&
+               std::all_of(launch.outputs.begin(), launch.outputs.end(), holds);
+    };
+    const bool by_rows = all([](const DeviceMatrix& x) { return x.col_stride == 1 || x.cols == 1; });
+    const bool by_columns = all([](const DeviceMatrix& x) { return x.row_stride == 1 || x.rows == 1; });
+    if (!by_rows && by_columns) {
+        for (auto* list : {&launch.inputs, &launch.outputs}) {
+            for (DeviceMatrix& x : *list) {
+                std::swap(x.rows, x.cols);
+                std::swap(x.row_stride, x.col_stride);
+            }
+        }
+    }
+}
+
+bool has_unit_steps(const LinearLaunch& launch) {
+    const auto unit_step = [](const DeviceMatrix& x) { return x.col_stride == 1 || x.cols == 1; };
+    return std::all_of(launch.inputs.begin(), launch.inputs.end(), unit_step) &&
+           std::all_of(launch.outputs.begin(), launch.outputs.end(), unit_step);
+}
+
+/// Can `length` elements be moved at once, everywhere?
+template <class T>
+bool is_wide(const LinearLaunch& launch, int length) {
+    const auto bytes = static_cast<std::int64_t>(sizeof(T)) * length;
+    const auto aligned = [&](const DeviceMatrix& x) {
+        return reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
+               (x.rows == 1 || x.row_stride % length == 0);
+    };
+    return launch.outputs.front().cols % length == 0 && has_unit_steps(launch) &&
+           std::all_of(launch.inputs.begin(), launch.inputs.end(), aligned) &&
+           std::all_of(launch.outputs.begin(), launch.outputs.end(), aligned);
+}
+
+template <class T, int Inputs, int Outputs>
+void fill(const LinearLaunch& launch, std::size_t first, std::size_t count, PassArguments<T, Inputs, Outputs>& args) {
+    for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
+        args.input[i] = static_cast<const T*>(launch.inputs[i].data);
+        args.input_stride[i] = launch.inputs[i].row_stride;
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+        args.output[j] = static_cast<T*>(launch.outputs[first + j].data);
+        args.output_stride[j] = launch.outputs[first + j].row_stride;
+    }
+    args.rows = launch.outputs.front().rows;
+    args.cols = launch.outputs.front().cols;
+    args.keep = scalar_of<T>(launch.keep);
+    args.keeps = launch.keep != 0;
+    args.watch = launch.watch;
+    args.guard = launch.guard;
+}
+
+unsigned blocks_for(std::int64_t rows, std::int64_t cols, int length) {
+    constexpr std::int64_t kMostBlocks = 1 << 30;
+    return static_cast<unsigned>(std::min((rows * (cols / length) + kThreads - 1) / kThreads, kMostBlocks));
+}
+
+/// Elements that one thread moves at once. Sixteen bytes, less where the values of a pass would not fit the registers:
+/// `held` of them are alive at once.
+template <class T>
+constexpr int vector_length(int held) {
+    constexpr int kFull = 16 / static_cast<int>(sizeof(T));
+    constexpr int kWideBytes = sizeof(ArithmeticOf<T>);
+    int length = kFull;
+    while (length > 1 && held * length * kWideBytes > 512) {
+        length /= 2;
+    }
+    return length;
+}
+
+template <class Pass, class T>
+DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
+    constexpr int kLength = vector_length<T>(Pass::kInputs < Pass::kOutputs ? Pass::kInputs : Pass::kOutputs);
+    PassArguments<T, Pass::kInputs, Pass::kOutputs> args{};
+    fill(launch, 0, launch.outputs.size(), args);
+    if (is_wide<T>(launch, kLength)) {
+        known_pass<Pass, T, kLength><<<blocks_for(args.rows, args.cols, kLength), kThreads, 0, stream>>>(args);
+    } else {
+        known_pass<Pass, T, 1><<<blocks_for(args.rows, args.cols, 1), kThreads, 0, stream>>>(args);
+    }
+    return cudaGetLastError();
+}
+
+template <class Pass>
+bool is_pass(const LinearLaunch& launch) {
+    return launch.inputs.size() == Pass::kInputs && launch.outputs.size() == Pass::kOutputs &&
+           std::equal(launch.coefficients.begin(), launch.coefficients.end(), Pass::kCoefficients) &&
+           has_unit_steps(launch);
+}
+
+template <class T, class... Passes>
+bool try_known(const LinearLaunch& launch, cudaStream_t stream, DeviceStatus& status, PassList<Passes...>) {
+    return ((is_pass<Passes>(launch) && (status = launch_known<Passes, T>(launch, stream), true)) || ...);
+}
+
+template <class T, int Inputs>
+DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
+    constexpr int kLength = vector_length<T>(Inputs);
+    for (std::size_t first = 0; first < launch.outputs.size(); first += kMostOutputs) {
+        const std::size_t count = std::min<std::size_t>(kMostOutputs, launch.outputs.size() - first);
+        AnyArguments<T, Inputs> args{};
+        fill(launch, first, count, args.pass);
+        args.inputs = static_cast<int>(launch.inputs.size());
+        args.outputs = static_cast<int>(count);
+        for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
+            args.input_step[i] = launch.inputs[i].col_stride;
+        }
+        for (std::size_t j = 0; j < count; ++j) {
+            args.output_step[j] = launch.outputs[first + j].col_stride;
+            for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
+                args.coefficient[j][i] = scalar_of<T>(launch.coefficients[(first + j) * launch.inputs.size() + i]);
+            }
+        }
+        if (first > 0) {
+            args.pass.watch = nullptr;
+        }
+        if (is_wide<T>(launch, kLength)) {
+            any_pass<T, Inputs, kLength>
+                <<<blocks_for(args.pass.rows, args.pass.cols, kLength), kThreads, 0, stream>>>(args);
+        } else {
+            any_pass<T, Inputs, 1><<<blocks_for(args.pass.rows, args.pass.cols, 1), kThreads, 0, stream>>>(args);
+        }
+        if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+bool writes_an_input(const LinearLaunch& launch) {
+    return std::any_of(launch.outputs.begin(), launch.outputs.end(), [&](const DeviceMatrix& output) {
+        return std::any_of(launch.inputs.begin(), launch.inputs.end(),
+                           [&](const DeviceMatrix& input) { return input.data == output.data; });
+    });
+}
+
+/// More inputs than registers: the sum over the first ones, then the others added to it.
+template <class T>
+DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
+    const std::size_t all = launch.inputs.size();
+    for (std::size_t first = 0; first < all; first += kMostInputs) {
+        const std::size_t count = std::min<std::size_t>(kMostInputs, all - first);
+        LinearLaunch part = launch;
+        part.inputs.assign(launch.inputs.begin() + static_cast<std::ptrdiff_t>(first),
+                           launch.inputs.begin() + static_cast<std::ptrdiff_t>(first + count));
+        part.coefficients.clear();
+        for (std::size_t j = 0; j < launch.outputs.size(); ++j) {
+            const auto row = launch.coefficients.begin() + static_cast<std::ptrdiff_t>(j * all + first);
+            part.coefficients.insert(part.coefficients.end(), row, row + static_cast<std::ptrdiff_t>(count));
+        }
+        part.keep = first == 0 ? launch.keep : 1;
+        if (const DeviceStatus status = launch_any<T, kMostInputs>(part, stream); status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+template <class T>
+DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
+    if (asked.outputs.empty() || asked.outputs.front().rows == 0 || asked.outputs.front().cols == 0) {
+        return 0;
+    }
+    if ((asked.inputs.size() > kMostInputs || asked.outputs.size() > kMostOutputs) && writes_an_input(asked)) {
+        return cudaErrorNotSupported;  // a pass that is cut cannot overwrite what it still has to read
+    }
+    auto* const stream = static_cast<cudaStream_t>(handle);
+    LinearLaunch launch = asked;
+    make_rows_contiguous(launch);
+    DeviceStatus status = 0;
+    if (try_known<T>(launch, stream, status, KnownPasses{})) {
+        return status;
+    }
+    const std::size_t inputs = launch.inputs.size();
+    if (inputs > kMostInputs) {
+        return launch_in_parts<T>(launch, stream);
+    }
+    return inputs <= 4    ? launch_any<T, 4>(launch, stream)
+           : inputs <= 16 ? launch_any<T, 16>(launch, stream)
+                          : launch_any<T, kMostInputs>(launch, stream);
+}
+
+}  // namespace
+}  // namespace heptad::cuda

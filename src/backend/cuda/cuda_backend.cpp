@@ -1,0 +1,434 @@
+#include "backend/cuda/cuda_backend.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <list>
+
+#include "backend/cuda/cublas_library.hpp"
+#include "backend/cuda/device.hpp"
+#include "backend/cuda/kernels.hpp"
+#include "backend/cuda/linear_pass.hpp"
+#include "backend/cuda/status.hpp"
+#include "base/device_layout.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+Scalar scalar_type(Type type) {
+    switch (type) {
+        case Type::f64:
+            return Scalar::f64;
+        case Type::f32:
+        case Type::tf32:
+            return Scalar::f32;
+        case Type::bf16:
+            return Scalar::bf16;
+        case Type::f16:
+            return Scalar::f16;
+        case Type::i32:
+            return Scalar::i32;
+        default:
+            fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
+    }
+}
+
+DeviceMatrix device_matrix(const ConstView& view) {
+    return {const_cast<void*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
+}
+
+void check_launch(DeviceStatus status, const char* what) {
+    check(static_cast<cudaError_t>(status), what);
+}
+
+/// How cuBLAS, which stores by columns, sees a matrix.
+struct Operand {
+    bool usable = false;  // one side is contiguous
+    bool by_rows = false;
+    std::int64_t leading = 1;
+};
+
+Operand operand_of(const ConstView& view) {
+    const auto leading = [](std::int64_t stride, std::int64_t lines, std::int64_t length) {
+        return lines <= 1 ? std::max<std::int64_t>(length, 1) : stride;
+    };
+    if (view.col_stride == 1 || view.cols <= 1) {
+        const std::int64_t stride = leading(view.row_stride, view.rows, view.cols);
+        if (stride >= std::max<std::int64_t>(view.cols, 1)) {
+            return {true, true, stride};
+        }
+    }
+    if (view.row_stride == 1 || view.rows <= 1) {
+        const std::int64_t stride = leading(view.col_stride, view.cols, view.rows);
+        if (stride >= std::max<std::int64_t>(view.rows, 1)) {
+            return {true, false, stride};
+        }
+    }
+    return {};
+}
+
+/// The data types of a product and of its scalars.
+struct GemmTypes {
+    cudaDataType_t data = CUDA_R_32F;
+    cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+};
+GemmTypes gemm_types(Type type) {
+    switch (type) {
+        case Type::f64:
+            return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
+        case Type::tf32:
+            return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+        case Type::bf16:
+            return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+        case Type::f16:
+            return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
+        default:
+            return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    }
+}
+
+/// A scalar where cuBLAS expects it.
+struct HostScalar {
+    double f64 = 0;
+    float f32 = 0;
+    bool wide = false;
+    HostScalar(double value, Type type) : f64(value), f32(static_cast<float>(value)), wide(type == Type::f64) {}
+    const void* pointer() const { return wide ? static_cast<const void*>(&f64) : static_cast<const void*>(&f32); }
+};
+
+/// Distance in elements between neighbours of a batch, if it is the same for all; 0 if not.
+template <class Get>
+std::int64_t common_distance(std::span<const Product> batch, Get&& view_of) {
+    const ConstView& first = view_of(batch[0]);
+    const auto element = static_cast<std::int64_t>(element_bytes(first.type));
+    const auto address = [](const ConstView& v) { return static_cast<const std::byte*>(v.data); };
+    const std::int64_t bytes = address(view_of(batch[1])) - address(first);
+    for (std::size_t i = 1; i < batch.size(); ++i) {
+        const ConstView& view = view_of(batch[i]);
+        if (address(view) - address(view_of(batch[i - 1])) != bytes || view.rows != first.rows ||
+            view.cols != first.cols || view.row_stride != first.row_stride || view.col_stride != first.col_stride) {
+            return 0;
+        }
+    }
+    return bytes > 0 && bytes % element == 0 ? bytes / element : 0;
+}
+
+}  // namespace
+
+struct CudaBackend::State {
+    int device = 0;
+    cudaStream_t stream = nullptr;
+    const CublasLibrary* library = nullptr;
+    cublasHandle_t handle = nullptr;
+    void* own_workspace = nullptr;  // of cuBLAS
+    void* vendor_workspace = nullptr;
+    std::byte* reserved = nullptr;
+    std::int64_t reserved_bytes = 0;
+    bool guarded = false;
+    Guard guard;
+
+    GuardWords* words() const { return reinterpret_cast<GuardWords*>(reserved); }
+    void multiply_cublas(const Product& product) const;
+    bool multiply_strided(std::span<const Product> batch) const;
+    void multiply_classical(const Product& product, const Guard& guard_of_product) const;
+    void multiply_limbs(const Product& product) const;
+    void scale(double beta, const View& c) const;
+};
+
+CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<State>()) {
+    require_device(device);
+    const DeviceScope scope(device);
+    state_->device = device;
+    state_->stream = static_cast<cudaStream_t>(stream);
+    state_->library = &cublas_library();
+    check(state_->library->create(&state_->handle), "start");
+    try {
+        check(state_->library->set_stream(state_->handle, state_->stream), "take a stream");
+        check(cudaMalloc(&state_->own_workspace, static_cast<std::size_t>(kCublasWorkspaceBytes)),
+              "allocate the workspace of cuBLAS");
+        set_vendor_workspace(state_->own_workspace, kCublasWorkspaceBytes);
+        // Workspace of products comes from the device's pool; what was given back is kept for the next one.
+        cudaMemPool_t pool = nullptr;
+        std::uint64_t keep = UINT64_MAX;
+        check(cudaDeviceGetDefaultMemPool(&pool, device), "find the memory pool");
+        check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "set up the memory pool");
+    } catch (...) {
+        cudaFree(state_->own_workspace);
+        state_->library->destroy(state_->handle);
+        throw;
+    }
+}
+
+CudaBackend::~CudaBackend() {
+    state_->library->destroy(state_->handle);
+    cudaFree(state_->own_workspace);
+}
+
+int CudaBackend::device() const {
+    return state_->device;
+}
+void* CudaBackend::stream() const {
+    return state_->stream;
+}
+
+void CudaBackend::set_vendor_workspace(void* memory, std::int64_t bytes) {
+    if (memory == nullptr && bytes > 0) {
+        memory = state_->own_workspace;
+    }
+    if (state_->vendor_workspace != memory || memory == nullptr) {
+        state_->vendor_workspace = memory;
+        check(state_->library->set_workspace(state_->handle, memory, static_cast<std::size_t>(bytes)),
+              "take a workspace");
+    }
+}
+
+void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
+    state_->reserved = static_cast<std::byte*>(reserved);
+    state_->reserved_bytes = bytes;
+    state_->guarded = false;
+}
+
+void CudaBackend::start(const GuardLimits& limits) {
+    check(cudaMemsetAsync(state_->words(), 0, sizeof(GuardWords), state_->stream), "clear the guard");
+    state_->guard = {state_->words(), limits.a, limits.b, limits.product, true};
+    state_->guarded = true;
+}
+
+void CudaBackend::watch(int operand, const ConstView& view) {
+    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), &state_->words()->max_bits[operand],
+                             state_->stream),
+                 "scan an operand");
+}
+
+void CudaBackend::answer_if_unsafe(const Product& product) {
+    Guard unsafe = state_->guard;
+    unsafe.run_when_safe = false;
+    state_->multiply_classical(product, unsafe);
+}
+
+void CudaBackend::finish() {
+    state_->guarded = false;
+}
+
+void CudaBackend::combine(const CombinePass& pass) {
+    LinearPass linear = linear_pass(pass);
+    if (linear.outputs.empty()) {
+        return;
+    }
+    const bool too_large = linear.inputs.size() > kMostInputs || linear.outputs.size() > kMostOutputs;
+    if (too_large && writes_an_input(linear)) {
+        const auto [first, second] = cut_in_two(pass);
+        if (!second.statements.empty()) {
+            combine(first);
+            combine(second);
+            return;
+        }
+    }
+    LinearLaunch launch;
+    launch.scalar = scalar_type(linear.outputs.front().type);
+    launch.coefficients = std::move(linear.coefficients);
+    launch.keep = linear.keep;
+    for (const View& view : linear.inputs) {
+        launch.inputs.push_back(device_matrix(view));
+    }
+    for (const View& view : linear.outputs) {
+        launch.outputs.push_back(device_matrix(view));
+    }
+    if (state_->guarded && pass.watch >= 0) {
+        launch.watch = &state_->words()->max_bits[pass.watch];
+    }
+    if (state_->guarded && pass.only_if_safe) {
+        launch.guard = state_->guard;
+    }
+    check_launch(launch_linear(launch, state_->stream), "start a combine pass");
+}
+
+void CudaBackend::State::scale(double beta, const View& c) const {
+    LinearLaunch launch;
+    launch.scalar = scalar_type(c.type);
+    launch.outputs.push_back(device_matrix(c));
+    launch.keep = beta;
+    check_launch(launch_linear(launch, stream), "scale C");
+}
+
+void CudaBackend::State::multiply_classical(const Product& product, const Guard& guard_of_product) const {
+    check_launch(launch_classical({scalar_type(product.c.type), product.alpha, device_matrix(product.a),
+                                   device_matrix(product.b), product.beta, device_matrix(product.c), guard_of_product},
+                                  stream),
+                 "start the classical product");
+}
+
+void CudaBackend::State::multiply_cublas(const Product& product) const {
+    const Operand a = operand_of(product.a), b = operand_of(product.b), c = operand_of(product.c);
+    if (!a.usable || !b.usable || !c.usable) {
+        multiply_classical(product, {});
+        return;
+    }
+    const Type type = product.c.type;
+    const GemmTypes types = gemm_types(type);
+    const HostScalar alpha(product.alpha, type), beta(product.beta, type);
+    const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
+    // C stored by rows is its transpose stored by columns: C' = B' A'.
+    const ConstView& first = c.by_rows ? product.b : product.a;
+    const ConstView& second = c.by_rows ? product.a : product.b;
+    const Operand& first_operand = c.by_rows ? b : a;
+    const Operand& second_operand = c.by_rows ? a : b;
+    check(library->gemm(handle, op(first_operand), op(second_operand), c.by_rows ? product.c.cols : product.c.rows,
+                        c.by_rows ? product.c.rows : product.c.cols, product.a.cols, alpha.pointer(), first.data,
+                        types.data, first_operand.leading, second.data, types.data, second_operand.leading,
+                        beta.pointer(), product.c.data, types.data, c.leading, types.compute, CUBLAS_GEMM_DEFAULT),
+          "multiply");
+}
+
+bool CudaBackend::State::multiply_strided(std::span<const Product> batch) const {
+    if (batch.size() < 2) {
+        return false;
+    }
+    const Product& one = batch[0];
+    const bool same_scalars = std::all_of(batch.begin(), batch.end(), [&](const Product& p) {
+        return p.alpha == one.alpha && p.beta == one.beta;
+    });
+    const std::int64_t distance_a = common_distance(batch, [](const Product& p) -> ConstView { return p.a; });
+    const std::int64_t distance_b = common_distance(batch, [](const Product& p) -> ConstView { return p.b; });
+    const std::int64_t distance_c = common_distance(batch, [](const Product& p) -> ConstView { return p.c; });
+    const Operand a = operand_of(one.a), b = operand_of(one.b), c = operand_of(one.c);
+    if (!same_scalars || distance_a == 0 || distance_b == 0 || distance_c == 0 || !a.usable || !b.usable || !c.usable) {
+        return false;
+    }
+    const Type type = one.c.type;
+    const GemmTypes types = gemm_types(type);
+    const HostScalar alpha(one.alpha, type), beta(one.beta, type);
+    const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
+    const ConstView& first = c.by_rows ? one.b : one.a;
+    const ConstView& second = c.by_rows ? one.a : one.b;
+    const Operand& first_operand = c.by_rows ? b : a;
+    const Operand& second_operand = c.by_rows ? a : b;
+    check(library->gemm_strided_batched(
+              handle, op(first_operand), op(second_operand), c.by_rows ? one.c.cols : one.c.rows,
+              c.by_rows ? one.c.rows : one.c.cols, one.a.cols, alpha.pointer(), first.data, types.data,
+              first_operand.leading, c.by_rows ? distance_b : distance_a, second.data, types.data,
+              second_operand.leading, c.by_rows ? distance_a : distance_b, beta.pointer(), one.c.data, types.data,
+              c.leading, distance_c, static_cast<std::int64_t>(batch.size()), types.compute, CUBLAS_GEMM_DEFAULT),
+          "multiply a batch");
+    return true;
+}
+
+/// alpha * sum over i + j <= 3 of 2^(8(i+j)) A_i B_j + beta * C, mod 2^32. Limbs lie side by side along k, so the products
+/// of equal weight are one product with a longer inner dimension: [A_0 .. A_s] [B_s .. B_0]'.
+void CudaBackend::State::multiply_limbs(const Product& product) const {
+    const std::int64_t m = product.c.rows, k = product.a.cols, n = product.c.cols;
+    const std::int64_t depth = limb_depth(k);
+    const Operand c = operand_of(product.c);
+    const std::int64_t offset = reserved_bytes >= kGuardBytes + limb_bytes(m, k, n) ? kGuardBytes : 0;
+    // cuBLAS's int8 products want 4-byte rows of int32 at multiples of four.
+    if (reserved_bytes - offset < limb_bytes(m, k, n) || !c.usable) {
+        multiply_classical(product, {});
+        return;
+    }
+    auto* const limbs_a = reinterpret_cast<signed char*>(reserved + offset);
+    signed char* const limbs_b = limbs_a + 4 * m * depth;
+    check_launch(launch_split_limbs(device_matrix(product.a), false, depth, limbs_a, stream), "split A into limbs");
+    check_launch(launch_split_limbs(device_matrix(transposed(product.b)), true, depth, limbs_b, stream),
+                 "split B into limbs");
+    const auto wrapped = [](double x) {
+        return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(x)));
+    };
+    for (int shift = 0; shift < 4; ++shift) {
+        const std::int32_t alpha = std::bit_cast<std::int32_t>(std::bit_cast<std::uint32_t>(wrapped(product.alpha))
+                                                               << static_cast<unsigned>(8 * shift));
+        const std::int32_t beta = shift == 0 ? wrapped(product.beta) : 1;
+        const signed char* const part_a = limbs_a;
+        const signed char* const part_b = limbs_b + (3 - shift) * depth;
+        const cublasStatus_t status = library->gemm(
+            handle, CUBLAS_OP_T, CUBLAS_OP_N, c.by_rows ? n : m, c.by_rows ? m : n, (shift + 1) * depth, &alpha,
+            c.by_rows ? part_b : part_a, CUDA_R_8I, 4 * depth, c.by_rows ? part_a : part_b, CUDA_R_8I, 4 * depth, &beta,
+            product.c.data, CUDA_R_32I, c.leading, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT);
+        if (status == CUBLAS_STATUS_NOT_SUPPORTED && shift == 0) {
+            multiply_classical(product, {});  // sizes that its int8 kernels do not take; nothing was written yet
+            return;
+        }
+        check(status, "multiply limbs");
+    }
+}
+
+void CudaBackend::multiply(std::span<const Product> batch, const std::string& leaf) {
+    if (batch.empty()) {
+        return;
+    }
+    const State& state = *state_;
+    if (leaf == "cublas-batched" && batch[0].alpha != 0 && batch[0].a.cols > 0 && state.multiply_strided(batch)) {
+        return;
+    }
+    for (const Product& product : batch) {
+        if (product.c.rows == 0 || product.c.cols == 0) {
+            continue;
+        }
+        if (product.alpha == 0 || product.a.cols == 0) {
+            state.scale(product.beta, product.c);
+        } else if (leaf == "heptad") {
+            state.multiply_classical(product, {});
+        } else if (product.c.type == Type::i32) {
+            state.multiply_limbs(product);
+        } else {
+            state.multiply_cublas(product);
+        }
+    }
+}
+
+ScanResult CudaBackend::scan(const ConstView& view) {
+    if (view.type == Type::i32) {
+        return {};
+    }
+    const DeviceMemory word(state_->device, sizeof(unsigned long long), state_->stream);
+    unsigned long long bits = 0;
+    check(cudaMemsetAsync(word.data(), 0, sizeof(bits), state_->stream), "clear a word");
+    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), static_cast<unsigned long long*>(word.data()),
+                             state_->stream),
+                 "scan a matrix");
+    check(cudaMemcpyAsync(&bits, word.data(), sizeof(bits), cudaMemcpyDeviceToHost, state_->stream), "fetch a word");
+    check(cudaStreamSynchronize(state_->stream), "wait for a scan");
+    return {std::bit_cast<double>(bits)};
+}
+
+void CudaBackend::copy(const ConstView& from, const View& to) {
+    LinearLaunch launch;
+    launch.scalar = scalar_type(to.type);
+    launch.inputs.push_back(device_matrix(from));
+    launch.outputs.push_back(device_matrix(to));
+    launch.coefficients = {1};
+    check_launch(launch_linear(launch, state_->stream), "copy a matrix");
+}
+
+std::vector<std::string> CudaBackend::leaves(Type type) const {
+    if (type == Type::i32) {
+        return {kLimbLeaf, "heptad"};
+    }
+    if (type == Type::gf2 || type == Type::boolean) {
+        return {};
+    }
+    return {"cublas", "cublas-batched", "heptad"};
+}
+
+std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {
+    struct Kept {
+        int device;
+        void* stream;
+        std::shared_ptr<CudaBackend> backend;
+    };
+    constexpr std::size_t kMostKept = 16;
+    static std::mutex mutex;
+    static auto* const kept = new std::list<Kept>;  // never destroyed: the driver may be gone by then
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(kept->begin(), kept->end(),
+                                    [&](const Kept& k) { return k.device == device && k.stream == stream; });
+    if (found != kept->end()) {
+        kept->splice(kept->begin(), *kept, found);
+        return kept->front().backend;
+    }
+    kept->push_front({device, stream, std::make_shared<CudaBackend>(device, stream)});
+    if (kept->size() > kMostKept) {
+        kept->pop_back();
+    }
+    return kept->front().backend;
+}
+
+}  // namespace heptad::cuda

@@ -1,0 +1,54 @@
+// The verbs on one stream of an NVIDIA device. Everything is enqueued and nothing waits; the views hold device pointers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace heptad::cuda {
+
+/// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublas-int8"
+/// (i32 as 8-bit limbs on the tensor cores), "heptad" (our classical kernel on the CUDA cores).
+class CudaBackend : public Backend, private DeferredGuard {
+public:
+    /// `stream` is a cudaStream_t of that device (null: its default stream); it must outlive the backend.
+    CudaBackend(int device, void* stream);
+    ~CudaBackend() override;
+
+    std::string name() const override { return "cuda"; }
+    void combine(const CombinePass& pass) override;
+    void multiply(std::span<const Product> batch, const std::string& leaf) override;
+    /// Waits for the answer: only for callers that have nothing in flight.
+    ScanResult scan(const ConstView& view) override;
+    void copy(const ConstView& from, const View& to) override;
+    std::vector<std::string> leaves(Type type) const override;
+    DeferredGuard* deferred_guard() override { return this; }
+    void begin_product(void* reserved, std::int64_t bytes) override;
+
+    /// Scratch memory of cuBLAS from now on; null and 0: none. Without a call it has the backend's own.
+    void set_vendor_workspace(void* memory, std::int64_t bytes);
+
+    /// One product at a time is enqueued on a stream.
+    std::mutex& mutex() { return mutex_; }
+    int device() const;
+    void* stream() const;
+
+private:
+    void start(const GuardLimits& limits) override;
+    void watch(int operand, const ConstView& view) override;
+    void answer_if_unsafe(const Product& product) override;
+    void finish() override;
+
+    struct State;
+    std::unique_ptr<State> state_;
+    std::mutex mutex_;
+};
+
+/// The backend of a device and stream, made on first use and kept (a few of them, the least recently used ones go).
+std::shared_ptr<CudaBackend> backend_for(int device, void* stream);
+
+}  // namespace heptad::cuda

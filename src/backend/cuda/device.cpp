@@ -1,0 +1,243 @@
+#include "backend/cuda/device.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "backend/cuda/cublas_library.hpp"
+#include "backend/cuda/status.hpp"
+#include "base/error.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+std::string version_text(int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+/// The oldest chip that the kernels are compiled for.
+constexpr int kOldestMajor = 8;
+
+Report look_around() {
+    Report report;
+    report.built = true;
+    int driver = 0, runtime = 0;
+    cudaRuntimeGetVersion(&runtime);
+    report.runtime = version_text(runtime);
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+        report.problem = "there is no NVIDIA driver on this machine";
+        cudaGetLastError();
+        return report;
+    }
+    report.driver = version_text(driver);
+    int count = 0;
+    if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
+        report.problem = fmt::format("the driver shows no device ({})", cudaGetErrorString(status));
+        cudaGetLastError();
+        return report;
+    }
+    for (int i = 0; i < count; ++i) {
+        cudaDeviceProp properties{};
+        if (cudaGetDeviceProperties(&properties, i) == cudaSuccess) {
+            report.devices.push_back({i, properties.name, properties.major, properties.minor,
+                                      properties.multiProcessorCount,
+                                      static_cast<std::int64_t>(properties.totalGlobalMem), 0});
+        }
+    }
+    const CublasLibrary& library = cublas_library();
+    report.cublas = library.version;
+    report.cublas_path = library.path;
+    if (!library.found) {
+        report.problem = library.problem;
+        return report;
+    }
+    report.available = true;
+    return report;
+}
+
+const Report& known_report() {
+    static const Report report = look_around();
+    return report;
+}
+
+}  // namespace
+
+Report report() {
+    Report report = known_report();
+    if (report.available) {
+        const DeviceScope scope(report.devices.front().index);
+        for (DeviceInfo& device : report.devices) {
+            std::size_t free = 0, total = 0;
+            if (cudaSetDevice(device.index) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess) {
+                device.free_bytes = static_cast<std::int64_t>(free);
+            }
+        }
+    }
+    return report;
+}
+
+void require_device(int device) {
+    const Report& known = known_report();
+    if (!known.available) {
+        fail(ErrorCode::resource, "no CUDA device can be used: {}; say --device cpu", known.problem);
+    }
+    if (device < 0 || static_cast<std::size_t>(device) >= known.devices.size()) {
+        fail(ErrorCode::resource, "there is no device cuda:{}; this machine has {}", device, known.devices.size());
+    }
+    const DeviceInfo& info = known.devices[static_cast<std::size_t>(device)];
+    if (info.major < kOldestMajor) {
+        fail(ErrorCode::resource, "cuda:{} ({}) has compute capability {}.{}; {}.0 is the least that is supported",
+             device, info.name, info.major, info.minor, kOldestMajor);
+    }
+}
+
+DeviceScope::DeviceScope(int device) : now_(device) {
+    if (cudaGetDevice(&before_) != cudaSuccess) {
+        cudaGetLastError();
+        before_ = device;
+    }
+    if (before_ != device) {
+        check(cudaSetDevice(device), "select the device");
+    }
+}
+DeviceScope::~DeviceScope() {
+    if (before_ != now_) {
+        cudaSetDevice(before_);
+    }
+}
+
+PointerPlace place_of(const void* pointer) {
+    cudaPointerAttributes attributes{};
+    if (!known_report().available || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+        cudaGetLastError();
+        return {};
+    }
+    if (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged) {
+        return {PointerKind::device, attributes.device};
+    }
+    return {};
+}
+
+DeviceMemory::DeviceMemory(int device, std::int64_t bytes, void* stream) : stream_(stream), device_(device) {
+    if (bytes <= 0) {
+        return;
+    }
+    const DeviceScope scope(device);
+    const cudaError_t status =
+        cudaMallocAsync(&data_, static_cast<std::size_t>(bytes), static_cast<cudaStream_t>(stream));
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        std::size_t free = 0, total = 0;
+        cudaMemGetInfo(&free, &total);
+        data_ = nullptr;
+        fail(ErrorCode::resource,
+             "cuda:{} has {} of {} bytes free, and the product needs {} more; limit its workspace or use fewer levels",
+             device, free, total, bytes);
+    }
+    check(status, "allocate device memory");
+}
+
+DeviceMemory::~DeviceMemory() {
+    if (data_ != nullptr) {
+        cudaFreeAsync(data_, static_cast<cudaStream_t>(stream_));
+    }
+}
+
+void DeviceMemory::swap(DeviceMemory& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(stream_, other.stream_);
+    std::swap(device_, other.device_);
+}
+
+Stream::Stream(int device) : device_(device) {
+    const DeviceScope scope(device);
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+    handle_ = stream;
+}
+
+Stream::~Stream() {
+    cudaStreamSynchronize(static_cast<cudaStream_t>(handle_));
+    cudaStreamDestroy(static_cast<cudaStream_t>(handle_));
+}
+
+void Stream::synchronize() const {
+    check(cudaStreamSynchronize(static_cast<cudaStream_t>(handle_)), "wait for the device");
+}
+
+void Stream::wait_for(const Stream& other) const {
+    const DeviceScope scope(device_);
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "create an event");
+    cudaError_t status = cudaEventRecord(event, static_cast<cudaStream_t>(other.handle_));
+    if (status == cudaSuccess) {
+        status = cudaStreamWaitEvent(static_cast<cudaStream_t>(handle_), event);
+    }
+    cudaEventDestroy(event);  // released when the work that uses it is done
+    check(status, "order two streams");
+}
+
+void copy_rows(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, std::int64_t row_bytes,
+               std::int64_t rows, void* stream) {
+    if (row_bytes == 0 || rows == 0) {
+        return;
+    }
+    const auto bytes = static_cast<std::size_t>(row_bytes);
+    auto* const queue = static_cast<cudaStream_t>(stream);
+    if (rows == 1 || (from_pitch == row_bytes && to_pitch == row_bytes)) {
+        check(cudaMemcpyAsync(to, from, bytes * static_cast<std::size_t>(rows), cudaMemcpyDefault, queue), "copy");
+        return;
+    }
+    check(cudaMemcpy2DAsync(to, static_cast<std::size_t>(to_pitch), from, static_cast<std::size_t>(from_pitch), bytes,
+                            static_cast<std::size_t>(rows), cudaMemcpyDefault, queue),
+          "copy");
+}
+
+void fill_bytes(void* data, unsigned char value, std::int64_t bytes, void* stream) {
+    if (bytes > 0) {
+        check(cudaMemsetAsync(data, value, static_cast<std::size_t>(bytes), static_cast<cudaStream_t>(stream)),
+              "fill device memory");
+    }
+}
+
+Timer::Timer(int device) {
+    const DeviceScope scope(device);
+    cudaEvent_t begin = nullptr, end = nullptr;
+    check(cudaEventCreate(&begin), "create an event");
+    start_ = begin;
+    if (const cudaError_t status = cudaEventCreate(&end); status != cudaSuccess) {
+        cudaEventDestroy(begin);
+        check(status, "create an event");
+    }
+    stop_ = end;
+}
+
+Timer::~Timer() {
+    cudaEventDestroy(static_cast<cudaEvent_t>(start_));
+    cudaEventDestroy(static_cast<cudaEvent_t>(stop_));
+}
+
+void Timer::start(void* stream) {
+    check(cudaEventRecord(static_cast<cudaEvent_t>(start_), static_cast<cudaStream_t>(stream)), "start a timer");
+}
+
+void Timer::stop(void* stream) {
+    check(cudaEventRecord(static_cast<cudaEvent_t>(stop_), static_cast<cudaStream_t>(stream)), "stop a timer");
+}
+
+double Timer::seconds() const {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(stop_)), "wait for the device");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(start_), static_cast<cudaEvent_t>(stop_)),
+          "read a timer");
+    return static_cast<double>(milliseconds) * 1e-3;
+}
+
+PinnedMemory::PinnedMemory(std::int64_t bytes) {
+    check(cudaMallocHost(&data_, static_cast<std::size_t>(bytes)), "allocate pinned memory");
+}
+PinnedMemory::~PinnedMemory() {
+    cudaFreeHost(data_);
+}
+
+}  // namespace heptad::cuda

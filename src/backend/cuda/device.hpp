@@ -1,0 +1,129 @@
+// What the rest of the program may ask of NVIDIA devices: which there are, memory on them, and where a pointer points.
+// The same header serves builds without CUDA; there everything answers that there is none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heptad::cuda {
+
+struct DeviceInfo {
+    int index = 0;
+    std::string name;
+    int major = 0, minor = 0;  // compute capability
+    int multiprocessors = 0;
+    std::int64_t memory_bytes = 0, free_bytes = 0;
+};
+
+struct Report {
+    bool built = false;      // this build has CUDA code
+    bool available = false;  // and can use it here: driver, device, cuBLAS
+    std::string problem;     // why not
+    std::string driver, runtime, cublas, cublas_path;
+    std::vector<DeviceInfo> devices;
+};
+/// Looked up once, free memory apart.
+Report report();
+/// Throws Error(resource) that says why, unless that device can be used.
+void require_device(int device);
+/// The number in "cuda" or "cuda:1". Throws Error(usage) for anything else.
+int device_index(const std::string& name);
+/// Does the name mean an NVIDIA device?
+bool is_device_name(const std::string& name);
+
+/// Makes a device the current one of this thread, and the former one again at the end of the scope.
+class DeviceScope {
+public:
+    explicit DeviceScope(int device);
+    ~DeviceScope();
+    DeviceScope(const DeviceScope&) = delete;
+    DeviceScope& operator=(const DeviceScope&) = delete;
+
+private:
+    int before_ = 0;
+    int now_ = 0;
+};
+
+enum class PointerKind : std::uint8_t { host, device };
+struct PointerPlace {
+    PointerKind kind = PointerKind::host;
+    int device = 0;
+};
+PointerPlace place_of(const void* pointer);
+
+/// Memory on a device, in the order of a stream. Throws Error(resource) that names the bytes; the device stays usable.
+class DeviceMemory {
+public:
+    DeviceMemory() = default;
+    DeviceMemory(int device, std::int64_t bytes, void* stream);
+    ~DeviceMemory();
+    DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
+    DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    void* data() const { return data_; }
+
+private:
+    void swap(DeviceMemory& other) noexcept;
+    void* data_ = nullptr;
+    void* stream_ = nullptr;
+    int device_ = 0;
+};
+
+/// A stream of our own.
+class Stream {
+public:
+    explicit Stream(int device);
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    void* handle() const { return handle_; }
+    int device() const { return device_; }
+    void synchronize() const;
+    /// What is enqueued here from now on waits for what is in the other stream by now.
+    void wait_for(const Stream& other) const;
+
+private:
+    void* handle_ = nullptr;
+    int device_ = 0;
+};
+
+/// Rows of `row_bytes` bytes, `from_pitch` and `to_pitch` apart, between host and device or on the device.
+void copy_rows(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, std::int64_t row_bytes,
+               std::int64_t rows, void* stream);
+/// Sets every byte, in the order of the stream.
+void fill_bytes(void* data, unsigned char value, std::int64_t bytes, void* stream);
+
+/// The time between two places of a stream, as the device sees it.
+class Timer {
+public:
+    explicit Timer(int device);
+    ~Timer();
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    void start(void* stream);
+    void stop(void* stream);
+    /// Waits until the device has passed both.
+    double seconds() const;
+
+private:
+    void* start_ = nullptr;
+    void* stop_ = nullptr;
+};
+
+/// Host memory that the device reads and writes at full speed, and without waiting for it.
+class PinnedMemory {
+public:
+    explicit PinnedMemory(std::int64_t bytes);
+    ~PinnedMemory();
+    PinnedMemory(const PinnedMemory&) = delete;
+    PinnedMemory& operator=(const PinnedMemory&) = delete;
+    void* data() const { return data_; }
+
+private:
+    void* data_ = nullptr;
+};
+
+}  // namespace heptad::cuda

@@ -1,0 +1,130 @@
+// What the kernels share: arithmetic types, wide loads and stores, the guard.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "backend/cuda/kernels.hpp"
+
+namespace heptad::cuda {
+
+/// The type in which sums of T are formed.
+template <class T>
+struct Arithmetic {
+    using type = T;
+};
+template <>
+struct Arithmetic<__nv_bfloat16> {
+    using type = float;
+};
+template <>
+struct Arithmetic<__half> {
+    using type = float;
+};
+template <>
+struct Arithmetic<std::int32_t> {
+    using type = std::uint32_t;  // wraps
+};
+template <class T>
+using ArithmeticOf = typename Arithmetic<T>::type;
+
+template <class T>
+__device__ __forceinline__ ArithmeticOf<T> widen(T x) {
+    return static_cast<ArithmeticOf<T>>(x);
+}
+template <>
+__device__ __forceinline__ float widen<__nv_bfloat16>(__nv_bfloat16 x) {
+    return __bfloat162float(x);
+}
+template <>
+__device__ __forceinline__ float widen<__half>(__half x) {
+    return __half2float(x);
+}
+
+template <class T>
+__device__ __forceinline__ T narrow(ArithmeticOf<T> x) {
+    return static_cast<T>(x);
+}
+template <>
+__device__ __forceinline__ __nv_bfloat16 narrow<__nv_bfloat16>(float x) {
+    return __float2bfloat16_rn(x);
+}
+template <>
+__device__ __forceinline__ __half narrow<__half>(float x) {
+    return __float2half_rn(x);
+}
+
+/// A scalar from the host, in the arithmetic of T; integers wrap.
+template <class T>
+ArithmeticOf<T> scalar_of(double x) {
+    if constexpr (sizeof(T) == sizeof(std::int32_t) && ArithmeticOf<T>(-1) > ArithmeticOf<T>(0)) {
+        return static_cast<std::uint32_t>(static_cast<std::int64_t>(x));
+    } else {
+        return static_cast<ArithmeticOf<T>>(x);
+    }
+}
+
+/// |x| as an integer whose order is the order of the values, with NaN above infinity: in the type's own width while
+/// values are compared, as the bits of a double where they are kept. Integers have no maximum worth watching.
+__device__ __forceinline__ std::uint32_t magnitude(float x) {
+    return __float_as_uint(x) & 0x7fffffffU;
+}
+__device__ __forceinline__ unsigned long long magnitude(double x) {
+    return static_cast<unsigned long long>(__double_as_longlong(x)) & 0x7fffffffffffffffULL;
+}
+__device__ __forceinline__ std::uint32_t magnitude(std::uint32_t) {
+    return 0;
+}
+__device__ __forceinline__ unsigned long long kept_magnitude(std::uint32_t bits) {
+    return static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(__uint_as_float(bits))));
+}
+__device__ __forceinline__ unsigned long long kept_magnitude(unsigned long long bits) {
+    return bits;
+}
+template <class T>
+using MagnitudeOf = decltype(magnitude(ArithmeticOf<T>()));
+
+/// The largest of the threads' values goes to *target, one atomic per warp.
+template <class Bits>
+__device__ __forceinline__ void note_maximum(Bits own, unsigned long long* target) {
+    unsigned long long bits = kept_magnitude(own);
+    for (int offset = 16; offset > 0; offset /= 2) {
+        const unsigned long long other = __shfl_xor_sync(0xffffffffU, bits, offset);
+        bits = other > bits ? other : bits;
+    }
+    if (threadIdx.x % 32 == 0 && bits != 0) {
+        atomicMax(target, bits);
+    }
+}
+
+__device__ __forceinline__ bool is_safe(const Guard& guard) {
+    const double a = __longlong_as_double(static_cast<long long>(guard.words->max_bits[0]));
+    const double b = __longlong_as_double(static_cast<long long>(guard.words->max_bits[1]));
+    return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product;  // false for NaN
+}
+
+__device__ __forceinline__ bool should_run(const Guard& guard) {
+    return guard.words == nullptr || is_safe(guard) == guard.run_when_safe;
+}
+
+/// Calls f with a value of the C++ type behind a Scalar.
+template <class F>
+DeviceStatus with_type(Scalar scalar, F&& f) {
+    switch (scalar) {
+        case Scalar::f64:
+            return f(double{});
+        case Scalar::f32:
+            return f(float{});
+        case Scalar::bf16:
+            return f(__nv_bfloat16{});
+        case Scalar::f16:
+            return f(__half{});
+        default:
+            return f(std::int32_t{});
+    }
+}
+
+}  // namespace heptad::cuda

@@ -1,0 +1,90 @@
+// The kernels of the CUDA backend as plain functions: what the host half hands to the device half. No CUDA header is
+// needed to include this; a stream is passed as the pointer that it is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heptad::cuda {
+
+/// Element types as a kernel sees them: tf32 is f32 here, the difference is in the products only.
+enum class Scalar : std::uint8_t { f64, f32, bf16, f16, i32 };
+
+using StreamHandle = void*;  // a cudaStream_t
+/// 0, or the code of what went wrong (a cudaError_t).
+using DeviceStatus = int;
+
+struct DeviceMatrix {
+    void* data = nullptr;
+    std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
+};
+
+/// What the device knows of its operands: the largest absolute value of A and of B, as the bits of a double (whose order
+/// is the order of the values, with NaN above infinity).
+struct GuardWords {
+    unsigned long long max_bits[2];
+};
+
+/// May the sums of a fast algorithm be formed? Answered on the device, by every kernel that asks.
+struct Guard {
+    const GuardWords* words = nullptr;  // null: not asked, always run
+    double limit_a = 0, limit_b = 0, limit_product = 0;
+    bool run_when_safe = true;  // false: run only when not safe
+};
+
+/// More inputs or outputs than that are done in several launches, which is only possible where no output is an input.
+inline constexpr int kMostInputs = 64;
+inline constexpr int kMostOutputs = 32;
+
+/// outputs[j] = keep * outputs[j] + sum over i of coefficients[j][i] * inputs[i], all at once for every position. All
+/// matrices have one shape. An output may be an input (the same matrix): every value is read before any is written.
+struct LinearLaunch {
+    Scalar scalar = Scalar::f32;
+    std::vector<DeviceMatrix> inputs, outputs;
+    std::vector<double> coefficients;  // outputs.size() rows of inputs.size()
+    double keep = 0;                   // 0: outputs are not read
+    unsigned long long* watch = nullptr;  // where the largest absolute value of all inputs is noted
+    Guard guard;
+};
+DeviceStatus launch_linear_f64(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_f32(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_bf16(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_f16(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_i32(const LinearLaunch& launch, StreamHandle stream);
+inline DeviceStatus launch_linear(const LinearLaunch& launch, StreamHandle stream) {
+    switch (launch.scalar) {
+        case Scalar::f64:
+            return launch_linear_f64(launch, stream);
+        case Scalar::f32:
+            return launch_linear_f32(launch, stream);
+        case Scalar::bf16:
+            return launch_linear_bf16(launch, stream);
+        case Scalar::f16:
+            return launch_linear_f16(launch, stream);
+        default:
+            return launch_linear_i32(launch, stream);
+    }
+}
+
+/// c = alpha * a * b + beta * c on the CUDA cores, any strides; the reference on the device, and the answer to
+/// non-finite input. f64 and i32 are accumulated in themselves, the others in f32.
+struct ClassicalLaunch {
+    Scalar scalar = Scalar::f32;
+    double alpha = 1;
+    DeviceMatrix a, b;
+    double beta = 0;
+    DeviceMatrix c;
+    Guard guard;
+};
+DeviceStatus launch_classical(const ClassicalLaunch& launch, StreamHandle stream);
+
+/// *max_bits = max(*max_bits, largest absolute value), as GuardWords keeps it.
+DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, unsigned long long* max_bits, StreamHandle stream);
+
+/// The four 8-bit limbs of every entry, signed digits so that  x = l0 + 2^8 l1 + 2^16 l2 + 2^24 l3  mod 2^32.
+/// Row r of the source becomes row r of `limbs` (4 * padded bytes apart): limb 0 of all columns, then limb 1, ...
+/// (`highest_first`: limb 3 first), each padded with zeros to `padded` columns.
+DeviceStatus launch_split_limbs(const DeviceMatrix& source, bool highest_first, std::int64_t padded, signed char* limbs,
+                                StreamHandle stream);
+
+}  // namespace heptad::cuda

@@ -1,0 +1,27 @@
+// A combine pass as one linear map: what every output is in terms of what was in memory before the pass.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace heptad::cuda {
+
+struct LinearPass {
+    std::vector<View> inputs, outputs;
+    std::vector<double> coefficients;  // outputs.size() rows of inputs.size()
+    double keep = 0;                   // every output also keeps so much of its old value, which nothing else reads
+};
+
+/// Statements are substituted into one another, so scratch slots disappear. A watched pass has all slots that exist
+/// before it among its inputs, those without a part in any sum too.
+LinearPass linear_pass(const CombinePass& pass);
+
+/// Does a pass write over what it reads?
+bool writes_an_input(const LinearPass& pass);
+/// The same statements as two passes, one after the other; the second is empty where no cut is possible because scratch
+/// values are needed on both sides of every one.
+std::pair<CombinePass, CombinePass> cut_in_two(const CombinePass& pass);
+
+}  // namespace heptad::cuda

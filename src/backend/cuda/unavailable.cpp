@@ -1,0 +1,99 @@
+// The CUDA backend of a build without CUDA: it says so.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wunused-private-field"  // what the real ones keep there
+#endif
+
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/device.hpp"
+#include "backend/cuda/energy.hpp"
+#include "base/error.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+constexpr const char* kProblem = "this build has no CUDA code (no nvcc was found when it was configured)";
+
+[[noreturn]] void refuse() {
+    fail(ErrorCode::resource, "no CUDA device can be used: {}; say --device cpu", kProblem);
+}
+
+}  // namespace
+
+Report report() {
+    Report report;
+    report.problem = kProblem;
+    return report;
+}
+void require_device(int) {
+    refuse();
+}
+DeviceScope::DeviceScope(int) {}
+DeviceScope::~DeviceScope() = default;
+PointerPlace place_of(const void*) {
+    return {};
+}
+DeviceMemory::DeviceMemory(int, std::int64_t, void*) {
+    refuse();
+}
+DeviceMemory::~DeviceMemory() = default;
+void DeviceMemory::swap(DeviceMemory&) noexcept {}
+Stream::Stream(int) {
+    refuse();
+}
+Stream::~Stream() = default;
+void Stream::synchronize() const {}
+void Stream::wait_for(const Stream&) const {}
+void copy_rows(const void*, std::int64_t, void*, std::int64_t, std::int64_t, std::int64_t, void*) {
+    refuse();
+}
+void fill_bytes(void*, unsigned char, std::int64_t, void*) {
+    refuse();
+}
+Timer::Timer(int) {
+    refuse();
+}
+Timer::~Timer() = default;
+void Timer::start(void*) {}
+void Timer::stop(void*) {}
+double Timer::seconds() const {
+    return 0;
+}
+std::optional<double> energy_joules(int) {
+    return std::nullopt;
+}
+PinnedMemory::PinnedMemory(std::int64_t) {
+    refuse();
+}
+PinnedMemory::~PinnedMemory() = default;
+
+struct CudaBackend::State {};
+CudaBackend::CudaBackend(int, void*) {
+    refuse();
+}
+CudaBackend::~CudaBackend() = default;
+void CudaBackend::combine(const CombinePass&) {}
+void CudaBackend::multiply(std::span<const Product>, const std::string&) {}
+ScanResult CudaBackend::scan(const ConstView&) {
+    return {};
+}
+void CudaBackend::copy(const ConstView&, const View&) {}
+std::vector<std::string> CudaBackend::leaves(Type) const {
+    return {};
+}
+void CudaBackend::begin_product(void*, std::int64_t) {}
+void CudaBackend::set_vendor_workspace(void*, std::int64_t) {}
+int CudaBackend::device() const {
+    return 0;
+}
+void* CudaBackend::stream() const {
+    return nullptr;
+}
+void CudaBackend::start(const GuardLimits&) {}
+void CudaBackend::watch(int, const ConstView&) {}
+void CudaBackend::answer_if_unsafe(const Product&) {}
+void CudaBackend::finish() {}
+std::shared_ptr<CudaBackend> backend_for(int, void*) {
+    refuse();
+}
+
+}  // namespace heptad::cuda

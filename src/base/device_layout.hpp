@@ -1,0 +1,28 @@
+// Sizes that the planner tells and a device backend keeps to.
+#pragma once
+
+#include <cstdint>
+
+#include "base/size.hpp"
+
+namespace heptad {
+
+/// Where a device notes what it sees of A and B, at the start of a product's workspace.
+inline constexpr std::int64_t kGuardBytes = 256;
+
+/// Scratch memory of cuBLAS: what NVIDIA recommends for Hopper, and four times what it does for others.
+inline constexpr std::int64_t kCublasWorkspaceBytes = std::int64_t{32} << 20;
+
+/// The leaf that multiplies 32-bit integers as four 8-bit limbs on the int8 tensor cores.
+inline constexpr const char* kLimbLeaf = "cublas-int8";
+
+/// Entries of one limb along k: the tensor cores' rows begin on 16-byte boundaries.
+inline std::int64_t limb_depth(std::int64_t k) {
+    return round_up(k, 16);
+}
+/// Workspace of one such product: four limbs of A (m rows) and four of B (n rows, along k).
+inline std::int64_t limb_bytes(std::int64_t m, std::int64_t k, std::int64_t n) {
+    return checked_mul(checked_mul(checked_add(m, n), 4), limb_depth(k));
+}
+
+}  // namespace heptad

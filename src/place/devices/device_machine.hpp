@@ -1,0 +1,20 @@
+// What the planner knows of an NVIDIA device: measured by `heptad tune --device cuda`, or figures of an H200.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "plan/machine.hpp"
+
+namespace heptad {
+
+/// Rates measured on an H200 with cuBLAS 13; other chips are slower all over, but in similar proportions.
+Machine default_device_machine();
+/// The description kept by `heptad tune` for this device, or the default one.
+Machine load_device_machine(int device);
+/// Measures the device (about a minute) and keeps the result for this user. `note` is called with what comes next.
+Machine tune_device(int device, const std::function<void(const std::string&)>& note);
+/// Where that is kept.
+std::string device_tune_file(const std::string& device_name);
+
+}  // namespace heptad

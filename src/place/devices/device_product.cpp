@@ -1,0 +1,193 @@
+#include "place/devices/device_product.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/device.hpp"
+#include "base/error.hpp"
+#include "place/devices/device_machine.hpp"
+#include "place/devices/host_operands.hpp"
+#include "place/memory/validate.hpp"
+#include "plan/level_layout.hpp"
+#include "plan/planner.hpp"
+
+namespace heptad {
+namespace {
+
+PlannerLimits device_limits() {
+    PlannerLimits limits;
+    limits.smallest_leaf = 512;  // below, neither leaves nor passes fill the chip
+    limits.least_gain = 1.02;    // devices are steadier than virtual CPUs
+    return limits;
+}
+
+struct PlanStore {
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, std::int64_t,
+                           std::string, std::string, std::string, std::string>;
+    std::mutex mutex;
+    std::map<Key, std::shared_ptr<const ProductPlan>> plans;
+    std::map<int, std::shared_ptr<const Machine>> machines;
+};
+
+PlanStore& plan_store() {
+    static auto* const store = new PlanStore;
+    return *store;
+}
+
+constexpr std::size_t kMostPlansKept = 4096;
+
+std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
+                                               const Options& options, bool accumulate,
+                                               const ProductContext& context) {
+    std::int64_t limit = options.workspace_limit_bytes;
+    if (context.workspace_bytes >= 0) {
+        limit = std::min(limit, context.workspace_bytes);
+    }
+    const PlanStore::Key key{m,     k,     n,
+                             type,  options.accuracy,  options.levels,
+                             accumulate, limit, options.algorithm,
+                             options.device, options.leaf, options.mode};
+    PlanStore& store = plan_store();
+    std::shared_ptr<const Machine> machine;
+    {
+        const std::lock_guard lock(store.mutex);
+        if (const auto found = store.plans.find(key); found != store.plans.end()) {
+            return found->second;
+        }
+        auto& kept = store.machines[cuda::device_index(options.device)];
+        if (!kept) {
+            kept = std::make_shared<const Machine>(load_device_machine(cuda::device_index(options.device)));
+        }
+        machine = kept;
+    }
+    if (type == Type::gf2 || type == Type::boolean) {
+        fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
+    }
+    Problem problem{m, k, n, type, 1, options};
+    problem.options.accumulate = accumulate;
+    problem.options.workspace_limit_bytes = limit;
+    auto plan = std::make_shared<const ProductPlan>(make_plan(problem, *machine, device_limits()));
+    const std::lock_guard lock(store.mutex);
+    if (store.plans.size() >= kMostPlansKept) {
+        store.plans.clear();
+    }
+    store.plans[key] = plan;
+    return plan;
+}
+
+/// Where the three matrices are. An empty one is anywhere.
+enum class Place : std::uint8_t { host, device };
+Place common_place(const ConstView& a, const ConstView& b, const View& c, int device) {
+    const char* const names[] = {"A", "B", "C"};
+    const ConstView views[] = {a, b, c};
+    int on_host = -1, on_device = -1;
+    for (int i = 0; i < 3; ++i) {
+        const ConstView& view = views[i];
+        if (view.rows == 0 || view.cols == 0) {
+            continue;
+        }
+        const cuda::PointerPlace place = cuda::place_of(view.data);
+        if (place.kind == cuda::PointerKind::device && place.device != device) {
+            fail(ErrorCode::input, "{} lies on cuda:{} and the product is asked for on cuda:{}", names[i], place.device,
+                 device);
+        }
+        (place.kind == cuda::PointerKind::host ? on_host : on_device) = i;
+    }
+    if (on_host >= 0 && on_device >= 0) {
+        fail(ErrorCode::input, "{} lies in host memory and {} on cuda:{}; bring them to one place", names[on_host],
+             names[on_device], device);
+    }
+    return on_device >= 0 ? Place::device : Place::host;
+}
+
+/// The workspace of a product on its way, and cuBLAS's part of it.
+class LentWorkspace {
+public:
+    LentWorkspace(const ProductPlan& plan, cuda::CudaBackend& backend, const ProductContext& context) {
+        const std::int64_t blocks = plan.workspace_bytes - plan.vendor_workspace_bytes;
+        if (context.workspace_bytes < 0) {
+            memory_ = cuda::DeviceMemory(backend.device(), blocks, backend.stream());
+            data_ = memory_.data();
+            backend.set_vendor_workspace(nullptr, plan.vendor_workspace_bytes);
+            return;
+        }
+        const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+        if (context.workspace_bytes < plan.workspace_bytes || address % kWorkspaceAlignment != 0) {
+            fail(ErrorCode::usage,
+                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} bytes at {}",
+                 plan.workspace_bytes, kWorkspaceAlignment, context.workspace_bytes, context.workspace);
+        }
+        data_ = static_cast<std::byte*>(context.workspace) + plan.vendor_workspace_bytes;
+        backend.set_vendor_workspace(plan.vendor_workspace_bytes > 0 ? context.workspace : nullptr,
+                                     plan.vendor_workspace_bytes);
+    }
+    void* data() const { return data_; }
+
+private:
+    cuda::DeviceMemory memory_;
+    void* data_ = nullptr;
+};
+
+RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                  const ProductPlan& plan, int device, const ProductContext& context) {
+    const auto backend = cuda::backend_for(device, context.stream);
+    const std::lock_guard lock(backend->mutex());
+    const cuda::DeviceScope scope(device);
+    const LentWorkspace workspace(plan, *backend, context);
+    return run_plan(plan, *backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
+}
+
+}  // namespace
+
+bool is_device_product(const std::string& device) {
+    return cuda::is_device_name(device);
+}
+
+ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                                const ProductContext& context) {
+    return *device_plan(m, k, n, type, options, options.accumulate, context);
+}
+
+RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const Options& options, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    const int device = cuda::device_index(options.device);
+    cuda::require_device(device);
+    if (common_place(a, b, c, device) == Place::host) {
+        return multiply_host_operands(alpha, a, b, beta, c, options, device, context);
+    }
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    return enqueue(alpha, a, b, beta, c, *device_plan(a.rows, a.cols, b.cols, a.type, options, beta != 0, context),
+                   device, context);
+}
+
+RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const ProductPlan& plan, int device, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    cuda::require_device(device);
+    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
+        fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
+             type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
+    }
+    if (beta != 0 && !plan.accumulate) {
+        fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
+    }
+    check_plan(plan);
+    if (common_place(a, b, c, device) == Place::host) {
+        return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
+    }
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    return enqueue(alpha, a, b, beta, c, plan, device, context);
+}
+
+void forget_device_machines() {
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    store.plans.clear();
+    store.machines.clear();
+}
+
+}  // namespace heptad

@@ -1,0 +1,127 @@
+// NVIDIA devices on the command line: what `heptad` says where there is one, and where there is none.
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+class Device : public HeptadProcess {
+protected:
+    void SetUp() override {
+        HeptadProcess::SetUp();
+        cuda_ = heptad_json({"info"})["cuda"];
+        available_ = cuda_["available"].get<bool>();
+        write_matrix("A.npy", a_);
+        write_matrix("B.npy", b_);
+    }
+    /// Exit code 4 and the sentence that `heptad info` knows too.
+    void expect_refused(const std::vector<std::string>& words) {
+        const std::string said = heptad_fails(4, words);
+        EXPECT_TRUE(contains(said, cuda_["problem"].get<std::string>())) << said;
+        EXPECT_TRUE(contains(said, "--device cpu")) << said;
+    }
+    const TestMatrix a_ = integers(30, 20, 1), b_ = integers(20, 25, 2);
+    nlohmann::json cuda_;
+    bool available_ = false;
+};
+
+TEST_F(Device, info_tells_the_devices_or_why_there_are_none) {
+    for (const char* field :
+         {"built", "available", "problem", "driver", "runtime", "cublas", "cublas_path", "devices"}) {
+        EXPECT_TRUE(cuda_.contains(field)) << field;
+    }
+    const std::string text = heptad_ok({"info"});
+    EXPECT_TRUE(contains(text, "\ncuda ")) << text;
+    if (!available_) {
+        EXPECT_FALSE(cuda_["problem"].get<std::string>().empty());
+        EXPECT_TRUE(contains(text, cuda_["problem"].get<std::string>())) << text;
+        return;
+    }
+    ASSERT_GE(cuda_["devices"].size(), 1U);
+    const nlohmann::json& device = cuda_["devices"][0];
+    EXPECT_FALSE(device["name"].get<std::string>().empty());
+    EXPECT_GT(device["free_bytes"].get<std::int64_t>(), 0);
+    EXPECT_LE(device["free_bytes"].get<std::int64_t>(), device["memory_bytes"].get<std::int64_t>());
+    EXPECT_TRUE(contains(text, device["name"].get<std::string>())) << text;
+}
+
+TEST_F(Device, plan_needs_no_device_and_says_what_it_knows_of_one) {
+    for (const char* name : {"cuda", "cuda:0", "cuda:7"}) {
+        const std::string text = heptad_ok({"plan", "8192", "8192", "8192", "--type", "bf16", "--device", name});
+        EXPECT_EQ(text.rfind("plan 8192x8192x8192 bf16 backend=cuda", 0), 0U) << text;
+        EXPECT_TRUE(contains(text, "\n# machine ")) << text;
+        EXPECT_TRUE(contains(text, "measured")) << text;
+    }
+    const nlohmann::json plan =
+        heptad_json({"plan", "16384", "16384", "16384", "--device", "cuda", "--accuracy", "fast"});
+    EXPECT_TRUE(plan["machine_measured"].is_boolean());
+    EXPECT_FALSE(plan["machine"].get<std::string>().empty());
+    EXPECT_GT(plan["predicted_s"].get<double>(), 0);
+    const nlohmann::json tight = heptad_json({"plan", "16384", "16384", "16384", "--device", "cuda", "--accuracy",
+                                              "fast", "--memory", std::to_string(3LL * 4 * 16384 * 16384)});
+    EXPECT_EQ(tight["workspace_bytes"], 0);
+    EXPECT_FALSE(heptad_json({"plan", "64", "64", "64", "--device", "cpu"}).contains("machine"));
+}
+
+TEST_F(Device, mul_gives_the_product_or_exits_4) {
+    write("p.txt", heptad_ok({"plan", "30", "20", "25", "--device", "cuda"}));
+    const std::vector<std::vector<std::string>> choices{{"--device", "cuda"},
+                                                        {"--device", "cuda:0"},
+                                                        {"--device", "cuda", "--levels", "1", "--verify"},
+                                                        {"--plan", "p.txt"}};
+    for (const auto& choice : choices) {
+        std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
+        words.insert(words.end(), choice.begin(), choice.end());
+        SCOPED_TRACE(choice[0] + " " + choice[1]);
+        if (!available_) {
+            expect_refused(words);
+            continue;
+        }
+        heptad_ok(words);
+        EXPECT_EQ(read_matrix("C.npy"), product(a_, b_));
+    }
+    if (available_) {
+        const std::string said = heptad_fails(4, {"mul", "A.npy", "B.npy", "-o", "D.npy", "--device", "cuda:999"});
+        EXPECT_TRUE(contains(said, "cuda:999")) << said;
+    }
+}
+
+TEST_F(Device, bench_writes_a_result_file_or_exits_4) {
+    EXPECT_TRUE(contains(heptad_ok({"bench", "--help"}), "gpu"));
+    EXPECT_TRUE(contains(heptad_ok({"bench", "gpu", "--help"}), "--shapes"));
+    const std::vector<std::string> words{"bench", "gpu", "--types", "f32", "--sizes", "256", "--json", "result.json"};
+    if (!available_) {
+        expect_refused(words);
+        expect_refused({"bench", "gpu", "--quick", "--device", "cuda:1", "--rounds", "3"});
+        return;
+    }
+    const Outcome outcome = heptad(words);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, "ratio")) << outcome.out;
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    ASSERT_TRUE(file.is_object());
+    for (const char* field : {"cpu", "cores", "device", "driver", "cuda", "cublas", "commit", "command", "date"}) {
+        EXPECT_TRUE(file["machine"].contains(field)) << field;
+    }
+    ASSERT_EQ(file["results"].size(), 1U);
+    const nlohmann::json& record = file["results"][0];
+    EXPECT_EQ(record["suite"], "gpu");
+    EXPECT_EQ(record["type"], "f32");
+    EXPECT_EQ(record["vendor"], "cublas");
+    EXPECT_EQ(record["device"], cuda_["devices"][0]["name"]);
+    EXPECT_EQ(record["m"], 256);
+    for (const char* field : {"vendor_s", "vendor_min_s", "heptad_s", "heptad_min_s", "ratio", "effective_tops",
+                              "error", "vendor_error", "error_ratio"}) {
+        EXPECT_GT(record[field].get<double>(), 0) << field;
+    }
+    EXPECT_LE(record["heptad_min_s"].get<double>(), record["heptad_s"].get<double>());
+    EXPECT_LE(record["heptad_s"].get<double>(), record["heptad_max_s"].get<double>());
+    EXPECT_LE(record["error"].get<double>(), record["error_bound"].get<double>());
+    EXPECT_FALSE(record["plan"].get<std::string>().empty());
+}
+
+}  // namespace
+}  // namespace heptad::testing

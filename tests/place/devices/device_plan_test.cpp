@@ -1,0 +1,91 @@
+// Plans for a device need no device.
+#include <gtest/gtest.h>
+
+#include "base/device_layout.hpp"
+#include "base/error.hpp"
+#include "place/devices/device_product.hpp"
+#include "plan/planner.hpp"
+
+namespace heptad::test {
+namespace {
+
+Options fast_on_device() {
+    Options options;
+    options.device = "cuda";
+    options.accuracy = Accuracy::fast;
+    return options;
+}
+
+TEST(device_plan, large_products_get_levels_and_small_ones_are_the_vendors) {
+    const ProductPlan large = plan_device_product(16384, 16384, 16384, Type::f32, fast_on_device(), {});
+    EXPECT_GE(large.levels.size(), 1U);
+    EXPECT_EQ(large.leaf, "cublas-batched");
+    const ProductPlan small = plan_device_product(512, 512, 512, Type::f32, fast_on_device(), {});
+    EXPECT_TRUE(small.levels.empty());
+    EXPECT_EQ(small.leaf, "cublas");
+}
+
+TEST(device_plan, strict_is_the_vendors_product) {
+    Options options = fast_on_device();
+    options.accuracy = Accuracy::strict;
+    for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16}) {
+        const ProductPlan plan = plan_device_product(16384, 16384, 16384, type, options, {});
+        EXPECT_TRUE(plan.levels.empty()) << type_name(type);
+        EXPECT_EQ(plan.leaf, "cublas") << type_name(type);
+    }
+}
+
+TEST(device_plan, a_print_parses_back_to_an_equal_plan_that_fits_together) {
+    for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16, Type::i32}) {
+        for (const bool accumulate : {false, true}) {
+            Options options = fast_on_device();
+            options.accumulate = accumulate;
+            const ProductPlan plan = plan_device_product(16001, 16384, 12000, type, options, {});
+            EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+            EXPECT_NO_THROW(check_plan(plan)) << to_string(plan);
+        }
+    }
+}
+
+TEST(device_plan, a_workspace_limit_is_kept_down_to_nothing) {
+    Options options = fast_on_device();
+    for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 20, std::int64_t{64} << 20,
+                                     std::int64_t{1} << 30, std::int64_t{2} << 30, std::int64_t{8} << 30}) {
+        options.workspace_limit_bytes = limit;
+        const ProductPlan plan = plan_device_product(16384, 16384, 16384, Type::f32, options, {});
+        EXPECT_LE(plan.workspace_bytes, limit);
+        EXPECT_EQ(plan.vendor_workspace_bytes, limit >= kCublasWorkspaceBytes ? kCublasWorkspaceBytes : 0);
+    }
+}
+
+TEST(device_plan, depth_first_winograd_needs_two_temporaries_per_level) {
+    Options options = fast_on_device();
+    options.algorithm = "winograd";
+    options.levels = 3;
+    options.mode = "serial";
+    const ProductPlan plan = plan_device_product(8192, 8192, 8192, Type::f32, options, {});
+    const std::int64_t matrix = std::int64_t{8192} * 8192 * 4;
+    EXPECT_LE(plan.workspace_bytes - plan.vendor_workspace_bytes, 2 * (matrix / 4 + matrix / 16 + matrix / 64) + 4096);
+}
+
+TEST(device_plan, adding_to_c_keeps_c_until_the_end) {
+    Options options = fast_on_device();
+    options.algorithm = "winograd";
+    options.levels = 2;
+    options.mode = "serial";
+    options.accumulate = true;
+    const ProductPlan plan = plan_device_product(4096, 4096, 4096, Type::f32, options, {});
+    ASSERT_EQ(plan.levels.size(), 2U);
+    EXPECT_EQ(plan.levels[0].mode, LevelMode::parallel);
+    EXPECT_EQ(plan.levels[1].mode, LevelMode::serial);
+}
+
+TEST(device_plan, bit_matrices_and_unknown_devices_are_refused) {
+    EXPECT_THROW(plan_device_product(64, 64, 64, Type::gf2, fast_on_device(), {}), Error);
+    Options options = fast_on_device();
+    options.device = "cuda:x";
+    EXPECT_THROW(plan_device_product(64, 64, 64, Type::f32, options, {}), Error);
+}
+
+}  // namespace
+}  // namespace heptad::test

@@ -1,0 +1,250 @@
+// What a product on a device promises beside being right: non-finite input, workspace, repeatable bits, refusals.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "place/devices/device_matrix.hpp"
+#include "place/devices/device_product.hpp"
+
+namespace heptad::test {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Options on_device(int levels, const std::string& mode = "auto", const std::string& algorithm = "winograd") {
+    Options options;
+    options.device = "cuda";
+    options.levels = levels;
+    options.mode = mode;
+    options.algorithm = algorithm;
+    options.accuracy = Accuracy::fast;
+    return options;
+}
+
+/// One product of guarded matrices on the device; everything is fetched afterwards.
+void multiply_there(double alpha, GuardedMatrix& a, GuardedMatrix& b, double beta, GuardedMatrix& c,
+                    const Options& options) {
+    const cuda::Stream stream(0);
+    DeviceMatrixCopy da(a, stream.handle()), db(b, stream.handle()), dc(c, stream.handle());
+    ProductContext context;
+    context.stream = stream.handle();
+    multiply_on_device(alpha, da.view(), db.view(), beta, dc.view(), options, context);
+    da.fetch();
+    db.fetch();
+    dc.fetch();
+    stream.synchronize();
+}
+
+ErrorCode refusal(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        EXPECT_FALSE(std::string(error.what()).empty());
+        return error.code();
+    }
+    return ErrorCode::internal;
+}
+
+class NonFinite : public testing::TestWithParam<std::tuple<Type, int, const char*, double>> {};
+
+TEST_P(NonFinite, entries_spread_as_in_the_classical_product) {
+    HEPTAD_NEEDS_DEVICE();
+    const auto [type, levels, mode, beta] = GetParam();
+    std::mt19937 random(5);
+    for (const double strange : {kNaN, kInf, -kInf}) {
+        for (const bool in_a : {true, false}) {
+            GuardedMatrix a(type, 33, 35, Layout::rows), b(type, 35, 34, Layout::rows), c(type, 33, 34, Layout::rows);
+            a.fill_random(random, 2);
+            b.fill_random(random, 2);
+            b.set(7, 3, 1);  // an infinity in A times this is one, not NaN
+            c.fill_random(random, 2);
+            (in_a ? a : b).set(7, 7, strange);
+            GuardedMatrix fast = c, classical = c;
+            multiply_there(1, a, b, beta, fast, on_device(levels, mode));
+            multiply_there(1, a, b, beta, classical, on_device(0));
+            int strange_entries = 0;
+            for (std::int64_t i = 0; i < 33; ++i) {
+                for (std::int64_t j = 0; j < 34; ++j) {
+                    const double x = fast.get(i, j), y = classical.get(i, j);
+                    ASSERT_TRUE((std::isnan(x) && std::isnan(y)) || x == y) << i << ", " << j << ": " << x << " " << y;
+                    strange_entries += std::isfinite(x) ? 0 : 1;
+                }
+            }
+            EXPECT_GT(strange_entries, 0);
+            EXPECT_LE(strange_entries, 34);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(device, NonFinite,
+                         testing::Combine(testing::Values(Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16),
+                                          testing::Values(1, 2), testing::Values("parallel", "serial"),
+                                          testing::Values(0.0, 2.0)));
+
+TEST(device_promises, sums_that_would_overflow_are_answered_classically) {
+    HEPTAD_NEEDS_DEVICE();
+    GuardedMatrix a(Type::f32, 16, 16, Layout::rows), b(Type::f32, 16, 16, Layout::rows), c(Type::f32, 16, 16, Layout::rows);
+    a.fill(0);
+    b.fill(0);
+    for (std::int64_t i = 0; i < 16; ++i) {
+        a.set(i, i, 3e38);
+        b.set(i, i, 0.5);
+        a.set(i, (i + 8) % 16, 2.5e38);  // S = A21 + A22 would overflow
+    }
+    GuardedMatrix fast = c;
+    multiply_there(1, a, b, 0, fast, on_device(1, "parallel"));
+    for (std::int64_t i = 0; i < 16; ++i) {
+        for (std::int64_t j = 0; j < 16; ++j) {
+            EXPECT_EQ(fast.get(i, j), 0.5 * a.get(i, j)) << i << ", " << j;
+        }
+    }
+}
+
+TEST(device_promises, the_same_product_has_the_same_bits) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937 random(6);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16}) {
+        GuardedMatrix a(type, 257, 260, Layout::rows), b(type, 260, 259, Layout::rows), c(type, 257, 259, Layout::rows);
+        for (GuardedMatrix* x : {&a, &b}) {
+            for (std::int64_t i = 0; i < x->view().rows; ++i) {
+                for (std::int64_t j = 0; j < x->view().cols; ++j) {
+                    x->set(i, j, uniform(random));
+                }
+            }
+        }
+        GuardedMatrix first = c;
+        multiply_there(1, a, b, 0, first, on_device(2));
+        for (int i = 0; i < 5; ++i) {
+            GuardedMatrix again = c;
+            multiply_there(1, a, b, 0, again, on_device(2));
+            EXPECT_TRUE(again.equals_byte_for_byte(first)) << type_name(type);
+        }
+    }
+}
+
+TEST(device_promises, workspace_is_told_and_kept_to) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937 random(7);
+    const cuda::Stream stream(0);
+    for (const Type type : {Type::f32, Type::bf16, Type::i32}) {
+        for (const char* mode : {"parallel", "serial"}) {
+            GuardedMatrix a(type, 65, 66, Layout::rows), b(type, 66, 67, Layout::rows), c(type, 65, 67, Layout::rows);
+            a.fill_random(random, 1);
+            b.fill_random(random, 1);
+            Options options = on_device(2, mode);
+            const ProductPlan plan = plan_device_product(65, 66, 67, type, options, {});
+            ASSERT_EQ(plan.levels.size(), 2U);
+            // Exactly so much, with a guard behind it.
+            constexpr std::int64_t kGuard = 4096;
+            std::vector<std::uint8_t> pattern(static_cast<std::size_t>(kGuard), 0xa5);
+            const cuda::DeviceMemory memory(0, plan.workspace_bytes + kGuard, stream.handle());
+            auto* const behind = static_cast<std::byte*>(memory.data()) + plan.workspace_bytes;
+            cuda::copy_rows(pattern.data(), kGuard, behind, kGuard, kGuard, 1, stream.handle());
+            GuardedMatrix expected = c, result = c;
+            multiply_there(1, a, b, 0, expected, on_device(0));
+            DeviceMatrixCopy da(a, stream.handle()), db(b, stream.handle()), dc(result, stream.handle());
+            ProductContext context;
+            context.stream = stream.handle();
+            context.workspace = memory.data();
+            context.workspace_bytes = plan.workspace_bytes;
+            multiply_on_device(1, da.view(), db.view(), 0, dc.view(), options, context);
+            dc.fetch();
+            std::vector<std::uint8_t> after(pattern.size());
+            cuda::copy_rows(behind, kGuard, after.data(), kGuard, kGuard, 1, stream.handle());
+            stream.synchronize();
+            EXPECT_EQ(after, pattern) << type_name(type) << " " << mode;
+            if (type != Type::bf16) {
+                EXPECT_TRUE(result.equals(expected)) << type_name(type) << " " << mode;
+            }
+            context.workspace_bytes = plan.workspace_bytes - 1;
+            EXPECT_EQ(refusal([&] {
+                          multiply_on_device(1, da.view(), db.view(), 0, dc.view(), plan, 0, context);
+                      }),
+                      ErrorCode::usage);
+        }
+    }
+}
+
+TEST(device_promises, bad_operands_are_refused_and_nothing_is_written) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    GuardedMatrix a(Type::f32, 8, 8, Layout::rows), b(Type::f32, 8, 8, Layout::rows), c(Type::f32, 8, 8, Layout::rows);
+    a.fill(1);
+    b.fill(1);
+    c.fill(3);
+    const GuardedMatrix before = c;
+    DeviceMatrixCopy da(a, stream.handle()), db(b, stream.handle()), dc(c, stream.handle());
+    ProductContext context;
+    context.stream = stream.handle();
+    const Options options = on_device(0);
+    const auto product = [&](const ConstView& x, const ConstView& y, const View& z) {
+        return refusal([&] { multiply_on_device(1, x, y, 0, z, options, context); });
+    };
+    EXPECT_EQ(product(a.view(), db.view(), dc.view()), ErrorCode::input);  // A on the host
+    EXPECT_EQ(product(da.view(), db.view(), c.view()), ErrorCode::input);  // C on the host
+    EXPECT_EQ(product(da.view(), dc.view(), dc.view()), ErrorCode::input);  // overlap
+    EXPECT_EQ(product(block(da.view(), 0, 0, 8, 7), db.view(), dc.view()), ErrorCode::input);
+    EXPECT_EQ(product({nullptr, Type::f32, 8, 8, 8, 1}, db.view(), dc.view()), ErrorCode::input);
+    EXPECT_EQ(product({da.view().data, Type::f32, 8, 8, std::numeric_limits<std::int64_t>::max() / 2, 1}, db.view(),
+                      dc.view()),
+              ErrorCode::input);
+    Options other = options;
+    other.device = "cuda:99";
+    EXPECT_EQ(refusal([&] { multiply_on_device(1, da.view(), db.view(), 0, dc.view(), other, context); }),
+              ErrorCode::resource);
+    dc.fetch();
+    stream.synchronize();
+    EXPECT_TRUE(c.equals_byte_for_byte(before));
+}
+
+TEST(device_promises, too_little_device_memory_is_an_error_that_names_bytes_and_the_next_product_works) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    try {
+        const cuda::DeviceMemory memory(0, std::int64_t{1} << 45, stream.handle());
+        FAIL() << "32 TiB were allocated";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::resource);
+        EXPECT_NE(std::string(error.what()).find("35184372088832"), std::string::npos) << error.what();
+    }
+    GuardedMatrix a(Type::f32, 8, 8, Layout::rows), b(Type::f32, 8, 8, Layout::rows), c(Type::f32, 8, 8, Layout::rows);
+    a.fill(1);
+    b.fill(2);
+    multiply_there(1, a, b, 0, c, on_device(1));
+    EXPECT_EQ(c.get(3, 4), 16);
+}
+
+TEST(device_promises, host_operands_are_brought_there_and_back) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937 random(8);
+    for (const auto& [m, k, n] : {std::tuple{65, 33, 47}, {4500, 3000, 8000}}) {
+        for (const Layout layout : {Layout::rows, Layout::rows_padded, Layout::columns, Layout::columns_padded}) {
+            GuardedMatrix a(Type::i32, m, k, layout), b(Type::i32, k, n, Layout::columns), c(Type::i32, m, n, layout);
+            a.fill_random(random, 3);
+            b.fill_random(random, 3);
+            c.fill_random(random, 3);
+            const GuardedMatrix old = c;
+            Options options = on_device(-1);
+            multiply_on_device(2, a.view(), b.view(), 3, c.view(), options, {});
+            for (int sample = 0; sample < 200; ++sample) {
+                const auto i = static_cast<std::int64_t>(random() % static_cast<unsigned>(m));
+                const auto j = static_cast<std::int64_t>(random() % static_cast<unsigned>(n));
+                double sum = 0;
+                for (std::int64_t q = 0; q < k; ++q) {
+                    sum += a.get(i, q) * b.get(q, j);
+                }
+                ASSERT_EQ(c.get(i, j), 2 * sum + 3 * old.get(i, j)) << i << ", " << j;
+            }
+            if (m > 1000) {
+                break;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heptad::test

@@ -1,0 +1,158 @@
+// Writes the header with the passes that the CUDA backend has compiled in: the sums of a few algorithms as straight-line
+// code, in the order in which the runner hands them to a backend. Run at build time, on the machine that builds.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithm/catalogue.hpp"
+#include "backend/cuda/linear_pass.hpp"
+#include "run/combine_passes.hpp"
+
+namespace heptad {
+namespace {
+
+/// Views that are only told apart.
+std::vector<View> numbered_views(std::size_t count, std::size_t first) {
+    static std::vector<std::byte> addresses(4096);
+    std::vector<View> views;
+    for (std::size_t i = 0; i < count; ++i) {
+        views.push_back({&addresses.at(first + i), Type::f32, 1, 1, 1, 1});
+    }
+    return views;
+}
+
+/// " + x", " - x" or a multiple; without the plus at the start of a sum.
+std::string term_text(int coefficient, const std::string& name, bool first) {
+    const int size = coefficient < 0 ? -coefficient : coefficient;
+    const char* const sign = coefficient < 0 ? (first ? "-" : " - ") : (first ? "" : " + ");
+    return size == 1 ? fmt::format("{}{}", sign, name) : fmt::format("{}{} * {}", sign, size, name);
+}
+
+/// Few inputs, many outputs: all inputs are loaded, then each output is the sum of some. Shared sums would save additions,
+/// which are free next to the memory's speed, and cost registers, which are not.
+std::string sums_of_inputs(const std::vector<int>& coefficients, std::size_t inputs, std::size_t outputs) {
+    std::string code;
+    for (std::size_t i = 0; i < inputs; ++i) {
+        code += fmt::format("        const auto in{0} = load({0});\n", i);
+    }
+    code += "        if (watching) {\n";
+    for (std::size_t i = 0; i < inputs; ++i) {
+        code += fmt::format("            inspect(in{});\n", i);
+    }
+    code += "        }\n";
+    for (std::size_t o = 0; o < outputs; ++o) {
+        std::string sum;
+        for (std::size_t i = 0; i < inputs; ++i) {
+            if (const int coefficient = coefficients[o * inputs + i]; coefficient != 0) {
+                sum += term_text(coefficient, fmt::format("in{}", i), sum.empty());
+            }
+        }
+        code += fmt::format("        store({}, {});\n", o, sum);
+    }
+    return code;
+}
+
+/// Many inputs, few outputs: every input is loaded once and added where it belongs.
+std::string inputs_into_sums(const std::vector<int>& coefficients, std::size_t inputs, std::size_t outputs) {
+    std::string code;
+    std::vector<bool> begun(outputs, false);
+    for (std::size_t i = 0; i < inputs; ++i) {
+        code += fmt::format("        const auto in{0} = load({0});\n", i);
+        for (std::size_t o = 0; o < outputs; ++o) {
+            if (const int coefficient = coefficients[o * inputs + i]; coefficient != 0) {
+                const std::string term = term_text(coefficient, fmt::format("in{}", i), !begun[o]);
+                code += begun[o] ? fmt::format("        sum{0} = sum{0}{1};\n", o, term)
+                                 : fmt::format("        auto sum{} = {};\n", o, term);
+                begun[o] = true;
+            }
+        }
+    }
+    for (std::size_t o = 0; o < outputs; ++o) {
+        code += fmt::format("        store({0}, sum{0});\n", o);
+    }
+    return code;
+}
+
+/// The struct: its coefficients, by which a pass is recognised, and the sums as code.
+std::string pass_struct(const std::string& name, const CombinePass& pass) {
+    const cuda::LinearPass linear = cuda::linear_pass(pass);
+    const std::size_t inputs = linear.inputs.size(), outputs = linear.outputs.size();
+    std::vector<int> coefficients;  // the algorithms named below have whole ones
+    for (const double coefficient : linear.coefficients) {
+        coefficients.push_back(static_cast<int>(coefficient));
+    }
+    return fmt::format(
+        "struct {} {{\n"
+        "    static constexpr int kInputs = {}, kOutputs = {};\n"
+        "    static constexpr int kCoefficients[] = {{{}}};\n"
+        "    template <class Load, class Inspect, class Store>\n"
+        "    static __device__ __forceinline__ void run(Load&& load, [[maybe_unused]] bool watching,\n"
+        "                                               [[maybe_unused]] Inspect&& inspect, Store&& store) {{\n{}    }}\n"
+        "}};\n",
+        name, inputs, outputs, fmt::join(coefficients, ", "),
+        inputs <= outputs ? sums_of_inputs(coefficients, inputs, outputs)
+                         : inputs_into_sums(coefficients, inputs, outputs));
+}
+
+class Header {
+public:
+    void add(const CombinePass& pass) {
+        const std::string name = fmt::format("Pass{}", names_.size());
+        const std::string text = pass_struct(name, pass);
+        if (known_.insert(text.substr(text.find('{'))).second) {
+            names_.push_back(name);
+            structs_ += text;
+        }
+    }
+    std::string text() const {
+        return fmt::format(
+            "// Generated by generate_passes from the .alg files.\n#pragma once\n\nnamespace heptad::cuda {{\n\n{}\n"
+            "template <class... Passes>\nstruct PassList {{}};\nusing KnownPasses = PassList<{}>;\n\n"
+            "}}  // namespace heptad::cuda\n",
+            structs_, fmt::join(names_, ", "));
+    }
+
+private:
+    std::vector<std::string> names_;
+    std::set<std::string> known_;
+    std::string structs_;
+};
+
+void add_algorithm(Header& header, const std::string& name) {
+    const LevelPrograms programs = level_programs(name, false);
+    for (const LinearProgram* program : {programs.a, programs.b}) {
+        for (const bool batched : {true, false}) {
+            const OperandLayout layout = operand_layout(*program, batched);
+            const auto blocks = numbered_views(static_cast<std::size_t>(program->inputs), 0);
+            const auto stored = numbered_views(static_cast<std::size_t>(layout.stored), blocks.size());
+            header.add(operand_pass(*program, layout, blocks, stored));
+        }
+    }
+    const auto products = numbered_views(static_cast<std::size_t>(programs.c->inputs), 0);
+    const auto outputs = numbered_views(programs.c->outputs.size(), products.size());
+    header.add(result_pass(*programs.c, products, 0, outputs));
+}
+
+}  // namespace
+}  // namespace heptad
+
+int main(int count, char** arguments) {
+    if (count != 2) {
+        fmt::print(stderr, "usage: generate_passes OUTPUT\n");
+        return 2;
+    }
+    heptad::Header header;
+    for (const char* name : {"winograd", "winograd*winograd"}) {
+        heptad::add_algorithm(header, name);
+    }
+    std::FILE* file = std::fopen(arguments[1], "w");
+    const std::string text = header.text();
+    if (file == nullptr || std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fclose(file) != 0) {
+        fmt::print(stderr, "generate_passes: cannot write '{}'\n", arguments[1]);
+        return 1;
+    }
+    return 0;
+}
