@@ -319,12 +319,15 @@ Registered add_tune(CLI::App& root) {
     CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
     auto tune = std::make_shared<TuneArguments>();
     command->add_flag("--quick", tune->quick, "fewer and smaller measurements");
+    auto device = std::make_shared<std::string>();
+    command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
     command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
     auto threads = std::make_shared<std::string>();
     command->add_option("--threads", *threads, "measure for so many threads (default: all cores)")->type_name("N");
     add_json_flag(*command, tune->json);
     command->footer("Example: heptad tune --quick");
-    return {command, [tune, threads] {
+    return {command, [tune, threads, device] {
+                tune->device = device->empty() ? "cpu" : parse_device(*device);
                 tune->threads = thread_count(*threads);
                 return Invocation(*tune);
             }};

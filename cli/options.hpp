@@ -73,6 +73,7 @@ struct AlgorithmsArguments {
 };
 
 struct TuneArguments {
+    std::string device = "cpu";  // or a CUDA device
     bool quick = false;
     bool show = false;
     int threads = 0;

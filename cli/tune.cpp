@@ -3,12 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "machine_text.hpp"
 #include "output.hpp"
+#include "place/devices/device_machine.hpp"
 #include "progress.hpp"
 #include "run/tune.hpp"
 
@@ -33,19 +35,38 @@ Machine measure_and_save(const TuneArguments& arguments, int threads) {
     return machine;
 }
 
+Machine device_machine(const TuneArguments& arguments) {
+    const int device = cuda::device_index(arguments.device);
+    if (arguments.show) {
+        return load_device_machine(device);
+    }
+    ProgressMeter meter;
+    meter.begin("tune");
+    double done = 0;
+    constexpr double kStages = 13;  // leaves of all types, and the passes
+    return tune_device(device, [&](const std::string& stage) {
+        stop_if_interrupted();
+        meter.update(done++ / kStages, stage);
+    });
+}
+
 }  // namespace
 
 void run(const TuneArguments& arguments) {
+    const bool on_device = cuda::is_device_name(arguments.device);
     const int threads = arguments.threads > 0 ? arguments.threads : available_cores();
-    const Machine machine = arguments.show ? load_machine(threads) : measure_and_save(arguments, threads);
+    const Machine machine = on_device        ? device_machine(arguments)
+                            : arguments.show ? load_machine(threads)
+                                             : measure_and_save(arguments, threads);
+    const std::string file = on_device ? device_tune_file(cuda::device_index(arguments.device)) : tune_file();
     if (arguments.json) {
-        print(nlohmann::ordered_json{{"file", tune_file()},
+        print(nlohmann::ordered_json{{"file", file},
                                      {"measured", machine.measured},
                                      {"machine", nlohmann::ordered_json::parse(print_machine(machine))}});
         return;
     }
     const std::string where =
-        machine.measured ? tune_file() : std::string("not measured yet: built-in defaults; run 'heptad tune'");
+        machine.measured ? file : std::string("not measured yet: built-in defaults; run 'heptad tune'");
     print(fmt::format("tuned        {}\nthreads      {}\n{}", where, machine.threads, machine_summary(machine)));
 }
 

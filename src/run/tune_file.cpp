@@ -1,4 +1,6 @@
-// Keeping descriptions: {"key": text, "machines": [description, ...]}, one per number of threads.
+// Keeping descriptions; the CPU's file has one per number of threads.
+#include "run/tune_file.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -48,26 +50,6 @@ const char* environment(const char* name) {
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-/// The descriptions in the file; none if it cannot be read or is of another machine (a file that the user names is
-/// taken at his word).
-std::vector<Machine> read_machines(const std::string& path) {
-    std::vector<Machine> machines;
-    try {
-        std::ifstream file(path, std::ios::binary);
-        const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-        const auto root = nlohmann::json::parse(text);
-        if (environment("HEPTAD_TUNE_FILE") == nullptr && root.at("key").get<std::string>() != machine_key()) {
-            return {};
-        }
-        for (const auto& entry : root.at("machines")) {
-            machines.push_back(parse_machine(entry.dump()));
-        }
-    } catch (const std::exception&) {
-        return {};  // damaged: as if it were not there
-    }
-    return machines;
-}
-
 /// Writes beside the target and renames, so that readers see the old file or the new one.
 void replace_file(const std::string& path, const std::string& text) {
     const std::string beside = fmt::format("{}.{}.new", path, getpid());
@@ -98,24 +80,75 @@ void replace_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-std::string tune_file() {
-    if (const char* named = environment("HEPTAD_TUNE_FILE")) {
-        return named;
+TuneFile tune_file_for(const std::string& key, const char* variable) {
+    if (const char* named = environment(variable)) {
+        return {key, named, true};
     }
-    const std::string name = fmt::format("heptad/tune-{:016x}.json", fnv1a(machine_key()));
+    const std::string name = fmt::format("heptad/tune-{:016x}.json", fnv1a(key));
     if (const char* cache = environment("XDG_CACHE_HOME")) {
-        return fmt::format("{}/{}", cache, name);
+        return {key, fmt::format("{}/{}", cache, name), false};
     }
     if (const char* home = environment("HOME")) {
-        return fmt::format("{}/.cache/{}", home, name);
+        return {key, fmt::format("{}/.cache/{}", home, name), false};
     }
-    return "";
+    return {key, "", false};
+}
+
+std::vector<Machine> read_machines(const TuneFile& file) {
+    std::vector<Machine> machines;
+    if (file.path.empty()) {
+        return machines;
+    }
+    try {
+        std::ifstream stream(file.path, std::ios::binary);
+        const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+        const auto root = nlohmann::json::parse(text);
+        if (!file.named && root.at("key").get<std::string>() != file.key) {
+            return {};
+        }
+        for (const auto& entry : root.at("machines")) {
+            machines.push_back(parse_machine(entry.dump()));
+        }
+    } catch (const std::exception&) {
+        return {};  // damaged: as if it were not there
+    }
+    return machines;
+}
+
+void write_machines(const TuneFile& file, const std::vector<Machine>& machines) {
+    if (file.path.empty()) {
+        fail(ErrorCode::resource,
+             "there is no place for the measurement: set HEPTAD_TUNE_FILE, XDG_CACHE_HOME or HOME");
+    }
+    nlohmann::ordered_json root;
+    root["key"] = file.key;
+    root["machines"] = nlohmann::ordered_json::array();
+    for (const Machine& each : machines) {
+        root["machines"].push_back(nlohmann::ordered_json::parse(print_machine(each)));
+    }
+    std::error_code ignored;  // replace_file tells what is wrong
+    const auto folder = std::filesystem::path(file.path).parent_path();
+    if (!folder.empty()) {
+        std::filesystem::create_directories(folder, ignored);
+    }
+    replace_file(file.path, root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+namespace {
+
+TuneFile cpu_file() {
+    return tune_file_for(machine_key(), "HEPTAD_TUNE_FILE");
+}
+
+}  // namespace
+
+std::string tune_file() {
+    return cpu_file().path;
 }
 
 Machine load_machine(int threads) {
     threads = std::max(1, threads);
-    const std::string path = tune_file();
-    for (Machine& machine : path.empty() ? std::vector<Machine>() : read_machines(path)) {
+    for (Machine& machine : read_machines(cpu_file())) {
         if (machine.threads != threads) {
             continue;
         }
@@ -130,26 +163,11 @@ Machine load_machine(int threads) {
 }
 
 void save_machine(const Machine& machine) {
-    const std::string path = tune_file();
-    if (path.empty()) {
-        fail(ErrorCode::resource,
-             "there is no place for the measurement: set HEPTAD_TUNE_FILE, XDG_CACHE_HOME or HOME");
-    }
-    std::vector<Machine> machines = read_machines(path);
+    const TuneFile file = cpu_file();
+    std::vector<Machine> machines = read_machines(file);
     std::erase_if(machines, [&](const Machine& old) { return old.threads == machine.threads; });
     machines.push_back(machine);
-    nlohmann::ordered_json root;
-    root["key"] = machine_key();
-    root["machines"] = nlohmann::ordered_json::array();
-    for (const Machine& each : machines) {
-        root["machines"].push_back(nlohmann::ordered_json::parse(print_machine(each)));
-    }
-    std::error_code ignored;  // replace_file tells what is wrong
-    const auto folder = std::filesystem::path(path).parent_path();
-    if (!folder.empty()) {
-        std::filesystem::create_directories(folder, ignored);
-    }
-    replace_file(path, root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    write_machines(file, machines);
 }
 
 }  // namespace heptad

@@ -1,9 +1,242 @@
 #include "place/devices/device_machine.hpp"
 
-namespace heptad {
+#include <algorithm>
+#include <cstring>
+#include <random>
 
-Machine load_device_machine(int /*device*/) {
+#include "algorithm/catalogue.hpp"
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/device.hpp"
+#include "base/device_layout.hpp"
+#include "base/error.hpp"
+#include "base/half.hpp"
+#include "run/combine_passes.hpp"
+#include "run/level_runner.hpp"
+#include "run/tune_file.hpp"
+
+namespace heptad {
+namespace {
+
+/// Goes up when leaves or kernels change so much that old measurements mislead.
+constexpr int kEdition = 1;
+
+TuneFile device_file(const std::string& device_name, const std::string& cublas) {
+    return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name, cublas),
+                         "HEPTAD_DEVICE_TUNE_FILE");
+}
+
+/// Random numbers in the bits of a type, uniform in [-1, 1): clocks and power depend on what is multiplied.
+std::vector<std::byte> random_block(Type type, std::size_t elements) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    const std::size_t size = element_bytes(type);
+    std::vector<std::byte> bytes(elements * size);
+    for (std::size_t i = 0; i < elements; ++i) {
+        const float x = uniform(random);
+        const auto put = [&](auto value) { std::memcpy(bytes.data() + i * size, &value, size); };
+        switch (type) {
+            case Type::f64:
+                put(static_cast<double>(x));
+                break;
+            case Type::bf16:
+                put(to_bf16(x));
+                break;
+            case Type::f16:
+                put(to_f16(x));
+                break;
+            case Type::i32:
+                put(static_cast<std::int32_t>(random()));
+                break;
+            default:
+                put(x);
+        }
+    }
+    return bytes;
+}
+
+/// Measures one device.
+class Measurement {
+public:
+    Measurement(int device, const std::function<void(const std::string&)>& note)
+        : note_(note),
+          stream_(device),
+          backend_(device, stream_.handle()),
+          timer_(device),
+          memory_(device, kBytes, stream_.handle()) {}
+
+    Machine run(const std::string& device_name) {
+        Machine machine;
+        machine.cpu = device_name;
+        machine.measured = true;
+        for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16, Type::i32}) {
+            fill(type);
+            for (const std::string& leaf : backend_.leaves(type)) {
+                if (leaf != "heptad" || type == Type::i32) {
+                    note_(fmt::format("{} {}", type_name(type), leaf));
+                    machine.leaves.push_back(profile(leaf, type));
+                }
+            }
+        }
+        note_("passes");
+        fill(Type::f32);
+        measure_passes(machine);
+        return machine;
+    }
+
+private:
+    /// Operands of the largest product or batch below.
+    static constexpr std::int64_t kBytes = std::int64_t{13} << 30;
+
+    void fill(Type type) {
+        constexpr std::size_t kElements = std::size_t{1} << 22;
+        const std::vector<std::byte> block = random_block(type, kElements);
+        const auto bytes = static_cast<std::int64_t>(block.size());
+        for (std::int64_t at = 0; at < kBytes; at += bytes) {
+            const std::int64_t count = std::min(bytes, kBytes - at);
+            cuda::copy_rows(block.data(), count, static_cast<std::byte*>(memory_.data()) + at, count, count, 1,
+                            stream_.handle());
+        }
+        stream_.synchronize();
+    }
+
+    /// Shortest of a few: what the chip can do when nothing disturbs it, long products once only.
+    double seconds_of(const std::function<void()>& act) {
+        act();
+        double best = HUGE_VAL, spent = 0;
+        for (int i = 0; i < 7 && (i < 2 || spent < 0.05); ++i) {
+            timer_.start(stream_.handle());
+            act();
+            timer_.stop(stream_.handle());
+            const double seconds = timer_.seconds();
+            best = std::min(best, seconds);
+            spent += seconds;
+        }
+        return best;
+    }
+
+    /// Seconds of one of `count` products that lie one after another; negative if they do not fit.
+    double product_seconds(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n,
+                           std::int64_t count) {
+        const auto element = static_cast<std::int64_t>(element_bytes(type));
+        const std::int64_t limbs = leaf == kLimbLeaf ? kGuardBytes + limb_bytes(m, k, n) : 0;
+        std::int64_t used = round_up(limbs, 256);
+        const auto take = [&](std::int64_t rows, std::int64_t cols) {
+            void* const place = static_cast<std::byte*>(memory_.data()) + used;
+            used += round_up(rows * cols * element * count, 256);
+            return View(place, type, rows, cols, cols, 1);
+        };
+        const View a = take(m, k), b = take(k, n), c = take(m, n);
+        if (used > kBytes) {
+            return -1;
+        }
+        std::vector<Product> batch;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const auto nth = [&](View v) {
+                v.data = static_cast<std::byte*>(v.data) + i * v.rows * v.cols * element;
+                return v;
+            };
+            batch.push_back({1, nth(a), nth(b), 0, nth(c)});
+        }
+        backend_.begin_product(memory_.data(), limbs);
+        return seconds_of([&] { backend_.multiply(batch, leaf); }) / static_cast<double>(count);
+    }
+
+    LeafProfile profile(const std::string& leaf, Type type) {
+        LeafProfile result{leaf, type, 1, {}};
+        const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t count) {
+            if (const double seconds = product_seconds(leaf, type, m, k, n, count); seconds > 0) {
+                result.samples.push_back({m, k, n, seconds});
+            }
+        };
+        if (leaf == "cublas-batched") {
+            for (const std::int64_t n : {256, 512, 1024, 2048}) {
+                add(n, n, n, 49);
+            }
+            add(4096, 4096, 4096, 14);
+            add(8192, 8192, 8192, 7);
+            add(2048, 1024, 2048, 49);
+            add(1024, 2048, 1024, 49);
+            return result;
+        }
+        const bool slow = leaf == "heptad" || type == Type::f64 || type == Type::f32;
+        for (std::int64_t n = 128; n <= (slow ? 16384 : 32768); n *= 2) {
+            if (leaf != "heptad" || n <= 8192) {
+                add(n, n, n, 1);
+            }
+        }
+        for (const std::int64_t thin : {16, 64, 256, 1024}) {
+            add(thin, 8192, 8192, 1);
+            add(8192, thin, 8192, 1);
+            add(8192, 8192, thin, 1);
+        }
+        const double aligned = product_seconds(leaf, type, 4096, 4096, 4096, 1);
+        const double misaligned = product_seconds(leaf, type, 4095, 4095, 4095, 1);
+        result.misaligned = std::max(1.0, misaligned / aligned);
+        return result;
+    }
+
+    /// A pass as the planner counts it: two levels of winograd's sums of an operand, all products stored.
+    void measure_passes(Machine& machine) {
+        const LevelPrograms programs = level_programs("winograd*winograd", false);
+        const auto seconds = [&](std::int64_t n) {
+            const View whole(memory_.data(), Type::f32, n, n, n, 1);
+            const std::vector<View> blocks = blocks_of(whole, 4, 4);
+            const OperandLayout layout = operand_layout(*programs.a, true);
+            std::vector<View> stored;
+            const std::int64_t side = n / 4;
+            for (int i = 0; i < layout.stored; ++i) {
+                stored.emplace_back(static_cast<std::byte*>(memory_.data()) + 4 * (n * n + i * side * side), Type::f32,
+                                    side, side, side, 1);
+            }
+            const CombinePass pass = operand_pass(*programs.a, layout, blocks, stored);
+            return seconds_of([&] { backend_.combine(pass); });
+        };
+        constexpr double kSide = 8192;
+        machine.combine_bytes_per_s = (16 + 49) / 16.0 * kSide * kSide * 4 / seconds(8192);
+        machine.scan_bytes_per_s = machine.combine_bytes_per_s;
+        machine.call_s = std::max(1e-6, seconds(64));
+    }
+
+    const std::function<void(const std::string&)>& note_;
+    cuda::Stream stream_;
+    cuda::CudaBackend backend_;
+    cuda::Timer timer_;
+    cuda::DeviceMemory memory_;
+};
+
+/// Name of the device, or empty where it cannot be used.
+std::string device_name(const cuda::Report& report, int device) {
+    const bool usable = report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size();
+    return usable ? report.devices[static_cast<std::size_t>(device)].name : "";
+}
+
+}  // namespace
+
+Machine load_device_machine(int device) {
+    const cuda::Report report = cuda::report();
+    const std::string name = device_name(report, device);
+    if (!name.empty()) {
+        const std::vector<Machine> kept = read_machines(device_file(name, report.cublas));
+        if (!kept.empty()) {
+            return kept.front();
+        }
+    }
     return default_device_machine();
+}
+
+Machine tune_device(int device, const std::function<void(const std::string&)>& note) {
+    cuda::require_device(device);
+    const cuda::DeviceScope scope(device);
+    const cuda::Report report = cuda::report();
+    const std::string name = device_name(report, device);
+    Machine machine = Measurement(device, note).run(name);
+    write_machines(device_file(name, report.cublas), {machine});
+    return machine;
+}
+
+std::string device_tune_file(int device) {
+    const cuda::Report report = cuda::report();
+    return device_file(device_name(report, device), report.cublas).path;
 }
 
 }  // namespace heptad

@@ -15,6 +15,6 @@ Machine load_device_machine(int device);
 /// Measures the device (about a minute) and keeps the result for this user. `note` is called with what comes next.
 Machine tune_device(int device, const std::function<void(const std::string&)>& note);
 /// Where that is kept.
-std::string device_tune_file(const std::string& device_name);
+std::string device_tune_file(int device);
 
 }  // namespace heptad

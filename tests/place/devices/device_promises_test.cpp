@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
 #include "place/devices/device_matrix.hpp"
 #include "place/devices/device_product.hpp"
+#include "plan/level_layout.hpp"
 
 namespace heptad::test {
 namespace {
@@ -167,6 +169,83 @@ TEST(device_promises, workspace_is_told_and_kept_to) {
                       ErrorCode::usage);
         }
     }
+}
+
+/// Some entries of C against sums in double, which are exact here.
+void expect_product(const GuardedMatrix& a, const GuardedMatrix& b, double beta, const GuardedMatrix& old,
+                    const GuardedMatrix& c, double allowed, std::mt19937& random) {
+    const auto pick = [&](std::int64_t limit) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(limit)); };
+    for (int sample = 0; sample < 500; ++sample) {
+        // The last row and column now and then: that is where an edge goes wrong.
+        const std::int64_t i = sample % 5 == 0 ? c.view().rows - 1 : pick(c.view().rows);
+        const std::int64_t j = sample % 7 == 0 ? c.view().cols - 1 : pick(c.view().cols);
+        double sum = beta == 0 ? 0 : beta * old.get(i, j);
+        for (std::int64_t q = 0; q < a.view().cols; ++q) {
+            sum += a.get(i, q) * b.get(q, j);
+        }
+        ASSERT_LE(std::abs(c.get(i, j) - sum), allowed) << i << ", " << j;
+    }
+}
+
+TEST(device_promises, misaligned_rows_are_extended_and_the_result_is_right_to_the_last_row) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937 random(9);
+    for (const Type type : {Type::i32, Type::tf32, Type::bf16, Type::f32, Type::f64}) {
+        for (const double beta : {0.0, 2.0}) {
+            for (const Layout layout : {Layout::rows, Layout::columns}) {
+                GuardedMatrix a(type, 2053, 2049, layout), b(type, 2049, 2051, layout), c(type, 2053, 2051, layout);
+                a.fill_random(random, 1);
+                b.fill_random(random, 1);
+                c.fill_random(random, 1);
+                const GuardedMatrix old = c, old_a = a;
+                Options options = on_device(-1, "auto", "auto");
+                options.accumulate = beta != 0;
+                const ProductPlan plan = plan_device_product(2053, 2049, 2051, type, options, {});
+                if (type == Type::tf32 || type == Type::bf16 || type == Type::i32) {
+                    EXPECT_TRUE(plan.extended) << to_string(plan);
+                }
+                multiply_there(1, a, b, beta, c, options);
+                EXPECT_TRUE(a.equals_byte_for_byte(old_a));
+                expect_product(a, b, beta, old, c, type == Type::bf16 ? 0.5 : 0, random);
+            }
+        }
+    }
+}
+
+TEST(device_promises, every_shipped_schedule_runs_there) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937 random(10);
+    const cuda::Stream stream(0);
+    int run = 0;
+    for (const std::string& name : schedule_names()) {
+        const Schedule& schedule = find_schedule(name);
+        const Algorithm& algorithm = find_algorithm(schedule.algorithm).algorithm;
+        if (schedule.overwrites_inputs || schedule.accumulates || !ring_admits(algorithm.ring, Type::f32) ||
+            algorithm.basis) {
+            continue;  // another's inputs are not ours to write; accumulating ones are below the first level
+        }
+        for (const std::string& below : {std::string(), fmt::format(",{}:serial:{}", schedule.algorithm, name)}) {
+            Options options = on_device(below.empty() ? 1 : 2, "serial", schedule.algorithm);
+            ProductPlan plan = plan_device_product(64, 64, 64, Type::f32, options, {});
+            for (LevelPlan& level : plan.levels) {
+                level.schedule = name;
+            }
+            plan.workspace_bytes = plan_workspace_bytes(plan);
+            GuardedMatrix a(Type::f32, 64, 64, Layout::rows), b(Type::f32, 64, 64, Layout::rows),
+                c(Type::f32, 64, 64, Layout::rows);
+            a.fill_random(random, 2);
+            b.fill_random(random, 2);
+            DeviceMatrixCopy da(a, stream.handle()), db(b, stream.handle()), dc(c, stream.handle());
+            ProductContext context;
+            context.stream = stream.handle();
+            ASSERT_NO_THROW(multiply_on_device(1, da.view(), db.view(), 0, dc.view(), plan, 0, context)) << name;
+            dc.fetch();
+            stream.synchronize();
+            expect_product(a, b, 0, c, c, 0, random);
+            ++run;
+        }
+    }
+    EXPECT_GE(run, 8);
 }
 
 TEST(device_promises, bad_operands_are_refused_and_nothing_is_written) {
