@@ -19,9 +19,10 @@ bool is_float(Type type) {
     return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
 }
 
-/// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain.
+/// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain, and
+/// the range of f16 does not hold the products of large sums.
 bool has_levels(Type type, const std::string& backend) {
-    const bool on_device = backend == "cuda" && (type == Type::tf32 || type == Type::bf16 || type == Type::f16);
+    const bool on_device = backend == "cuda" && (type == Type::tf32 || type == Type::bf16);
     return on_device || type == Type::f64 || type == Type::f32 || type == Type::i32 ||
            (type == Type::gf2 && backend != "cuda");
 }
@@ -97,7 +98,7 @@ void drop_unfitting_schedules(ProductPlan& plan) {
 }
 
 std::string fringe_leaf(const ProductPlan& plan) {
-    if (plan.leaf == "cublas-batched") {
+    if (plan.leaf.ends_with("-batched")) {
         return "cublas";
     }
     // Limbs of a whole operand for a few rows of the other would cost more workspace than all the rest.

@@ -231,6 +231,47 @@ __global__ void __launch_bounds__(kThreads) any_pass(const __grid_constant__ Any
     }
 }
 
+/// to = coefficient * from + keep * to, for rows that begin anywhere: one element at a time, but several on their way.
+template <class T>
+struct CopyArguments {
+    const T* from;
+    T* to;
+    std::int64_t from_stride, to_stride, rows, cols;
+    ArithmeticOf<T> coefficient, keep;
+    bool keeps;
+    Guard guard;
+};
+constexpr int kOnTheirWay = 8;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) copy_pass(const __grid_constant__ CopyArguments<T> args) {
+    if (!should_run(args.guard)) {
+        return;
+    }
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kThreads * kOnTheirWay + threadIdx.x;
+    for (std::int64_t row = blockIdx.y; row < args.rows; row += gridDim.y) {
+        const T* const from = args.from + row * args.from_stride;
+        T* const to = args.to + row * args.to_stride;
+        T value[kOnTheirWay];
+#pragma unroll
+        for (int i = 0; i < kOnTheirWay; ++i) {
+            const std::int64_t col = first + i * kThreads;
+            value[i] = col < args.cols ? from[col] : narrow<T>(ArithmeticOf<T>(0));
+        }
+#pragma unroll
+        for (int i = 0; i < kOnTheirWay; ++i) {
+            const std::int64_t col = first + i * kThreads;
+            if (col < args.cols) {
+                ArithmeticOf<T> sum = args.coefficient * widen(value[i]);
+                if (args.keeps) {
+                    sum += args.keep * widen(to[col]);
+                }
+                to[col] = narrow<T>(sum);
+            }
+        }
+    }
+}
+
 /// The side along which elements lie side by side comes second in every matrix.
 void make_rows_contiguous(LinearLaunch& launch) {
     const auto all = [&](auto&& holds) {
@@ -393,6 +434,20 @@ DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
 }
 
 template <class T>
+DeviceStatus launch_copy(const LinearLaunch& launch, cudaStream_t stream) {
+    const DeviceMatrix& from = launch.inputs.front();
+    const DeviceMatrix& to = launch.outputs.front();
+    const CopyArguments<T> args{static_cast<const T*>(from.data), static_cast<T*>(to.data), from.row_stride,
+                                to.row_stride, to.rows, to.cols, scalar_of<T>(launch.coefficients.front()),
+                                scalar_of<T>(launch.keep), launch.keep != 0, launch.guard};
+    constexpr std::int64_t kWidth = kThreads * kOnTheirWay;
+    const dim3 grid(static_cast<unsigned>((to.cols + kWidth - 1) / kWidth),
+                    static_cast<unsigned>(std::min<std::int64_t>(to.rows, 65535)));
+    copy_pass<T><<<grid, kThreads, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+template <class T>
 DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     if (asked.outputs.empty() || asked.outputs.front().rows == 0 || asked.outputs.front().cols == 0) {
         return 0;
@@ -408,6 +463,10 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
         return status;
     }
     const std::size_t inputs = launch.inputs.size();
+    if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr && has_unit_steps(launch) &&
+        !is_wide<T>(launch, 16 / static_cast<int>(sizeof(T)))) {
+        return launch_copy<T>(launch, stream);
+    }
     if (inputs > kMostInputs) {
         return launch_in_parts<T>(launch, stream);
     }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <list>
 
+#include "backend/cuda/batched_product.hpp"
 #include "backend/cuda/cublas_library.hpp"
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/kernels.hpp"
@@ -121,6 +122,8 @@ struct CudaBackend::State {
     cublasHandle_t handle = nullptr;
     void* own_workspace = nullptr;  // of cuBLAS
     void* vendor_workspace = nullptr;
+    std::int64_t vendor_workspace_bytes = 0;
+    BatchedProducts batched_products;
     std::byte* reserved = nullptr;
     std::int64_t reserved_bytes = 0;
     bool guarded = false;
@@ -128,7 +131,7 @@ struct CudaBackend::State {
 
     GuardWords* words() const { return reinterpret_cast<GuardWords*>(reserved); }
     void multiply_cublas(const Product& product) const;
-    bool multiply_strided(std::span<const Product> batch) const;
+    bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
     void multiply_classical(const Product& product, const Guard& guard_of_product) const;
     void multiply_limbs(const Product& product) const;
     void scale(double beta, const View& c) const;
@@ -176,6 +179,7 @@ void CudaBackend::set_vendor_workspace(void* memory, std::int64_t bytes) {
     }
     if (state_->vendor_workspace != memory || memory == nullptr) {
         state_->vendor_workspace = memory;
+        state_->vendor_workspace_bytes = bytes;
         check(state_->library->set_workspace(state_->handle, memory, static_cast<std::size_t>(bytes)),
               "take a workspace");
     }
@@ -279,7 +283,7 @@ void CudaBackend::State::multiply_cublas(const Product& product) const {
           "multiply");
 }
 
-bool CudaBackend::State::multiply_strided(std::span<const Product> batch) const {
+bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool as_one_alone) {
     if (batch.size() < 2) {
         return false;
     }
@@ -298,16 +302,24 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch) const 
     const GemmTypes types = gemm_types(type);
     const HostScalar alpha(one.alpha, type), beta(one.beta, type);
     const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
-    const ConstView& first = c.by_rows ? one.b : one.a;
-    const ConstView& second = c.by_rows ? one.a : one.b;
-    const Operand& first_operand = c.by_rows ? b : a;
-    const Operand& second_operand = c.by_rows ? a : b;
-    check(library->gemm_strided_batched(
-              handle, op(first_operand), op(second_operand), c.by_rows ? one.c.cols : one.c.rows,
-              c.by_rows ? one.c.rows : one.c.cols, one.a.cols, alpha.pointer(), first.data, types.data,
-              first_operand.leading, c.by_rows ? distance_b : distance_a, second.data, types.data,
-              second_operand.leading, c.by_rows ? distance_a : distance_b, beta.pointer(), one.c.data, types.data,
-              c.leading, distance_c, static_cast<std::int64_t>(batch.size()), types.compute, CUBLAS_GEMM_DEFAULT),
+    const auto count = static_cast<std::int64_t>(batch.size());
+    const cudaDataType_t scale = type == Type::f64 ? CUDA_R_64F : CUDA_R_32F;
+    // C stored by rows is its transpose stored by columns: C' = B' A'.
+    const StridedBatch strided =
+        c.by_rows ? StridedBatch{op(b), op(a), one.c.cols, one.c.rows, one.a.cols, one.b.data, b.leading, distance_b,
+                                 one.a.data, a.leading, distance_a, one.c.data, c.leading, distance_c, count,
+                                 types.data, types.compute, scale, alpha.pointer(), beta.pointer()}
+                  : StridedBatch{op(a), op(b), one.c.rows, one.c.cols, one.a.cols, one.a.data, a.leading, distance_a,
+                                 one.b.data, b.leading, distance_b, one.c.data, c.leading, distance_c, count,
+                                 types.data, types.compute, scale, alpha.pointer(), beta.pointer()};
+    if (as_one_alone && batched_products.multiply(strided, vendor_workspace, vendor_workspace_bytes, stream)) {
+        return true;
+    }
+    check(library->gemm_strided_batched(handle, strided.op_a, strided.op_b, strided.m, strided.n, strided.k,
+                                        strided.alpha, strided.a, strided.data, strided.lda, strided.distance_a,
+                                        strided.b, strided.data, strided.ldb, strided.distance_b, strided.beta,
+                                        strided.c, strided.data, strided.ldc, strided.distance_c, count,
+                                        strided.compute, CUBLAS_GEMM_DEFAULT),
           "multiply a batch");
     return true;
 }
@@ -354,8 +366,9 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
     if (batch.empty()) {
         return;
     }
-    const State& state = *state_;
-    if (leaf == "cublas-batched" && batch[0].alpha != 0 && batch[0].a.cols > 0 && state.multiply_strided(batch)) {
+    State& state = *state_;
+    if (leaf.ends_with("-batched") && batch[0].alpha != 0 && batch[0].a.cols > 0 &&
+        state.multiply_strided(batch, leaf == "cublaslt-batched")) {
         return;
     }
     for (const Product& product : batch) {
@@ -405,7 +418,7 @@ std::vector<std::string> CudaBackend::leaves(Type type) const {
     if (type == Type::gf2 || type == Type::boolean) {
         return {};
     }
-    return {"cublas", "cublas-batched", "heptad"};
+    return {"cublas", "cublas-batched", "cublaslt-batched", "heptad"};
 }
 
 std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {

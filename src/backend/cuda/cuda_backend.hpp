@@ -11,8 +11,8 @@
 
 namespace heptad::cuda {
 
-/// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublas-int8"
-/// (i32 as 8-bit limbs on the tensor cores), "heptad" (our classical kernel on the CUDA cores).
+/// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances),
+/// "cublaslt-batched" (the same with the kernel that one of them alone would get), "cublas-int8" (i32 as 8-bit limbs on the tensor cores), "heptad" (our classical kernel on the CUDA cores).
 class CudaBackend : public Backend, private DeferredGuard {
 public:
     /// `stream` is a cudaStream_t of that device (null: its default stream); it must outlive the backend.

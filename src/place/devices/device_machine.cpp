@@ -1,6 +1,7 @@
 #include "place/devices/device_machine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -99,19 +100,22 @@ private:
         stream_.synchronize();
     }
 
-    /// Shortest of a few: what the chip can do when nothing disturbs it, long products once only.
+    /// One after another for a while: products run at what clocks and power sustain, not at what a first one reaches.
     double seconds_of(const std::function<void()>& act) {
-        act();
-        double best = HUGE_VAL, spent = 0;
-        for (int i = 0; i < 7 && (i < 2 || spent < 0.05); ++i) {
+        const auto timed = [&](std::int64_t calls) {
             timer_.start(stream_.handle());
-            act();
+            for (std::int64_t i = 0; i < calls; ++i) {
+                act();
+            }
             timer_.stop(stream_.handle());
-            const double seconds = timer_.seconds();
-            best = std::min(best, seconds);
-            spent += seconds;
-        }
-        return best;
+            return timer_.seconds() / static_cast<double>(calls);
+        };
+        timed(1);
+        constexpr double kWarm = 0.02, kMeasured = 0.05;
+        const double guess = std::max(timed(2), 1e-6);
+        const auto calls = [&](double seconds) { return static_cast<std::int64_t>(std::ceil(seconds / guess)); };
+        timed(calls(kWarm));
+        return timed(std::max<std::int64_t>(calls(kMeasured), 2));
     }
 
     /// Seconds of one of `count` products that lie one after another; negative if they do not fit.
@@ -148,7 +152,7 @@ private:
                 result.samples.push_back({m, k, n, seconds});
             }
         };
-        if (leaf == "cublas-batched") {
+        if (leaf.ends_with("-batched")) {
             for (const std::int64_t n : {256, 512, 1024, 2048}) {
                 add(n, n, n, 49);
             }

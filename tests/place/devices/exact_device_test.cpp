@@ -7,7 +7,7 @@
 namespace heptad::test {
 namespace {
 
-Counts check_on_device(Type type, int count, unsigned seed) {
+Counts check_on_device(Type type, int count, unsigned seed, const Adjust& adjust = {}) {
     const cuda::Stream stream(0);
     const Contestant device{
         [](const Case& x, const Options& options, const ProductContext& context) {
@@ -26,7 +26,12 @@ Counts check_on_device(Type type, int count, unsigned seed) {
             stream.synchronize();
             return report;
         }};
-    return check_products(device, type, count, seed, [](Case& x, Random&) { x.options.device = "cuda"; });
+    return check_products(device, type, count, seed, [&](Case& x, Random& random) {
+        x.options.device = "cuda";
+        if (adjust) {
+            adjust(x, random);
+        }
+    });
 }
 
 TEST(exact_device, f32_equals_the_definition_bit_for_bit) {
@@ -51,9 +56,22 @@ TEST(exact_device, i32_equals_the_definition_mod_2_32) {
     EXPECT_EQ(counts.exact, counts.products);
 }
 
-TEST(exact_device, tf32_bf16_f16_are_exact_where_they_fit_and_within_the_bound_elsewhere) {
+TEST(exact_device, f16_has_no_levels_and_is_exact_where_it_fits) {
     HEPTAD_NEEDS_DEVICE();
-    for (const auto& [type, seed] : {std::pair{Type::tf32, 14U}, {Type::bf16, 15U}, {Type::f16, 16U}}) {
+    const Counts counts = check_on_device(Type::f16, 1000, 16);
+    EXPECT_EQ(counts.with_levels, 0);
+    EXPECT_GT(counts.exact * 2, counts.products);
+}
+
+TEST(exact_device, batches_by_the_kernel_of_one_product_are_exact) {
+    HEPTAD_NEEDS_DEVICE();
+    const Counts counts = check_on_device(Type::f32, 500, 17, [](Case& x, Random&) { x.options.leaf = "cublaslt-batched"; });
+    EXPECT_GT(counts.with_levels * 2, counts.products);
+}
+
+TEST(exact_device, tf32_and_bf16_are_exact_where_they_fit_and_within_the_bound_elsewhere) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const auto& [type, seed] : {std::pair{Type::tf32, 14U}, {Type::bf16, 15U}}) {
         const Counts counts = check_on_device(type, 2500, seed);
         EXPECT_GT(counts.with_levels * 2, counts.products) << type_name(type);
         EXPECT_GT(counts.exact * 8, counts.products) << type_name(type);
