@@ -87,6 +87,8 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     Options options;
     options.device = settings.device;
     options.accuracy = settings.accuracy;
+    options.algorithm = settings.algorithm;
+    options.levels = settings.levels;
     options.workspace_limit_bytes = settings.workspace_limit_bytes;
     ProductContext context;
     context.stream = stream.handle();

@@ -15,6 +15,8 @@ struct DeviceBenchSettings {
     std::string device = "cuda";  // as options name it
     std::string device_name;      // as the maker does
     Accuracy accuracy = Accuracy::fast;
+    std::string algorithm = "auto";
+    int levels = -1;
     std::int64_t workspace_limit_bytes = 0;  // what the device has left
     ContestRules rules;
 };

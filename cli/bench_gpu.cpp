@@ -84,6 +84,8 @@ public:
         settings_.device = bench.device;
         settings_.device_name = info_.name;
         settings_.accuracy = bench.accuracy;
+        settings_.algorithm = bench.algorithm;
+        settings_.levels = bench.levels;
     }
 
     /// Memory for operands and workspace. Asked once: what products gave back stays in the pool and looks used.

@@ -11,9 +11,10 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kMostRounds = 1000;
+constexpr int kMostLevels = 20;
 
 struct BenchWords {
-    std::string types, sizes, shapes, accuracy, threads, device, rounds;
+    std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels;
 };
 
 ProblemSize bench_shape(const std::string& option, const std::string& word) {
@@ -113,6 +114,8 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    suite->add_option("--algorithm", words->algorithm, "auto (default) or a name of the catalogue")->type_name("NAME");
+    suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
     suite->add_option("--rounds", words->rounds, "samples of each (default: 7, 5 of large products)")->type_name("R");
     add_bench_options(*suite, *words, gpu->quick, gpu->json_file);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
@@ -126,6 +129,12 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
                 if (!words->device.empty()) {
                     cuda::device_index(words->device);  // or wrong usage
                     gpu->device = words->device;
+                }
+                if (!words->algorithm.empty()) {
+                    gpu->algorithm = words->algorithm;
+                }
+                if (!words->levels.empty()) {
+                    gpu->levels = static_cast<int>(parse_integer("--levels", words->levels, 0, kMostLevels));
                 }
                 if (!words->rounds.empty()) {
                     gpu->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));

@@ -97,6 +97,8 @@ struct BenchGpuArguments {
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     std::string device = "cuda";
+    std::string algorithm = "auto";
+    int levels = -1;      // -1: as many as pay
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file
 };

@@ -1,5 +1,6 @@
-// Writes the header with the passes that the CUDA backend has compiled in: the sums of a few algorithms as straight-line
-// code, in the order in which the runner hands them to a backend. Run at build time, on the machine that builds.
+// Writes the header with the passes that the CUDA backend has compiled in: the sums of a few algorithms as
+// straight-line code, in the order in which the runner hands them to a backend. Run at build time, on the machine that
+// builds.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -31,8 +32,8 @@ std::string term_text(int coefficient, const std::string& name, bool first) {
     return size == 1 ? fmt::format("{}{}", sign, name) : fmt::format("{}{} * {}", sign, size, name);
 }
 
-/// Few inputs, many outputs: all inputs are loaded, then each output is the sum of some. Shared sums would save additions,
-/// which are free next to the memory's speed, and cost registers, which are not.
+/// Few inputs, many outputs: all inputs are loaded, then each output is the sum of some. Shared sums would save
+/// additions, which are free next to the memory's speed, and cost registers, which are not.
 std::string sums_of_inputs(const std::vector<int>& coefficients, std::size_t inputs, std::size_t outputs) {
     std::string code;
     for (std::size_t i = 0; i < inputs; ++i) {
@@ -90,11 +91,12 @@ std::string pass_struct(const std::string& name, const CombinePass& pass) {
         "    static constexpr int kCoefficients[] = {{{}}};\n"
         "    template <class Load, class Inspect, class Store>\n"
         "    static __device__ __forceinline__ void run(Load&& load, [[maybe_unused]] bool watching,\n"
-        "                                               [[maybe_unused]] Inspect&& inspect, Store&& store) {{\n{}    }}\n"
+        "                                               [[maybe_unused]] Inspect&& inspect, Store&& store) {{\n{}    "
+        "}}\n"
         "}};\n",
         name, inputs, outputs, fmt::join(coefficients, ", "),
         inputs <= outputs ? sums_of_inputs(coefficients, inputs, outputs)
-                         : inputs_into_sums(coefficients, inputs, outputs));
+                          : inputs_into_sums(coefficients, inputs, outputs));
 }
 
 class Header {

@@ -135,7 +135,8 @@ LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
 }
 
 int stored_products(const Algorithm& algorithm, bool accumulate, const LevelStorage& storage) {
-    return accumulate || storage.products_apart ? algorithm.rank() : std::max(0, algorithm.rank() - algorithm.m * algorithm.n);
+    return accumulate || storage.products_apart ? algorithm.rank()
+                                                : std::max(0, algorithm.rank() - algorithm.m * algorithm.n);
 }
 
 const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate) {
@@ -285,9 +286,8 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
         bool below_adds = false;
         for (const bool accumulate : {false, true}) {
             if (accumulate ? adds : stores) {
-                level_bytes = std::max(level_bytes,
-                                       level_workspace_bytes(level, plan.change_basis, accumulate, block, plan.type,
-                                                             level_storage(plan, depth)));
+                level_bytes = std::max(level_bytes, level_workspace_bytes(level, plan.change_basis, accumulate, block,
+                                                                          plan.type, level_storage(plan, depth)));
                 if (level.mode == LevelMode::parallel) {
                     below_stores = true;
                 } else {

@@ -32,8 +32,8 @@ LevelPrograms level_programs(const std::string& algorithm, bool core);
 
 /// One operand of a level in parallel mode. Value v of the program lives in workspace block slot_of_value[v], or, if
 /// that is -1, in an input block or only inside the pass.
-/// Batched: every product has a block of its own, input blocks are copied and signs applied, so that all products of the
-/// level lie at equal distances and one call multiplies them.
+/// Batched: every product has a block of its own, input blocks are copied and signs applied, so that all products of
+/// the level lie at equal distances and one call multiplies them.
 struct OperandLayout {
     bool batched = false;
     std::vector<int> slot_of_value;

@@ -97,8 +97,8 @@ std::string to_string(const ProductPlan& plan) {
         "change-basis={} "
         "workspace-bytes={}{} predicted-s={} error-bound={}",
         plan.m, plan.k, plan.n, type_name(plan.type), plan.backend, plan.threads, levels_text(plan.levels), plan.leaf,
-        plan.fringe_leaf, plan.core_m, plan.core_k, plan.core_n, plan.extended ? " extended=yes" : "", plan.accumulate ? "yes" : "no",
-        plan.change_basis ? "yes" : "no", plan.workspace_bytes,
+        plan.fringe_leaf, plan.core_m, plan.core_k, plan.core_n, plan.extended ? " extended=yes" : "",
+        plan.accumulate ? "yes" : "no", plan.change_basis ? "yes" : "no", plan.workspace_bytes,
         plan.vendor_workspace_bytes > 0 ? fmt::format(" vendor-workspace-bytes={}", plan.vendor_workspace_bytes) : "",
         plan.predicted_s, plan.error_bound);
 }

@@ -60,8 +60,8 @@ void set_core(ProductPlan& plan) {
     }
     plan.levels.resize(kept);
     if (plan.extended) {
-        // Blocks at the bottom have sides in multiples of 16: every type's rows are aligned, and the tensor cores' tiles
-        // are full.
+        // Blocks at the bottom have sides in multiples of 16: every type's rows are aligned, and the tensor cores'
+        // tiles are full.
         constexpr std::int64_t kSide = 16;
         plan.core_m = round_up(plan.m, checked_mul(unit_m, kSide));
         plan.core_k = round_up(plan.k, checked_mul(unit_k, kSide));
@@ -114,8 +114,7 @@ bool rows_are_misaligned(const ProductPlan& plan) {
 
 /// On a device only a batch of products goes in one call; depth first, each is a product by itself.
 LeafUse leaf_use(const ProductPlan& plan) {
-    const bool alone =
-        plan.levels.empty() || (plan.backend == "cuda" && plan.levels.back().mode == LevelMode::serial);
+    const bool alone = plan.levels.empty() || (plan.backend == "cuda" && plan.levels.back().mode == LevelMode::serial);
     return alone ? LeafUse::whole_product : LeafUse::below_levels;
 }
 
@@ -230,8 +229,9 @@ const std::vector<std::string>& considered_algorithms() {
 std::vector<std::string> considered_on(const std::string& backend) {
     // Rectangular ones have no compiled passes there, and leaves that do not fill their tiles: 3x2x3-15 lost where it
     // was predicted to win.
-    return backend == "cuda" ? std::vector<std::string>{"winograd", "strassen", "winograd*winograd", "strassen*strassen"}
-                             : considered_algorithms();
+    return backend == "cuda"
+               ? std::vector<std::string>{"winograd", "strassen", "winograd*winograd", "strassen*strassen"}
+               : considered_algorithms();
 }
 
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
@@ -277,7 +277,8 @@ private:
             if (ring_admits(entry.algorithm.ring, problem_.type)) {
                 const LevelPlan level{name, mode, ""};
                 const bool core = entry.algorithm.basis.has_value();
-                const LevelStorage storage = level_storage(backend_of(problem_.options.device), "cublas-batched", true, mode);
+                const LevelStorage storage =
+                    level_storage(backend_of(problem_.options.device), "cublas-batched", true, mode);
                 candidates_.push_back(
                     {&entry, level, level_cost(level, core, false, storage), level_cost(level, core, true, storage)});
             }
@@ -469,8 +470,8 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
                      alignment_factor(plan, machine);
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
     if (plan.extended) {  // each matrix is read and written once
-        seconds += traffic_bytes({2, 2, 2, 0, false}, block, plan.type) / machine.combine_bytes_per_s +
-                   5 * machine.call_s;
+        seconds +=
+            traffic_bytes({2, 2, 2, 0, false}, block, plan.type) / machine.combine_bytes_per_s + 5 * machine.call_s;
     }
     if (plan.levels.empty()) {
         return seconds;

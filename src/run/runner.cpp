@@ -135,8 +135,9 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     backend.begin_product(workspace, reserved);
     const bool judges = is_float(plan.type) && !plan.levels.empty();
     DeferredGuard* const guard = judges ? backend.deferred_guard() : nullptr;
-    if (judges && guard == nullptr && !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha,
-                                              beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
+    if (judges && guard == nullptr &&
+        !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha,
+                       beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
         classical(plan.fringe_leaf);
         report.fell_back = true;
         return report;

@@ -55,8 +55,8 @@ BatchedProducts::~BatchedProducts() {
 }
 
 const BatchedProducts::Choice& BatchedProducts::choice(const StridedBatch& batch, std::int64_t workspace_bytes) {
-    const Key key{batch.op_a, batch.op_b, batch.m, batch.n, batch.k, batch.lda, batch.ldb, batch.ldc, batch.count,
-                  batch.data, batch.compute, workspace_bytes};
+    const Key key{batch.op_a, batch.op_b, batch.m,     batch.n,    batch.k,       batch.lda,
+                  batch.ldb,  batch.ldc,  batch.count, batch.data, batch.compute, workspace_bytes};
     const auto [found, added] = choices_.try_emplace(key);
     Choice& choice = found->second;
     if (!added) {
@@ -70,8 +70,8 @@ const BatchedProducts::Choice& BatchedProducts::choice(const StridedBatch& batch
     const Descriptors alone(batch, 1), many(batch, batch.count);
     cublasLtMatmulHeuristicResult_t result{};
     int results = 0;
-    const cublasStatus_t status = library.heuristic(handle_, alone.product, alone.a, alone.b, alone.c, alone.c,
-                                                    preference, 1, &result, &results);
+    const cublasStatus_t status =
+        library.heuristic(handle_, alone.product, alone.a, alone.b, alone.c, alone.c, preference, 1, &result, &results);
     library.preference_destroy(preference);
     cublasLtMatmulHeuristicResult_t checked{};
     if (status == CUBLAS_STATUS_SUCCESS && results > 0 &&

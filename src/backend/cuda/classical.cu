@@ -1,5 +1,5 @@
-// The classical product on the CUDA cores, for any strides: a tile of C per block, one register tile per thread, the next
-// slices of A and B on their way from memory while the present ones are multiplied.
+// The classical product on the CUDA cores, for any strides: a tile of C per block, one register tile per thread, the
+// next slices of A and B on their way from memory while the present ones are multiplied.
 #include <algorithm>
 
 #include "backend/cuda/device_code.cuh"

@@ -1,9 +1,9 @@
 // Combine passes: many matrices in, many out, every value read once and written once.
 //
-// Two kernels do all of them. `known_pass` has the additions of a pass that is run often compiled in (generated from the
-// .alg files, see tools/generate_passes.cpp); `any_pass` takes coefficients as arguments and multiplies by zeros where
-// the other skips. Both move 16 bytes at a time where the matrices allow it. Included by one file per element type, so
-// that they compile side by side.
+// Two kernels do all of them. `known_pass` has the additions of a pass that is run often compiled in (generated from
+// the .alg files, see tools/generate_passes.cpp); `any_pass` takes coefficients as arguments and multiplies by zeros
+// where the other skips. Both move 16 bytes at a time where the matrices allow it. Included by one file per element
+// type, so that they compile side by side.
 #pragma once
 
 #include <algorithm>
@@ -93,10 +93,10 @@ __device__ __forceinline__ void for_each_place(const Args& args, Body&& body) {
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
     for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; at < places; at += step) {
         // 32-bit division is several times faster.
-        const std::int64_t row = places <= 0xffffffffLL
-                                     ? static_cast<std::int64_t>(static_cast<std::uint32_t>(at) /
-                                                                 static_cast<std::uint32_t>(across))
-                                     : at / across;
+        const std::int64_t row =
+            places <= 0xffffffffLL
+                ? static_cast<std::int64_t>(static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(across))
+                : at / across;
         body(row, (at - row * across) * N);
     }
 }
@@ -134,7 +134,9 @@ struct Values {
         }
         return x;
     }
-    friend __device__ __forceinline__ Values operator-(const Values& x) { return Values() - x; }
+    friend __device__ __forceinline__ Values operator-(const Values& x) {
+        return Values() - x;
+    }
     friend __device__ __forceinline__ Values operator*(double c, Values x) {
 #pragma unroll
         for (int e = 0; e < N; ++e) {
@@ -437,9 +439,16 @@ template <class T>
 DeviceStatus launch_copy(const LinearLaunch& launch, cudaStream_t stream) {
     const DeviceMatrix& from = launch.inputs.front();
     const DeviceMatrix& to = launch.outputs.front();
-    const CopyArguments<T> args{static_cast<const T*>(from.data), static_cast<T*>(to.data), from.row_stride,
-                                to.row_stride, to.rows, to.cols, scalar_of<T>(launch.coefficients.front()),
-                                scalar_of<T>(launch.keep), launch.keep != 0, launch.guard};
+    const CopyArguments<T> args{static_cast<const T*>(from.data),
+                                static_cast<T*>(to.data),
+                                from.row_stride,
+                                to.row_stride,
+                                to.rows,
+                                to.cols,
+                                scalar_of<T>(launch.coefficients.front()),
+                                scalar_of<T>(launch.keep),
+                                launch.keep != 0,
+                                launch.guard};
     constexpr std::int64_t kWidth = kThreads * kOnTheirWay;
     const dim3 grid(static_cast<unsigned>((to.cols + kWidth - 1) / kWidth),
                     static_cast<unsigned>(std::min<std::int64_t>(to.rows, 65535)));

@@ -60,7 +60,8 @@ CublasLibrary open_library() {
         return library;  // stays open for the rest of the process
     }
     if (library.problem.empty()) {
-        library.problem = "libcublas.so was not found; install the CUDA toolkit's cuBLAS or set HEPTAD_CUBLAS to its path";
+        library.problem =
+            "libcublas.so was not found; install the CUDA toolkit's cuBLAS or set HEPTAD_CUBLAS to its path";
     }
     return library;
 }

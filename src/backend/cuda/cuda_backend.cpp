@@ -198,9 +198,9 @@ void CudaBackend::start(const GuardLimits& limits) {
 }
 
 void CudaBackend::watch(int operand, const ConstView& view) {
-    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), &state_->words()->max_bits[operand],
-                             state_->stream),
-                 "scan an operand");
+    check_launch(
+        launch_scan(scalar_type(view.type), device_matrix(view), &state_->words()->max_bits[operand], state_->stream),
+        "scan an operand");
 }
 
 void CudaBackend::answer_if_unsafe(const Product& product) {
@@ -288,9 +288,8 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool a
         return false;
     }
     const Product& one = batch[0];
-    const bool same_scalars = std::all_of(batch.begin(), batch.end(), [&](const Product& p) {
-        return p.alpha == one.alpha && p.beta == one.beta;
-    });
+    const bool same_scalars = std::all_of(batch.begin(), batch.end(),
+                                          [&](const Product& p) { return p.alpha == one.alpha && p.beta == one.beta; });
     const std::int64_t distance_a = common_distance(batch, [](const Product& p) -> ConstView { return p.a; });
     const std::int64_t distance_b = common_distance(batch, [](const Product& p) -> ConstView { return p.b; });
     const std::int64_t distance_c = common_distance(batch, [](const Product& p) -> ConstView { return p.c; });
@@ -306,12 +305,14 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool a
     const cudaDataType_t scale = type == Type::f64 ? CUDA_R_64F : CUDA_R_32F;
     // C stored by rows is its transpose stored by columns: C' = B' A'.
     const StridedBatch strided =
-        c.by_rows ? StridedBatch{op(b), op(a), one.c.cols, one.c.rows, one.a.cols, one.b.data, b.leading, distance_b,
-                                 one.a.data, a.leading, distance_a, one.c.data, c.leading, distance_c, count,
-                                 types.data, types.compute, scale, alpha.pointer(), beta.pointer()}
-                  : StridedBatch{op(a), op(b), one.c.rows, one.c.cols, one.a.cols, one.a.data, a.leading, distance_a,
-                                 one.b.data, b.leading, distance_b, one.c.data, c.leading, distance_c, count,
-                                 types.data, types.compute, scale, alpha.pointer(), beta.pointer()};
+        c.by_rows ? StridedBatch{op(b),      op(a),         one.c.cols, one.c.rows,      one.a.cols,
+                                 one.b.data, b.leading,     distance_b, one.a.data,      a.leading,
+                                 distance_a, one.c.data,    c.leading,  distance_c,      count,
+                                 types.data, types.compute, scale,      alpha.pointer(), beta.pointer()}
+                  : StridedBatch{op(a),      op(b),         one.c.rows, one.c.cols,      one.a.cols,
+                                 one.a.data, a.leading,     distance_a, one.b.data,      b.leading,
+                                 distance_b, one.c.data,    c.leading,  distance_c,      count,
+                                 types.data, types.compute, scale,      alpha.pointer(), beta.pointer()};
     if (as_one_alone && batched_products.multiply(strided, vendor_workspace, vendor_workspace_bytes, stream)) {
         return true;
     }
@@ -324,8 +325,8 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool a
     return true;
 }
 
-/// alpha * sum over i + j <= 3 of 2^(8(i+j)) A_i B_j + beta * C, mod 2^32. Limbs lie side by side along k, so the products
-/// of equal weight are one product with a longer inner dimension: [A_0 .. A_s] [B_s .. B_0]'.
+/// alpha * sum over i + j <= 3 of 2^(8(i+j)) A_i B_j + beta * C, mod 2^32. Limbs lie side by side along k, so the
+/// products of equal weight are one product with a longer inner dimension: [A_0 .. A_s] [B_s .. B_0]'.
 void CudaBackend::State::multiply_limbs(const Product& product) const {
     const std::int64_t m = product.c.rows, k = product.a.cols, n = product.c.cols;
     const std::int64_t depth = limb_depth(k);

@@ -1,4 +1,5 @@
-// The verbs on one stream of an NVIDIA device. Everything is enqueued and nothing waits; the views hold device pointers.
+// The verbs on one stream of an NVIDIA device. Everything is enqueued and nothing waits; the views hold device
+// pointers.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 namespace heptad::cuda {
 
 /// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances),
-/// "cublaslt-batched" (the same with the kernel that one of them alone would get), "cublas-int8" (i32 as 8-bit limbs on the tensor cores), "heptad" (our classical kernel on the CUDA cores).
+/// "cublaslt-batched" (the same with the kernel that one of them alone would get), "cublas-int8" (i32 as 8-bit limbs on
+/// the tensor cores), "heptad" (our classical kernel on the CUDA cores).
 class CudaBackend : public Backend, private DeferredGuard {
 public:
     /// `stream` is a cudaStream_t of that device (null: its default stream); it must outlive the backend.

@@ -19,8 +19,8 @@ struct DeviceMatrix {
     std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
 };
 
-/// What the device knows of its operands: the largest absolute value of A and of B, as the bits of a double (whose order
-/// is the order of the values, with NaN above infinity).
+/// What the device knows of its operands: the largest absolute value of A and of B, as the bits of a double (whose
+/// order is the order of the values, with NaN above infinity).
 struct GuardWords {
     unsigned long long max_bits[2];
 };
@@ -41,8 +41,8 @@ inline constexpr int kMostOutputs = 32;
 struct LinearLaunch {
     Scalar scalar = Scalar::f32;
     std::vector<DeviceMatrix> inputs, outputs;
-    std::vector<double> coefficients;  // outputs.size() rows of inputs.size()
-    double keep = 0;                   // 0: outputs are not read
+    std::vector<double> coefficients;     // outputs.size() rows of inputs.size()
+    double keep = 0;                      // 0: outputs are not read
     unsigned long long* watch = nullptr;  // where the largest absolute value of all inputs is noted
     Guard guard;
 };

@@ -133,9 +133,9 @@ std::pair<CombinePass, CombinePass> cut_in_two(const CombinePass& pass) {
     const auto can_cut = [&](std::size_t place) {
         for (std::size_t i = place; i < count; ++i) {
             for (const CombineTerm& term : pass.statements[i].terms) {
-                const bool made_before = std::any_of(
-                    pass.statements.begin(), pass.statements.begin() + static_cast<std::ptrdiff_t>(place),
-                    [&](const CombineStatement& statement) { return statement.target == term.source; });
+                const bool made_before =
+                    std::any_of(pass.statements.begin(), pass.statements.begin() + static_cast<std::ptrdiff_t>(place),
+                                [&](const CombineStatement& statement) { return statement.target == term.source; });
                 if (is_scratch(term.source) && made_before) {
                     return false;
                 }

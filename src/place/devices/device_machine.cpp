@@ -1,9 +1,11 @@
 #include "place/devices/device_machine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "algorithm/catalogue.hpp"
 #include "backend/cuda/cuda_backend.hpp"
@@ -100,7 +102,8 @@ private:
         stream_.synchronize();
     }
 
-    /// One after another for a while: products run at what clocks and power sustain, not at what a first one reaches.
+    /// Bursts of a few milliseconds with pauses between them, as products come in practice: a first call alone runs
+    /// faster than power allows for long, and an endless row of them slower than one ever will. The median counts.
     double seconds_of(const std::function<void()>& act) {
         const auto timed = [&](std::int64_t calls) {
             timer_.start(stream_.handle());
@@ -111,11 +114,16 @@ private:
             return timer_.seconds() / static_cast<double>(calls);
         };
         timed(1);
-        constexpr double kWarm = 0.02, kMeasured = 0.05;
-        const double guess = std::max(timed(2), 1e-6);
-        const auto calls = [&](double seconds) { return static_cast<std::int64_t>(std::ceil(seconds / guess)); };
-        timed(calls(kWarm));
-        return timed(std::max<std::int64_t>(calls(kMeasured), 2));
+        constexpr double kBurst = 0.005;
+        constexpr int kBursts = 5;
+        const auto calls = static_cast<std::int64_t>(std::ceil(kBurst / std::max(timed(1), 1e-6)));
+        std::vector<double> seconds;
+        for (int i = 0; i < kBursts; ++i) {
+            std::this_thread::sleep_for(std::chrono::duration<double>(kBurst));
+            seconds.push_back(timed(calls));
+        }
+        std::sort(seconds.begin(), seconds.end());
+        return seconds[kBursts / 2];
     }
 
     /// Seconds of one of `count` products that lie one after another; negative if they do not fit.

@@ -40,16 +40,23 @@ PlanStore& plan_store() {
 constexpr std::size_t kMostPlansKept = 4096;
 
 std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
-                                               const Options& options, bool accumulate,
-                                               const ProductContext& context) {
+                                               const Options& options, bool accumulate, const ProductContext& context) {
     std::int64_t limit = options.workspace_limit_bytes;
     if (context.workspace_bytes >= 0) {
         limit = std::min(limit, context.workspace_bytes);
     }
-    const PlanStore::Key key{m,     k,     n,
-                             type,  options.accuracy,  options.levels,
-                             accumulate, limit, options.algorithm,
-                             options.device, options.leaf, options.mode};
+    const PlanStore::Key key{m,
+                             k,
+                             n,
+                             type,
+                             options.accuracy,
+                             options.levels,
+                             accumulate,
+                             limit,
+                             options.algorithm,
+                             options.device,
+                             options.leaf,
+                             options.mode};
     PlanStore& store = plan_store();
     std::shared_ptr<const Machine> machine;
     {

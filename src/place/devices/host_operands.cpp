@@ -22,9 +22,8 @@ bool stored_by_rows(const char* name, const ConstView& view) {
         return true;
     }
     if (!is_column_contiguous(view)) {
-        fail(ErrorCode::input,
-             "{} (strides {} and {}) has no contiguous side; copy it before a product on a device", name,
-             view.row_stride, view.col_stride);
+        fail(ErrorCode::input, "{} (strides {} and {}) has no contiguous side; copy it before a product on a device",
+             name, view.row_stride, view.col_stride);
     }
     return false;
 }

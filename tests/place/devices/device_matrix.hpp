@@ -33,8 +33,8 @@ private:
 };
 
 /// Skips the test where no device can be used.
-#define HEPTAD_NEEDS_DEVICE()                                                  \
-    if (!::heptad::cuda::report().available) {                                 \
+#define HEPTAD_NEEDS_DEVICE()                                                   \
+    if (!::heptad::cuda::report().available) {                                  \
         GTEST_SKIP() << "no CUDA device: " << ::heptad::cuda::report().problem; \
     }
 

@@ -88,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(device, NonFinite,
 
 TEST(device_promises, sums_that_would_overflow_are_answered_classically) {
     HEPTAD_NEEDS_DEVICE();
-    GuardedMatrix a(Type::f32, 16, 16, Layout::rows), b(Type::f32, 16, 16, Layout::rows), c(Type::f32, 16, 16, Layout::rows);
+    GuardedMatrix a(Type::f32, 16, 16, Layout::rows), b(Type::f32, 16, 16, Layout::rows),
+        c(Type::f32, 16, 16, Layout::rows);
     a.fill(0);
     b.fill(0);
     for (std::int64_t i = 0; i < 16; ++i) {
@@ -163,9 +164,7 @@ TEST(device_promises, workspace_is_told_and_kept_to) {
                 EXPECT_TRUE(result.equals(expected)) << type_name(type) << " " << mode;
             }
             context.workspace_bytes = plan.workspace_bytes - 1;
-            EXPECT_EQ(refusal([&] {
-                          multiply_on_device(1, da.view(), db.view(), 0, dc.view(), plan, 0, context);
-                      }),
+            EXPECT_EQ(refusal([&] { multiply_on_device(1, da.view(), db.view(), 0, dc.view(), plan, 0, context); }),
                       ErrorCode::usage);
         }
     }
@@ -174,7 +173,9 @@ TEST(device_promises, workspace_is_told_and_kept_to) {
 /// Some entries of C against sums in double, which are exact here.
 void expect_product(const GuardedMatrix& a, const GuardedMatrix& b, double beta, const GuardedMatrix& old,
                     const GuardedMatrix& c, double allowed, std::mt19937& random) {
-    const auto pick = [&](std::int64_t limit) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(limit)); };
+    const auto pick = [&](std::int64_t limit) {
+        return static_cast<std::int64_t>(random() % static_cast<unsigned>(limit));
+    };
     for (int sample = 0; sample < 500; ++sample) {
         // The last row and column now and then: that is where an edge goes wrong.
         const std::int64_t i = sample % 5 == 0 ? c.view().rows - 1 : pick(c.view().rows);
@@ -263,8 +264,8 @@ TEST(device_promises, bad_operands_are_refused_and_nothing_is_written) {
     const auto product = [&](const ConstView& x, const ConstView& y, const View& z) {
         return refusal([&] { multiply_on_device(1, x, y, 0, z, options, context); });
     };
-    EXPECT_EQ(product(a.view(), db.view(), dc.view()), ErrorCode::input);  // A on the host
-    EXPECT_EQ(product(da.view(), db.view(), c.view()), ErrorCode::input);  // C on the host
+    EXPECT_EQ(product(a.view(), db.view(), dc.view()), ErrorCode::input);   // A on the host
+    EXPECT_EQ(product(da.view(), db.view(), c.view()), ErrorCode::input);   // C on the host
     EXPECT_EQ(product(da.view(), dc.view(), dc.view()), ErrorCode::input);  // overlap
     EXPECT_EQ(product(block(da.view(), 0, 0, 8, 7), db.view(), dc.view()), ErrorCode::input);
     EXPECT_EQ(product({nullptr, Type::f32, 8, 8, 8, 1}, db.view(), dc.view()), ErrorCode::input);

@@ -65,7 +65,8 @@ TEST(exact_device, f16_has_no_levels_and_is_exact_where_it_fits) {
 
 TEST(exact_device, batches_by_the_kernel_of_one_product_are_exact) {
     HEPTAD_NEEDS_DEVICE();
-    const Counts counts = check_on_device(Type::f32, 500, 17, [](Case& x, Random&) { x.options.leaf = "cublaslt-batched"; });
+    const Counts counts =
+        check_on_device(Type::f32, 500, 17, [](Case& x, Random&) { x.options.leaf = "cublaslt-batched"; });
     EXPECT_GT(counts.with_levels * 2, counts.products);
 }
 

@@ -225,7 +225,8 @@ inline ConstView meant(const View& view, bool transpose) {
     return transpose ? transposed(ConstView(view)) : ConstView(view);
 }
 
-/// Who is tested: how it plans, and how it multiplies. The matrices are in host memory; what is written there is judged.
+/// Who is tested: how it plans, and how it multiplies. The matrices are in host memory; what is written there is
+/// judged.
 struct Contestant {
     std::function<ProductPlan(const Case&, const Options&, const ProductContext&)> plan;
     std::function<RunReport(const Case&, const Operands&, const Options&, const ProductContext&)> multiply;
