@@ -242,8 +242,9 @@ public:
     Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits)
         : problem_(problem), machine_(machine), limits_(limits), best_(plan_with_levels(problem, machine, {})) {
         classical_s_ = best_.predicted_s;
+        const bool reduced = problem.type == Type::tf32 || problem.type == Type::bf16;
         growth_limit_ = is_float(problem.type) && problem.options.accuracy == Accuracy::balanced
-                            ? limits.balanced_growth
+                            ? limits.balanced_growth / (reduced ? limits.reduced_precision_growth : 1)
                             : HUGE_VAL;
     }
 

@@ -74,7 +74,7 @@ std::byte* thread_scratch(std::int64_t bytes) {
 #endif
         held_bytes = bytes;
     }
-    return memory.get();
+    return memory.get();  // NOLINT(clang-analyzer-unix.Malloc): a thread_local is not destroyed on return
 }
 
 /// A strided matrix of one type, with unsigned integers for i32.

@@ -111,7 +111,7 @@ HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int
 
 template <class T, int rows>
 HEPTAD_INLINE void small_rows(const SmallProduct<T>& s, std::int64_t i) {
-    constexpr int width = lanes<T>;
+    constexpr std::int64_t width = lanes<T>;
     std::int64_t j = 0;
     for (; j + 3 * width <= s.n; j += 3 * width) {
         small_tile<T, rows, 3>(s, i, j, 0);

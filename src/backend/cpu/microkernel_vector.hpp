@@ -30,7 +30,7 @@ namespace {
 
 template <class T, int bytes>
 struct VectorType {
-    typedef T type __attribute__((vector_size(bytes)));
+    typedef T type __attribute__((vector_size(bytes)));  // NOLINT(modernize-use-using): GCC drops the attribute there
 };
 template <class T, int bytes = HEPTAD_VECTOR_BYTES>
 using Vector = typename VectorType<T, bytes>::type;

@@ -37,7 +37,7 @@ HEPTAD_INLINE void pack_transposing(std::int64_t k, const T* source, std::int64_
     std::int64_t p = 0;
     for (; p + square <= k; p += square) {
         HEPTAD_UNROLL
-        for (int s = 0; s < squares; ++s) {
+        for (std::int64_t s = 0; s < squares; ++s) {
             transpose_square(source + s * square * stride + p, stride, packed + p * panel + s * square, panel);
         }
         for (int i = squares * square; i < panel; ++i) {

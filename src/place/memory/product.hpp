@@ -12,7 +12,7 @@ struct ProductContext {
     int threads = 0;  // 0: all cores
     void* workspace = nullptr;
     std::int64_t workspace_bytes = -1;  // -1: none given, take our own
-    void* stream = nullptr;  // of a device (a cudaStream_t)
+    void* stream = nullptr;             // of a device (a cudaStream_t)
     RunHooks hooks;
 };
 
