@@ -209,12 +209,15 @@ TEST(api_options, words_that_are_not_known_are_refused) {
     Options options;
     options.algorithm = "abacus";
     EXPECT_EQ(code(options), ErrorCode::usage);
-    for (const char* device : {"abacus", "cuda:99", ""}) {
+    for (const char* device : {"abacus", "cuda:x", ""}) {
         options = {};
         options.device = device;
         EXPECT_EQ(code(options), ErrorCode::usage) << device;
         EXPECT_EQ(code(options), ErrorCode::usage) << device << ", again";
     }
+    options = {};
+    options.device = "cuda:99";  // a word that is known, for a device that is not there
+    EXPECT_EQ(code(options), ErrorCode::resource);
     for (const char* device : {"cpu", "reference"}) {
         options = {};
         options.device = device;

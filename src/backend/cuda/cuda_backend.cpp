@@ -413,13 +413,7 @@ void CudaBackend::copy(const ConstView& from, const View& to) {
 }
 
 std::vector<std::string> CudaBackend::leaves(Type type) const {
-    if (type == Type::i32) {
-        return {kLimbLeaf, "heptad"};
-    }
-    if (type == Type::gf2 || type == Type::boolean) {
-        return {};
-    }
-    return {"cublas", "cublas-batched", "cublaslt-batched", "heptad"};
+    return device_leaves(type);
 }
 
 std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <heptad/heptad.hpp>
+
 namespace heptad::cuda {
 
 struct DeviceInfo {
@@ -29,6 +31,8 @@ Report report();
 void require_device(int device);
 /// The number in "cuda" or "cuda:1". Throws Error(usage) for anything else.
 int device_index(const std::string& name);
+/// Names of the leaves for a type, best first by default knowledge; the same in every build.
+std::vector<std::string> device_leaves(Type type);
 /// Does the name mean an NVIDIA device?
 bool is_device_name(const std::string& name);
 

@@ -2,12 +2,25 @@
 #include <cctype>
 
 #include "backend/cuda/device.hpp"
+#include "base/device_layout.hpp"
 #include "base/error.hpp"
 
 namespace heptad::cuda {
 
 bool is_device_name(const std::string& name) {
     return name == "cuda" || name.starts_with("cuda:");
+}
+
+std::vector<std::string> device_leaves(Type type) {
+    switch (type) {
+        case Type::i32:
+            return {kLimbLeaf, "heptad"};
+        case Type::gf2:
+        case Type::boolean:
+            return {};
+        default:
+            return {"cublas", "cublas-batched", "cublaslt-batched", "heptad"};
+    }
 }
 
 int device_index(const std::string& name) {

@@ -1,5 +1,6 @@
 #include "place/devices/device_product.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,14 @@ PlanStore& plan_store() {
 
 constexpr std::size_t kMostPlansKept = 4096;
 
+void validate_leaf(const std::string& leaf, Type type) {
+    const std::vector<std::string> leaves = cuda::device_leaves(type);
+    if (std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on cuda; there is {}", leaf, type_name(type),
+             fmt::join(leaves, ", "));
+    }
+}
+
 std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
                                                const Options& options, bool accumulate, const ProductContext& context) {
     std::int64_t limit = options.workspace_limit_bytes;
@@ -72,6 +81,9 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
     }
     if (type == Type::gf2 || type == Type::boolean) {
         fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
+    }
+    if (options.leaf != "auto") {
+        validate_leaf(options.leaf, type);
     }
     Problem problem{m, k, n, type, 1, options};
     problem.options.accumulate = accumulate;
@@ -183,6 +195,8 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
         fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
     }
     check_plan(plan);
+    validate_leaf(plan.leaf, plan.type);
+    validate_leaf(plan.fringe_leaf, plan.type);
     if (common_place(a, b, c, device) == Place::host) {
         return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
     }

@@ -79,7 +79,8 @@ Backend& backend_named(const std::string& name, int threads) {
         } else if (name == "reference") {
             backend = std::make_unique<ReferenceBackend>();
         } else {
-            fail(ErrorCode::usage, "'{}' is not a device of this build; the devices are auto, cpu and reference", name);
+            fail(ErrorCode::usage, "'{}' is not a device of this build; the devices are auto, cpu, reference and cuda",
+                 name);
         }
     }
     return *backend;

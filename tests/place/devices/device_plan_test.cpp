@@ -104,6 +104,9 @@ TEST(device_plan, balanced_takes_less_growth_from_types_that_round_more) {
 TEST(device_plan, bit_matrices_and_unknown_devices_are_refused) {
     EXPECT_THROW(plan_device_product(64, 64, 64, Type::gf2, fast_on_device(), {}), Error);
     Options options = fast_on_device();
+    options.leaf = "openblas";
+    EXPECT_THROW(plan_device_product(64, 64, 64, Type::f32, options, {}), Error);
+    options = fast_on_device();
     options.device = "cuda:x";
     EXPECT_THROW(plan_device_product(64, 64, 64, Type::f32, options, {}), Error);
 }

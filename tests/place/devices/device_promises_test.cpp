@@ -50,7 +50,7 @@ ErrorCode refusal(const std::function<void()>& act) {
     return ErrorCode::internal;
 }
 
-class NonFinite : public testing::TestWithParam<std::tuple<Type, int, const char*, double>> {};
+class NonFinite : public testing::TestWithParam<std::tuple<Type, int, std::string, double>> {};
 
 TEST_P(NonFinite, entries_spread_as_in_the_classical_product) {
     HEPTAD_NEEDS_DEVICE();
@@ -81,10 +81,17 @@ TEST_P(NonFinite, entries_spread_as_in_the_classical_product) {
     }
 }
 
+std::string case_name(const testing::TestParamInfo<NonFinite::ParamType>& of) {
+    const auto& [type, levels, mode, beta] = of.param;
+    return fmt::format("{}_{}_levels_{}_beta_{}", type_name(type), levels, mode, static_cast<int>(beta));
+}
+
 INSTANTIATE_TEST_SUITE_P(device, NonFinite,
                          testing::Combine(testing::Values(Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16),
-                                          testing::Values(1, 2), testing::Values("parallel", "serial"),
-                                          testing::Values(0.0, 2.0)));
+                                          testing::Values(1, 2),
+                                          testing::Values(std::string("parallel"), std::string("serial")),
+                                          testing::Values(0.0, 2.0)),
+                         case_name);
 
 TEST(device_promises, sums_that_would_overflow_are_answered_classically) {
     HEPTAD_NEEDS_DEVICE();
