@@ -551,14 +551,14 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem);
-    const ProductPlan plan = best_plan(problem, machine, limits);
+    ProductPlan plan = best_plan(problem, machine, limits);
     const bool has_fringes = plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
     const bool worth_a_look = plan.backend == "cuda" && problem.options.levels < 0 &&
                               problem.options.workspace_limit_bytes > 0 &&
                               std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
                               (has_fringes || rows_are_misaligned(plan));
     if (worth_a_look) {
-        const ProductPlan extended = extended_plan(problem, machine, limits);
+        ProductPlan extended = extended_plan(problem, machine, limits);
         if (extended.predicted_s * limits.least_gain < plan.predicted_s &&
             extended.workspace_bytes <= problem.options.workspace_limit_bytes) {
             return extended;

@@ -346,8 +346,8 @@ void CudaBackend::State::multiply_limbs(const Product& product) const {
         return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(x)));
     };
     for (int shift = 0; shift < 4; ++shift) {
-        const std::int32_t alpha = std::bit_cast<std::int32_t>(std::bit_cast<std::uint32_t>(wrapped(product.alpha))
-                                                               << static_cast<unsigned>(8 * shift));
+        const auto alpha = std::bit_cast<std::int32_t>(std::bit_cast<std::uint32_t>(wrapped(product.alpha))
+                                                       << static_cast<unsigned>(8 * shift));
         const std::int32_t beta = shift == 0 ? wrapped(product.beta) : 1;
         const signed char* const part_a = limbs_a;
         const signed char* const part_b = limbs_b + (3 - shift) * depth;
