@@ -60,7 +60,7 @@ typedef struct heptad_options {
     const char* algorithm; /* "auto" or a name of the catalogue */
     int levels;            /* -1: as many as pay */
     heptad_accuracy accuracy;
-    const char* device;            /* "auto", "cpu", "reference" */
+    const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1" */
     const char* leaf;              /* "auto" */
     const char* mode;              /* "auto", "serial", "parallel" */
     int accumulate;                /* heptad_plan_create: beta will not be zero */
@@ -77,6 +77,9 @@ HEPTAD_C_API void heptad_context_destroy(heptad_context* context);
 HEPTAD_C_API heptad_status heptad_context_set_threads(heptad_context* context, int threads);
 /* The memory must lie outside A, B and C, gaps between their rows included. */
 HEPTAD_C_API heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes);
+/* Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is device
+   memory then. */
+HEPTAD_C_API heptad_status heptad_context_set_stream(heptad_context* context, void* stream);
 /* May be called from any thread, or a signal handler, while a product runs with this context. */
 HEPTAD_C_API void heptad_context_cancel(heptad_context* context);
 

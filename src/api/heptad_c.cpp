@@ -130,6 +130,13 @@ heptad_status heptad_context_set_workspace(heptad_context* context, void* memory
     });
 }
 
+heptad_status heptad_context_set_stream(heptad_context* context, void* stream) {
+    return guarded([&] {
+        require(context, "context");
+        context->context.set_stream(stream);
+    });
+}
+
 void heptad_context_cancel(heptad_context* context) {
     if (context != nullptr) {
         context->cancel.cancel();

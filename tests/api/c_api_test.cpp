@@ -57,6 +57,7 @@ TEST(c_api, options_and_contexts_are_heeded) {
     EXPECT_NE(memory, std::vector<unsigned char>(100000));  // the sums were made there
     EXPECT_EQ(heptad_context_set_threads(context, -1), HEPTAD_USAGE);
     EXPECT_EQ(heptad_context_set_workspace(context, nullptr, 10), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_context_set_stream(context, nullptr), HEPTAD_OK);  // means nothing to a product on the CPU
     heptad_context_cancel(context);
     EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context),
               HEPTAD_CANCELLED);
@@ -130,6 +131,7 @@ TEST(c_api, null_pointers_are_refused_or_harmless) {
     EXPECT_EQ(heptad_context_create(nullptr), HEPTAD_USAGE);
     EXPECT_EQ(heptad_context_set_threads(nullptr, 1), HEPTAD_USAGE);
     EXPECT_EQ(heptad_context_set_workspace(nullptr, nullptr, 0), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_context_set_stream(nullptr, nullptr), HEPTAD_USAGE);
     EXPECT_EQ(heptad_plan_create(nullptr, 1, 1, 1, HEPTAD_F32, nullptr, nullptr), HEPTAD_USAGE);
     heptad_plan* plan = nullptr;
     EXPECT_EQ(heptad_plan_parse(&plan, nullptr), HEPTAD_USAGE);

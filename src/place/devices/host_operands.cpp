@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
+#include <vector>
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
@@ -68,6 +70,25 @@ std::int64_t panel_rows(std::int64_t m, std::int64_t k, std::int64_t n) {
     return round_up((m + panels - 1) / panels, 64);
 }
 
+/// Waits when the scope is left, by an error too: memory must not be given back while it is still in use.
+class WaitAtEnd {
+public:
+    explicit WaitAtEnd(std::initializer_list<const cuda::Stream*> streams) : streams_(streams) {}
+    ~WaitAtEnd() {
+        for (const cuda::Stream* stream : streams_) {
+            try {
+                stream->synchronize();
+            } catch (const Error&) {  // the error that matters is already on its way, or was thrown before
+            }
+        }
+    }
+    WaitAtEnd(const WaitAtEnd&) = delete;
+    WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+
+private:
+    std::vector<const cuda::Stream*> streams_;
+};
+
 using PanelProduct = std::function<RunReport(const ConstView&, const ConstView&, const View&, const ProductContext&)>;
 
 RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, const View& c, std::int64_t rows,
@@ -91,6 +112,7 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
                      download.handle());
         }
     };
+    const WaitAtEnd wait({&upload, &compute, &download});
     int turn = 0;
     for (std::int64_t row = 0; row < c.rows; row += rows, turn ^= 1) {
         Panel& panel = panels[turn];
