@@ -233,11 +233,4 @@ double Timer::seconds() const {
     return static_cast<double>(milliseconds) * 1e-3;
 }
 
-PinnedMemory::PinnedMemory(std::int64_t bytes) {
-    check(cudaMallocHost(&data_, static_cast<std::size_t>(bytes)), "allocate pinned memory");
-}
-PinnedMemory::~PinnedMemory() {
-    cudaFreeHost(data_);
-}
-
 }  // namespace heptad::cuda

@@ -117,17 +117,4 @@ private:
     void* stop_ = nullptr;
 };
 
-/// Host memory that the device reads and writes at full speed, and without waiting for it.
-class PinnedMemory {
-public:
-    explicit PinnedMemory(std::int64_t bytes);
-    ~PinnedMemory();
-    PinnedMemory(const PinnedMemory&) = delete;
-    PinnedMemory& operator=(const PinnedMemory&) = delete;
-    void* data() const { return data_; }
-
-private:
-    void* data_ = nullptr;
-};
-
 }  // namespace heptad::cuda

@@ -61,10 +61,6 @@ double Timer::seconds() const {
 std::optional<double> energy_joules(int) {
     return std::nullopt;
 }
-PinnedMemory::PinnedMemory(std::int64_t) {
-    refuse();
-}
-PinnedMemory::~PinnedMemory() = default;
 
 struct CudaBackend::State {};
 CudaBackend::CudaBackend(int, void*) {

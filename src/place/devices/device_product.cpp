@@ -187,14 +187,7 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
                              const ProductPlan& plan, int device, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
     cuda::require_device(device);
-    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
-        fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
-             type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
-    }
-    if (beta != 0 && !plan.accumulate) {
-        fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
-    }
-    check_plan(plan);
+    validate_plan(plan, a, b, beta);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);
     if (common_place(a, b, c, device) == Place::host) {
@@ -202,13 +195,6 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     return enqueue(alpha, a, b, beta, c, plan, device, context);
-}
-
-void forget_device_machines() {
-    PlanStore& store = plan_store();
-    const std::lock_guard lock(store.mutex);
-    store.plans.clear();
-    store.machines.clear();
 }
 
 }  // namespace heptad

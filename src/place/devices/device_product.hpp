@@ -20,7 +20,4 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, int device, const ProductContext& context);
 
-/// The descriptions of devices were changed (`heptad tune`): read them again.
-void forget_device_machines();
-
 }  // namespace heptad

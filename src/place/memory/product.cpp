@@ -287,14 +287,7 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                              const ProductPlan& plan, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
-        fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
-             type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
-    }
-    if (beta != 0 && !plan.accumulate) {
-        fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
-    }
-    check_plan(plan);
+    validate_plan(plan, a, b, beta);
     return execute(*make_ready(plan), alpha, a, b, beta, c, context);
 }
 

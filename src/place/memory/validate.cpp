@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/planner.hpp"
 
 namespace heptad {
 namespace {
@@ -166,6 +167,17 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
     if (may_overlap(a, c) || may_overlap(b, c)) {
         fail(ErrorCode::input, "C overlaps {}; give it memory of its own", may_overlap(a, c) ? "A" : "B");
     }
+}
+
+void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta) {
+    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
+        fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
+             type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
+    }
+    if (beta != 0 && !plan.accumulate) {
+        fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
+    }
+    check_plan(plan);
 }
 
 void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c) {
