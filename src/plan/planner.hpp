@@ -20,8 +20,6 @@ struct PlannerLimits {
     int most_levels = 5;
     /// `balanced`: growth of the error on random data over the classical product's; "about one decimal digit".
     double balanced_growth = 10;
-    /// tf32 and bf16 round sums and products on the way too: measured 1.5 times the growth that f32 and f64 show.
-    double reduced_precision_growth = 1.5;
     /// A fast plan must be predicted this much faster than the classical product to be taken: predictions are that
     /// good.
     double least_gain = 1.07;

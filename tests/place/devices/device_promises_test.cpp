@@ -201,14 +201,14 @@ TEST(device_promises, misaligned_rows_are_extended_and_the_result_is_right_to_th
     for (const Type type : {Type::i32, Type::tf32, Type::bf16, Type::f32, Type::f64}) {
         for (const double beta : {0.0, 2.0}) {
             for (const Layout layout : {Layout::rows, Layout::columns}) {
-                GuardedMatrix a(type, 2053, 2049, layout), b(type, 2049, 2051, layout), c(type, 2053, 2051, layout);
+                GuardedMatrix a(type, 4101, 4097, layout), b(type, 4097, 4099, layout), c(type, 4101, 4099, layout);
                 a.fill_random(random, 1);
                 b.fill_random(random, 1);
                 c.fill_random(random, 1);
                 const GuardedMatrix old = c, old_a = a;
                 Options options = on_device(-1, "auto", "auto");
                 options.accumulate = beta != 0;
-                const ProductPlan plan = plan_device_product(2053, 2049, 2051, type, options, {});
+                const ProductPlan plan = plan_device_product(4101, 4097, 4099, type, options, {});
                 if (type == Type::tf32 || type == Type::bf16 || type == Type::i32) {
                     EXPECT_TRUE(plan.extended) << to_string(plan);
                 }
