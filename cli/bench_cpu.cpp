@@ -54,12 +54,15 @@ std::vector<ProblemSize> suite_shapes(Type type, bool quick) {
     return shapes;
 }
 
-ContestRules rules_for(const ProblemSize& size, bool quick) {
+ContestRules rules_for(const ProblemSize& size, const BenchCpuArguments& bench) {
     ContestRules rules;
     const double operations = operation_count(size);
-    rules.rounds = operations <= kSmallOperations ? 9 : 5;
-    if (quick) {
+    if (bench.rounds > 0) {
+        rules.rounds = bench.rounds;
+    } else if (bench.quick) {
         rules.rounds = operations >= kLargeOperations ? 3 : 5;
+    } else {
+        rules.rounds = operations <= kSmallOperations ? 9 : operations < kLargeOperations ? 7 : 5;
     }
     return rules;
 }
@@ -81,7 +84,7 @@ std::vector<Line> lines_of(const BenchCpuArguments& bench) {
     std::vector<Line> lines;
     for (const Type type : bench.types) {
         for (const ProblemSize& size : bench.shapes.empty() ? suite_shapes(type, bench.quick) : bench.shapes) {
-            const ContestRules rules = rules_for(size, bench.quick);
+            const ContestRules rules = rules_for(size, bench);
             lines.push_back({type, size, rules, guessed_seconds(type, size, rules)});
         }
     }
@@ -112,6 +115,8 @@ void run(const BenchCpuArguments& bench) {
     BenchSettings settings;
     settings.suite = "cpu";
     settings.accuracy = bench.accuracy;
+    settings.algorithm = bench.algorithm;
+    settings.levels = bench.levels;
     settings.threads = bench.threads > 0 ? bench.threads : available_cores();
     const std::vector<Line> lines = lines_of(bench);
     double total_s = 0, done_s = 0;

@@ -55,6 +55,26 @@ void add_threads_option(CLI::App& suite, BenchWords& words) {
     suite.add_option("--threads", words.threads, "threads of Heptad and of the libraries")->type_name("N");
 }
 
+/// What the planner and the suite decide unless told.
+void add_force_options(CLI::App& suite, BenchWords& words) {
+    suite.add_option("--algorithm", words.algorithm, "auto (default) or a name of the catalogue")->type_name("NAME");
+    suite.add_option("--levels", words.levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite.add_option("--rounds", words.rounds, "samples of each (default: by the size of the product)")->type_name("R");
+}
+
+template <class Arguments>
+void set_forced(const BenchWords& words, Arguments& arguments) {
+    if (!words.algorithm.empty()) {
+        arguments.algorithm = words.algorithm;
+    }
+    if (!words.levels.empty()) {
+        arguments.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostLevels));
+    }
+    if (!words.rounds.empty()) {
+        arguments.rounds = static_cast<int>(parse_integer("--rounds", words.rounds, 1, kMostRounds));
+    }
+}
+
 Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     CLI::App* suite = bench.add_subcommand("cpu", "f32, f64 and i32 over many shapes");
     auto words = std::make_shared<BenchWords>();
@@ -64,6 +84,7 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     add_bench_options(*suite, *words, cpu->quick, cpu->json_file);
     add_threads_option(*suite, *words);
+    add_force_options(*suite, *words);
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
@@ -72,6 +93,7 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
                 cpu->shapes = bench_sizes(words->sizes);
                 cpu->accuracy = bench_accuracy(words->accuracy);
                 cpu->threads = thread_count(words->threads);
+                set_forced(*words, *cpu);
                 return Invocation(*cpu);
             }};
 }
@@ -114,9 +136,7 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
-    suite->add_option("--algorithm", words->algorithm, "auto (default) or a name of the catalogue")->type_name("NAME");
-    suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: 7, 5 of large products)")->type_name("R");
+    add_force_options(*suite, *words);
     add_bench_options(*suite, *words, gpu->quick, gpu->json_file);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
     return {suite, [words, gpu] {
@@ -130,15 +150,7 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
                     cuda::device_index(words->device);  // or wrong usage
                     gpu->device = words->device;
                 }
-                if (!words->algorithm.empty()) {
-                    gpu->algorithm = words->algorithm;
-                }
-                if (!words->levels.empty()) {
-                    gpu->levels = static_cast<int>(parse_integer("--levels", words->levels, 0, kMostLevels));
-                }
-                if (!words->rounds.empty()) {
-                    gpu->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
-                }
+                set_forced(*words, *gpu);
                 return Invocation(*gpu);
             }};
 }

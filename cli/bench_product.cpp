@@ -134,6 +134,8 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     const std::size_t vendors = contestants.size();
     Options options;
     options.accuracy = settings.accuracy;
+    options.algorithm = settings.algorithm;
+    options.levels = settings.levels;
     Context context;
     context.set_threads(settings.threads);
     context.set_cancel(interrupt_token());

@@ -20,6 +20,8 @@ struct BenchSettings {
     std::string suite;
     Accuracy accuracy = Accuracy::fast;
     int threads = 1;
+    std::string algorithm = "auto";
+    int levels = -1;  // -1: as many as pay
     ContestRules rules;
 };
 

@@ -14,7 +14,8 @@ constexpr Type kTypes[] = {Type::f32, Type::f64, Type::i32};
 
 double leaf_rate(const Machine& machine, const std::string& leaf, Type type) {
     const auto n = static_cast<double>(kTypicalLeaf);
-    return 2 * n * n * n / leaf_seconds(machine, leaf, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf);
+    return 2 * n * n * n /
+           leaf_seconds(machine, leaf, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf, LeafUse::below_levels);
 }
 
 }  // namespace

@@ -101,9 +101,10 @@ double default_seconds(Type type, int threads, double volume) {
     return 1e-7 + 2 * std::exp2(volume) / (peak * threads * size / (size + 64));
 }
 
-double profile_seconds(const LeafProfile& profile, std::int64_t m, std::int64_t k, std::int64_t n) {
+double profile_seconds(const LeafProfile& profile, std::int64_t m, std::int64_t k, std::int64_t n, LeafUse use) {
     const Place here(m, k, n);
-    const double square = square_log_seconds(profile.samples, here.volume());
+    const bool in_batches = use == LeafUse::below_levels && !profile.in_batches.empty();
+    const double square = square_log_seconds(in_batches ? profile.in_batches : profile.samples, here.volume());
     if (!std::isfinite(square)) {
         return default_seconds(profile.type, profile.threads, here.volume());
     }
@@ -124,12 +125,12 @@ const LeafProfile* find_profile(const Machine& machine, const std::string& leaf,
 }  // namespace
 
 double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
-                    std::int64_t n) {
+                    std::int64_t n, LeafUse use) {
     m = std::max<std::int64_t>(m, 1);
     k = std::max<std::int64_t>(k, 1);
     n = std::max<std::int64_t>(n, 1);
     if (const LeafProfile* profile = find_profile(machine, leaf, type)) {
-        return profile_seconds(*profile, m, k, n);
+        return profile_seconds(*profile, m, k, n, use);
     }
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
@@ -166,7 +167,7 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
         for (const LeafProfile& profile : machine.leaves) {
             if (profile.type == type && is_whole_call(profile.leaf) == vendor_threads &&
                 !(use == LeafUse::whole_product && is_batched_call(profile.leaf))) {
-                const double seconds = profile_seconds(profile, m, k, n);
+                const double seconds = profile_seconds(profile, m, k, n, use);
                 const bool against_library = best != nullptr && is_whole_call(best->leaf) && !vendor_threads;
                 if (best == nullptr || seconds < best_s * (against_library ? beyond_doubt : clearly)) {
                     best = &profile;
@@ -189,6 +190,18 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     return best != nullptr ? best->leaf : std::string();
 }
 
+namespace {
+
+nlohmann::ordered_json samples_json(const std::vector<LeafSample>& samples) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const LeafSample& s : samples) {
+        list.push_back({s.m, s.k, s.n, s.seconds});
+    }
+    return list;
+}
+
+}  // namespace
+
 std::string print_machine(const Machine& machine) {
     nlohmann::ordered_json json;
     json["cpu"] = machine.cpu;
@@ -199,15 +212,12 @@ std::string print_machine(const Machine& machine) {
     json["call_s"] = machine.call_s;
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
-        nlohmann::ordered_json samples = nlohmann::ordered_json::array();
-        for (const LeafSample& s : profile.samples) {
-            samples.push_back({s.m, s.k, s.n, s.seconds});
-        }
         json["leaves"].push_back({{"leaf", profile.leaf},
                                   {"type", type_name(profile.type)},
                                   {"threads", profile.threads},
                                   {"misaligned", profile.misaligned},
-                                  {"samples_m_k_n_s", samples}});
+                                  {"samples_m_k_n_s", samples_json(profile.samples)},
+                                  {"in_batches_m_k_n_s", samples_json(profile.in_batches)}});
     }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -219,6 +229,17 @@ Machine parse_machine(const std::string& json) {
         }
     };
     const auto is_positive = [](double x) { return std::isfinite(x) && x > 0; };
+    const auto samples = [&](const nlohmann::json& list) {
+        std::vector<LeafSample> result;
+        for (const auto& s : list) {
+            const LeafSample sample{s.at(0).get<std::int64_t>(), s.at(1).get<std::int64_t>(),
+                                    s.at(2).get<std::int64_t>(), s.at(3).get<double>()};
+            require(sample.m >= 1 && sample.k >= 1 && sample.n >= 1, "a sample with a size below 1");
+            require(is_positive(sample.seconds), "a sample whose time is not positive");
+            result.push_back(sample);
+        }
+        return result;
+    };
     try {
         const auto root = nlohmann::json::parse(json);
         Machine machine;
@@ -240,12 +261,9 @@ Machine parse_machine(const std::string& json) {
             require(profile.threads >= 1, "fewer threads than 1");
             profile.misaligned = entry.value("misaligned", 1.0);
             require(is_positive(profile.misaligned), "a factor that is not positive");
-            for (const auto& s : entry.at("samples_m_k_n_s")) {
-                const LeafSample sample{s.at(0).get<std::int64_t>(), s.at(1).get<std::int64_t>(),
-                                        s.at(2).get<std::int64_t>(), s.at(3).get<double>()};
-                require(sample.m >= 1 && sample.k >= 1 && sample.n >= 1, "a sample with a size below 1");
-                require(is_positive(sample.seconds), "a sample whose time is not positive");
-                profile.samples.push_back(sample);
+            profile.samples = samples(entry.at("samples_m_k_n_s"));
+            if (entry.contains("in_batches_m_k_n_s")) {
+                profile.in_batches = samples(entry.at("in_batches_m_k_n_s"));
             }
             machine.leaves.push_back(std::move(profile));
         }

@@ -22,6 +22,8 @@ struct LeafProfile {
     std::vector<LeafSample> samples;
     /// How many times longer a product takes whose rows do not begin on 16-byte boundaries (devices).
     double misaligned = 1;
+    /// Squares again, each one of many that the threads share out whole (CPU). Empty: as when alone.
+    std::vector<LeafSample> in_batches = {};
 };
 
 struct Machine {
@@ -34,13 +36,13 @@ struct Machine {
     std::vector<LeafProfile> leaves;
 };
 
-/// Seconds of one leaf product, interpolated (log-log over the volume of the nearest shapes); default rates if unknown.
-double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
-                    std::int64_t n);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.
 enum class LeafUse : std::uint8_t { whole_product, below_levels };
+/// Seconds of one leaf product, interpolated (log-log over the volume of the nearest shapes); default rates if unknown.
+double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
+                    std::int64_t n, LeafUse use = LeafUse::whole_product);
 /// The fastest leaf for that shape. For a whole product a call of a library with its own threads is taken unless
 /// another leaf is clearly faster: it cannot lose against itself. Below levels, products are dealt out to our own
 /// threads.

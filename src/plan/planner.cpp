@@ -112,10 +112,15 @@ bool rows_are_misaligned(const ProductPlan& plan) {
     return plan.k * element % kRowAlignment != 0 || plan.n * element % kRowAlignment != 0;
 }
 
-/// On a device only a batch of products goes in one call; depth first, each is a product by itself.
+/// Depth first, each product at the bottom is one by itself.
+bool are_leaves_alone(const ProductPlan& plan) {
+    return plan.levels.empty() || plan.levels.back().mode == LevelMode::serial;
+}
+
+/// On a device a lone product may be a call that does not work for batches.
 LeafUse leaf_use(const ProductPlan& plan) {
-    const bool alone = plan.levels.empty() || (plan.backend == "cuda" && plan.levels.back().mode == LevelMode::serial);
-    return alone ? LeafUse::whole_product : LeafUse::below_levels;
+    return plan.levels.empty() || (plan.backend == "cuda" && are_leaves_alone(plan)) ? LeafUse::whole_product
+                                                                                     : LeafUse::below_levels;
 }
 
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
@@ -344,7 +349,7 @@ private:
         const std::string leaf = problem_.options.leaf == "auto" ? best_leaf(machine_, problem_.type, block.m, block.k,
                                                                              block.n, LeafUse::below_levels)
                                                                  : problem_.options.leaf;
-        return leaf_seconds(machine_, leaf, problem_.type, block.m, block.k, block.n);
+        return leaf_seconds(machine_, leaf, problem_.type, block.m, block.k, block.n, LeafUse::below_levels);
     }
 
     /// Takes it if it is the best so far. False: it does not fit the workspace, nor will it with more levels.
@@ -468,7 +473,8 @@ void check_plan(const ProductPlan& plan) {
 double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     const LeafSize leaf = leaf_size(plan);
     double seconds = static_cast<double>(leaf.count) *
-                     leaf_seconds(machine, plan.leaf, plan.type, leaf.m, leaf.k, leaf.n) *
+                     leaf_seconds(machine, plan.leaf, plan.type, leaf.m, leaf.k, leaf.n,
+                                  are_leaves_alone(plan) ? LeafUse::whole_product : LeafUse::below_levels) *
                      alignment_factor(plan, machine);
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
     if (plan.extended) {  // each matrix is read and written once

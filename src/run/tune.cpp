@@ -5,12 +5,8 @@
 #include "run/tune.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <memory>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -18,25 +14,11 @@
 #include "backend/cpu/cpu_info.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
+#include "run/tune_batches.hpp"
+#include "run/tune_timing.hpp"
 
 namespace heptad {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-struct Shape {
-    std::int64_t m, k, n;
-    double volume() const { return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
-};
-
-constexpr std::int64_t kLargest = 2048;
-/// One more square for the two leaves that matter most: where libraries still get faster beyond kLargest, plans with
-/// levels would otherwise seem to win against a classical product that is better than it looks.
-constexpr std::int64_t kLongest = 4096;
 
 std::vector<Shape> shapes_to_measure() {
     std::vector<Shape> shapes;
@@ -66,65 +48,6 @@ std::vector<Shape> shapes_to_measure() {
         shapes.push_back({1, 1, length});
     }
     return shapes;
-}
-
-/// Memory for the operands of a shape of at most size x size, filled with values in (-1, 1) or, for i32, any bits.
-class Operands {
-public:
-    Operands(Type type, std::int64_t size) : type_(type) {
-        const std::size_t bytes = static_cast<std::size_t>(size * size) * element_bytes(type);
-        std::mt19937_64 random(1);
-        for (auto& memory : memory_) {
-            memory = std::make_unique<std::byte[]>(bytes);
-        }
-        for (std::size_t i = 0; i < static_cast<std::size_t>(size * size); ++i) {
-            for (std::size_t operand = 0; operand < 2; ++operand) {
-                const double x = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63;
-                put(memory_[operand].get(), i, x);
-            }
-        }
-    }
-
-    Product product(const Shape& s) const {
-        Product p;
-        p.a = ConstView(memory_[0].get(), type_, s.m, s.k, s.k, 1);
-        p.b = ConstView(memory_[1].get(), type_, s.k, s.n, s.n, 1);
-        p.c = View(memory_[2].get(), type_, s.m, s.n, s.n, 1);
-        return p;
-    }
-
-private:
-    void put(std::byte* memory, std::size_t i, double x) const {
-        if (type_ == Type::f64) {
-            std::memcpy(memory + i * 8, &x, 8);
-        } else if (type_ == Type::f32) {
-            const auto y = static_cast<float>(x);
-            std::memcpy(memory + i * 4, &y, 4);
-        } else {
-            const auto y = static_cast<std::int32_t>(x * 0x1p31);
-            std::memcpy(memory + i * 4, &y, 4);
-        }
-    }
-
-    Type type_;
-    std::unique_ptr<std::byte[]> memory_[3];
-};
-
-/// Seconds of one call, from a run of calls that lasts about `sample_s`.
-template <class Action>
-double time_calls(double guess_s, double sample_s, const Action& action) {
-    const auto calls = static_cast<std::int64_t>(std::clamp(sample_s / std::max(guess_s, 1e-9), 1.0, 1e5));
-    const auto start = Clock::now();
-    for (std::int64_t i = 0; i < calls; ++i) {
-        action();
-    }
-    return seconds_since(start) / static_cast<double>(calls);
-}
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 struct Contender {
@@ -250,9 +173,6 @@ double measure_call(ThreadPool& pool) {
     return std::clamp(median(turns), 1e-7, 1e-4);
 }
 
-/// Longer than the threads of any library keep spinning.
-constexpr std::chrono::milliseconds kSettle{150};
-
 /// The groups were measured one after the other, and the clock of a virtual machine drifts by a third and more. So one
 /// square is measured again by the best leaf of our threads and by `profile`'s in turns, with pauses, and all samples
 /// of the profile are scaled to what that says.
@@ -294,40 +214,6 @@ void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
     const double factor = median(vendor_turns) / median(own_turns) * sample_of(*own) / sample_of(profile);
     for (LeafSample& sample : profile.samples) {
         sample.seconds *= factor;
-    }
-}
-
-double seconds_at_largest(const LeafProfile& profile) {
-    for (const LeafSample& sample : profile.samples) {
-        if (sample.m == kLargest && sample.k == kLargest && sample.n == kLargest) {
-            return sample.seconds;
-        }
-    }
-    return std::numeric_limits<double>::infinity();
-}
-
-/// The square of kLongest by the best leaf on our threads and the best one with its own, once each, if one such
-/// product is expected to take less than `most_s`.
-void confirm_large_squares(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
-                           std::vector<LeafProfile>& profiles) {
-    const Shape shape{kLongest, kLongest, kLongest};
-    const Product product = operands.product(shape);
-    for (const bool vendor_threads : {false, true}) {
-        LeafProfile* best = nullptr;
-        for (LeafProfile& profile : profiles) {
-            if (profile.type == type && profile.leaf.ends_with("-mt") == vendor_threads &&
-                (best == nullptr || seconds_at_largest(profile) < seconds_at_largest(*best))) {
-                best = &profile;
-            }
-        }
-        const double growth = shape.volume() / (static_cast<double>(kLargest) * kLargest * kLargest);
-        std::this_thread::sleep_for(kSettle);
-        if (best != nullptr && growth * seconds_at_largest(*best) < most_s) {
-            const int leaf = cpu::CpuBackend::leaf_id(best->leaf);
-            backend.multiply_one(operands.product({512, 512, 512}), leaf);  // wakes the threads
-            const double seconds = time_calls(1, 0, [&] { backend.multiply_one(product, leaf); });
-            best->samples.push_back({shape.m, shape.k, shape.n, seconds});
-        }
     }
 }
 
@@ -377,9 +263,12 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
     const double type_shares[] = {0.38, 0.88, 1.0};  // of the budget, gone when each type is done
+    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for the largest square.
+    constexpr double shapes_share = 0.5, batches_share = 0.15;
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];
+        const double type_share = type_shares[t] - (t == 0 ? 0 : type_shares[t - 1]);
         const Operands operands(type, kLongest);
         const std::vector<std::vector<Contender>> groups = contender_groups(backend, type, threads);
         Records records(shapes.size(), std::numeric_limits<double>::infinity());
@@ -388,7 +277,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             // The first group, whose leaves are the ones used most, gets half of the time.
             const double share_here =
                 g == 0 ? (groups.size() == 1 ? 1.0 : 0.5) : 0.5 / static_cast<double>(groups.size() - 1);
-            const double until = done_before + (type_shares[t] - (t == 0 ? 0 : type_shares[t - 1])) * share_here;
+            const double until = done_before + type_share * shapes_share * share_here;
             if (g > 0) {
                 std::this_thread::sleep_for(kSettle);
             }
@@ -413,10 +302,14 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             }
         }
         std::this_thread::sleep_for(kSettle);
+        tell(done_before, fmt::format("{} in batches", type_name(type)));
+        measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
         if (type != Type::i32) {
-            confirm_large_squares(backend, operands, type, budget_s / 8, machine.leaves);
+            confirm_large_squares(backend, operands, type, threads,
+                                  budget_s * type_share * (1 - shapes_share - batches_share), machine.leaves);
             std::this_thread::sleep_for(kSettle);
         }
+        done_before = type_shares[t];
     }
     tell(1, "done");
     return machine;

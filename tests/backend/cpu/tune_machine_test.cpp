@@ -81,6 +81,25 @@ TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
     EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024), "openblas");
 }
 
+TEST(machine, products_below_levels_take_what_they_took_in_batches) {
+    Machine machine = two_leaves();
+    LeafProfile& leaf = machine.leaves.front();
+    leaf.in_batches = {{128, 128, 128, 1e-4}, {1024, 1024, 1024, 2e-2}};
+    const auto seconds = [&](std::int64_t size, LeafUse use) {
+        return leaf_seconds(machine, "openblas", Type::f32, size, size, size, use);
+    };
+    EXPECT_NEAR(seconds(1024, LeafUse::below_levels), 2e-2, 1e-8);
+    EXPECT_NEAR(seconds(2048, LeafUse::below_levels), 16e-2, 1e-7);  // the rate of the largest one
+    EXPECT_GT(seconds(400, LeafUse::below_levels), 1e-4);
+    EXPECT_LT(seconds(400, LeafUse::below_levels), 2e-2);
+    EXPECT_NEAR(seconds(1024, LeafUse::whole_product) * 50e9 / (2.0 * 1024 * 1024 * 1024), 1, 0.01);
+    // A leaf that loses alone but wins among others is taken below levels, and only there.
+    leaf.in_batches = {{1024, 1024, 1024, 1e-3}};
+    EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024, LeafUse::below_levels), "openblas");
+    EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024, LeafUse::whole_product), "blis");
+    EXPECT_EQ(parse_machine(print_machine(machine)).leaves.front().in_batches.front().seconds, 1e-3);
+}
+
 TEST(machine, unknown_leaf_type_and_empty_sizes_give_positive_finite_seconds) {
     const Machine machine = two_leaves();
     for (const Type type : {Type::f64, Type::i32, Type::bf16, Type::boolean}) {
