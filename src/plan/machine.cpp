@@ -160,7 +160,7 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     // Profiles are listed best first by default knowledge; noise does not overrule it. Against a whole call of a
     // library, which cannot lose against itself, more is asked: clocks of virtual machines drift by a tenth and more.
     constexpr double clearly = 0.97;
-    constexpr double beyond_doubt = 0.92;
+    constexpr double beyond_doubt = 0.88;
     const LeafProfile* best = nullptr;
     double best_s = 0;
     const auto compare = [&](bool vendor_threads) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "backend/cpu/cpu_backend.hpp"
@@ -127,13 +128,12 @@ double least_seconds(const std::vector<Contender>& contenders, const Shape& shap
 }
 
 /// A pass that reads three blocks and writes two, each a quarter of a matrix as the outermost level sees them; 80 MB.
-double measure_combine(cpu::CpuBackend& backend) {
-    constexpr std::int64_t size = 2048;
-    constexpr std::int64_t stride = 2 * size;
-    std::vector<float> memory(static_cast<std::size_t>(5 * size * stride), 1.0F);
+double measure_combine(cpu::CpuBackend& backend, const Operands& operands) {
+    constexpr std::int64_t size = kLongest / 2;
     CombinePass pass;
-    for (std::int64_t slot = 0; slot < 5; ++slot) {
-        pass.slots.emplace_back(memory.data() + slot * size * stride, Type::f32, size, size, stride, 1);
+    for (const auto& [operand, row, col] : {std::tuple{0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {2, 0, 0}, {2, 1, 0}}) {
+        pass.slots.push_back(
+            block(operands.whole(static_cast<std::size_t>(operand)), row * size, col * size, size, size));
     }
     pass.statements = {{3, {{0, 1}, {1, 1}}}, {4, {{3, 1}, {2, -1}}}};
     std::vector<double> turns;
@@ -144,15 +144,13 @@ double measure_combine(cpu::CpuBackend& backend) {
     return static_cast<double>(5 * size * size) * sizeof(float) / median(turns);
 }
 
-double measure_scan(cpu::CpuBackend& backend) {
-    constexpr std::int64_t size = 2896;  // 32 MB
-    const std::vector<float> memory(static_cast<std::size_t>(size * size), 1.0F);
-    const ConstView view(memory.data(), Type::f32, size, size, size, 1);
+double measure_scan(cpu::CpuBackend& backend, const Operands& operands) {
+    const View all = operands.whole(0);
     std::vector<double> turns;
     for (int turn = 0; turn < 6; ++turn) {
-        turns.push_back(time_calls(1, 0, [&] { backend.scan(view); }));
+        turns.push_back(time_calls(1, 0, [&] { backend.scan(all); }));
     }
-    return static_cast<double>(size * size) * sizeof(float) / median(turns);
+    return static_cast<double>(all.rows * all.cols) * sizeof(float) / median(turns);
 }
 
 /// What a parallel pass costs beyond its work: tasks of a known length, all threads busy.
@@ -252,8 +250,11 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     machine.threads = threads;
     machine.measured = true;
     tell(0, "passes over memory");
-    machine.combine_bytes_per_s = measure_combine(backend);
-    machine.scan_bytes_per_s = measure_scan(backend);
+    {
+        const Operands operands(Type::f32, kLongest);
+        machine.combine_bytes_per_s = measure_combine(backend, operands);
+        machine.scan_bytes_per_s = measure_scan(backend, operands);
+    }
     machine.call_s = measure_call(pool);
 
     const std::vector<Shape> shapes = shapes_to_measure();

@@ -1,15 +1,19 @@
 // What the measurements of a machine share: operands of any shape, a stopwatch, a median.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/error.hpp"
 
 namespace heptad {
 
@@ -27,11 +31,11 @@ struct Shape {
 /// Memory for the operands of a shape of at most size x size, filled with values in (-1, 1) or, for i32, any bits.
 class Operands {
 public:
-    Operands(Type type, std::int64_t size) : type_(type) {
+    Operands(Type type, std::int64_t size) : type_(type), size_(size) {
         const std::size_t bytes = static_cast<std::size_t>(size * size) * element_bytes(type);
         std::mt19937_64 random(1);
         for (auto& memory : memory_) {
-            memory = std::make_unique<std::byte[]>(bytes);
+            memory = huge_pages(bytes);
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(size * size); ++i) {
             for (std::size_t operand = 0; operand < 2; ++operand) {
@@ -40,6 +44,9 @@ public:
             }
         }
     }
+
+    /// A, B and C at their full size, by number.
+    View whole(std::size_t operand) const { return {memory_[operand].get(), type_, size_, size_, size_, 1}; }
 
     Product product(const Shape& s) const {
         Product p;
@@ -76,8 +83,30 @@ private:
         }
     }
 
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    using Memory = std::unique_ptr<std::byte, Free>;
+
+    /// Matrices and workspace lie in huge pages where the system grants them, so these do too.
+    static Memory huge_pages(std::size_t bytes) {
+        constexpr std::size_t page = std::size_t{2} << 20;
+        const std::size_t size = (bytes + page - 1) / page * page;
+        Memory memory(static_cast<std::byte*>(std::aligned_alloc(page, size)));
+        if (!memory) {
+            fail(ErrorCode::resource,
+                 "the measurement needs {} bytes for each of three matrices and there is no memory", size);
+        }
+#if defined(MADV_HUGEPAGE)
+        madvise(memory.get(), size, MADV_HUGEPAGE);  // a refusal costs only speed
+#endif
+        std::memset(memory.get(), 0, size);
+        return memory;
+    }
+
     Type type_;
-    std::unique_ptr<std::byte[]> memory_[3];
+    std::int64_t size_;
+    Memory memory_[3];
 };
 
 /// Seconds of one call, from a run of calls that lasts about `sample_s`.
