@@ -101,6 +101,17 @@ HEPTAD_C_API heptad_status heptad_multiply_with_plan(heptad_type type, double al
                                                      heptad_const_matrix b, double beta, heptad_matrix c,
                                                      const heptad_plan* plan, const heptad_context* context);
 
+/* A and B are bf16 or f16 as `type` says, C is f32. */
+HEPTAD_C_API heptad_status heptad_multiply_into_f32(heptad_type type, double alpha, heptad_const_matrix a,
+                                                    heptad_const_matrix b, double beta, heptad_matrix c,
+                                                    const heptad_options* options, const heptad_context* context);
+/* `count` products: the matrices of product i begin i * stride elements after a, b and c. A stride of 0 for A or B
+   means one matrix for all; no C may overlap another C, nor any A or B. */
+HEPTAD_C_API heptad_status heptad_multiply_strided_batch(heptad_type type, double alpha, heptad_const_matrix a,
+                                                         int64_t stride_a, heptad_const_matrix b, int64_t stride_b,
+                                                         double beta, heptad_matrix c, int64_t stride_c, int64_t count,
+                                                         const heptad_options* options, const heptad_context* context);
+
 HEPTAD_C_API const char* heptad_status_string(heptad_status status);
 HEPTAD_C_API const char* heptad_last_error(void);
 HEPTAD_C_API const char* heptad_version(void);

@@ -214,7 +214,8 @@ public:
     /// Use the caller's scratch memory and no other. It must lie outside A, B and C, gaps between their rows included.
     Context& set_workspace(void* memory, std::int64_t bytes);
     /// Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is
-    /// device memory then.
+    /// device memory then. With a workspace of at least the plan's bytes the stream may be one that is being captured
+    /// into a graph.
     Context& set_stream(void* stream);
     Context& set_progress(ProgressCallback callback);
     Context& set_cancel(CancelToken token);
@@ -258,13 +259,22 @@ struct AnyView {
 };
 
 /// C = alpha * A * B + beta * C. beta = 0: C is not read. alpha = 0 or k = 0: A and B are not read.
-/// A, B and C have one element type; C must not overlap A or B.
+/// A, B and C have one element type, or C is f32 where A and B are bf16 or f16 (then the product has no levels).
+/// C must not overlap A or B.
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Options& options = {}, const Context& context = {});
 
 /// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type.
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Plan& plan, const Context& context = {});
+
+/// `count` products in one call: the matrices of product i begin i * stride elements after `a`, `b` and `c`. A stride
+/// of zero for A or B means one matrix for all; no C may overlap another C, nor any A or B. On a device that is one
+/// call of the library where the product has no levels.
+HEPTAD_API void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a,
+                                       const ConstAnyView& b, std::int64_t stride_b, double beta, const AnyView& c,
+                                       std::int64_t stride_c, std::int64_t count, const Options& options = {},
+                                       const Context& context = {});
 
 /// C = A * B.
 template <class TA, class TB, class TC>

@@ -2,6 +2,7 @@
 #include "api/context.hpp"
 #include "base/error.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/memory/batch.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -139,6 +140,13 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
         return;
     }
     multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
+}
+
+void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a, const ConstAnyView& b,
+                            std::int64_t stride_b, double beta, const AnyView& c, std::int64_t stride_c,
+                            std::int64_t count, const Options& options, const Context& context) {
+    const auto multiply_all = is_device_product(options.device) ? multiply_batch_on_device : multiply_batch_in_memory;
+    multiply_all({count, alpha, a, stride_a, b, stride_b, beta, c, stride_c}, options, product_context(context));
 }
 
 const char* version() noexcept {

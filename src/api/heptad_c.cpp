@@ -194,6 +194,27 @@ heptad_status heptad_multiply_with_plan(heptad_type type, double alpha, heptad_c
     });
 }
 
+heptad_status heptad_multiply_into_f32(heptad_type type, double alpha, heptad_const_matrix a, heptad_const_matrix b,
+                                       double beta, heptad_matrix c, const heptad_options* options,
+                                       const heptad_context* context) {
+    return guarded([&] {
+        const heptad::Type t = type_of(type);
+        heptad::multiply(alpha, view_of(a, t), view_of(b, t), beta, view_of(c, heptad::Type::f32), options_of(options),
+                         context_of(context));
+    });
+}
+
+heptad_status heptad_multiply_strided_batch(heptad_type type, double alpha, heptad_const_matrix a, int64_t stride_a,
+                                            heptad_const_matrix b, int64_t stride_b, double beta, heptad_matrix c,
+                                            int64_t stride_c, int64_t count, const heptad_options* options,
+                                            const heptad_context* context) {
+    return guarded([&] {
+        const heptad::Type t = type_of(type);
+        heptad::multiply_strided_batch(alpha, view_of(a, t), stride_a, view_of(b, t), stride_b, beta, view_of(c, t),
+                                       stride_c, count, options_of(options), context_of(context));
+    });
+}
+
 const char* heptad_status_string(heptad_status status) {
     switch (status) {
         case HEPTAD_OK:

@@ -94,7 +94,7 @@ bool has_no_terms(const Product& p) {
 
 /// One tile by our kernel, or by plain loops for the types it does not know.
 void multiply_by_own_kernel(const Product& p) {
-    if (gemm_supports(p.c.type)) {
+    if (p.a.type == p.c.type && gemm_supports(p.c.type)) {
         gemm(p);
     } else {
         ReferenceBackend().multiply({&p, 1}, "");
@@ -187,7 +187,7 @@ void CpuBackend::multiply_one_small(const Product& product, int leaf) const {
     if (product.c.rows == 0 || product.c.cols == 0) {
         return;
     }
-    const VendorLibrary* library = library_for(leaf, product.c.type);
+    const VendorLibrary* library = library_for(leaf, product.a.type);
     if (library == nullptr || library->tiny_products_stay_single_threaded) {
         multiply_tile(library, product);
     } else {
@@ -208,7 +208,7 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
     if (batch.size() == 1 && is_small(batch[0].c.rows, batch[0].a.cols, batch[0].c.cols)) {
         return multiply_one_small(batch[0], leaf);
     }
-    const VendorLibrary* library = library_for(leaf, batch[0].c.type);
+    const VendorLibrary* library = library_for(leaf, batch[0].a.type);
     if (library == nullptr) {
         const BatchTiles tiles(batch, pool_.threads());
         return pool_.run(tiles.count(), [&](std::int64_t i) { multiply_tile(nullptr, tiles.tile(i)); });

@@ -16,17 +16,17 @@ struct BatchedProducts::Descriptors {
         library.desc_set(product, CUBLASLT_MATMUL_DESC_TRANSA, &batch.op_a, sizeof(batch.op_a));
         library.desc_set(product, CUBLASLT_MATMUL_DESC_TRANSB, &batch.op_b, sizeof(batch.op_b));
         const auto layout = [&](cublasLtMatrixLayout_t& made, bool transposed, std::int64_t rows, std::int64_t cols,
-                                std::int64_t leading, std::int64_t distance) {
-            check(library.layout_create(&made, batch.data, static_cast<std::uint64_t>(transposed ? cols : rows),
+                                std::int64_t leading, std::int64_t distance, cudaDataType_t data) {
+            check(library.layout_create(&made, data, static_cast<std::uint64_t>(transposed ? cols : rows),
                                         static_cast<std::uint64_t>(transposed ? rows : cols), leading),
                   "describe a matrix");
             const auto many = static_cast<std::int32_t>(count);
             library.layout_set(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &many, sizeof(many));
             library.layout_set(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &distance, sizeof(distance));
         };
-        layout(a, batch.op_a != CUBLAS_OP_N, batch.m, batch.k, batch.lda, batch.distance_a);
-        layout(b, batch.op_b != CUBLAS_OP_N, batch.k, batch.n, batch.ldb, batch.distance_b);
-        layout(c, false, batch.m, batch.n, batch.ldc, batch.distance_c);
+        layout(a, batch.op_a != CUBLAS_OP_N, batch.m, batch.k, batch.lda, batch.distance_a, batch.data);
+        layout(b, batch.op_b != CUBLAS_OP_N, batch.k, batch.n, batch.ldb, batch.distance_b, batch.data);
+        layout(c, false, batch.m, batch.n, batch.ldc, batch.distance_c, batch.result);
     }
     ~Descriptors() {
         for (cublasLtMatrixLayout_t layout : {a, b, c}) {
@@ -55,8 +55,8 @@ BatchedProducts::~BatchedProducts() {
 }
 
 const BatchedProducts::Choice& BatchedProducts::choice(const StridedBatch& batch, std::int64_t workspace_bytes) {
-    const Key key{batch.op_a, batch.op_b, batch.m,     batch.n,    batch.k,       batch.lda,
-                  batch.ldb,  batch.ldc,  batch.count, batch.data, batch.compute, workspace_bytes};
+    const Key key{batch.op_a, batch.op_b,  batch.m,    batch.n,      batch.k,       batch.lda,      batch.ldb,
+                  batch.ldc,  batch.count, batch.data, batch.result, batch.compute, workspace_bytes};
     const auto [found, added] = choices_.try_emplace(key);
     Choice& choice = found->second;
     if (!added) {

@@ -21,7 +21,7 @@ struct StridedBatch {
     void* c = nullptr;
     std::int64_t ldc = 0, distance_c = 0;
     std::int64_t count = 0;
-    cudaDataType_t data = CUDA_R_32F;
+    cudaDataType_t data = CUDA_R_32F, result = CUDA_R_32F;  // of A and B, of C
     cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     cudaDataType_t scale = CUDA_R_32F;
     const void* alpha = nullptr;
@@ -49,7 +49,7 @@ private:
 
     cublasLtHandle_t handle_ = nullptr;
     using Key = std::tuple<int, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                           std::int64_t, int, int, std::int64_t>;
+                           std::int64_t, int, int, int, std::int64_t>;
     std::map<Key, Choice> choices_;
 };
 

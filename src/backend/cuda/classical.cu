@@ -9,11 +9,11 @@ namespace {
 
 constexpr int kThreads = 256;
 
-template <class T>
+template <class T, class Result>
 struct ClassicalArguments {
     const T* a;
     const T* b;
-    T* c;
+    Result* c;
     std::int64_t m, n, k;
     std::int64_t a_row, a_col, b_row, b_col, c_row, c_col;  // strides
     ArithmeticOf<T> alpha, beta;
@@ -55,8 +55,9 @@ struct Slice {
 
 /// Tile x Tile of C by 256 threads, each with Side x Side entries in four corners of Side/2, so that reads of shared
 /// memory are 16 bytes wide and free of conflicts.
-template <class T, int Tile, int Depth>
-__global__ void __launch_bounds__(kThreads) classical_kernel(const __grid_constant__ ClassicalArguments<T> args) {
+template <class T, class Result, int Tile, int Depth>
+__global__ void __launch_bounds__(kThreads)
+    classical_kernel(const __grid_constant__ ClassicalArguments<T, Result> args) {
     if (!should_run(args.guard)) {
         return;
     }
@@ -113,47 +114,47 @@ __global__ void __launch_bounds__(kThreads) classical_kernel(const __grid_consta
         for (int j = 0; j < kSide; ++j) {
             const std::int64_t col = col0 + j / kHalf * (Tile / 2) + thread_col + j % kHalf;
             if (row < args.m && col < args.n) {
-                T* place = args.c + row * args.c_row + col * args.c_col;
+                Result* place = args.c + row * args.c_row + col * args.c_col;
                 Wide value = args.alpha * sum[i][j];
                 if (args.reads_c) {
                     value += args.beta * widen(*place);
                 }
-                *place = narrow<T>(value);
+                *place = narrow<Result>(value);
             }
         }
     }
 }
 
-template <class T>
+template <class T, class Result>
 DeviceStatus launch(const ClassicalLaunch& launch, cudaStream_t stream) {
-    ClassicalArguments<T> args{static_cast<const T*>(launch.a.data),
-                               static_cast<const T*>(launch.b.data),
-                               static_cast<T*>(launch.c.data),
-                               launch.c.rows,
-                               launch.c.cols,
-                               launch.a.cols,
-                               launch.a.row_stride,
-                               launch.a.col_stride,
-                               launch.b.row_stride,
-                               launch.b.col_stride,
-                               launch.c.row_stride,
-                               launch.c.col_stride,
-                               scalar_of<T>(launch.alpha),
-                               scalar_of<T>(launch.beta),
-                               launch.beta != 0,
-                               launch.guard};
+    ClassicalArguments<T, Result> args{static_cast<const T*>(launch.a.data),
+                                       static_cast<const T*>(launch.b.data),
+                                       static_cast<Result*>(launch.c.data),
+                                       launch.c.rows,
+                                       launch.c.cols,
+                                       launch.a.cols,
+                                       launch.a.row_stride,
+                                       launch.a.col_stride,
+                                       launch.b.row_stride,
+                                       launch.b.col_stride,
+                                       launch.c.row_stride,
+                                       launch.c.col_stride,
+                                       scalar_of<T>(launch.alpha),
+                                       scalar_of<T>(launch.beta),
+                                       launch.beta != 0,
+                                       launch.guard};
     // f64 needs twice the registers and shared memory per entry.
     constexpr int kTile = sizeof(ArithmeticOf<T>) == 8 ? 64 : 128;
     constexpr int kDepth = 16;
     constexpr std::int64_t kMostBlocksDown = 65535;
     for (std::int64_t row = 0; row < launch.c.rows; row += kMostBlocksDown * kTile) {
-        ClassicalArguments<T> part = args;
+        ClassicalArguments<T, Result> part = args;
         part.a += row * args.a_row;
         part.c += row * args.c_row;
         part.m = std::min(args.m - row, kMostBlocksDown * kTile);
         const dim3 blocks(static_cast<unsigned>((part.n + kTile - 1) / kTile),
                           static_cast<unsigned>((part.m + kTile - 1) / kTile));
-        classical_kernel<T, kTile, kDepth><<<blocks, kThreads, 0, stream>>>(part);
+        classical_kernel<T, Result, kTile, kDepth><<<blocks, kThreads, 0, stream>>>(part);
         if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
             return status;
         }
@@ -165,7 +166,13 @@ DeviceStatus launch(const ClassicalLaunch& launch, cudaStream_t stream) {
 
 DeviceStatus launch_classical(const ClassicalLaunch& classical, StreamHandle stream) {
     return with_type(classical.scalar, [&](auto example) -> DeviceStatus {
-        return launch<decltype(example)>(classical, static_cast<cudaStream_t>(stream));
+        using T = decltype(example);
+        if constexpr (sizeof(T) == 2) {
+            if (classical.result == Scalar::f32) {
+                return launch<T, float>(classical, static_cast<cudaStream_t>(stream));
+            }
+        }
+        return launch<T, T>(classical, static_cast<cudaStream_t>(stream));
     });
 }
 

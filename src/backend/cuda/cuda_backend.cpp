@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <list>
+#include <optional>
 
 #include "backend/cuda/batched_product.hpp"
 #include "backend/cuda/cublas_library.hpp"
@@ -96,9 +97,9 @@ struct HostScalar {
     const void* pointer() const { return wide ? static_cast<const void*>(&f64) : static_cast<const void*>(&f32); }
 };
 
-/// Distance in elements between neighbours of a batch, if it is the same for all; 0 if not.
+/// Distance in elements between neighbours of a batch, if it is the same for all and not negative.
 template <class Get>
-std::int64_t common_distance(std::span<const Product> batch, Get&& view_of) {
+std::optional<std::int64_t> common_distance(std::span<const Product> batch, Get&& view_of) {
     const ConstView& first = view_of(batch[0]);
     const auto element = static_cast<std::int64_t>(element_bytes(first.type));
     const auto address = [](const ConstView& v) { return static_cast<const std::byte*>(v.data); };
@@ -107,10 +108,10 @@ std::int64_t common_distance(std::span<const Product> batch, Get&& view_of) {
         const ConstView& view = view_of(batch[i]);
         if (address(view) - address(view_of(batch[i - 1])) != bytes || view.rows != first.rows ||
             view.cols != first.cols || view.row_stride != first.row_stride || view.col_stride != first.col_stride) {
-            return 0;
+            return std::nullopt;
         }
     }
-    return bytes > 0 && bytes % element == 0 ? bytes / element : 0;
+    return bytes >= 0 && bytes % element == 0 ? std::optional(bytes / element) : std::nullopt;
 }
 
 }  // namespace
@@ -255,9 +256,10 @@ void CudaBackend::State::scale(double beta, const View& c) const {
 }
 
 void CudaBackend::State::multiply_classical(const Product& product, const Guard& guard_of_product) const {
-    check_launch(launch_classical({scalar_type(product.c.type), product.alpha, device_matrix(product.a),
-                                   device_matrix(product.b), product.beta, device_matrix(product.c), guard_of_product},
-                                  stream),
+    check_launch(launch_classical(
+                     {scalar_type(product.a.type), scalar_type(product.c.type), product.alpha, device_matrix(product.a),
+                      device_matrix(product.b), product.beta, device_matrix(product.c), guard_of_product},
+                     stream),
                  "start the classical product");
 }
 
@@ -267,7 +269,7 @@ void CudaBackend::State::multiply_cublas(const Product& product) const {
         multiply_classical(product, {});
         return;
     }
-    const Type type = product.c.type;
+    const Type type = product.a.type;
     const GemmTypes types = gemm_types(type);
     const HostScalar alpha(product.alpha, type), beta(product.beta, type);
     const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
@@ -279,7 +281,8 @@ void CudaBackend::State::multiply_cublas(const Product& product) const {
     check(library->gemm(handle, op(first_operand), op(second_operand), c.by_rows ? product.c.cols : product.c.rows,
                         c.by_rows ? product.c.rows : product.c.cols, product.a.cols, alpha.pointer(), first.data,
                         types.data, first_operand.leading, second.data, types.data, second_operand.leading,
-                        beta.pointer(), product.c.data, types.data, c.leading, types.compute, CUBLAS_GEMM_DEFAULT),
+                        beta.pointer(), product.c.data, gemm_types(product.c.type).data, c.leading, types.compute,
+                        CUBLAS_GEMM_DEFAULT),
           "multiply");
 }
 
@@ -290,14 +293,15 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool a
     const Product& one = batch[0];
     const bool same_scalars = std::all_of(batch.begin(), batch.end(),
                                           [&](const Product& p) { return p.alpha == one.alpha && p.beta == one.beta; });
-    const std::int64_t distance_a = common_distance(batch, [](const Product& p) -> ConstView { return p.a; });
-    const std::int64_t distance_b = common_distance(batch, [](const Product& p) -> ConstView { return p.b; });
-    const std::int64_t distance_c = common_distance(batch, [](const Product& p) -> ConstView { return p.c; });
+    const auto distance_a = common_distance(batch, [](const Product& p) -> ConstView { return p.a; });
+    const auto distance_b = common_distance(batch, [](const Product& p) -> ConstView { return p.b; });
+    const auto distance_c = common_distance(batch, [](const Product& p) -> ConstView { return p.c; });
     const Operand a = operand_of(one.a), b = operand_of(one.b), c = operand_of(one.c);
-    if (!same_scalars || distance_a == 0 || distance_b == 0 || distance_c == 0 || !a.usable || !b.usable || !c.usable) {
+    if (!same_scalars || !distance_a || !distance_b || !distance_c || !a.usable || !b.usable || !c.usable) {
         return false;
     }
-    const Type type = one.c.type;
+    const Type type = one.a.type;
+    const cudaDataType_t result = gemm_types(one.c.type).data;
     const GemmTypes types = gemm_types(type);
     const HostScalar alpha(one.alpha, type), beta(one.beta, type);
     const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
@@ -305,21 +309,21 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool a
     const cudaDataType_t scale = type == Type::f64 ? CUDA_R_64F : CUDA_R_32F;
     // C stored by rows is its transpose stored by columns: C' = B' A'.
     const StridedBatch strided =
-        c.by_rows ? StridedBatch{op(b),      op(a),         one.c.cols, one.c.rows,      one.a.cols,
-                                 one.b.data, b.leading,     distance_b, one.a.data,      a.leading,
-                                 distance_a, one.c.data,    c.leading,  distance_c,      count,
-                                 types.data, types.compute, scale,      alpha.pointer(), beta.pointer()}
-                  : StridedBatch{op(a),      op(b),         one.c.rows, one.c.cols,      one.a.cols,
-                                 one.a.data, a.leading,     distance_a, one.b.data,      b.leading,
-                                 distance_b, one.c.data,    c.leading,  distance_c,      count,
-                                 types.data, types.compute, scale,      alpha.pointer(), beta.pointer()};
+        c.by_rows ? StridedBatch{op(b),     op(a),           one.c.cols,    one.c.rows, one.a.cols,  one.b.data,
+                                 b.leading, *distance_b,     one.a.data,    a.leading,  *distance_a, one.c.data,
+                                 c.leading, *distance_c,     count,         types.data, result,      types.compute,
+                                 scale,     alpha.pointer(), beta.pointer()}
+                  : StridedBatch{op(a),     op(b),           one.c.rows,    one.c.cols, one.a.cols,  one.a.data,
+                                 a.leading, *distance_a,     one.b.data,    b.leading,  *distance_b, one.c.data,
+                                 c.leading, *distance_c,     count,         types.data, result,      types.compute,
+                                 scale,     alpha.pointer(), beta.pointer()};
     if (as_one_alone && batched_products.multiply(strided, vendor_workspace, vendor_workspace_bytes, stream)) {
         return true;
     }
     check(library->gemm_strided_batched(handle, strided.op_a, strided.op_b, strided.m, strided.n, strided.k,
                                         strided.alpha, strided.a, strided.data, strided.lda, strided.distance_a,
                                         strided.b, strided.data, strided.ldb, strided.distance_b, strided.beta,
-                                        strided.c, strided.data, strided.ldc, strided.distance_c, count,
+                                        strided.c, strided.result, strided.ldc, strided.distance_c, count,
                                         strided.compute, CUBLAS_GEMM_DEFAULT),
           "multiply a batch");
     return true;

@@ -106,6 +106,21 @@ DeviceScope::~DeviceScope() {
     }
 }
 
+CaptureScope::CaptureScope() {
+    auto mode = cudaStreamCaptureModeRelaxed;
+    if (cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess) {
+        cudaGetLastError();  // no driver: nothing can be captured either
+        mode = cudaStreamCaptureModeGlobal;
+    }
+    before_ = mode;
+}
+CaptureScope::~CaptureScope() {
+    auto mode = static_cast<cudaStreamCaptureMode>(before_);
+    if (cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess) {
+        cudaGetLastError();
+    }
+}
+
 PointerPlace place_of(const void* pointer) {
     cudaPointerAttributes attributes{};
     if (!known_report().available || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {

@@ -49,6 +49,19 @@ private:
     int now_ = 0;
 };
 
+/// While a stream is captured into a graph, calls that have nothing to do with it (memory for a library, loading a
+/// kernel) are refused by default. Within this scope this thread may make them.
+class CaptureScope {
+public:
+    CaptureScope();
+    ~CaptureScope();
+    CaptureScope(const CaptureScope&) = delete;
+    CaptureScope& operator=(const CaptureScope&) = delete;
+
+private:
+    int before_ = 0;
+};
+
 enum class PointerKind : std::uint8_t { host, device };
 struct PointerPlace {
     PointerKind kind = PointerKind::host;

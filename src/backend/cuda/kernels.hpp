@@ -70,6 +70,7 @@ inline DeviceStatus launch_linear(const LinearLaunch& launch, StreamHandle strea
 /// non-finite input. f64 and i32 are accumulated in themselves, the others in f32.
 struct ClassicalLaunch {
     Scalar scalar = Scalar::f32;
+    Scalar result = Scalar::f32;  // of c: the same, or f32 where that is what is accumulated in
     double alpha = 1;
     DeviceMatrix a, b;
     double beta = 0;

@@ -29,6 +29,8 @@ void require_device(int) {
 }
 DeviceScope::DeviceScope(int) {}
 DeviceScope::~DeviceScope() = default;
+CaptureScope::CaptureScope() = default;
+CaptureScope::~CaptureScope() = default;
 PointerPlace place_of(const void*) {
     return {};
 }

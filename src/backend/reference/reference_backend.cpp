@@ -15,7 +15,8 @@ namespace {
 using reference::load;
 using reference::store;
 
-template <class Element>
+/// Result is Element, or another element with the same arithmetic.
+template <class Element, class Result = Element>
 void multiply_one(const Product& p) {
     using Value = typename Element::Value;
     const Value alpha = Element::coefficient(p.alpha);
@@ -34,9 +35,9 @@ void multiply_one(const Product& p) {
                 result = Element::times(alpha, sum);
             }
             if (beta != Element::zero()) {
-                result = Element::plus(result, Element::times(beta, load<Element>(p.c, i, j)));
+                result = Element::plus(result, Element::times(beta, load<Result>(p.c, i, j)));
             }
-            store<Element>(p.c, i, j, result);
+            store<Result>(p.c, i, j, result);
         }
     }
 }
@@ -96,7 +97,15 @@ void ReferenceBackend::multiply(std::span<const Product> batch, const std::strin
         fail(ErrorCode::usage, "the reference backend has no leaf '{}'; its only one is 'reference'", leaf);
     }
     for (const Product& product : batch) {
-        reference::with_element(product.c.type, [&]<class Element>() { multiply_one<Element>(product); });
+        reference::with_element(product.a.type, [&]<class Element>() {
+            if constexpr (std::is_same_v<typename Element::Value, float>) {
+                if (product.c.type != product.a.type) {
+                    multiply_one<Element, reference::F32>(product);
+                    return;
+                }
+            }
+            multiply_one<Element>(product);
+        });
     }
 }
 

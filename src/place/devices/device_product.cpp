@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/host_operands.hpp"
+#include "place/memory/batch.hpp"
 #include "place/memory/validate.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
@@ -172,6 +173,7 @@ ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, 
 
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const Options& options, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
     validate_product(alpha, a, b, beta, c);
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
@@ -179,15 +181,19 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
         return multiply_host_operands(alpha, a, b, beta, c, options, device, context);
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    return enqueue(alpha, a, b, beta, c, *device_plan(a.rows, a.cols, b.cols, a.type, options, beta != 0, context),
-                   device, context);
+    const auto run = [&](const Options& chosen) {
+        const auto plan = device_plan(a.rows, a.cols, b.cols, a.type, chosen, beta != 0, context);
+        return enqueue(alpha, a, b, beta, c, *plan, device, context);
+    };
+    return c.type == a.type ? run(options) : run(without_levels(options));
 }
 
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, int device, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
     validate_product(alpha, a, b, beta, c);
     cuda::require_device(device);
-    validate_plan(plan, a, b, beta);
+    validate_plan(plan, a, b, beta, c);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);
     if (common_place(a, b, c, device) == Place::host) {
@@ -195,6 +201,48 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     return enqueue(alpha, a, b, beta, c, plan, device, context);
+}
+
+void multiply_batch_on_device(const ProductBatch& batch, const Options& options, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
+    const int device = cuda::device_index(options.device);
+    validate_batch(batch, context);
+    cuda::require_device(device);
+    if (batch.count == 0 || batch.c.rows == 0 || batch.c.cols == 0) {
+        return;
+    }
+    const Product last = product_of(batch, batch.count - 1);
+    const bool on_host = common_place(batch.a, batch.b, batch.c, device) == Place::host;
+    if ((common_place(last.a, last.b, last.c, device) == Place::host) != on_host) {
+        fail(ErrorCode::input, "the first product of the batch lies in {} memory and the last one does not",
+             on_host ? "host" : "device");
+    }
+    const auto plan =
+        device_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type,
+                    batch.c.type == batch.a.type ? options : without_levels(options), batch.beta != 0, context);
+    const bool one_call = !on_host && plan->levels.empty() && !plan->extended && plan->leaf.starts_with("cublas") &&
+                          batch.a.type != Type::i32;
+    ProductContext quiet = context;
+    quiet.hooks.progress = {};                   // of the batch, not of each product
+    constexpr std::int64_t kMostAtOnce = 32768;  // a grid has 65535 layers
+    const std::int64_t step = one_call ? kMostAtOnce : 1;
+    for (std::int64_t first = 0; first < batch.count; first += step) {
+        start_product(quiet.hooks);
+        const Product p = product_of(batch, first);
+        if (one_call) {
+            const auto backend = cuda::backend_for(device, context.stream);
+            const std::lock_guard lock(backend->mutex());
+            const cuda::DeviceScope scope(device);
+            const LentWorkspace workspace(*plan, *backend, context);
+            backend->begin_product(workspace.data(), 0);
+            backend->multiply(products_of(batch, first, std::min(step, batch.count - first)), "cublas-batched");
+        } else if (on_host) {
+            multiply_host_operands(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
+        } else {
+            enqueue(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
+        }
+    }
+    finish_product(context.hooks);
 }
 
 }  // namespace heptad

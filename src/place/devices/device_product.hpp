@@ -2,6 +2,7 @@
 // memory, which are brought there and back.
 #pragma once
 
+#include "place/memory/batch.hpp"
 #include "place/memory/product.hpp"
 
 namespace heptad {
@@ -19,5 +20,8 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
                              const Options& options, const ProductContext& context);
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, int device, const ProductContext& context);
+
+/// A batch, likewise all on the device or all in host memory.
+void multiply_batch_on_device(const ProductBatch& batch, const Options& options, const ProductContext& context);
 
 }  // namespace heptad

@@ -263,6 +263,11 @@ int effective_threads(const ProductContext& context) {
     return context.threads > 0 ? context.threads : all_cores();
 }
 
+Options without_levels(Options options) {
+    options.levels = 0;
+    return options;
+}
+
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context) {
     return ready_plan(m, k, n, type, options, options.accumulate, context)->plan;
@@ -279,15 +284,18 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                              const Options& options, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, options, beta != 0, context);
-    return execute(*ready, alpha, a, b, beta, c, context);
+    const auto run = [&](const Options& chosen) {
+        const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, chosen, beta != 0, context);
+        return execute(*ready, alpha, a, b, beta, c, context);
+    };
+    return c.type == a.type ? run(options) : run(without_levels(options));
 }
 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    validate_plan(plan, a, b, beta);
+    validate_plan(plan, a, b, beta, c);
     return execute(*make_ready(plan), alpha, a, b, beta, c, context);
 }
 

@@ -19,6 +19,9 @@ struct ProductContext {
 /// Threads that a context means.
 int effective_threads(const ProductContext& context);
 
+/// The same but for the levels: for results that are wider than their operands, whose sums would not fit them.
+Options without_levels(Options options);
+
 /// The plan for a problem on this machine; made once and kept for problems that come again.
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context);

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -144,9 +145,12 @@ bool may_overlap(const ConstView& x, const ConstView& y) {
 }
 
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c) {
-    if (a.type != b.type || a.type != c.type) {
-        fail(ErrorCode::input, "A is {}, B is {} and C is {}; one product has one element type", type_name(a.type),
-             type_name(b.type), type_name(c.type));
+    if (a.type != b.type || !is_result_type(a.type, c.type)) {
+        fail(
+            ErrorCode::input,
+            "A is {}, B is {} and C is {}; A and B have one element type, and C has it too (or f32, where that is bf16 "
+            "or f16)",
+            type_name(a.type), type_name(b.type), type_name(c.type));
     }
     validate_view("A", a);
     validate_view("B", b);
@@ -169,13 +173,17 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
     }
 }
 
-void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta) {
+void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta, const View& c) {
     if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
         fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
              type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
     }
     if (beta != 0 && !plan.accumulate) {
         fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
+    }
+    if (c.type != plan.type && (!plan.levels.empty() || plan.extended)) {
+        fail(ErrorCode::usage, "products of {} into {} have no levels; plan with levels = 0", type_name(plan.type),
+             type_name(c.type));
     }
     check_plan(plan);
 }

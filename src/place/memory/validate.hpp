@@ -9,9 +9,10 @@ namespace heptad {
 /// Shapes, strides, types, overlap, scalars. Throws Error(input) or Error(usage) with a sentence.
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
 
+/// The plan is for this product (already validated), and fits together; or Error(usage), Error(input).
+void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta, const View& c);
+
 /// The caller's scratch memory meets none of A, B and C (already validated), or Error(input). Gaps between rows count.
-/// The plan is for this product, and fits together.
-void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta);
 void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c);
 
 /// A quick yes for the common case of f32 or f64 matrices of moderate size, rows or columns side by side, that lie

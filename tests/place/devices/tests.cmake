@@ -1,3 +1,8 @@
 heptad_test(place/devices/exact_device_test heptad_place_devices LABELS gpu)
 heptad_test(place/devices/device_promises_test heptad_place_devices LABELS gpu)
 heptad_test(place/devices/device_plan_test heptad_place_devices)
+heptad_test(place/devices/device_batch_test heptad_place_devices LABELS gpu)
+if(HEPTAD_HAS_CUDA)
+  heptad_test(place/devices/capture_test heptad_place_devices LABELS gpu)
+  target_include_directories(place_devices_capture_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endif()
