@@ -2,6 +2,7 @@
 // number of threads, not on the order of storage, not on the machine (no libm function is used).
 //
 //   uniform    floats: [-1, 1) on the grid of the type; i32: all 2^32 values
+//   positive   floats: [0, 1) on the grid of the type; i32: 0 .. 2^31 - 1
 //   normal     floats: mean 0, deviation 1 (Marsaglia's polar method)
 //   integer    low .. high, each as likely                        (numbers only)
 //   bits       1 with probability `density`, else 0               (every type)
@@ -9,6 +10,10 @@
 //   ones, zeros                                                   (every type)
 //   graph      square; edge i -> j, i != j, so that a vertex has `average_degree` edges in the mean   (every type)
 //   hilbert    1 / (i + j + 1)                                    (floats)
+//   kaporin    u_ij / sqrt((i + 1) (j + 1)), u as in `uniform`: entries fall off from the upper left corner   (floats)
+//
+// The last one is in the style of the matrix that I. Kaporin's "A practical algorithm for faster matrix multiplication"
+// (1999) is cited for, not that matrix: the papers at hand do not print it (docs/p0.md).
 #pragma once
 
 #include <cstdint>
