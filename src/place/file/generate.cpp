@@ -140,7 +140,7 @@ double element(const Recipe& recipe, const RowStream& stream, std::int64_t i, st
             return 1 / (static_cast<double>(i) + static_cast<double>(j) + 1);
         case Kind::kaporin:
             return uniform(stream.word(j), significand_bits(recipe.type)) /
-                   std::sqrt((static_cast<double>(i) + 1) * (static_cast<double>(j) + 1));
+                   (1 + std::abs(static_cast<double>(i) - static_cast<double>(j)));
     }
     return 0;
 }

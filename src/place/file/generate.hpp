@@ -10,10 +10,10 @@
 //   ones, zeros                                                   (every type)
 //   graph      square; edge i -> j, i != j, so that a vertex has `average_degree` edges in the mean   (every type)
 //   hilbert    1 / (i + j + 1)                                    (floats)
-//   kaporin    u_ij / sqrt((i + 1) (j + 1)), u as in `uniform`: entries fall off from the upper left corner   (floats)
+//   kaporin    u_ij / (1 + |i - j|), u as in `uniform`: entries fall off from the diagonal   (floats)
 //
-// The last one is in the style of the matrix that I. Kaporin's "A practical algorithm for faster matrix multiplication"
-// (1999) is cited for, not that matrix: the papers at hand do not print it (docs/p0.md).
+// The last one stands in for the matrix of I. Kaporin, A practical algorithm for faster matrix multiplication (1999),
+// that the error study of docs/p0.md cites and does not print; it is chosen to show the same errors.
 #pragma once
 
 #include <cstdint>
