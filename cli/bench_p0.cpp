@@ -2,6 +2,7 @@
 // interleaved with cuBLAS (i32, which cuBLAS lacks: with the classical product by the same leaf), beside what the paper
 // counts for it; and for f32 the error by level on several kinds of matrices.
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "backend/cuda/cuda_backend.hpp"
@@ -262,15 +263,13 @@ private:
     std::vector<ProductPlan> plans_;  // the classical one first
 };
 
-std::vector<P0Trend> trends_of(const Group& group, const std::vector<P0Record>& records,
-                               const std::vector<std::string>& algorithms) {
+/// Of the records of one type and size.
+std::vector<P0Trend> trends_of(const std::vector<P0Record>& records, const std::vector<std::string>& algorithms) {
     std::vector<P0Trend> trends;
     for (const std::string& algorithm : algorithms) {
         std::vector<P0Record> own;
-        std::copy_if(records.begin(), records.end(), std::back_inserter(own), [&](const P0Record& record) {
-            return record.algorithm == algorithm && record.product.type == group.type &&
-                   record.product.size.n == group.n;
-        });
+        std::copy_if(records.begin(), records.end(), std::back_inserter(own),
+                     [&](const P0Record& record) { return record.algorithm == algorithm; });
         if (const std::optional<P0Trend> trend = p0_trend(own)) {
             trends.push_back(*trend);
         }
@@ -314,7 +313,7 @@ void run(const BenchP0Arguments& bench) {
             print(p0_table_row(record));
             results.push_back(to_json(record));
         }
-        for (const P0Trend& trend : trends_of(group, records, bench.algorithms)) {
+        for (const P0Trend& trend : trends_of(records, bench.algorithms)) {
             print(p0_trend_line(trend));
             trends.push_back(to_json(trend));
         }
