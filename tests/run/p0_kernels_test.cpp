@@ -198,26 +198,36 @@ private:
     std::vector<Event> events_;
 };
 
-void check_figure(const std::string& algorithm, const std::vector<KernelCall>& kernels) {
+/// One level over small integers, its blocks before and every verb afterwards.
+struct RecordedLevel {
     Whole a, b, c;
-    std::mt19937 random(1);
-    for (Whole* x : {&a, &b}) {
-        for (std::int32_t& entry : x->memory) {
-            entry = static_cast<std::int32_t>(random() % 19) - 9;
-        }
-    }
-    Options options;
-    options.device = "reference";
-    const ProductPlan plan = p0_plan(2 * kSide, Type::i32, algorithm, p0_thresholds(2 * kSide, 1), options, Machine{});
-    alignas(kWorkspaceAlignment) std::byte workspace[4096];
-    ASSERT_LE(plan.workspace_bytes, static_cast<std::int64_t>(sizeof workspace));
-    RecordingBackend backend(c);
-    std::map<std::string, Block> blocks = a.named("A");
-    blocks.merge(b.named("B"));
-    blocks.merge(c.named("C"));
-    Definitions expected(blocks);
-    run_plan(plan, backend, 1, a.view, b.view, 0, c.view, workspace);
+    std::map<std::string, Block> before;
+    RecordingBackend backend{c};
 
+    RecordedLevel(const std::string& algorithm, const P0Thresholds& thresholds) {
+        std::mt19937 random(1);
+        for (Whole* x : {&a, &b}) {
+            for (std::int32_t& entry : x->memory) {
+                entry = static_cast<std::int32_t>(random() % 19) - 9;
+            }
+        }
+        before = a.named("A");
+        before.merge(b.named("B"));
+        before.merge(c.named("C"));
+        Options options;
+        options.device = "reference";
+        const ProductPlan plan = p0_plan(2 * kSide, Type::i32, algorithm, thresholds, options, Machine{});
+        alignas(kWorkspaceAlignment) std::byte workspace[4096];
+        EXPECT_EQ(plan.levels.size(), 1U);
+        EXPECT_LE(plan.workspace_bytes, static_cast<std::int64_t>(sizeof workspace));
+        run_plan(plan, backend, 1, a.view, b.view, 0, c.view, workspace);
+    }
+};
+
+void check_figure(const std::string& algorithm, const std::vector<KernelCall>& kernels) {
+    const RecordedLevel level(algorithm, p0_thresholds(2 * kSide, 1));
+    const RecordingBackend& backend = level.backend;
+    Definitions expected(level.before);
     std::size_t at = 0;
     for (std::size_t k = 0; k < kernels.size(); ++k) {
         SCOPED_TRACE(algorithm + ", call " + std::to_string(k + 1) + ": " + kernels[k].name);
@@ -259,6 +269,26 @@ TEST(p0_kernels, the_two_figures_call_every_kernel_of_section_iv) {
         }
     }
     EXPECT_EQ(called.size(), kShapes.size());
+}
+
+TEST(p0_kernels, figures_8_and_15_make_their_two_outputs_in_one_pass) {
+    // Section VI: 12 passes of three blocks and 3 of five; 10 of three, one of six and one of five.
+    const std::map<std::string, std::map<int, int>> passes_by_blocks{{"strassen", {{3, 12}, {5, 3}}},
+                                                                     {"winograd", {{3, 10}, {5, 1}, {6, 1}}}};
+    for (const auto& [algorithm, expected] : passes_by_blocks) {
+        const RecordedLevel level(algorithm, {kSide, kSide});  // no last level: the recursion meets the leaf itself
+        std::map<int, int> found;
+        int products = 0;
+        for (const RecordingBackend::Event& event : level.backend.events()) {
+            if (event.is_product) {
+                ++products;
+            } else {
+                ++found[event.read + event.written];
+            }
+        }
+        EXPECT_EQ(products, 7) << algorithm;
+        EXPECT_EQ(found, expected) << algorithm;
+    }
 }
 
 }  // namespace
