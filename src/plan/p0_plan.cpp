@@ -59,7 +59,7 @@ ProductPlan p0_plan(std::int64_t n, Type type, const std::string& algorithm, con
     if (options.accumulate) {
         fail(ErrorCode::usage, "P0's implementations make C = A*B and cannot add to C; plan with beta = 0");
     }
-    const ProductPlan plan =
+    ProductPlan plan =
         plan_with_levels({n, n, n, type, machine.threads, options}, machine, p0_levels(n, algorithm, thresholds));
     if (plan.workspace_bytes > options.workspace_limit_bytes) {
         fail(ErrorCode::resource, "{} levels of {} at n = {} need {} bytes of workspace, and {} are allowed; {}",
