@@ -1,10 +1,10 @@
 #include "bench_device_product.hpp"
 
-#include <chrono>
 #include <cmath>
 
 #include "backend/cuda/energy.hpp"
 #include "base/error.hpp"
+#include "device_contest.hpp"
 #include "device_error.hpp"
 #include "interrupt.hpp"
 #include "operands.hpp"
@@ -14,37 +14,9 @@
 namespace heptad::cli {
 namespace {
 
-constexpr double kWarmSeconds = 0.05;        // the clock of an idle device is low
 constexpr double kEnergyOperations = 2e11;   // smaller products are not weighed
 constexpr double kEnergySeconds = 0.3;       // how long they are repeated for that
 constexpr double kEnergyRunInSeconds = 0.1;  // the counter lags; before and after it lags behind the same load
-
-constexpr unsigned char kPoison = 0xff;  // a NaN in every float type
-
-/// One call after the other on the stream, timed there.
-Contestant device_contestant(const std::string& name, cuda::Timer& timer, void* stream, std::function<void()> call) {
-    Contestant contestant;
-    contestant.name = name;
-    contestant.run_timed = [&timer, stream, call = std::move(call)](std::int64_t calls) {
-        timer.start(stream);
-        for (std::int64_t i = 0; i < calls; ++i) {
-            call();
-        }
-        timer.stop(stream);
-        return timer.seconds();
-    };
-    return contestant;
-}
-
-void warm_up(const std::vector<Contestant>& contestants) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kWarmSeconds);
-    while (std::chrono::steady_clock::now() < end) {
-        for (const Contestant& contestant : contestants) {
-            contestant.run_timed(1);
-        }
-        stop_if_interrupted();
-    }
-}
 
 std::optional<double> joules_of(const Contestant& contestant, double call_s, int device) {
     if (!cuda::energy_joules(device)) {
@@ -62,6 +34,8 @@ std::optional<double> joules_of(const Contestant& contestant, double call_s, int
     return (*after - *before) / static_cast<double>(calls_in(kEnergySeconds));
 }
 
+}  // namespace
+
 void require_right(const BenchRecord& record) {
     const ProblemSize& size = record.size;
     if (record.type == Type::i32 && (record.error != 0 || record.vendor_error != 0)) {
@@ -75,8 +49,6 @@ void require_right(const BenchRecord& record) {
              type_name(record.type), size.m, size.k, size.n, record.error, record.error_bound, record.plan);
     }
 }
-
-}  // namespace
 
 BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b, const DeviceOperand& c,
                                  cuda::CudaBackend& vendor, const cuda::Stream& stream,
@@ -105,12 +77,12 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
                           }),
         device_contestant("heptad", timer, stream.handle(),
                           [&] { multiply_on_device(1, a.view, b.view, 0, c.view, options, context); })};
-    warm_up(contestants);
+    warm_up_device(contestants);
 
     const DeviceError error(a.view, b.view, vendor, stream);
     double errors[2] = {};
     ContestHooks hooks;
-    hooks.poison = [&] { cuda::fill_bytes(c.view.data, kPoison, c.size_bytes, stream.handle()); };
+    hooks.poison = [&] { cuda::fill_bytes(c.view.data, kDevicePoison, c.size_bytes, stream.handle()); };
     hooks.progress = [&](int round, int rounds) {
         stop_if_interrupted();
         progress(round, rounds);

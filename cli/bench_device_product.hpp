@@ -21,6 +21,9 @@ struct DeviceBenchSettings {
     ContestRules rules;
 };
 
+/// Throws Error(verification) if a result on a device is above its bound, or an integer wrong.
+void require_right(const BenchRecord& record);
+
 /// `vendor` works on `stream`, and nothing else does. cuBLAS has no product of 32-bit integers: those are compared with
 /// our classical kernel on the CUDA cores. Throws Error(verification) if the result is above the plan's bound.
 BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b, const DeviceOperand& c,

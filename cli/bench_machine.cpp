@@ -71,16 +71,20 @@ std::string device_line(int cuda_device) {
                        report.driver, report.runtime, report.cublas);
 }
 
+void write_result_file(const std::string& path, const nlohmann::ordered_json& content) {
+    const std::string text = pretty(content);
+    AtomicFile file(path, static_cast<std::int64_t>(text.size()));
+    file.write(text.data(), static_cast<std::int64_t>(text.size()));
+    file.commit();
+}
+
 void write_result_file(const std::string& path, const std::string& command, const std::vector<BenchRecord>& records,
                        std::optional<int> cuda_device) {
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     for (const BenchRecord& record : records) {
         results.push_back(to_json(record));
     }
-    const std::string text = pretty({{"machine", machine_facts(command, cuda_device)}, {"results", results}});
-    AtomicFile file(path, static_cast<std::int64_t>(text.size()));
-    file.write(text.data(), static_cast<std::int64_t>(text.size()));
-    file.commit();
+    write_result_file(path, {{"machine", machine_facts(command, cuda_device)}, {"results", results}});
 }
 
 }  // namespace heptad::cli

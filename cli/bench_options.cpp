@@ -15,6 +15,7 @@ constexpr int kMostLevels = 20;
 
 struct BenchWords {
     std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels;
+    std::string tau1, tau2, data, leaf;  // of p0
 };
 
 ProblemSize bench_shape(const std::string& option, const std::string& word) {
@@ -155,10 +156,80 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
             }};
 }
 
+/// The words of a list, each one of the choices; all of them where nothing was typed.
+std::vector<std::string> chosen(const std::string& option, const std::string& typed, const std::string& choices) {
+    std::vector<std::string> words = split(typed.empty() ? choices : typed, ',');
+    for (std::string& word : words) {
+        word = parse_choice(option, word, split(choices, ','));
+    }
+    return words;
+}
+
+BenchP0Arguments p0_arguments(const BenchWords& words) {
+    BenchP0Arguments p0;
+    for (const std::string& name : chosen("--types", words.types, "f32,i32")) {
+        p0.types.push_back(type_from_name(name));
+    }
+    for (const std::string& word : split(words.sizes.empty() ? "2048,4096,8192,16384" : words.sizes, ',')) {
+        p0.sizes.push_back(parse_integer("--sizes", word, 1, kLargestSize));
+    }
+    p0.algorithms = chosen("--algorithms", words.algorithm, "strassen,winograd");
+    if (words.tau1.empty() != words.tau2.empty() || !(words.tau1.empty() || words.levels.empty())) {
+        fail(ErrorCode::usage, "bench p0 takes --levels N,... or both --tau1 N and --tau2 N");
+    }
+    if (!words.tau1.empty()) {
+        p0.tau1 = parse_integer("--tau1", words.tau1, 1, kLargestSize);
+        p0.tau2 = parse_integer("--tau2", words.tau2, 1, kLargestSize);
+    }
+    for (const std::string& word : split(words.levels.empty() ? "1,2,3,4" : words.levels, ',')) {
+        p0.levels.push_back(static_cast<int>(parse_integer("--levels", word, 0, kMostLevels)));
+    }
+    p0.data = chosen("--data", words.data, "uniform,positive,kaporin");
+    if (!words.device.empty()) {
+        cuda::device_index(words.device);  // or wrong usage
+        p0.device = words.device;
+    }
+    if (!words.leaf.empty()) {
+        p0.leaf = words.leaf;
+    }
+    if (!words.rounds.empty()) {
+        p0.rounds = static_cast<int>(parse_integer("--rounds", words.rounds, 1, kMostRounds));
+    }
+    return p0;
+}
+
+Registered add_bench_p0(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite =
+        bench.add_subcommand("p0", "the multi-level implementations of the paper P0 on an NVIDIA device (docs/p0.md)");
+    auto words = std::make_shared<BenchWords>();
+    auto json_file = std::make_shared<std::string>();
+    suite->add_option("--types", words->types, "of f32, i32 (default: both)")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "powers of two (default 2048,4096,8192,16384)")->type_name("N,...");
+    suite->add_option("--algorithms", words->algorithm, "of strassen, winograd (default: both)")->type_name("NAME,...");
+    suite->add_option("--levels", words->levels, "default 1,2,3,4")->type_name("L,...");
+    suite->add_option("--tau1", words->tau1, "instead of levels: up to this size, the classical product")
+        ->type_name("N");
+    suite->add_option("--tau2", words->tau2, "and up to this size, one level")->type_name("N");
+    suite->add_option("--data", words->data, "of uniform, positive, kaporin (default: all); times are of the first")
+        ->type_name("KIND,...");
+    suite->add_option("--leaf", words->leaf, "of the products at the bottom (default: the fastest)")->type_name("L");
+    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: 7, 5 of large products)")->type_name("R");
+    suite->add_option("--json", *json_file, "write the result file")->type_name("F");
+    suite->footer("Example: heptad bench p0 --types f32 --sizes 8192 --levels 1,2,3 --json p0.json");
+    return {suite, [words, json_file, typed] {
+                BenchP0Arguments p0 = p0_arguments(*words);
+                p0.json_file = *json_file;
+                p0.command = typed;
+                return Invocation(p0);
+            }};
+}
+
 }  // namespace
 
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed) {
-    return {add_bench_cpu(bench, typed), add_bench_gpu(bench, typed), add_bench_files(bench, typed)};
+    return {add_bench_cpu(bench, typed), add_bench_gpu(bench, typed), add_bench_p0(bench, typed),
+            add_bench_files(bench, typed)};
 }
 
 }  // namespace heptad::cli

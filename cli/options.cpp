@@ -238,7 +238,9 @@ Registered add_gen(CLI::App& root) {
         bool json = false;
     };
     auto words = std::make_shared<Words>();
-    command->add_option("KIND", words->kind, "uniform, normal, integer, bits, identity, ones, zeros, graph or hilbert")
+    command
+        ->add_option("KIND", words->kind,
+                     "uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert or kaporin")
         ->required()
         ->type_name("");
     command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");

@@ -106,6 +106,20 @@ struct BenchGpuArguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchP0Arguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<std::int64_t> sizes;
+    std::vector<std::string> algorithms;
+    std::vector<int> levels;          // not looked at with thresholds
+    std::int64_t tau1 = 0, tau2 = 0;  // 0: by the levels
+    std::vector<std::string> data;    // kinds of generated matrices
+    std::string device = "cuda";
+    std::string leaf = "auto";
+    int rounds = 0;       // 0: by the size of the product
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchFilesArguments {
     std::string a, b, output, json_file;
     bool quick = false;
@@ -119,9 +133,9 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation =
-    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
-                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchFilesArguments>;
+using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
+                                AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments,
+                                BenchP0Arguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

@@ -40,8 +40,8 @@ std::array<CountRow, 3> count_rows(const ProductPlan& plan) {
 ProductPlan c1060_plan(const PlanArguments& arguments) {
     const C1060Arguments& c1060 = *arguments.c1060;
     // Square or not is for the plan to say; thresholds need one size.
-    const C1060Thresholds thresholds =
-        c1060.levels ? thresholds_for_levels(arguments.size.n, *c1060.levels) : C1060Thresholds{c1060.tau1, c1060.tau2};
+    const P0Thresholds thresholds =
+        c1060.levels ? thresholds_for_levels(arguments.size.n, *c1060.levels) : P0Thresholds{c1060.tau1, c1060.tau2};
     return plan_for_c1060(arguments.size, arguments.product.library.algorithm, thresholds);
 }
 

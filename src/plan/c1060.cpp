@@ -21,23 +21,6 @@ void require_power_of_two(std::int64_t n) {
     }
 }
 
-struct Figures {
-    const char* algorithm;
-    const char* outer;  // products apart from additions
-    const char* last;   // additions fused into GPU8
-};
-constexpr Figures known_figures[] = {{"strassen", "p0-figure-8", "p0-figure-4"},
-                                     {"winograd", "p0-figure-15", "p0-figure-5"}};
-
-const Figures& figures_of(const std::string& algorithm) {
-    for (const Figures& figures : known_figures) {
-        if (algorithm == figures.algorithm) {
-            return figures;
-        }
-    }
-    fail(ErrorCode::usage, "c1060 has kernels for --algorithm strassen and winograd, not for '{}'", algorithm);
-}
-
 }  // namespace
 
 Machine c1060_machine() {
@@ -62,38 +45,25 @@ Machine c1060_machine() {
     return machine;
 }
 
-C1060Thresholds thresholds_for_levels(std::int64_t n, int levels) {
+P0Thresholds thresholds_for_levels(std::int64_t n, int levels) {
     require_power_of_two(n);
     if (levels < 0 || levels > std::countr_zero(static_cast<std::uint64_t>(n / smallest_leaf))) {
         fail(ErrorCode::usage, "{} levels of {} leave GPU8 blocks below {}; ask for fewer levels", levels, n,
              smallest_leaf);
     }
-    const std::int64_t leaf = n >> levels;
-    return levels == 0 ? C1060Thresholds{n, n} : C1060Thresholds{leaf, 2 * leaf};
+    return p0_thresholds(n, levels);
 }
 
-ProductPlan plan_for_c1060(ProblemSize size, const std::string& algorithm, const C1060Thresholds& thresholds) {
+ProductPlan plan_for_c1060(ProblemSize size, const std::string& algorithm, const P0Thresholds& thresholds) {
     if (size.m != size.k || size.k != size.n) {
         fail(ErrorCode::usage, "the counts of c1060 are for square matrices, not for {}x{}x{}", size.m, size.k, size.n);
     }
     require_power_of_two(size.n);
-    if (thresholds.tau1 < 1 || thresholds.tau2 < thresholds.tau1) {
-        fail(ErrorCode::usage, "the thresholds tau1 = {} and tau2 = {} are not 1 <= tau1 <= tau2", thresholds.tau1,
-             thresholds.tau2);
-    }
-    const Figures& figures = figures_of(algorithm);
-    std::vector<LevelPlan> levels;
-    std::int64_t n = size.n;
-    for (; n > thresholds.tau2; n /= 2) {
-        levels.push_back({algorithm, LevelMode::serial, figures.outer});
-    }
-    if (n > thresholds.tau1) {
-        levels.push_back({algorithm, LevelMode::serial, figures.last});
-        n /= 2;
-    }
-    if (n < smallest_leaf) {
+    const std::vector<LevelPlan> levels = p0_levels(size.n, algorithm, thresholds);
+    const std::int64_t leaf = size.n >> levels.size();
+    if (leaf < smallest_leaf) {
         fail(ErrorCode::usage, "tau1 = {} and tau2 = {} leave GPU8 blocks of {}, below {}; raise them", thresholds.tau1,
-             thresholds.tau2, n, smallest_leaf);
+             thresholds.tau2, leaf, smallest_leaf);
     }
     Problem problem;
     problem.m = problem.k = problem.n = size.n;

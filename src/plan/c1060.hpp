@@ -6,6 +6,7 @@
 
 #include "plan/device_counts.hpp"
 #include "plan/machine.hpp"
+#include "plan/p0_plan.hpp"
 #include "plan/plan.hpp"
 
 namespace heptad {
@@ -13,18 +14,14 @@ namespace heptad {
 /// Named "c1060", with one leaf, "gpu8", timed by figure 16.
 Machine c1060_machine();
 
-/// P0's thresholds: n <= tau1 is one GPU8, n <= tau2 one level of fused kernels over GPU8, beyond that the recursion.
-struct C1060Thresholds {
-    std::int64_t tau1 = 0, tau2 = 0;
-};
-/// Those that make `levels` levels of a product of size n, tau1 = tau2 / 2 as in P0's experiments. Throws Error(usage)
-/// unless n is a power of two that leaves GPU8 blocks of at least 16, and at most 2^20.
-C1060Thresholds thresholds_for_levels(std::int64_t n, int levels);
+/// P0's thresholds (p0_plan.hpp) that make `levels` levels of a product of size n. Throws Error(usage) unless n is a
+/// power of two that leaves GPU8 blocks of at least 16, and at most 2^20.
+P0Thresholds thresholds_for_levels(std::int64_t n, int levels);
 
 /// The plan of C = A*B in f32 with P0's schedules: figures 8 and 15 outside, figures 4 and 5 at the last level. Throws
 /// Error(usage) unless m = k = n is a power of two (P0 assumes it), the blocks of GPU8 are at least 16 and n at most
 /// 2^20, `algorithm` is strassen or winograd and 1 <= tau1 <= tau2.
-ProductPlan plan_for_c1060(ProblemSize size, const std::string& algorithm, const C1060Thresholds& thresholds);
+ProductPlan plan_for_c1060(ProblemSize size, const std::string& algorithm, const P0Thresholds& thresholds);
 
 /// What that plan costs.
 DeviceCounts counts_on_c1060(const ProductPlan& plan);

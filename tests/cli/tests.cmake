@@ -23,3 +23,12 @@ if(TARGET cli_text_test)
   target_sources(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/text.cpp ${PROJECT_SOURCE_DIR}/cli/bench_contest.cpp)
   target_include_directories(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
+
+heptad_test(cli/bench_p0_record_test heptad_api heptad_check heptad_place_devices heptad_place_file
+            nlohmann_json::nlohmann_json)
+if(TARGET cli_bench_p0_record_test)
+  foreach(name bench_p0_record bench_product bench_contest blocked_loop interrupt operands progress text)
+    target_sources(cli_bench_p0_record_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/${name}.cpp)
+  endforeach()
+  target_include_directories(cli_bench_p0_record_test PRIVATE ${PROJECT_SOURCE_DIR})
+endif()

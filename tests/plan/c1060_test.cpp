@@ -151,7 +151,7 @@ TEST(c1060, smallest_blocks_have_whole_counts_and_smaller_ones_are_refused) {
 }
 
 TEST(c1060, what_the_paper_does_not_count_is_refused) {
-    const auto refused = [](ProblemSize size, const std::string& algorithm, const C1060Thresholds& thresholds) {
+    const auto refused = [](ProblemSize size, const std::string& algorithm, const P0Thresholds& thresholds) {
         try {
             plan_for_c1060(size, algorithm, thresholds);
         } catch (const Error& error) {
@@ -159,7 +159,7 @@ TEST(c1060, what_the_paper_does_not_count_is_refused) {
         }
         return false;
     };
-    const C1060Thresholds thresholds{2048, 4096};
+    const P0Thresholds thresholds{2048, 4096};
     EXPECT_FALSE(refused({4096, 4096, 4096}, "strassen", thresholds));
     EXPECT_TRUE(refused({4096, 4096, 2048}, "strassen", thresholds));
     EXPECT_TRUE(refused({4095, 4095, 4095}, "strassen", thresholds));

@@ -14,9 +14,9 @@
 namespace heptad {
 namespace {
 
-enum class Kind { uniform, normal, integer, bits, identity, ones, zeros, graph, hilbert };
-constexpr std::array<const char*, 9> kKinds{"uniform", "normal", "integer", "bits",   "identity",
-                                            "ones",    "zeros",  "graph",   "hilbert"};
+enum class Kind { uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert, kaporin };
+constexpr std::array<const char*, 11> kKinds{"uniform", "positive", "normal", "integer", "bits",   "identity",
+                                             "ones",    "zeros",    "graph",  "hilbert", "kaporin"};
 
 /// Row i of the matrix is a stream of its own, and element j its j-th word.
 struct RowStream {
@@ -30,6 +30,11 @@ struct RowStream {
 double uniform(std::uint64_t word, int bits) {
     const auto steps = static_cast<std::int64_t>(word >> (64 - bits)) - (std::int64_t{1} << (bits - 1));
     return static_cast<double>(steps) / static_cast<double>(std::int64_t{1} << (bits - 1));  // a power of two: exact
+}
+
+/// The same on the grid of [0, 1) with spacing 2^-bits.
+double positive(std::uint64_t word, int bits) {
+    return static_cast<double>(word >> (64 - bits)) / static_cast<double>(std::int64_t{1} << bits);
 }
 
 /// Natural logarithm by basic operations only, so that it has the same bits on every machine; x is positive and
@@ -112,6 +117,9 @@ double element(const Recipe& recipe, const RowStream& stream, std::int64_t i, st
         case Kind::uniform:
             return recipe.type == Type::i32 ? static_cast<std::int32_t>(stream.word(j) >> 32)
                                             : uniform(stream.word(j), significand_bits(recipe.type));
+        case Kind::positive:
+            return recipe.type == Type::i32 ? static_cast<double>(stream.word(j) >> 33)
+                                            : positive(stream.word(j), significand_bits(recipe.type));
         case Kind::normal:
             return normal(stream.word(j));
         case Kind::integer: {
@@ -130,6 +138,9 @@ double element(const Recipe& recipe, const RowStream& stream, std::int64_t i, st
             return 0;
         case Kind::hilbert:
             return 1 / (static_cast<double>(i) + static_cast<double>(j) + 1);
+        case Kind::kaporin:
+            return uniform(stream.word(j), significand_bits(recipe.type)) /
+                   (1 + std::abs(static_cast<double>(i) - static_cast<double>(j)));
     }
     return 0;
 }
@@ -174,12 +185,14 @@ Kind kind_from_name(const std::string& name) {
 void require_kind_fits(Kind kind, Type type) {
     const char* const name = kKinds[static_cast<std::size_t>(kind)];
     const bool bit_type = type == Type::gf2 || type == Type::boolean;
-    if (bit_type && (kind == Kind::uniform || kind == Kind::normal || kind == Kind::integer || kind == Kind::hilbert)) {
+    const bool fractions = kind == Kind::normal || kind == Kind::hilbert || kind == Kind::kaporin;
+    if (bit_type && (fractions || kind == Kind::uniform || kind == Kind::positive || kind == Kind::integer)) {
         fail(ErrorCode::usage, "'{}' does not make elements of type {}; bits, graph, identity, ones and zeros do", name,
              type_name(type));
     }
-    if (!is_float(type) && (kind == Kind::normal || kind == Kind::hilbert)) {
-        fail(ErrorCode::usage, "'{}' does not make elements of type {}; uniform and integer do", name, type_name(type));
+    if (!is_float(type) && fractions) {
+        fail(ErrorCode::usage, "'{}' does not make elements of type {}; uniform, positive and integer do", name,
+             type_name(type));
     }
 }
 

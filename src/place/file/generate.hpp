@@ -2,6 +2,7 @@
 // number of threads, not on the order of storage, not on the machine (no libm function is used).
 //
 //   uniform    floats: [-1, 1) on the grid of the type; i32: all 2^32 values
+//   positive   floats: [0, 1) on the grid of the type; i32: 0 .. 2^31 - 1
 //   normal     floats: mean 0, deviation 1 (Marsaglia's polar method)
 //   integer    low .. high, each as likely                        (numbers only)
 //   bits       1 with probability `density`, else 0               (every type)
@@ -9,6 +10,10 @@
 //   ones, zeros                                                   (every type)
 //   graph      square; edge i -> j, i != j, so that a vertex has `average_degree` edges in the mean   (every type)
 //   hilbert    1 / (i + j + 1)                                    (floats)
+//   kaporin    u_ij / (1 + |i - j|), u as in `uniform`: entries fall off from the diagonal   (floats)
+//
+// The last one stands in for the matrix of I. Kaporin, A practical algorithm for faster matrix multiplication (1999),
+// that the error study of docs/p0.md cites and does not print; it is chosen to show the same errors.
 #pragma once
 
 #include <cstdint>

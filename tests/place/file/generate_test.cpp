@@ -56,15 +56,15 @@ Moments moments(const Matrix& m) {
 
 bool fits(const std::string& kind, Type type) {
     const bool bits = type == Type::gf2 || type == Type::boolean;
-    if (kind == "normal" || kind == "hilbert") {
+    if (kind == "normal" || kind == "hilbert" || kind == "kaporin") {
         return !bits && type != Type::i32;
     }
-    return !bits || (kind != "uniform" && kind != "integer");
+    return !bits || (kind != "uniform" && kind != "positive" && kind != "integer");
 }
 
 TEST(Generate, every_kind_goes_with_the_types_that_the_interface_says_and_refuses_the_others) {
-    for (const std::string kind :
-         {"uniform", "normal", "integer", "bits", "identity", "ones", "zeros", "graph", "hilbert"}) {
+    for (const std::string kind : {"uniform", "positive", "normal", "integer", "bits", "identity", "ones", "zeros",
+                                   "graph", "hilbert", "kaporin"}) {
         EXPECT_NE(generate_kinds().find(kind), std::string::npos);
         for (const Type type : kAllTypes) {
             if (fits(kind, type)) {
@@ -78,6 +78,30 @@ TEST(Generate, every_kind_goes_with_the_types_that_the_interface_says_and_refuse
                     EXPECT_NE(std::string(error.what()).find(type_name(type)), std::string::npos);
                 }
             }
+        }
+    }
+}
+
+TEST(Generate, positive_lies_evenly_between_0_and_1) {
+    for (const Type type : {Type::f64, Type::f32, Type::bf16, Type::f16}) {
+        const Moments found = moments(generate("positive", 300, 400, type, 3));
+        EXPECT_GE(found.lowest, 0) << type_name(type);
+        EXPECT_LT(found.highest, 1) << type_name(type);
+        EXPECT_NEAR(found.mean, 0.5, 0.01) << type_name(type);
+        EXPECT_NEAR(found.deviation, std::sqrt(1.0 / 12), 0.01) << type_name(type);
+    }
+    const Moments integers = moments(generate("positive", 300, 400, Type::i32, 3));
+    EXPECT_GE(integers.lowest, 0);
+    EXPECT_NEAR(integers.mean, 0x1p30, 0x1p30 / 50);
+}
+
+TEST(Generate, kaporin_is_uniform_divided_by_the_distance_from_the_diagonal) {
+    const Matrix uniform = generate("uniform", 40, 30, Type::f32, 5),
+                 falling = generate("kaporin", 40, 30, Type::f32, 5);
+    for (std::int64_t i = 0; i < 40; ++i) {
+        for (std::int64_t j = 0; j < 30; ++j) {
+            const auto distance = static_cast<double>(std::abs(i - j));
+            EXPECT_EQ(value_at(falling, i, j), static_cast<float>(value_at(uniform, i, j) / (1 + distance)));
         }
     }
 }

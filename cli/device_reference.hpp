@@ -1,0 +1,28 @@
+// The product of two f32 matrices in f64, made on the device, and the errors of f32 products against it: over every
+// entry of C, where device_error.hpp samples some. f32 entries are exact in f64, and the product's own error is some
+// 1e-8 times smaller than those it measures.
+#pragma once
+
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/device.hpp"
+#include "check/difference.hpp"
+#include "place/memory/matrix.hpp"
+
+namespace heptad::cli {
+
+class DeviceReference {
+public:
+    /// A and B in host memory, by rows. `backend` works on `stream`; both must outlive this. Waits for the stream.
+    DeviceReference(const Matrix& a, const Matrix& b, cuda::CudaBackend& backend, const cuda::Stream& stream);
+    /// Of a product that lies on the device, rows side by side. Waits for the stream.
+    Difference error_of(const ConstView& c) const;
+    /// The largest of A's entries times the largest of B's: what errors are divided by in result files.
+    double scale() const { return scale_; }
+
+private:
+    const cuda::Stream* stream_;
+    double scale_ = 0;
+    Matrix exact_;
+};
+
+}  // namespace heptad::cli
