@@ -26,7 +26,7 @@ PlannerLimits device_limits() {
 }
 
 struct PlanStore {
-    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, std::int64_t,
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, bool, std::int64_t,
                            std::string, std::string, std::string, std::string>;
     std::mutex mutex;
     std::map<Key, std::shared_ptr<const ProductPlan>> plans;
@@ -61,6 +61,7 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
                              options.accuracy,
                              options.levels,
                              accumulate,
+                             options.overwrite_inputs,
                              limit,
                              options.algorithm,
                              options.device,
@@ -175,6 +176,11 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
     validate_product(alpha, a, b, beta, c);
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
+    if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
+        Options keeping = options;
+        keeping.overwrite_inputs = false;
+        return multiply_on_device(alpha, a, b, beta, c, keeping, context);
+    }
     if (common_place(a, b, c, device) == Place::host) {
         return multiply_host_operands(alpha, a, b, beta, c, options, device, context);
     }

@@ -81,6 +81,42 @@ TEST(device_plan, adding_to_c_keeps_c_until_the_end) {
     EXPECT_EQ(plan.levels[1].mode, LevelMode::serial);
 }
 
+TEST(device_plan, overwriting_the_inputs_halves_what_depth_first_needs) {
+    Options options = fast_on_device();
+    options.algorithm = "winograd";
+    options.levels = 3;
+    options.mode = "serial";
+    options.leaf = "cublas";
+    const ProductPlan keeping = plan_device_product(8192, 8192, 8192, Type::f32, options, {});
+    options.workspace_limit_bytes = keeping.workspace_bytes - 1;
+    options.overwrite_inputs = true;
+    const ProductPlan plan = plan_device_product(8192, 8192, 8192, Type::f32, options, {});
+    EXPECT_TRUE(plan.overwrite_inputs) << to_string(plan);
+    EXPECT_EQ(plan.levels.size(), 3U);
+    const std::int64_t matrix = std::int64_t{8192} * 8192 * 4;
+    EXPECT_LE(plan.workspace_bytes - plan.vendor_workspace_bytes, matrix / 4 + matrix / 16 + matrix / 64 + 4096);
+    EXPECT_EQ(parse_plan(to_string(plan)), plan);
+    EXPECT_NO_THROW(check_plan(plan));
+    options.accumulate = true;  // what was added to C could not be taken back
+    EXPECT_FALSE(plan_device_product(8192, 8192, 8192, Type::f32, options, {}).overwrite_inputs);
+    options.overwrite_inputs = false;
+    options.accumulate = false;
+    EXPECT_FALSE(plan_device_product(8192, 8192, 8192, Type::f32, options, {}).overwrite_inputs);
+}
+
+TEST(device_plan, a_basis_is_changed_in_place_where_inputs_may_be_overwritten) {
+    Options options = fast_on_device();
+    options.algorithm = "alternative-basis";
+    options.levels = 2;
+    const std::int64_t matrix = std::int64_t{4096} * 4096 * 4;
+    const ProductPlan keeping = plan_device_product(4096, 4096, 4096, Type::f32, options, {});
+    options.overwrite_inputs = true;
+    const ProductPlan plan = plan_device_product(4096, 4096, 4096, Type::f32, options, {});
+    EXPECT_TRUE(plan.change_basis && plan.overwrite_inputs) << to_string(plan);
+    EXPECT_EQ(plan.workspace_bytes, keeping.workspace_bytes - 2 * matrix);
+    EXPECT_NO_THROW(check_plan(plan));
+}
+
 TEST(device_plan, misaligned_rows_are_extended_where_that_pays) {
     for (const Type type : {Type::tf32, Type::bf16, Type::i32}) {
         const ProductPlan odd = plan_device_product(4101, 4097, 4099, type, fast_on_device(), {});
