@@ -14,6 +14,7 @@ void run(const AlgorithmsArguments& arguments);
 void run(const TuneArguments& arguments);
 void run(const BenchCpuArguments& bench);
 void run(const BenchGpuArguments& bench);
+void run(const BenchP1Arguments& bench);
 void run(const BenchFilesArguments& bench);
 
 }  // namespace heptad::cli

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/host_operands.hpp"
+#include "place/devices/pass_tuning.hpp"
 #include "place/memory/validate.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
@@ -48,6 +49,16 @@ void validate_leaf(const std::string& leaf, Type type) {
     }
 }
 
+std::shared_ptr<const Machine> machine_of(int device) {
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    auto& kept = store.machines[device];
+    if (!kept) {
+        kept = std::make_shared<const Machine>(load_device_machine(device));
+    }
+    return kept;
+}
+
 std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
                                                const Options& options, bool accumulate, const ProductContext& context) {
     std::int64_t limit = options.workspace_limit_bytes;
@@ -68,18 +79,13 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
                              options.leaf,
                              options.mode};
     PlanStore& store = plan_store();
-    std::shared_ptr<const Machine> machine;
     {
         const std::lock_guard lock(store.mutex);
         if (const auto found = store.plans.find(key); found != store.plans.end()) {
             return found->second;
         }
-        auto& kept = store.machines[cuda::device_index(options.device)];
-        if (!kept) {
-            kept = std::make_shared<const Machine>(load_device_machine(cuda::device_index(options.device)));
-        }
-        machine = kept;
     }
+    const std::shared_ptr<const Machine> machine = machine_of(cuda::device_index(options.device));
     if (type == Type::gf2 || type == Type::boolean) {
         fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
     }
@@ -157,6 +163,9 @@ RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double b
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
     const LentWorkspace workspace(plan, *backend, context);
+    if (!plan.levels.empty() || plan.extended) {
+        backend->set_pass_shapes(pass_shapes(*machine_of(device)));
+    }
     return run_plan(plan, *backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
 }
 
