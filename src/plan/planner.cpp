@@ -152,6 +152,11 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
         plan.vendor_workspace_bytes = kCublasWorkspaceBytes;
     }
     plan.workspace_bytes = plan_workspace_bytes(plan);
+    if (plan.leaf == kLimbLeaf && problem.options.leaf == "auto" &&
+        plan.workspace_bytes > problem.options.workspace_limit_bytes) {  // no room for the limbs
+        plan.leaf = plan.fringe_leaf = "heptad";
+        plan.workspace_bytes = plan_workspace_bytes(plan);
+    }
     plan.predicted_s = predict_seconds(plan, machine);
     plan.error_bound = error_bound(plan);
 }

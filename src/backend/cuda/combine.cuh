@@ -17,6 +17,13 @@ namespace {
 
 constexpr int kCopyThreads = 128;
 
+/// Threads of a block that a pass over so many matrices is compiled for: compiled for more, the large
+/// ones took more registers a thread (136 instead of 108), and fewer of them fit.
+template <int Inputs, int Outputs>
+constexpr int kPassThreads = Inputs <= static_cast<int>(kMostOfFew) && Outputs <= static_cast<int>(kMostOfFew)
+                                 ? kMostPassThreads
+                                 : kMostPassThreads / 2;
+
 template <class T, int Inputs, int Outputs>
 struct PassArguments {
     const T* input[Inputs];
@@ -157,7 +164,7 @@ struct Values {
 };
 
 template <class Pass, class T, int N, int Together>
-__global__ void __launch_bounds__(kMostPassThreads)
+__global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     known_pass(const __grid_constant__ PassArguments<T, Pass::kInputs, Pass::kOutputs> args) {
     if (!should_run(args.guard)) {
         return;
@@ -204,7 +211,8 @@ struct AnyArguments {
 };
 
 template <class T, int Inputs, int N>
-__global__ void __launch_bounds__(kMostPassThreads) any_pass(const __grid_constant__ AnyArguments<T, Inputs> args) {
+__global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
+    any_pass(const __grid_constant__ AnyArguments<T, Inputs> args) {
     const auto& pass = args.pass;
     if (!should_run(pass.guard)) {
         return;
@@ -374,7 +382,8 @@ DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
     constexpr int kLength = vector_length<T>(Pass::kInputs < Pass::kOutputs ? Pass::kInputs : Pass::kOutputs);
     PassArguments<T, Pass::kInputs, Pass::kOutputs> args{};
     fill(launch, 0, launch.outputs.size(), args);
-    const PassShape& shape = launch.shape;
+    const PassShape shape{std::min(launch.shape.threads, kPassThreads<Pass::kInputs, Pass::kOutputs>),
+                          launch.shape.places};
     const auto threads = static_cast<unsigned>(shape.threads);
     if (!is_wide<T>(launch, kLength)) {
         known_pass<Pass, T, 1, 1><<<blocks_for(args.rows, args.cols, 1, shape), threads, 0, stream>>>(args);
@@ -425,8 +434,9 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
             args.pass.watch = nullptr;
         }
         const bool wide = is_wide<T>(launch, kLength);
-        const unsigned blocks = blocks_for(args.pass.rows, args.pass.cols, wide ? kLength : 1, launch.shape);
-        const auto threads = static_cast<unsigned>(launch.shape.threads);
+        const PassShape shape{std::min(launch.shape.threads, kPassThreads<Inputs, 1>), launch.shape.places};
+        const unsigned blocks = blocks_for(args.pass.rows, args.pass.cols, wide ? kLength : 1, shape);
+        const auto threads = static_cast<unsigned>(shape.threads);
         if (wide) {
             any_pass<T, Inputs, kLength><<<blocks, threads, 0, stream>>>(args);
         } else {

@@ -13,7 +13,7 @@
 namespace heptad::cuda {
 
 struct PassShape {
-    int threads = 128;  // of a block: a multiple of 32, at most kMostPassThreads
+    int threads = 128;  // of a block: a multiple of 32, at most kMostPassThreads; passes over many blocks take half
     int places = 1;     // of 16 bytes that one thread goes over
     bool operator==(const PassShape&) const = default;
 };
@@ -35,6 +35,11 @@ inline PassClass pass_class(std::size_t inputs, std::size_t outputs) {
 }
 inline const char* pass_class_name(PassClass pass) {
     return pass == PassClass::few ? "few" : pass == PassClass::spread ? "spread" : "gather";
+}
+
+/// Passes over many blocks need the registers of more threads than that.
+inline constexpr int most_threads(PassClass pass) {
+    return pass == PassClass::few ? kMostPassThreads : kMostPassThreads / 2;
 }
 
 /// One shape per element type and class; tf32 is f32 here.

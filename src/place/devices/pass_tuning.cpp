@@ -92,7 +92,8 @@ PassProfile tune(const Trial& trial, Type type, cuda::CudaBackend& backend, cons
     std::vector<Measured> all{{cuda::PassShape{}, 1, {}}};
     for (const int threads : cuda::kTriedThreads) {
         for (const int places : cuda::kTriedPlaces) {
-            if (const cuda::PassShape shape{threads, places}; shape != all.front().shape) {
+            const cuda::PassShape shape{threads, places};
+            if (shape != all.front().shape && threads <= cuda::most_threads(trial.pass)) {
                 all.push_back({shape, 1, {}});
             }
         }
