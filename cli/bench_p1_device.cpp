@@ -8,8 +8,8 @@ namespace heptad::cli {
 
 std::map<P1Part, double> P1Times::seconds() const {
     std::map<P1Part, double> seconds;
-    for (const auto& [part, timer] : timers_) {
-        seconds[part] += timer->seconds();
+    for (std::size_t i = 0; i < used_; ++i) {
+        seconds[timers_[i].first] += timers_[i].second->seconds();
     }
     return seconds;
 }
@@ -17,16 +17,20 @@ std::map<P1Part, double> P1Times::seconds() const {
 P1CudaDevice::P1CudaDevice(const cuda::Stream& stream, cuda::CudaBackend& backend, cuda::P1Style style,
                            bool two_streams)
     : style_(style) {
-    const int device = stream.device();
-    lanes_.push_back({&stream, &backend, std::make_unique<cuda::P1Verbs>(device, stream.handle(), style), {}});
+    add_lane(stream, backend);
     if (two_streams) {
-        second_stream_ = std::make_unique<cuda::Stream>(device);
-        second_backend_ = std::make_unique<cuda::CudaBackend>(device, second_stream_->handle());
-        lanes_.push_back({second_stream_.get(),
-                          second_backend_.get(),
-                          std::make_unique<cuda::P1Verbs>(device, second_stream_->handle(), style),
-                          {}});
+        second_stream_ = std::make_unique<cuda::Stream>(stream.device());
+        second_backend_ = std::make_unique<cuda::CudaBackend>(stream.device(), second_stream_->handle());
+        add_lane(*second_stream_, *second_backend_);
     }
+}
+
+void P1CudaDevice::add_lane(const cuda::Stream& stream, cuda::CudaBackend& backend) {
+    Lane lane;
+    lane.stream = &stream;
+    lane.backend = &backend;
+    lane.verbs = std::make_unique<cuda::P1Verbs>(stream.device(), stream.handle(), style_);
+    lanes_.push_back(std::move(lane));
 }
 
 void P1CudaDevice::begin() {

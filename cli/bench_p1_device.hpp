@@ -20,18 +20,25 @@ public:
     /// Runs `call`, which enqueues on the stream, between two events of it.
     template <class Call>
     void time(P1Part part, void* stream, Call&& call) {
-        timers_.emplace_back(part, std::make_unique<cuda::Timer>(device_));
-        cuda::Timer& timer = *timers_.back().second;
+        if (used_ == timers_.size()) {
+            timers_.emplace_back(part, std::make_unique<cuda::Timer>(device_));
+        }
+        timers_[used_].first = part;
+        cuda::Timer& timer = *timers_[used_].second;
+        used_ += 1;
         timer.start(stream);
         call();
         timer.stop(stream);
     }
+    /// Forgets the calls, but keeps the events: making them takes time, which a second run does not show.
+    void restart() { used_ = 0; }
     /// Waits for the device.
     std::map<P1Part, double> seconds() const;
 
 private:
     int device_;
     std::vector<std::pair<P1Part, std::unique_ptr<cuda::Timer>>> timers_;
+    std::size_t used_ = 0;
 };
 
 class P1CudaDevice final : public P1Device {
@@ -60,6 +67,7 @@ private:
         std::unique_ptr<cuda::P1Verbs> verbs;
         std::vector<Access> open;  // what the other lane has not waited for
     };
+    void add_lane(const cuda::Stream& stream, cuda::CudaBackend& backend);
     /// The lane of the next call, which has waited for what the other one does to these blocks.
     Lane& lane_for(P1Part part, const std::vector<Access>& accesses);
     template <class Call>

@@ -9,7 +9,7 @@
 namespace heptad::cli {
 namespace {
 
-constexpr int kTemporaries = 3;
+constexpr std::size_t kTemporaries = 3;
 constexpr std::int64_t kAlignment = 256;
 
 std::int64_t square_bytes(Type type, std::int64_t side) {
@@ -30,7 +30,7 @@ public:
             }
         }
         for (int depth = 0; depth < levels_; ++depth) {
-            for (int i = 0; i < kTemporaries; ++i) {
+            for (std::size_t i = 0; i < kTemporaries; ++i) {
                 temporaries_.push_back(take(a.type, a.rows >> (depth + 1)));
             }
         }
@@ -99,7 +99,7 @@ private:
         const std::vector<View> blocks_a = blocks_of(a, 2, 2), blocks_b = blocks_of(b, 2, 2);
         View a11 = blocks_a[0], a12 = blocks_a[1], a21 = blocks_a[2], a22 = blocks_a[3];
         View b11 = blocks_b[0], b12 = blocks_b[1], b21 = blocks_b[2], b22 = blocks_b[3];
-        const auto first = static_cast<std::size_t>(kTemporaries * depth);
+        const auto first = static_cast<std::size_t>(depth) * kTemporaries;
         View temp1 = temporaries_[first], temp2 = temporaries_[first + 1], temp3 = temporaries_[first + 2];
         // target = left * right, where target is left: no library multiplies in place.
         const auto product = [&](View& target, const View& right, bool may_swap) {
@@ -155,7 +155,7 @@ private:
 std::int64_t p1_workspace_bytes(const P1Variant& variant, Type type, std::int64_t n, int levels) {
     std::int64_t bytes = variant.keeps_inputs ? 2 * square_bytes(type, n) : 0;
     for (int depth = 0; depth < levels; ++depth) {
-        bytes = checked_add(bytes, kTemporaries * square_bytes(type, n >> (depth + 1)));
+        bytes = checked_add(bytes, static_cast<std::int64_t>(kTemporaries) * square_bytes(type, n >> (depth + 1)));
     }
     return bytes;
 }
