@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostRounds = 1000;
 constexpr int kMostLevels = 20;
+constexpr std::int64_t kLargestP1Side = std::int64_t{1} << 20;
 
 struct BenchWords {
     std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels;
@@ -225,11 +226,40 @@ Registered add_bench_p0(CLI::App& bench, const std::string& typed) {
             }};
 }
 
+Registered add_bench_p1(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("p1", "P1's ablation and dead ends on an NVIDIA device, against cuBLAS");
+    auto words = std::make_shared<BenchWords>();
+    auto p1 = std::make_shared<BenchP1Arguments>();
+    p1->command = typed;
+    suite->add_option("--types", words->types, "of f32 (default), f64")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "sides (default: 4096,8192,16384)")->type_name("N,...");
+    suite->add_option("--levels", words->levels, "1 to 4 of them (default: 1,2,3)")->type_name("L,...");
+    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    suite->add_option("--json", p1->json_file, "write the result file")->type_name("F");
+    suite->footer("Example: heptad bench p1 --sizes 8192 --levels 2,3 --json result.json");
+    return {suite, [words, p1] {
+                for (const std::string& name : split(words->types.empty() ? "f32" : words->types, ',')) {
+                    p1->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64"})));
+                }
+                for (const std::string& word : split(words->sizes.empty() ? "4096,8192,16384" : words->sizes, ',')) {
+                    p1->sizes.push_back(parse_integer("--sizes", word, 1, kLargestP1Side));
+                }
+                for (const std::string& word : split(words->levels.empty() ? "1,2,3" : words->levels, ',')) {
+                    p1->levels.push_back(static_cast<int>(parse_integer("--levels", word, 1, 4)));
+                }
+                if (!words->device.empty()) {
+                    cuda::device_index(words->device);  // or wrong usage
+                    p1->device = words->device;
+                }
+                return Invocation(*p1);
+            }};
+}
+
 }  // namespace
 
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed) {
     return {add_bench_cpu(bench, typed), add_bench_gpu(bench, typed), add_bench_p0(bench, typed),
-            add_bench_files(bench, typed)};
+            add_bench_p1(bench, typed), add_bench_files(bench, typed)};
 }
 
 }  // namespace heptad::cli

@@ -225,6 +225,12 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     if (record.vendor_error > 0) {
         object["error_ratio"] = record.error / record.vendor_error;
     }
+    if (!record.variant.empty()) {
+        object["variant"] = record.variant;
+    }
+    for (const auto& [part, share] : record.shares) {
+        object["shares"][part] = share;
+    }
     if (record.joules) {
         object["joules"] = *record.joules;
     }

@@ -42,6 +42,8 @@ struct BenchRecord {
     int levels = 0, threads = 1, rounds = 0;
     std::string accuracy, plan;
     std::vector<std::pair<std::string, double>> libraries_s;  // every one that ran
+    std::string variant;                                      // of the suite, if it has several
+    std::vector<std::pair<std::string, double>> shares;       // of the time, by what was done
 };
 
 /// The times of a contest and what follows from them; type and size are there already.

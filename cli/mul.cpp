@@ -39,6 +39,10 @@ void require_fitting_plan(const ProductPlan& given, const MulArguments& mul, con
              mul.plan_file, given.m, given.k, given.n, type_name(given.type), facts.size.m, facts.size.k, facts.size.n,
              type_name(facts.type));
     }
+    if (given.overwrite_inputs && mul.verify) {
+        fail(ErrorCode::input, "{} plans a product that overwrites A and B, and --verify needs them; leave one out",
+             mul.plan_file);
+    }
     if (mul.product.beta != 0 && !given.accumulate) {
         fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
              mul.plan_file, mul.product.beta);

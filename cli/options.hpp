@@ -120,6 +120,15 @@ struct BenchP0Arguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchP1Arguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<std::int64_t> sizes;
+    std::vector<int> levels;
+    std::string device = "cuda";
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchFilesArguments {
     std::string a, b, output, json_file;
     bool quick = false;
@@ -135,7 +144,7 @@ struct HelpText {
 
 using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
                                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments,
-                                BenchP0Arguments, BenchFilesArguments>;
+                                BenchP0Arguments, BenchP1Arguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

@@ -65,6 +65,9 @@ typedef struct heptad_options {
     const char* mode;              /* "auto", "serial", "parallel" */
     int accumulate;                /* heptad_plan_create: beta will not be zero */
     int64_t workspace_limit_bytes; /* INT64_MAX: no limit; 0: none at all */
+    int overwrite_inputs;          /* not 0: A and B may be used as scratch where that saves workspace; their contents
+                                      are lost, although the views say const. Set it only for memory that may be
+                                      written. A and B that overlap are never overwritten. */
 } heptad_options;
 
 typedef struct heptad_context heptad_context; /* threads and scratch memory of a series of products */

@@ -144,12 +144,18 @@ struct Options {
     std::string algorithm = "auto";  ///< a name of the catalogue, or "auto"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many, where the sizes allow it
     Accuracy accuracy = Accuracy::balanced;
-    std::string device = "auto";    ///< "auto", "cpu", "reference", "cuda", "cuda:1"
-    std::string leaf = "auto";      ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
-    std::string mode = "auto";      ///< mode of every level: "auto", "serial" (little memory) or "parallel"
-    bool accumulate = false;        ///< plan(): beta will not be zero. multiply() looks at beta itself
-    bool overwrite_inputs = false;  ///< A and B may be used as scratch; their contents are lost
-    /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical).
+    std::string device = "auto";  ///< "auto", "cpu", "reference", "cuda", "cuda:1"
+    std::string leaf = "auto";    ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
+    std::string mode = "auto";    ///< mode of every level: "auto", "serial" (little memory) or "parallel"
+    bool accumulate = false;      ///< plan(): beta will not be zero. multiply() looks at beta itself
+    /// A and B may be used as scratch where that saves workspace; take their contents for lost then, after an error or
+    /// a cancelled product too, although the views say const: set this only for memory that may be written. Plans that
+    /// make use of it say overwrite-inputs=yes and overwrite A and B whenever they are carried out; no other plan ever
+    /// does. A NaN, an infinity or a possible overflow is still answered from A and B as they were. A and B that
+    /// overlap are never overwritten.
+    bool overwrite_inputs = false;
+    /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical, unless A
+    /// and B may be overwritten).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 

@@ -77,6 +77,7 @@ heptad::Options options_of(const heptad_options* options) {
     result.mode = text(options->mode);
     result.accumulate = options->accumulate != 0;
     result.workspace_limit_bytes = options->workspace_limit_bytes;
+    result.overwrite_inputs = options->overwrite_inputs != 0;
     return result;
 }
 
@@ -99,7 +100,8 @@ heptad_plan* new_plan(heptad::Plan plan) {
 
 void heptad_options_init(heptad_options* options) {
     if (options != nullptr) {
-        *options = {"auto", -1, HEPTAD_BALANCED, "auto", "auto", "auto", 0, std::numeric_limits<std::int64_t>::max()};
+        *options = {"auto", -1, HEPTAD_BALANCED, "auto", "auto", "auto", 0, std::numeric_limits<std::int64_t>::max(),
+                    0};
     }
 }
 

@@ -65,11 +65,17 @@ LevelError changed_basis_error(const Algorithm& algorithm) {
     return error;
 }
 
-LevelError level_error(const std::string& name, bool change_basis) {
-    const CatalogueEntry& entry = find_algorithm(name);
-    return change_basis && entry.algorithm.basis
-               ? changed_basis_error(entry.algorithm)
-               : LevelError{entry.facts.growth, static_cast<double>(entry.facts.roundings)};
+LevelError level_error(const LevelPlan& level, bool change_basis) {
+    const CatalogueEntry& entry = find_algorithm(level.algorithm);
+    const LevelError standard{entry.facts.growth, static_cast<double>(entry.facts.roundings)};
+    if (!entry.algorithm.basis || (!change_basis && level.schedule.empty())) {
+        return standard;
+    }
+    const LevelError changed = changed_basis_error(entry.algorithm);
+    // A schedule that is named makes the change of basis inside the level; where it does not fit, the default runs.
+    return change_basis
+               ? changed
+               : LevelError{std::max(changed.growth, standard.growth), std::max(changed.roundings, standard.roundings)};
 }
 
 }  // namespace
@@ -87,7 +93,7 @@ double error_bound(const ProductPlan& plan) {
     auto k = static_cast<double>(leaf.k);
     double bound = classical(k);
     for (auto level = plan.levels.rbegin(); level != plan.levels.rend(); ++level) {
-        const LevelError error = level_error(level->algorithm, plan.change_basis);
+        const LevelError error = level_error(*level, plan.change_basis);
         bound = error.growth * (bound + error.roundings * u * k);
         k *= find_algorithm(level->algorithm).algorithm.k;
     }

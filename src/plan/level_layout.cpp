@@ -127,7 +127,7 @@ LevelStorage level_storage(const std::string& backend, const std::string& leaf, 
     const bool on_device = backend == "cuda";
     // A device's passes over many blocks are cut, so they must not overwrite what they still have to read.
     const bool one_by_one = leaf == "cublas" || leaf == "heptad";
-    return {on_device && is_last && mode == LevelMode::parallel && !one_by_one, on_device, on_device};
+    return {on_device && is_last && mode == LevelMode::parallel && !one_by_one, on_device, on_device, on_device};
 }
 
 LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
@@ -139,16 +139,69 @@ int stored_products(const Algorithm& algorithm, bool accumulate, const LevelStor
                                                 : std::max(0, algorithm.rank() - algorithm.m * algorithm.n);
 }
 
-const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate) {
+const Schedule& level_schedule(const LevelPlan& level, bool core, const LevelEntry& entry) {
     if (!level.schedule.empty()) {
         const Schedule& schedule = find_schedule(level.schedule);
-        if (schedule.accumulates == accumulate) {
+        const bool fits = schedule.overwrites_inputs ? entry.operands_die && (schedule.accumulates || !entry.accumulate)
+                                                     : schedule.accumulates == entry.accumulate;
+        if (fits) {
             return schedule;
         }
-    } else if (level.algorithm == "winograd") {
-        return find_schedule(accumulate ? "huss-lederman-3" : "p0-figure-15");
     }
-    return made_schedule(level.algorithm, core, accumulate);
+    const bool has_default =
+        level.algorithm == "winograd" && (level.schedule.empty() || find_schedule(level.schedule).overwrites_inputs);
+    return has_default ? find_schedule(entry.accumulate ? "huss-lederman-3" : "p0-figure-15")
+                       : made_schedule(level.algorithm, core, entry.accumulate);
+}
+
+LevelEntry entry_below(const ScheduleStep& product, const LevelEntry& entry) {
+    return {product.update != ScheduleStep::Update::store,
+            entry.operands_die && product.left_dies && product.right_dies};
+}
+
+std::vector<std::vector<LevelEntry>> level_entries(const ProductPlan& plan) {
+    const bool adds = plan.accumulate && !plan.change_basis && !plan.extended;
+    // What a device has added to C cannot be taken back where the input turns out not to be finite.
+    const bool operands_die = plan.overwrite_inputs && !(adds && plan.backend == "cuda");
+    // A plan that accumulates may still be run with beta = 0.
+    std::vector<LevelEntry> entries{{false, operands_die}};
+    if (adds) {
+        entries.push_back({true, operands_die});
+    }
+    std::vector<std::vector<LevelEntry>> all;
+    for (const LevelPlan& level : plan.levels) {
+        all.push_back(entries);
+        std::vector<LevelEntry> below;
+        const auto add = [&](const LevelEntry& entry) {
+            if (std::find(below.begin(), below.end(), entry) == below.end()) {
+                below.push_back(entry);
+            }
+        };
+        for (const LevelEntry& entry : entries) {
+            if (level.mode == LevelMode::parallel) {
+                add({false, false});  // a block of A may be an operand of several products
+                continue;
+            }
+            for (const ScheduleStep& step : level_schedule(level, plan.change_basis, entry).steps) {
+                if (step.kind == ScheduleStep::Kind::product) {
+                    add(entry_below(step, entry));
+                }
+            }
+        }
+        entries = std::move(below);
+    }
+    return all;
+}
+
+bool needs_spare(const ScheduleStep& step, const LevelStorage& storage) {
+    const bool in_place = step.target == step.left || step.target == step.right;
+    const bool to_an_input = step.target.kind == SymbolKind::a || step.target.kind == SymbolKind::b;
+    return step.kind == ScheduleStep::Kind::product && (in_place || (storage.guards_inputs && to_an_input));
+}
+
+bool needs_spare(const Schedule& schedule, const LevelStorage& storage) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [&](const ScheduleStep& step) { return needs_spare(step, storage); });
 }
 
 std::vector<CombineRun> combine_runs(const Schedule& schedule) {
@@ -207,14 +260,16 @@ std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block,
     return bytes;
 }
 
-std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block,
+std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
                                    Type type, const LevelStorage& storage) {
     std::int64_t bytes = 0;
     if (level.mode == LevelMode::serial) {
-        for (const Temporary& temporary : level_schedule(level, core, accumulate).temporaries) {
+        const Schedule& schedule = level_schedule(level, core, entry);
+        for (const Temporary& temporary : schedule.temporaries) {
             bytes = checked_add(bytes, temporary_bytes(temporary, block, type, storage.padded));
         }
-        return bytes;
+        return needs_spare(schedule, storage) ? checked_add(bytes, block_bytes(Shape::c, block, type, storage.padded))
+                                              : bytes;
     }
     const LevelPrograms programs = level_programs(level.algorithm, core);
     const auto add = [&](std::int64_t blocks, Shape shape) {
@@ -222,20 +277,32 @@ std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accum
     };
     add(operand_layout(*programs.a, storage.batched).stored, Shape::a);
     add(operand_layout(*programs.b, storage.batched).stored, Shape::b);
-    add(stored_products(*programs.algorithm, accumulate, storage), Shape::c);
+    add(stored_products(*programs.algorithm, entry.accumulate, storage), Shape::c);
     return bytes;
 }
 
-LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate, const LevelStorage& storage) {
+LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry, const LevelStorage& storage) {
     if (level.mode == LevelMode::serial) {
-        return schedule_cost(level_schedule(level, core, accumulate));
+        const Schedule& schedule = level_schedule(level, core, entry);
+        LevelCost cost = schedule_cost(schedule);
+        if (schedule.accumulates && !entry.accumulate) {  // C is cleared first
+            cost.c_blocks += schedule.m * schedule.n;
+            cost.passes += 1;
+        }
+        for (const ScheduleStep& step : schedule.steps) {
+            if (storage.guards_inputs && needs_spare(step, storage)) {  // read from there and written where it belongs
+                cost.c_blocks += 2;
+                cost.passes += 1;
+            }
+        }
+        return cost;
     }
     const LevelPrograms programs = level_programs(level.algorithm, core);
     const OperandLayout a = operand_layout(*programs.a, storage.batched);
     const OperandLayout b = operand_layout(*programs.b, storage.batched);
     const int outputs = programs.algorithm->m * programs.algorithm->n;
     return {static_cast<double>(a.stored + a.inputs_read), static_cast<double>(b.stored + b.inputs_read),
-            static_cast<double>(programs.algorithm->rank() + outputs * (accumulate ? 2 : 1)), 3, false};
+            static_cast<double>(programs.algorithm->rank() + outputs * (entry.accumulate ? 2 : 1)), 3, false};
 }
 
 double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type) {
@@ -267,41 +334,26 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
         add_whole(Shape::c);
     }
     if (plan.change_basis) {
-        add_whole(Shape::a);
-        add_whole(Shape::b);
+        if (!plan.overwrite_inputs) {  // otherwise the change is made in place
+            add_whole(Shape::a);
+            add_whole(Shape::b);
+        }
         if (plan.accumulate && !plan.extended) {
             add_whole(Shape::c);
         }
     }
-    // A plan that accumulates may still be run with beta = 0, and a level below one that adds products is entered with
-    // either: both cases must fit.
-    bool stores = true;
-    bool adds = plan.accumulate && !plan.change_basis && !plan.extended;
+    // A level below one that adds products is entered in several ways: all of them must fit.
+    const std::vector<std::vector<LevelEntry>> entries = level_entries(plan);
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         std::int64_t level_bytes = 0;
-        bool below_stores = false;
-        bool below_adds = false;
-        for (const bool accumulate : {false, true}) {
-            if (accumulate ? adds : stores) {
-                level_bytes = std::max(level_bytes, level_workspace_bytes(level, plan.change_basis, accumulate, block,
-                                                                          plan.type, level_storage(plan, depth)));
-                if (level.mode == LevelMode::parallel) {
-                    below_stores = true;
-                } else {
-                    for (const ScheduleStep& step : level_schedule(level, plan.change_basis, accumulate).steps) {
-                        if (step.kind == ScheduleStep::Kind::product) {
-                            (step.update == ScheduleStep::Update::store ? below_stores : below_adds) = true;
-                        }
-                    }
-                }
-            }
+        for (const LevelEntry& entry : entries[depth]) {
+            level_bytes = std::max(level_bytes, level_workspace_bytes(level, plan.change_basis, entry, block, plan.type,
+                                                                      level_storage(plan, depth)));
         }
         bytes = checked_add(bytes, level_bytes);
-        stores = below_stores;
-        adds = below_adds;
     }
     return bytes;
 }

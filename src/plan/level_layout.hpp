@@ -47,6 +47,9 @@ struct LevelStorage {
     bool batched = false;         // see OperandLayout
     bool padded = false;          // rows begin on 16-byte boundaries
     bool products_apart = false;  // parallel mode: no product is kept in a block of C
+    /// Blocks of A and B are written by passes only, which a device skips where the input is not finite: products that
+    /// belong there go to a spare block first.
+    bool guards_inputs = false;
 };
 LevelStorage level_storage(const std::string& backend, const std::string& leaf, bool is_last, LevelMode mode);
 LevelStorage level_storage(const ProductPlan& plan, std::size_t depth);
@@ -54,8 +57,23 @@ LevelStorage level_storage(const ProductPlan& plan, std::size_t depth);
 /// Products of a level in parallel mode that need workspace: with beta = 0 the first ones are kept in C's own blocks.
 int stored_products(const Algorithm& algorithm, bool accumulate, const LevelStorage& storage);
 
-/// The schedule that a level in serial mode follows.
-const Schedule& level_schedule(const LevelPlan& level, bool core, bool accumulate);
+/// How a level is entered: must it add to C, and may it destroy the blocks that it is given as A and B?
+struct LevelEntry {
+    bool accumulate = false;
+    bool operands_die = false;
+    bool operator==(const LevelEntry&) const = default;
+};
+/// The schedule that a level in serial mode follows: the one it names where that may be used, otherwise the default.
+/// An overwriting one that adds is also used where C = A*B is asked for: C is cleared first.
+const Schedule& level_schedule(const LevelPlan& level, bool core, const LevelEntry& entry);
+/// How a product of the schedule enters the level below.
+LevelEntry entry_below(const ScheduleStep& product, const LevelEntry& entry);
+/// Every way in which the plan's runs enter each of its levels. Needs core, levels, and flags.
+std::vector<std::vector<LevelEntry>> level_entries(const ProductPlan& plan);
+
+/// Is this product made in a spare block? One in place must be, and on a device one that goes to a block of A or B.
+bool needs_spare(const ScheduleStep& step, const LevelStorage& storage);
+bool needs_spare(const Schedule& schedule, const LevelStorage& storage);
 
 /// Neighbouring combine steps of one shape, [first, last): they run as one pass over memory.
 struct CombineRun {
@@ -72,7 +90,7 @@ std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool pa
 std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type, bool padded);
 
 /// Workspace of one level alone, its products' own workspace apart.
-std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, bool accumulate, const BlockSize& block,
+std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
                                    Type type, const LevelStorage& storage);
 /// What the additions of one level cost, whatever the sizes: blocks of each shape read and written, and passes.
 struct LevelCost {
@@ -80,7 +98,7 @@ struct LevelCost {
     int passes = 0;              // parallel sections, the products apart
     bool adds_products = false;  // the level below must accumulate
 };
-LevelCost level_cost(const LevelPlan& level, bool core, bool accumulate, const LevelStorage& storage);
+LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry, const LevelStorage& storage);
 double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type);
 
 /// Workspace that a device needs beside the blocks: its view of the operands, and what a leaf splits operands into.

@@ -219,6 +219,14 @@ std::string print_machine(const Machine& machine) {
                                   {"samples_m_k_n_s", samples_json(profile.samples)},
                                   {"in_batches_m_k_n_s", samples_json(profile.in_batches)}});
     }
+    for (const PassProfile& profile : machine.passes) {
+        json["passes"].push_back({{"type", type_name(profile.type)},
+                                  {"pass", profile.pass},
+                                  {"threads", profile.threads},
+                                  {"places", profile.places},
+                                  {"bytes_per_s", profile.bytes_per_s},
+                                  {"usual_bytes_per_s", profile.usual_bytes_per_s}});
+    }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -266,6 +274,19 @@ Machine parse_machine(const std::string& json) {
                 profile.in_batches = samples(entry.at("in_batches_m_k_n_s"));
             }
             machine.leaves.push_back(std::move(profile));
+        }
+        for (const auto& entry : root.value("passes", nlohmann::json::array())) {
+            PassProfile profile;
+            profile.type = type_from_name(entry.at("type").get<std::string>());
+            profile.pass = entry.at("pass").get<std::string>();
+            profile.threads = entry.at("threads").get<int>();
+            profile.places = entry.at("places").get<int>();
+            profile.bytes_per_s = entry.at("bytes_per_s").get<double>();
+            profile.usual_bytes_per_s = entry.at("usual_bytes_per_s").get<double>();
+            require(profile.threads >= 1 && profile.places >= 1, "a pass with fewer threads or places than 1");
+            require(is_positive(profile.bytes_per_s) && is_positive(profile.usual_bytes_per_s),
+                    "a pass whose speed is not positive");
+            machine.passes.push_back(std::move(profile));
         }
         return machine;
     } catch (const nlohmann::json::exception& problem) {

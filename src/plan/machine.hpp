@@ -26,6 +26,14 @@ struct LeafProfile {
     std::vector<LeafSample> in_batches = {};
 };
 
+/// The shape that a device's combine passes of one class are run in, and their speed with it and without.
+struct PassProfile {
+    Type type = Type::f32;
+    std::string pass;  // "few", "spread", "gather"
+    int threads = 1, places = 1;
+    double bytes_per_s = 0, usual_bytes_per_s = 0;
+};
+
 struct Machine {
     std::string cpu;  // brand string
     int threads = 1;
@@ -34,6 +42,7 @@ struct Machine {
     double scan_bytes_per_s = 20e9;
     double call_s = 2e-6;  // cost of starting one parallel pass or batch
     std::vector<LeafProfile> leaves;
+    std::vector<PassProfile> passes;  // devices; empty: as built
 };
 
 /// The factor by which a leaf is slower on misaligned rows.

@@ -40,6 +40,7 @@ struct ProductPlan {
     /// The operands are copied to workspace first, with zeros appended up to the core's sizes: nothing is peeled off,
     /// and rows begin where a device likes them to.
     bool extended = false;
+    bool overwrite_inputs = false;  // carrying it out destroys A and B; only with the caller's leave
     std::int64_t workspace_bytes = 0;
     std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
     double predicted_s = 0;

@@ -80,21 +80,35 @@ bool shares_one_basis(const std::vector<LevelPlan>& levels) {
            });
 }
 
-/// A schedule that keeps a value in a block of another shape needs square blocks; anything else falls back to one that
-/// fits.
+/// A schedule that keeps a value in a block of another shape needs square blocks, and one that overwrites its inputs a
+/// level that may; anything else falls back to one that fits.
 void drop_unfitting_schedules(ProductPlan& plan) {
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
-    for (LevelPlan& level : plan.levels) {
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         if (!level.schedule.empty()) {
             const Schedule& schedule = find_schedule(level.schedule);
-            if (schedule.overwrites_inputs ||
+            const std::vector<LevelEntry> entries = level_entries(plan)[depth];
+            const bool may_overwrite =
+                std::any_of(entries.begin(), entries.end(), [](const LevelEntry& entry) { return entry.operands_die; });
+            if ((schedule.overwrites_inputs && !may_overwrite) ||
                 (schedule.square_blocks_only && (block.m != block.k || block.k != block.n))) {
                 level.schedule.clear();
             }
         }
     }
+}
+
+bool overwrites_inputs(const LevelPlan& level) {
+    return !level.schedule.empty() && find_schedule(level.schedule).overwrites_inputs;
+}
+
+/// Leave to overwrite A and B is one thing; the plan says whether it does.
+bool makes_use_of_inputs(const ProductPlan& plan) {
+    return plan.overwrite_inputs &&
+           (plan.change_basis || std::any_of(plan.levels.begin(), plan.levels.end(), overwrites_inputs));
 }
 
 std::string fringe_leaf(const ProductPlan& plan) {
@@ -128,6 +142,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     drop_unfitting_schedules(plan);
     plan.change_basis = shares_one_basis(plan.levels);
     keep_c_until_the_end(plan);
+    plan.overwrite_inputs = makes_use_of_inputs(plan);
     const LeafSize leaf = leaf_size(plan);
     plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
                 : problem.options.leaf != "auto"
@@ -142,6 +157,11 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
         plan.vendor_workspace_bytes = kCublasWorkspaceBytes;
     }
     plan.workspace_bytes = plan_workspace_bytes(plan);
+    if (plan.leaf == kLimbLeaf && problem.options.leaf == "auto" &&
+        plan.workspace_bytes > problem.options.workspace_limit_bytes) {  // no room for the limbs
+        plan.leaf = plan.fringe_leaf = "heptad";
+        plan.workspace_bytes = plan_workspace_bytes(plan);
+    }
     plan.predicted_s = predict_seconds(plan, machine);
     plan.error_bound = error_bound(plan);
 }
@@ -155,6 +175,7 @@ ProductPlan empty_plan(const Problem& problem) {
     plan.backend = backend_of(problem.options.device);
     plan.threads = problem.threads;
     plan.accumulate = problem.options.accumulate;
+    plan.overwrite_inputs = problem.options.overwrite_inputs;
     return plan;
 }
 
@@ -239,6 +260,20 @@ std::vector<std::string> considered_on(const std::string& backend) {
                : considered_algorithms();
 }
 
+/// The shipped schedules of an algorithm that overwrite A and B, those that do not add to C first.
+std::vector<std::string> overwriting_schedules(const std::string& algorithm, Type type) {
+    std::vector<std::string> names;
+    for (const std::string& name : schedule_names()) {
+        const Schedule& schedule = find_schedule(name);
+        if (schedule.overwrites_inputs && schedule.algorithm == algorithm && ring_admits(schedule.ring, type)) {
+            names.push_back(name);
+        }
+    }
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return !find_schedule(name).accumulates; });
+    return names;
+}
+
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
 /// followed, and only while they promise to pay, so that planning takes microseconds where a product takes
 /// milliseconds.
@@ -253,15 +288,20 @@ public:
     }
 
     ProductPlan run() {
-        // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory.
+        // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
+        // overwriting A and B, where that is allowed, for those who cannot have that much either.
         for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
             if (problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode)) {
                 add_candidates(mode);
                 follow_the_best();
                 if (!refused_) {
-                    break;
+                    return best_;
                 }
             }
+        }
+        if (problem_.options.overwrite_inputs && problem_.options.mode != mode_name(LevelMode::parallel)) {
+            add_overwriting_candidates();
+            follow_the_best();
         }
         return best_;
     }
@@ -273,21 +313,34 @@ private:
         LevelCost stores, adds;  // entered with beta = 0, and with another
     };
 
+    std::vector<std::string> names() const {
+        return problem_.options.algorithm == "auto" ? considered_on(backend_of(problem_.options.device))
+                                                    : std::vector<std::string>{problem_.options.algorithm};
+    }
+
     void add_candidates(LevelMode mode) {
-        const std::vector<std::string> names = problem_.options.algorithm == "auto"
-                                                   ? considered_on(backend_of(problem_.options.device))
-                                                   : std::vector<std::string>{problem_.options.algorithm};
-        for (const std::string& name : names) {
+        for (const std::string& name : names()) {
             const CatalogueEntry& entry = find_algorithm(name);
             if (ring_admits(entry.algorithm.ring, problem_.type)) {
-                const LevelPlan level{name, mode, ""};
-                const bool core = entry.algorithm.basis.has_value();
-                const LevelStorage storage =
-                    level_storage(backend_of(problem_.options.device), "cublas-batched", true, mode);
-                candidates_.push_back(
-                    {&entry, level, level_cost(level, core, false, storage), level_cost(level, core, true, storage)});
+                add_candidate(entry, {name, mode, ""});
             }
         }
+    }
+
+    void add_overwriting_candidates() {
+        for (const std::string& name : names()) {
+            for (const std::string& schedule : overwriting_schedules(name, problem_.type)) {
+                add_candidate(find_algorithm(name), {name, LevelMode::serial, schedule});
+            }
+        }
+    }
+
+    void add_candidate(const CatalogueEntry& entry, const LevelPlan& level) {
+        const bool core = entry.algorithm.basis.has_value();
+        const LevelStorage storage =
+            level_storage(backend_of(problem_.options.device), "cublas-batched", true, level.mode);
+        candidates_.push_back({&entry, level, level_cost(level, core, {false, true}, storage),
+                               level_cost(level, core, {true, true}, storage)});
     }
 
     /// The outer levels of a plan: `products` of that size are left to do, and the passes so far cost `passes_s`.
@@ -389,26 +442,38 @@ private:
 /// As many levels as asked for, in the mode with the least predicted time that fits the workspace.
 ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
     const std::string name = problem.options.algorithm == "auto" ? "winograd" : problem.options.algorithm;
-    const auto all = [&](int count, int serial) {
+    const auto all = [&](int count, int serial, const std::string& schedule) {
         std::vector<LevelPlan> levels;
         for (int i = 0; i < count; ++i) {
-            levels.push_back({name, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
+            levels.push_back({name, i < serial ? LevelMode::serial : LevelMode::parallel, i < serial ? schedule : ""});
         }
         return plan_with_levels(problem, machine, levels);
+    };
+    const auto fits = [&](const ProductPlan& plan) {
+        return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
     };
     const int fewest_serial = problem.options.mode == "serial" ? problem.options.levels : 0;
     const int most_serial = problem.options.mode == "parallel" ? 0 : problem.options.levels;
     for (int serial = fewest_serial; serial <= most_serial; ++serial) {
-        ProductPlan plan = all(problem.options.levels, serial);
-        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+        if (ProductPlan plan = all(problem.options.levels, serial, ""); fits(plan)) {
             return plan;
         }
     }
-    // Not even depth first fits: fewer levels, down to the classical product that needs nothing.
-    for (int count = problem.options.levels - 1; count > 0; --count) {
-        ProductPlan plan = all(count, most_serial == 0 ? 0 : count);
-        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+    const std::vector<std::string> overwriting = problem.options.overwrite_inputs && most_serial > 0
+                                                     ? overwriting_schedules(name, problem.type)
+                                                     : std::vector<std::string>{};
+    // Not even depth first fits: A and B are overwritten, or there are fewer levels, down to the classical product that
+    // needs nothing.
+    for (int count = problem.options.levels; count > 0; --count) {
+        if (ProductPlan plan = all(count, most_serial == 0 ? 0 : count, ""); fits(plan)) {
             return plan;
+        }
+        for (int serial = std::max(1, std::min(fewest_serial, count)); serial <= count; ++serial) {
+            for (const std::string& schedule : overwriting) {
+                if (ProductPlan plan = all(count, serial, schedule); fits(plan)) {
+                    return plan;
+                }
+            }
         }
     }
     return plan_with_levels(problem, machine, {});
@@ -446,6 +511,7 @@ void check_plan(const ProductPlan& plan) {
     drop_unfitting_schedules(expected);
     expected.change_basis = shares_one_basis(expected.levels);
     keep_c_until_the_end(expected);
+    expected.overwrite_inputs = makes_use_of_inputs(expected);
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         if (!ring_admits(algorithm.ring, plan.type)) {
@@ -487,7 +553,8 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     double count = 1;
     double bytes = 0;
     double passes = 0;
-    bool accumulate = plan.accumulate && !plan.change_basis && !plan.extended;
+    const std::vector<std::vector<LevelEntry>> entries = level_entries(plan);
+    LevelEntry entry = entries.front().back();  // adding to C, if it may be asked for
     const auto element = static_cast<double>(element_bytes(plan.type));
     const auto operands = [&](const BlockSize& b) {
         return (static_cast<double>(b.m) * static_cast<double>(b.k) +
@@ -502,10 +569,12 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
-        const LevelCost cost = level_cost(level, plan.change_basis, accumulate, level_storage(plan, depth));
+        const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, plan.type);
         passes += count * cost.passes;
-        accumulate = cost.adds_products;
+        const bool operands_die = entry.operands_die && level.mode == LevelMode::serial &&
+                                  level_schedule(level, plan.change_basis, entry).operands_die;
+        entry = {cost.adds_products, operands_die};
         count *= algorithm.rank();
     }
     seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s;
@@ -537,7 +606,8 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
     const Options& options = problem.options;
     const bool levels_allowed = has_levels(problem.type, backend_of(options.device)) &&
                                 !(is_float(problem.type) && options.accuracy == Accuracy::strict) &&
-                                options.levels != 0 && options.workspace_limit_bytes > 0 &&
+                                options.levels != 0 &&
+                                (options.workspace_limit_bytes > 0 || options.overwrite_inputs) &&
                                 !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
     // Too small to be cut: not worth a look at the catalogue.
     const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;

@@ -157,6 +157,9 @@ CombinePass result_pass(const LinearProgram& program, const std::vector<View>& p
 }
 
 View ScheduleBlocks::view(const Symbol& symbol, Shape shape) const {
+    if (const auto found = moved.find(symbol); found != moved.end()) {
+        return found->second;
+    }
     const auto i = static_cast<std::size_t>(symbol.index);
     switch (symbol.kind) {
         case SymbolKind::a:

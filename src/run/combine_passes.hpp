@@ -2,6 +2,7 @@
 // backend.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "algorithm/linear_program.hpp"
@@ -32,6 +33,7 @@ CombinePass result_pass(const LinearProgram& program, const std::vector<View>& p
 struct ScheduleBlocks {
     std::vector<View> a, b, c;
     std::vector<void*> temporaries;
+    std::map<Symbol, View> moved;      // values that do not lie where their symbol did at first (square blocks)
     ConstView like_a, like_b, like_c;  // temporaries are laid out like the operand whose shape they hold
     bool padded = false;
     View view(const Symbol& symbol, Shape shape) const;

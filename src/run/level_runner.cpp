@@ -31,11 +31,18 @@ std::vector<View> blocks_of(const View& view, int grid_rows, int grid_cols) {
     return blocks;
 }
 
+namespace {
+
+View writable(const ConstView& view) {
+    return {const_cast<void*>(view.data), view.type, view.rows, view.cols, view.row_stride, view.col_stride};
+}
+
+}  // namespace
+
 std::vector<View> blocks_of(const ConstView& view, int grid_rows, int grid_cols) {
-    // A combine pass names its inputs and outputs in one list of slots; inputs are only ever read.
-    return blocks_of(
-        View(const_cast<void*>(view.data), view.type, view.rows, view.cols, view.row_stride, view.col_stride),
-        grid_rows, grid_cols);
+    // A combine pass names its inputs and outputs in one list of slots; inputs are only ever read, unless the plan says
+    // that it overwrites them.
+    return blocks_of(writable(view), grid_rows, grid_cols);
 }
 
 View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols, bool padded) {
@@ -51,9 +58,11 @@ View LevelRunner::stored_block(const ConstView& like, std::int64_t rows, std::in
     return storage_view(arena_.take(block_bytes(shape, size, like.type, is_padded())), like, rows, cols, is_padded());
 }
 
-void LevelRunner::combine(const CombinePass& pass) {
+void LevelRunner::combine(CombinePass pass) {
     if (!pass.statements.empty()) {
         meter_.check_cancelled();
+        // The classical answer to input that is not finite needs A and B as they were.
+        pass.only_if_safe = pass.only_if_safe || plan_.overwrite_inputs;
         backend_.combine(pass);
     }
 }
@@ -61,7 +70,7 @@ void LevelRunner::combine(const CombinePass& pass) {
 void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& products) {
     if (depth < plan_.levels.size()) {
         for (const Product& product : products) {
-            run(depth, product.alpha, product.a, product.b, product.beta, product.c);
+            run(depth, product.alpha, product.a, product.b, product.beta, product.c, false);
         }
         return;
     }
@@ -76,13 +85,13 @@ void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& produ
 }
 
 void LevelRunner::run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                      const View& c) {
+                      const View& c, bool operands_die) {
     if (depth == plan_.levels.size()) {
         run_batch(depth, {{alpha, a, b, beta, c}});
     } else if (plan_.levels[depth].mode == LevelMode::parallel) {
         run_parallel(depth, alpha, a, b, beta, c);
     } else {
-        run_serial(depth, alpha, a, b, beta, c);
+        run_serial(depth, alpha, a, b, beta, c, operands_die);
     }
 }
 
@@ -132,13 +141,14 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
 }
 
 void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                             const View& c) {
+                             const View& c, bool operands_die) {
     const ArenaScope scope(arena_);
-    const bool accumulate = beta != 0;
-    const Schedule& schedule = level_schedule(plan_.levels[depth], plan_.change_basis, accumulate);
+    const LevelEntry entry{beta != 0, operands_die};
+    const Schedule& schedule = level_schedule(plan_.levels[depth], plan_.change_basis, entry);
     ScheduleBlocks blocks{blocks_of(a, schedule.m, schedule.k),
                           blocks_of(b, schedule.k, schedule.n),
                           blocks_of(c, schedule.m, schedule.n),
+                          {},
                           {},
                           a,
                           b,
@@ -148,7 +158,13 @@ void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a
     for (const Temporary& temporary : schedule.temporaries) {
         blocks.temporaries.push_back(arena_.take(temporary_bytes(temporary, size, plan_.type, is_padded())));
     }
-    if (accumulate && beta != 1) {
+    View spare;
+    if (needs_spare(schedule, level_storage(plan_, depth))) {
+        spare = stored_block(c, size.m, size.n, Shape::c);
+    }
+    if (schedule.accumulates && beta == 0) {
+        combine({{c}, {{0, {}}}});
+    } else if (schedule.accumulates && beta != 1) {
         combine({{c}, {{0, {{0, beta}}}}});
     }
     std::size_t next_run = 0;
@@ -161,11 +177,37 @@ void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a
             i = steps.last;
             continue;
         }
-        const double sign = step.update == ScheduleStep::Update::subtract ? -alpha : alpha;
-        run(depth + 1, sign, blocks.view(step.left, Shape::a), blocks.view(step.right, Shape::b),
-            step.update == ScheduleStep::Update::store ? 0 : 1, blocks.view(step.target, Shape::c));
+        run_product(depth, alpha, step, entry, blocks, spare);
         ++i;
     }
+}
+
+void LevelRunner::run_product(std::size_t depth, double alpha, const ScheduleStep& step, const LevelEntry& entry,
+                              ScheduleBlocks& blocks, View& spare) {
+    const double sign = step.update == ScheduleStep::Update::subtract ? -alpha : alpha;
+    const bool stores = step.update == ScheduleStep::Update::store;
+    const LevelEntry below = entry_below(step, entry);
+    const View target = blocks.view(step.target, Shape::c);
+    const ConstView left = blocks.view(step.left, Shape::a);
+    const ConstView right = blocks.view(step.right, Shape::b);
+    const LevelStorage storage = level_storage(plan_, depth);
+    if (!needs_spare(step, storage)) {
+        run(depth + 1, sign, left, right, stores ? 0 : 1, target, below.operands_die);
+        return;
+    }
+    run(depth + 1, sign, left, right, 0, spare, below.operands_die);
+    // P1's exchange of pointers: the value stays in the spare block, and the block it would have gone to is the next
+    // spare one. Not with blocks of C, where the result must be at the end, nor where only passes may write to A and B.
+    if (stores && !storage.guards_inputs && step.target.kind != SymbolKind::c) {
+        blocks.moved[step.target] = spare;
+        spare = target;
+        return;
+    }
+    CombinePass pass{{target, spare}, {{0, {{1, 1}}}}};
+    if (!stores) {
+        pass.statements.front().terms.push_back({0, 1});
+    }
+    combine(pass);
 }
 
 void LevelRunner::run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta,
@@ -179,12 +221,12 @@ void LevelRunner::run_in_changed_basis(double alpha, const ConstView& a, const C
             combine(pass);
         }
     };
-    const View changed_a = stored_block(a, a.rows, a.cols, Shape::a);
-    const View changed_b = stored_block(b, b.rows, b.cols, Shape::b);
+    const View changed_a = plan_.overwrite_inputs ? writable(a) : stored_block(a, a.rows, a.cols, Shape::a);
+    const View changed_b = plan_.overwrite_inputs ? writable(b) : stored_block(b, b.rows, b.cols, Shape::b);
     change(algorithm.basis->phi, a, changed_a, algorithm.m, algorithm.k);
     change(algorithm.basis->psi, b, changed_b, algorithm.k, algorithm.n);
     const View changed_c = beta == 0 ? c : stored_block(c, c.rows, c.cols, Shape::c);
-    run(0, alpha, changed_a, changed_b, 0, changed_c);
+    run(0, alpha, changed_a, changed_b, 0, changed_c, plan_.overwrite_inputs);
     change(algorithm.basis->chi, changed_c, changed_c, algorithm.m, algorithm.n);
     if (beta != 0) {
         CombinePass pass{{c, changed_c}, {{0, {{0, beta}, {1, 1}}}}};

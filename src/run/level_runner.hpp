@@ -12,6 +12,8 @@
 
 namespace heptad {
 
+struct ScheduleBlocks;
+
 /// Counts finished leaf products, tells the caller, and ends the product when asked to.
 class ProgressMeter {
 public:
@@ -30,8 +32,9 @@ public:
     LevelRunner(const ProductPlan& plan, Backend& backend, Arena& arena, ProgressMeter& meter)
         : plan_(plan), backend_(backend), arena_(arena), meter_(meter) {}
 
-    /// c = alpha * a * b + beta * c from level `depth` down.
-    void run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
+    /// c = alpha * a * b + beta * c from level `depth` down. `operands_die`: a and b may be destroyed.
+    void run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+             bool operands_die);
     /// The same from the top, with A and B changed to the algorithm's bases first and C changed back at the end.
     void run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
     /// The outermost level has A and B noted by the backend's guard in the passes that read them anyway.
@@ -40,10 +43,12 @@ public:
 private:
     void run_parallel(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
                       const View& c);
-    void run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                    const View& c);
+    void run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                    bool operands_die);
+    void run_product(std::size_t depth, double alpha, const ScheduleStep& step, const LevelEntry& entry,
+                     ScheduleBlocks& blocks, View& spare);
     void run_batch(std::size_t depth, const std::vector<Product>& products);
-    void combine(const CombinePass& pass);
+    void combine(CombinePass pass);
     View stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape);
     bool is_padded() const { return level_storage(plan_, 0).padded; }
 

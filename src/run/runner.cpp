@@ -163,7 +163,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         if (plan.change_basis) {
             runner.run_in_changed_basis(alpha, operands.a(), operands.b(), 0, operands.c());
         } else {
-            runner.run(0, alpha, operands.a(), operands.b(), 0, operands.c());
+            runner.run(0, alpha, operands.a(), operands.b(), 0, operands.c(), plan.overwrite_inputs);
         }
         operands.give_back(beta, c);
         if (guard != nullptr) {
@@ -186,24 +186,11 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
             guard->watch(1, core_b);
         }
     }
-    if (plan.change_basis) {
-        runner.run_in_changed_basis(alpha, core_a, core_b, beta, core_c);
-    } else {
-        runner.run(0, alpha, core_a, core_b, beta, core_c);
-    }
-    if (guard != nullptr) {
-        guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c});
-        guard->finish();
-    }
-    // What was peeled off: the rest of k for the core, then the last rows, then the last columns of the upper part.
+    // What is peeled off: the rest of k for the core, the last rows, then the last columns of the upper part.
     const std::int64_t rest_m = plan.m - plan.core_m;
     const std::int64_t rest_k = plan.k - plan.core_k;
     const std::int64_t rest_n = plan.n - plan.core_n;
     std::vector<Product> fringes;
-    if (rest_k > 0) {
-        fringes.push_back({alpha, block(a, 0, plan.core_k, plan.core_m, rest_k),
-                           block(b, plan.core_k, 0, rest_k, plan.core_n), 1, core_c});
-    }
     if (rest_m > 0) {
         fringes.push_back(
             {alpha, block(a, plan.core_m, 0, rest_m, plan.k), b, beta, block(c, plan.core_m, 0, rest_m, plan.n)});
@@ -212,10 +199,30 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         fringes.push_back({alpha, block(a, 0, 0, plan.core_m, plan.k), block(b, 0, plan.core_n, plan.k, rest_n), beta,
                            block(c, 0, plan.core_n, plan.core_m, rest_n)});
     }
-    if (!fringes.empty()) {
-        meter.check_cancelled();
-        backend.multiply(fringes, plan.fringe_leaf);
+    const auto multiply_fringes = [&] {
+        if (!fringes.empty()) {
+            meter.check_cancelled();
+            backend.multiply(fringes, plan.fringe_leaf);
+            fringes.clear();
+        }
+    };
+    if (plan.overwrite_inputs) {  // while A and B are still whole
+        multiply_fringes();
     }
+    if (plan.change_basis) {
+        runner.run_in_changed_basis(alpha, core_a, core_b, beta, core_c);
+    } else {
+        runner.run(0, alpha, core_a, core_b, beta, core_c, plan.overwrite_inputs);
+    }
+    if (guard != nullptr) {
+        guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c});
+        guard->finish();
+    }
+    if (rest_k > 0) {
+        fringes.push_back({alpha, block(a, 0, plan.core_k, plan.core_m, rest_k),
+                           block(b, plan.core_k, 0, rest_k, plan.core_n), 1, core_c});
+    }
+    multiply_fringes();
     finish_product(hooks);
     report.workspace_used_bytes = arena.most_used_bytes();
     return report;

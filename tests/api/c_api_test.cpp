@@ -86,6 +86,26 @@ TEST(c_api, plans_print_parse_and_are_carried_out) {
     heptad_plan_destroy(parsed);
 }
 
+TEST(c_api, inputs_are_overwritten_only_with_leave) {
+    Sample x;
+    const std::vector<float> old_a = x.a;
+    heptad_options options;
+    heptad_options_init(&options);
+    EXPECT_EQ(options.overwrite_inputs, 0);
+    options.algorithm = "winograd";
+    options.levels = 2;
+    options.workspace_limit_bytes = 0;
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
+              HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    EXPECT_EQ(x.a, old_a);
+    options.overwrite_inputs = 1;
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
+              HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    EXPECT_NE(x.a, old_a);
+}
+
 TEST(c_api, failures_have_a_status_and_a_sentence_per_thread) {
     Sample x;
     heptad_const_matrix small = x.b_matrix();

@@ -32,3 +32,18 @@ if(TARGET cli_bench_p0_record_test)
   endforeach()
   target_include_directories(cli_bench_p0_record_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
+
+heptad_test(cli/p1_algorithm_test heptad_run)
+if(TARGET cli_p1_algorithm_test)
+  target_sources(cli_p1_algorithm_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/p1_algorithm.cpp)
+  target_include_directories(cli_p1_algorithm_test PRIVATE ${PROJECT_SOURCE_DIR})
+endif()
+
+heptad_test(cli/p1_device_test heptad_place_devices LABELS gpu)
+if(TARGET cli_p1_device_test)
+  target_sources(
+    cli_p1_device_test
+    PRIVATE ${PROJECT_SOURCE_DIR}/cli/p1_algorithm.cpp ${PROJECT_SOURCE_DIR}/cli/bench_p1_device.cpp
+            ${PROJECT_SOURCE_DIR}/cli/bench_p1_entries.cpp)
+  target_include_directories(cli_p1_device_test PRIVATE ${PROJECT_SOURCE_DIR})
+endif()

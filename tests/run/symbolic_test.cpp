@@ -76,18 +76,21 @@ std::string objection(const ProductPlan& plan, std::uint64_t modulus, const Scal
     const HandleMatrix old_a = a;
     const HandleMatrix old_b = b;
     constexpr std::int32_t kGuard = 0x5a5a5a5a;
-    std::vector<std::int32_t> workspace(static_cast<std::size_t>(plan.workspace_bytes / 4 + 16), 0);
+    const std::int64_t own_bytes = plan.workspace_bytes - plan.vendor_workspace_bytes;
+    std::vector<std::int32_t> workspace(static_cast<std::size_t>(own_bytes / 4 + 16), 0);
     std::fill(workspace.end() - 16, workspace.end(), kGuard);
     const RunReport report =
         run_plan(plan, backend, scalars.alpha, a.view, b.view, scalars.beta, c.view, workspace.data());
-    if (a.memory != old_a.memory || b.memory != old_b.memory) {
+    const bool written = a.memory != old_a.memory || b.memory != old_b.memory;
+    if (written && !plan.overwrite_inputs) {
         return "an operand was written";
     }
     if (std::any_of(workspace.end() - 16, workspace.end(), [](std::int32_t x) { return x != kGuard; })) {
         return "memory behind the workspace was written";
     }
-    if (report.workspace_used_bytes > plan.workspace_bytes ||
-        (exact_workspace && report.workspace_used_bytes != plan.workspace_bytes)) {
+    const std::int64_t blocks_bytes = own_bytes - reserved_bytes(plan);
+    if (report.workspace_used_bytes > blocks_bytes ||
+        (exact_workspace && report.workspace_used_bytes != blocks_bytes)) {
         return "used " + std::to_string(report.workspace_used_bytes) + " bytes of workspace";
     }
     for (std::int64_t i = 0; i < plan.m; ++i) {
@@ -141,6 +144,8 @@ struct PlanLimits {
     Type type = Type::i32;
     std::uint64_t modulus = SymbolicBackend::large_prime;
     bool uniform = false;  // one algorithm and mode on all levels
+    bool overwrite_inputs = false;
+    std::string device = "auto";
 };
 
 /// Random levels and sizes: a few units of the levels' sizes, fringes of less than a unit.
@@ -174,6 +179,8 @@ ProductPlan random_plan(const std::vector<std::string>& names, const PlanLimits&
         }
         problem.type = limits.type;
         problem.options.accumulate = pick(random, 0, 1) == 0;
+        problem.options.overwrite_inputs = limits.overwrite_inputs;
+        problem.options.device = limits.device;
         return plan_with_levels(problem, Machine{}, levels);
     }
 }
@@ -238,6 +245,21 @@ TEST(symbolic_run, uniform_levels_use_exactly_the_workspace_told) {
     limits.uniform = true;
     limits.most_levels = 3;
     check_random_plans(kPlansPerTest, names_over({Ring::integers}, 12), limits, 5);
+}
+
+/// Levels that name overwriting schedules, alone and among others, on a CPU and as a device lays them out.
+TEST(symbolic_run, plans_that_overwrite_a_and_b_give_every_cell_its_terms) {
+    for (const char* device : {"cpu", "cuda"}) {
+        PlanLimits limits;
+        limits.overwrite_inputs = true;
+        limits.device = device;
+        limits.most_levels = 3;
+        limits.most_rank = 343;
+        limits.most_elements = 2 * 17 * 17;
+        check_random_plans(kPlansPerTest / 4, {"winograd", "alternative-basis"}, limits, 9);
+        limits.uniform = true;
+        check_random_plans(kPlansPerTest / 4, {"winograd", "alternative-basis"}, limits, 10);
+    }
 }
 
 TEST(symbolic_run, three_and_four_levels_of_small_algorithms_give_every_cell_its_terms) {
@@ -311,6 +333,46 @@ TEST(symbolic_run, every_shipped_schedule_that_keeps_its_inputs_runs_on_square_b
         }
     }
     EXPECT_GE(run, 6);
+}
+
+TEST(symbolic_run, every_shipped_schedule_that_overwrites_its_inputs_runs_and_destroys_them) {
+    Random random(11);
+    int run = 0;
+    for (const std::string& name : schedule_names()) {
+        const Schedule& schedule = find_schedule(name);
+        if (!schedule.overwrites_inputs) {
+            continue;
+        }
+        for (const char* device : {"cpu", "cuda"}) {
+            for (const int levels : {1, 2, 3}) {
+                Problem problem;
+                problem.m = problem.k = problem.n = levels == 3 ? 16 : 9 - levels;
+                problem.type = Type::i32;
+                problem.options.device = device;
+                problem.options.accumulate = schedule.accumulates && std::string(device) == "cpu";
+                problem.options.overwrite_inputs = true;
+                const std::vector<LevelPlan> named(static_cast<std::size_t>(levels),
+                                                   {schedule.algorithm, LevelMode::serial, name});
+                const ProductPlan plan = plan_with_levels(problem, Machine{}, named);
+                EXPECT_EQ(plan.levels.front().schedule, name);
+                EXPECT_TRUE(plan.overwrite_inputs);
+                std::string why;
+                try {
+                    why = objection(plan, schedule.ring == Ring::gf2 ? 2 : SymbolicBackend::large_prime,
+                                    {1, problem.options.accumulate ? 1.0 : 0.0}, false, random);
+                } catch (const std::exception& error) {
+                    why = error.what();
+                }
+                EXPECT_EQ(why, "") << name << ": " << to_string(plan);
+                problem.options.overwrite_inputs = false;
+                const ProductPlan keeping = plan_with_levels(problem, Machine{}, named);
+                EXPECT_FALSE(keeping.overwrite_inputs);
+                EXPECT_TRUE(keeping.levels.front().schedule.empty());
+                ++run;
+            }
+        }
+    }
+    EXPECT_GE(run, 18);
 }
 
 TEST(symbolic_run, reading_memory_that_nobody_wrote_is_noticed) {

@@ -15,7 +15,14 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kCopyThreads = 128;
+
+/// Threads of a block that a pass over so many matrices is compiled for: compiled for more, the large
+/// ones took more registers a thread (136 instead of 108), and fewer of them fit.
+template <int Inputs, int Outputs>
+constexpr int kPassThreads = Inputs <= static_cast<int>(kMostOfFew) && Outputs <= static_cast<int>(kMostOfFew)
+                                 ? kMostPassThreads
+                                 : kMostPassThreads / 2;
 
 template <class T, int Inputs, int Outputs>
 struct PassArguments {
@@ -85,19 +92,29 @@ __device__ __forceinline__ void keep_old(const T* place, ArithmeticOf<T> keep, A
     }
 }
 
-/// Goes over all positions of a pass, N columns at a time (N divides their number): `body(row, col)`.
-template <int N, class Args, class Body>
+/// Goes over all positions of a pass, N columns at a time (N divides their number): `body(row, col, inside)` with
+/// Together positions at once, of which those that are not inside do not exist.
+template <int N, int Together, class Args, class Body>
 __device__ __forceinline__ void for_each_place(const Args& args, Body&& body) {
     const std::int64_t across = args.cols / N;
     const std::int64_t places = args.rows * across;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kThreads;
-    for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; at < places; at += step) {
-        // 32-bit division is several times faster.
-        const std::int64_t row =
-            places <= 0xffffffffLL
-                ? static_cast<std::int64_t>(static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(across))
-                : at / across;
-        body(row, (at - row * across) * N);
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+    for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; first < places;
+         first += step * Together) {
+        std::int64_t rows[Together], cols[Together];
+        bool inside[Together];
+#pragma unroll
+        for (int t = 0; t < Together; ++t) {
+            const std::int64_t at = first + t * step;
+            // 32-bit division is several times faster.
+            rows[t] =
+                places <= 0xffffffffLL
+                    ? static_cast<std::int64_t>(static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(across))
+                    : at / across;
+            cols[t] = (at - rows[t] * across) * N;
+            inside[t] = t == 0 || at < places;
+        }
+        body(rows, cols, inside);
     }
 }
 
@@ -146,28 +163,38 @@ struct Values {
     }
 };
 
-template <class Pass, class T, int N>
-__global__ void __launch_bounds__(kThreads)
+template <class Pass, class T, int N, int Together>
+__global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     known_pass(const __grid_constant__ PassArguments<T, Pass::kInputs, Pass::kOutputs> args) {
     if (!should_run(args.guard)) {
         return;
     }
     MagnitudeOf<T> seen = 0;
-    for_each_place<N>(args, [&](std::int64_t row, std::int64_t col) {
-        using Few = Values<ArithmeticOf<T>, N>;
+    for_each_place<N, Together>(args, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
+        using Few = Values<ArithmeticOf<T>, N * Together>;
         Pass::run(
             [&](int i) {
                 Few value;
-                load<T, N>(args.input[i] + row * args.input_stride[i] + col, value.element);
+#pragma unroll
+                for (int t = 0; t < Together; ++t) {
+                    if (inside[t]) {
+                        load<T, N>(args.input[i] + row[t] * args.input_stride[i] + col[t], value.element + t * N);
+                    }
+                }
                 return value;
             },
-            args.watch != nullptr, [&](const Few& value) { note_largest<T, N>(value.element, seen); },
+            args.watch != nullptr, [&](const Few& value) { note_largest<T, N * Together>(value.element, seen); },
             [&](int j, Few sum) {
-                T* const place = args.output[j] + row * args.output_stride[j] + col;
-                if (args.keeps) {
-                    keep_old<T, N>(place, args.keep, sum.element);
+#pragma unroll
+                for (int t = 0; t < Together; ++t) {
+                    if (inside[t]) {
+                        T* const place = args.output[j] + row[t] * args.output_stride[j] + col[t];
+                        if (args.keeps) {
+                            keep_old<T, N>(place, args.keep, sum.element + t * N);
+                        }
+                        store<T, N>(sum.element + t * N, place);
+                    }
                 }
-                store<T, N>(sum.element, place);
             });
     });
     if (args.watch != nullptr) {
@@ -184,14 +211,16 @@ struct AnyArguments {
 };
 
 template <class T, int Inputs, int N>
-__global__ void __launch_bounds__(kThreads) any_pass(const __grid_constant__ AnyArguments<T, Inputs> args) {
+__global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
+    any_pass(const __grid_constant__ AnyArguments<T, Inputs> args) {
     const auto& pass = args.pass;
     if (!should_run(pass.guard)) {
         return;
     }
     using Wide = ArithmeticOf<T>;
     MagnitudeOf<T> seen = 0;
-    for_each_place<N>(pass, [&](std::int64_t row, std::int64_t col) {
+    for_each_place<N, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
+        const std::int64_t row = rows[0], col = cols[0];
         Wide value[Inputs][N];
 #pragma unroll
         for (int i = 0; i < Inputs; ++i) {
@@ -246,23 +275,23 @@ struct CopyArguments {
 constexpr int kOnTheirWay = 8;
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) copy_pass(const __grid_constant__ CopyArguments<T> args) {
+__global__ void __launch_bounds__(kCopyThreads) copy_pass(const __grid_constant__ CopyArguments<T> args) {
     if (!should_run(args.guard)) {
         return;
     }
-    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kThreads * kOnTheirWay + threadIdx.x;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kCopyThreads * kOnTheirWay + threadIdx.x;
     for (std::int64_t row = blockIdx.y; row < args.rows; row += gridDim.y) {
         const T* const from = args.from + row * args.from_stride;
         T* const to = args.to + row * args.to_stride;
         T value[kOnTheirWay];
 #pragma unroll
         for (int i = 0; i < kOnTheirWay; ++i) {
-            const std::int64_t col = first + i * kThreads;
+            const std::int64_t col = first + i * kCopyThreads;
             value[i] = col < args.cols ? from[col] : narrow<T>(ArithmeticOf<T>(0));
         }
 #pragma unroll
         for (int i = 0; i < kOnTheirWay; ++i) {
-            const std::int64_t col = first + i * kThreads;
+            const std::int64_t col = first + i * kCopyThreads;
             if (col < args.cols) {
                 ArithmeticOf<T> sum = args.coefficient * widen(value[i]);
                 if (args.keeps) {
@@ -329,9 +358,10 @@ void fill(const LinearLaunch& launch, std::size_t first, std::size_t count, Pass
     args.guard = launch.guard;
 }
 
-unsigned blocks_for(std::int64_t rows, std::int64_t cols, int length) {
+unsigned blocks_for(std::int64_t rows, std::int64_t cols, int length, const PassShape& shape) {
     constexpr std::int64_t kMostBlocks = 1 << 30;
-    return static_cast<unsigned>(std::min((rows * (cols / length) + kThreads - 1) / kThreads, kMostBlocks));
+    const std::int64_t of_block = static_cast<std::int64_t>(shape.threads) * shape.places;
+    return static_cast<unsigned>(std::min((rows * (cols / length) + of_block - 1) / of_block, kMostBlocks));
 }
 
 /// Elements that one thread moves at once. Sixteen bytes, less where the values of a pass would not fit the registers:
@@ -352,11 +382,21 @@ DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
     constexpr int kLength = vector_length<T>(Pass::kInputs < Pass::kOutputs ? Pass::kInputs : Pass::kOutputs);
     PassArguments<T, Pass::kInputs, Pass::kOutputs> args{};
     fill(launch, 0, launch.outputs.size(), args);
-    if (is_wide<T>(launch, kLength)) {
-        known_pass<Pass, T, kLength><<<blocks_for(args.rows, args.cols, kLength), kThreads, 0, stream>>>(args);
-    } else {
-        known_pass<Pass, T, 1><<<blocks_for(args.rows, args.cols, 1), kThreads, 0, stream>>>(args);
+    const PassShape shape{std::min(launch.shape.threads, kPassThreads<Pass::kInputs, Pass::kOutputs>),
+                          launch.shape.places};
+    const auto threads = static_cast<unsigned>(shape.threads);
+    if (!is_wide<T>(launch, kLength)) {
+        known_pass<Pass, T, 1, 1><<<blocks_for(args.rows, args.cols, 1, shape), threads, 0, stream>>>(args);
+        return cudaGetLastError();
     }
+    const unsigned blocks = blocks_for(args.rows, args.cols, kLength, shape);
+    if constexpr (Pass::kInputs <= kMostOfFew && Pass::kOutputs <= kMostOfFew) {
+        if (shape.places > 1) {  // the registers hold the values of two places
+            known_pass<Pass, T, kLength, 2><<<blocks, threads, 0, stream>>>(args);
+            return cudaGetLastError();
+        }
+    }
+    known_pass<Pass, T, kLength, 1><<<blocks, threads, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -393,11 +433,14 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         if (first > 0) {
             args.pass.watch = nullptr;
         }
-        if (is_wide<T>(launch, kLength)) {
-            any_pass<T, Inputs, kLength>
-                <<<blocks_for(args.pass.rows, args.pass.cols, kLength), kThreads, 0, stream>>>(args);
+        const bool wide = is_wide<T>(launch, kLength);
+        const PassShape shape{std::min(launch.shape.threads, kPassThreads<Inputs, 1>), launch.shape.places};
+        const unsigned blocks = blocks_for(args.pass.rows, args.pass.cols, wide ? kLength : 1, shape);
+        const auto threads = static_cast<unsigned>(shape.threads);
+        if (wide) {
+            any_pass<T, Inputs, kLength><<<blocks, threads, 0, stream>>>(args);
         } else {
-            any_pass<T, Inputs, 1><<<blocks_for(args.pass.rows, args.pass.cols, 1), kThreads, 0, stream>>>(args);
+            any_pass<T, Inputs, 1><<<blocks, threads, 0, stream>>>(args);
         }
         if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
             return status;
@@ -449,10 +492,10 @@ DeviceStatus launch_copy(const LinearLaunch& launch, cudaStream_t stream) {
                                 scalar_of<T>(launch.keep),
                                 launch.keep != 0,
                                 launch.guard};
-    constexpr std::int64_t kWidth = kThreads * kOnTheirWay;
+    constexpr std::int64_t kWidth = kCopyThreads * kOnTheirWay;
     const dim3 grid(static_cast<unsigned>((to.cols + kWidth - 1) / kWidth),
                     static_cast<unsigned>(std::min<std::int64_t>(to.rows, 65535)));
-    copy_pass<T><<<grid, kThreads, 0, stream>>>(args);
+    copy_pass<T><<<grid, kCopyThreads, 0, stream>>>(args);
     return cudaGetLastError();
 }
 

@@ -16,6 +16,7 @@ struct CublasLibrary {
     decltype(&cublasDestroy_v2) destroy = nullptr;
     decltype(&cublasSetStream_v2) set_stream = nullptr;
     decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
+    decltype(&cublasSetPointerMode_v2) set_pointer_mode = nullptr;
     decltype(&cublasGetProperty) get_property = nullptr;
     decltype(&cublasGemmEx_64) gemm = nullptr;
     decltype(&cublasGemmStridedBatchedEx_64) gemm_strided_batched = nullptr;

@@ -129,6 +129,7 @@ struct CudaBackend::State {
     std::int64_t reserved_bytes = 0;
     bool guarded = false;
     Guard guard;
+    PassShapes shapes;
 
     GuardWords* words() const { return reinterpret_cast<GuardWords*>(reserved); }
     void multiply_cublas(const Product& product) const;
@@ -184,6 +185,10 @@ void CudaBackend::set_vendor_workspace(void* memory, std::int64_t bytes) {
         check(state_->library->set_workspace(state_->handle, memory, static_cast<std::size_t>(bytes)),
               "take a workspace");
     }
+}
+
+void CudaBackend::set_pass_shapes(const PassShapes& shapes) {
+    state_->shapes = shapes;
 }
 
 void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
@@ -244,6 +249,8 @@ void CudaBackend::combine(const CombinePass& pass) {
     if (state_->guarded && pass.only_if_safe) {
         launch.guard = state_->guard;
     }
+    launch.shape =
+        state_->shapes.of(linear.outputs.front().type, pass_class(launch.inputs.size(), launch.outputs.size()));
     check_launch(launch_linear(launch, state_->stream), "start a combine pass");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cuda/pass_shape.hpp"
 
 namespace heptad::cuda {
 
@@ -33,6 +34,9 @@ public:
 
     /// Scratch memory of cuBLAS from now on; null and 0: none. Without a call it has the backend's own.
     void set_vendor_workspace(void* memory, std::int64_t bytes);
+
+    /// The shapes of passes from now on; the bits of results do not depend on them.
+    void set_pass_shapes(const PassShapes& shapes);
 
     /// One product at a time is enqueued on a stream.
     std::mutex& mutex() { return mutex_; }

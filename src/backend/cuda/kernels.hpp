@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/cuda/pass_shape.hpp"
+
 namespace heptad::cuda {
 
 /// Element types as a kernel sees them: tf32 is f32 here, the difference is in the products only.
@@ -45,6 +47,7 @@ struct LinearLaunch {
     double keep = 0;                      // 0: outputs are not read
     unsigned long long* watch = nullptr;  // where the largest absolute value of all inputs is noted
     Guard guard;
+    PassShape shape;
 };
 DeviceStatus launch_linear_f64(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_f32(const LinearLaunch& launch, StreamHandle stream);

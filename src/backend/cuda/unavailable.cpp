@@ -6,6 +6,7 @@
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/energy.hpp"
+#include "backend/cuda/p1_verbs.hpp"
 #include "base/error.hpp"
 
 namespace heptad::cuda {
@@ -64,6 +65,14 @@ std::optional<double> energy_joules(int) {
     return std::nullopt;
 }
 
+struct P1Verbs::State {};
+P1Verbs::P1Verbs(int, void*, P1Style) {
+    refuse();
+}
+P1Verbs::~P1Verbs() = default;
+void P1Verbs::add(const View&, double, const ConstView&, double, const ConstView&, double) {}
+void P1Verbs::multiply(const ConstView&, const ConstView&, const View&) {}
+
 struct CudaBackend::State {};
 CudaBackend::CudaBackend(int, void*) {
     refuse();
@@ -80,6 +89,7 @@ std::vector<std::string> CudaBackend::leaves(Type) const {
 }
 void CudaBackend::begin_product(void*, std::int64_t) {}
 void CudaBackend::set_vendor_workspace(void*, std::int64_t) {}
+void CudaBackend::set_pass_shapes(const PassShapes&) {}
 int CudaBackend::device() const {
     return 0;
 }

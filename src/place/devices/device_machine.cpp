@@ -13,6 +13,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "place/devices/pass_tuning.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
 #include "run/tune_file.hpp"
@@ -79,8 +80,14 @@ public:
                     machine.leaves.push_back(profile(leaf, type));
                 }
             }
+            if (type != Type::tf32 && pass_tuning_bytes(type) <= kBytes) {  // tf32 is f32 to a pass
+                note_(fmt::format("{} shapes of passes", type_name(type)));
+                const std::vector<PassProfile> tuned = tune_passes(type, backend_, stream_, memory_.data());
+                machine.passes.insert(machine.passes.end(), tuned.begin(), tuned.end());
+            }
         }
         note_("passes");
+        backend_.set_pass_shapes(pass_shapes(machine));
         fill(Type::f32);
         measure_passes(machine);
         return machine;

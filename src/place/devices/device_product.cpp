@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/host_operands.hpp"
+#include "place/devices/pass_tuning.hpp"
 #include "place/memory/batch.hpp"
 #include "place/memory/validate.hpp"
 #include "plan/level_layout.hpp"
@@ -27,7 +28,7 @@ PlannerLimits device_limits() {
 }
 
 struct PlanStore {
-    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, std::int64_t,
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, bool, std::int64_t,
                            std::string, std::string, std::string, std::string>;
     std::mutex mutex;
     std::map<Key, std::shared_ptr<const ProductPlan>> plans;
@@ -49,6 +50,16 @@ void validate_leaf(const std::string& leaf, Type type) {
     }
 }
 
+std::shared_ptr<const Machine> machine_of(int device) {
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    auto& kept = store.machines[device];
+    if (!kept) {
+        kept = std::make_shared<const Machine>(load_device_machine(device));
+    }
+    return kept;
+}
+
 std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
                                                const Options& options, bool accumulate, const ProductContext& context) {
     std::int64_t limit = options.workspace_limit_bytes;
@@ -62,24 +73,20 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
                              options.accuracy,
                              options.levels,
                              accumulate,
+                             options.overwrite_inputs,
                              limit,
                              options.algorithm,
                              options.device,
                              options.leaf,
                              options.mode};
     PlanStore& store = plan_store();
-    std::shared_ptr<const Machine> machine;
     {
         const std::lock_guard lock(store.mutex);
         if (const auto found = store.plans.find(key); found != store.plans.end()) {
             return found->second;
         }
-        auto& kept = store.machines[cuda::device_index(options.device)];
-        if (!kept) {
-            kept = std::make_shared<const Machine>(load_device_machine(cuda::device_index(options.device)));
-        }
-        machine = kept;
     }
+    const std::shared_ptr<const Machine> machine = machine_of(cuda::device_index(options.device));
     if (type == Type::gf2 || type == Type::boolean) {
         fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
     }
@@ -157,6 +164,9 @@ RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double b
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
     const LentWorkspace workspace(plan, *backend, context);
+    if (!plan.levels.empty() || plan.extended) {
+        backend->set_pass_shapes(pass_shapes(*machine_of(device)));
+    }
     return run_plan(plan, *backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
 }
 
@@ -177,6 +187,11 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
     validate_product(alpha, a, b, beta, c);
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
+    if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
+        Options keeping = options;
+        keeping.overwrite_inputs = false;
+        return multiply_on_device(alpha, a, b, beta, c, keeping, context);
+    }
     if (common_place(a, b, c, device) == Place::host) {
         return multiply_host_operands(alpha, a, b, beta, c, options, device, context);
     }

@@ -156,9 +156,12 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
         return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
                                       context);
     }
-    return multiply_panels(a, b, beta, c, panel_rows(a.rows, a.cols, b.cols), device, context,
+    const std::int64_t rows = panel_rows(a.rows, a.cols, b.cols);
+    Options of_panels = options;
+    of_panels.overwrite_inputs = options.overwrite_inputs && rows >= c.rows;  // several panels need B again
+    return multiply_panels(a, b, beta, c, rows, device, context,
                            [&](const ConstView& pa, const ConstView& pb, const View& pc, const ProductContext& where) {
-                               return multiply_on_device(alpha, pa, pb, beta, pc, options, where);
+                               return multiply_on_device(alpha, pa, pb, beta, pc, of_panels, where);
                            });
 }
 

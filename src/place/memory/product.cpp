@@ -284,6 +284,11 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                              const Options& options, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
+        Options keeping = options;
+        keeping.overwrite_inputs = false;
+        return multiply_in_memory(alpha, a, b, beta, c, keeping, context);
+    }
     const auto run = [&](const Options& chosen) {
         const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, chosen, beta != 0, context);
         return execute(*ready, alpha, a, b, beta, c, context);

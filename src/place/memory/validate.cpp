@@ -51,8 +51,8 @@ void validate_view(const char* name, const ConstView& v) {
     }
 }
 
-/// Every element of C has a place of its own.
-void validate_output(const View& c) {
+/// Has every element a place of its own?
+bool elements_lie_apart(const ConstView& c) {
     const bool one_row = c.rows <= 1;
     const bool one_col = c.cols <= 1;
     // The stride of a single row or column is never used, and may be anything.
@@ -62,7 +62,11 @@ void validate_output(const View& c) {
         one_row || (row > 0 && row >= checked_mul(one_col ? 1 : c.cols, one_col ? 1 : col) && (one_col || col > 0));
     const bool cols_apart =
         one_col || (col > 0 && col >= checked_mul(one_row ? 1 : c.rows, one_row ? 1 : row) && (one_row || row > 0));
-    if (!((rows_apart && (one_col || col > 0)) || (cols_apart && (one_row || row > 0)))) {
+    return (rows_apart && (one_col || col > 0)) || (cols_apart && (one_row || row > 0));
+}
+
+void validate_output(const View& c) {
+    if (!elements_lie_apart(c)) {
         refuse_view("C", c, "stores several elements in one place; give it strides that keep them apart");
     }
 }
@@ -144,6 +148,10 @@ bool may_overlap(const ConstView& x, const ConstView& y) {
     return true;
 }
 
+bool may_serve_as_scratch(const ConstView& a, const ConstView& b) {
+    return elements_lie_apart(a) && elements_lie_apart(b) && !may_overlap(a, b);
+}
+
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c) {
     if (a.type != b.type || !is_result_type(a.type, c.type)) {
         fail(
@@ -184,6 +192,11 @@ void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView&
     if (c.type != plan.type && (!plan.levels.empty() || plan.extended)) {
         fail(ErrorCode::usage, "products of {} into {} have no levels; plan with levels = 0", type_name(plan.type),
              type_name(c.type));
+    }
+    if (plan.overwrite_inputs && !may_serve_as_scratch(a, b)) {
+        fail(ErrorCode::input,
+             "the plan overwrites A and B, which overlap here or store several elements in one place; plan without "
+             "overwrite_inputs");
     }
     check_plan(plan);
 }

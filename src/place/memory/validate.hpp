@@ -15,6 +15,9 @@ void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView&
 /// The caller's scratch memory meets none of A, B and C (already validated), or Error(input). Gaps between rows count.
 void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c);
 
+/// Can A and B be overwritten, one without harm to the other?
+bool may_serve_as_scratch(const ConstView& a, const ConstView& b);
+
 /// A quick yes for the common case of f32 or f64 matrices of moderate size, rows or columns side by side, that lie
 /// apart. False says nothing: ask validate_product.
 bool is_plainly_valid(const ConstView& a, const ConstView& b, const View& c);

@@ -114,6 +114,7 @@ TEST(machine, unknown_leaf_type_and_empty_sizes_give_positive_finite_seconds) {
 TEST(machine, print_parses_back) {
     const Machine machine = two_leaves();
     const Machine again = parse_machine(print_machine(machine));
+    EXPECT_TRUE(again.passes.empty());
     EXPECT_EQ(print_machine(again), print_machine(machine));
     EXPECT_EQ(again.cpu, machine.cpu);
     EXPECT_EQ(again.threads, 2);
@@ -142,6 +143,23 @@ TEST(machine, damaged_descriptions_are_input_errors) {
             EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
         }
     }
+}
+
+TEST(machine, shapes_of_passes_print_and_parse_back_and_bad_ones_are_refused) {
+    Machine machine = two_leaves();
+    machine.passes = {{Type::f32, "few", 256, 2, 4e12, 3.9e12}, {Type::bf16, "gather", 64, 1, 4.1e12, 4e12}};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.passes.size(), 2U);
+    EXPECT_EQ(again.passes[1].type, Type::bf16);
+    EXPECT_EQ(again.passes[1].pass, "gather");
+    EXPECT_EQ(again.passes[0].threads, 256);
+    EXPECT_EQ(again.passes[0].places, 2);
+    EXPECT_EQ(again.passes[0].bytes_per_s, 4e12);
+    machine.passes[0].places = 0;
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    machine.passes[0].places = 1;
+    machine.passes[0].bytes_per_s = -1;
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
 }
 
 }  // namespace

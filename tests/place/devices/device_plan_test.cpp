@@ -3,7 +3,9 @@
 
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
+#include "place/devices/device_machine.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/pass_tuning.hpp"
 #include "plan/error_bound.hpp"
 #include "plan/planner.hpp"
 
@@ -56,6 +58,9 @@ TEST(device_plan, a_workspace_limit_is_kept_down_to_nothing) {
         const ProductPlan plan = plan_device_product(16384, 16384, 16384, Type::f32, options, {});
         EXPECT_LE(plan.workspace_bytes, limit);
         EXPECT_EQ(plan.vendor_workspace_bytes, limit >= kCublasWorkspaceBytes ? kCublasWorkspaceBytes : 0);
+        const ProductPlan integers = plan_device_product(16384, 16384, 16384, Type::i32, options, {});
+        EXPECT_LE(integers.workspace_bytes, limit);
+        EXPECT_NO_THROW(check_plan(integers));
     }
 }
 
@@ -79,6 +84,57 @@ TEST(device_plan, adding_to_c_keeps_c_until_the_end) {
     ASSERT_EQ(plan.levels.size(), 2U);
     EXPECT_EQ(plan.levels[0].mode, LevelMode::parallel);
     EXPECT_EQ(plan.levels[1].mode, LevelMode::serial);
+}
+
+TEST(device_plan, overwriting_the_inputs_halves_what_depth_first_needs) {
+    Options options = fast_on_device();
+    options.algorithm = "winograd";
+    options.levels = 3;
+    options.mode = "serial";
+    options.leaf = "cublas";
+    const ProductPlan keeping = plan_device_product(8192, 8192, 8192, Type::f32, options, {});
+    options.workspace_limit_bytes = keeping.workspace_bytes - 1;
+    options.overwrite_inputs = true;
+    const ProductPlan plan = plan_device_product(8192, 8192, 8192, Type::f32, options, {});
+    EXPECT_TRUE(plan.overwrite_inputs) << to_string(plan);
+    EXPECT_EQ(plan.levels.size(), 3U);
+    const std::int64_t matrix = std::int64_t{8192} * 8192 * 4;
+    EXPECT_LE(plan.workspace_bytes - plan.vendor_workspace_bytes, matrix / 4 + matrix / 16 + matrix / 64 + 4096);
+    EXPECT_EQ(parse_plan(to_string(plan)), plan);
+    EXPECT_NO_THROW(check_plan(plan));
+    options.accumulate = true;  // what was added to C could not be taken back
+    EXPECT_FALSE(plan_device_product(8192, 8192, 8192, Type::f32, options, {}).overwrite_inputs);
+    options.overwrite_inputs = false;
+    options.accumulate = false;
+    EXPECT_FALSE(plan_device_product(8192, 8192, 8192, Type::f32, options, {}).overwrite_inputs);
+}
+
+TEST(device_plan, a_basis_is_changed_in_place_where_inputs_may_be_overwritten) {
+    Options options = fast_on_device();
+    options.algorithm = "alternative-basis";
+    options.levels = 2;
+    const std::int64_t matrix = std::int64_t{4096} * 4096 * 4;
+    const ProductPlan keeping = plan_device_product(4096, 4096, 4096, Type::f32, options, {});
+    options.overwrite_inputs = true;
+    const ProductPlan plan = plan_device_product(4096, 4096, 4096, Type::f32, options, {});
+    EXPECT_TRUE(plan.change_basis && plan.overwrite_inputs) << to_string(plan);
+    EXPECT_EQ(plan.workspace_bytes, keeping.workspace_bytes - 2 * matrix);
+    EXPECT_NO_THROW(check_plan(plan));
+}
+
+TEST(device_plan, shapes_of_passes_come_from_the_machine_and_impossible_ones_are_left_out) {
+    Machine machine = default_device_machine();
+    EXPECT_EQ(pass_shapes(machine).of(Type::f32, cuda::PassClass::few), cuda::PassShape{});
+    machine.passes = {{Type::f32, "spread", 64, 4, 1e12, 1e12},
+                      {Type::f64, "few", 100, 1, 1e12, 1e12},
+                      {Type::i32, "few", 512, 1, 1e12, 1e12},
+                      {Type::bf16, "other", 64, 1, 1e12, 1e12}};
+    const cuda::PassShapes shapes = pass_shapes(machine);
+    EXPECT_EQ(shapes.of(Type::tf32, cuda::PassClass::spread), (cuda::PassShape{64, 4}));
+    EXPECT_EQ(shapes.of(Type::f32, cuda::PassClass::few), cuda::PassShape{});
+    for (const Type type : {Type::f64, Type::i32, Type::bf16}) {
+        EXPECT_EQ(shapes.of(type, cuda::PassClass::few), cuda::PassShape{}) << type_name(type);
+    }
 }
 
 TEST(device_plan, misaligned_rows_are_extended_where_that_pays) {

@@ -5,3 +5,4 @@ heptad_test(place/memory/product/error_bound_test heptad_place_memory LABELS slo
 heptad_test(place/memory/product/validate_test heptad_place_memory)
 heptad_test(place/memory/product/workspace_test heptad_place_memory)
 heptad_test(place/memory/product/repeat_test heptad_place_memory)
+heptad_test(place/memory/product/overwrite_test heptad_place_memory)
