@@ -157,6 +157,22 @@ TEST_F(Mul, printed_plan_is_carried_out_when_given_back) {
     EXPECT_EQ(read_matrix("D.npy"), product(a, b));
 }
 
+TEST_F(Mul, a_plan_that_overwrites_its_inputs_is_carried_out_but_not_verified) {
+    const TestMatrix a = integers(64, 64, 1), b = integers(64, 64, 2);
+    write_matrix("A.npy", a, "<i4");
+    write_matrix("B.npy", b, "<i4");
+    write("plan.txt",
+          "plan 64x64x64 i32 backend=cpu threads=1 levels=winograd:serial:boyer-in-place-overwrite leaf=heptad "
+          "fringe-leaf=heptad core=64x64x64 overwrite-inputs=yes accumulate=no change-basis=no workspace-bytes=0 "
+          "predicted-s=0.001 error-bound=0\n");
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "plan.txt"});
+    EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+    EXPECT_EQ(read_matrix("A.npy"), a);
+    const std::string said =
+        heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "D.npy", "--plan", "plan.txt", "--verify"});
+    EXPECT_NE(said.find("--verify"), std::string::npos) << said;
+}
+
 TEST_F(Mul, json_tells_the_run) {
     write_matrix("A.npy", integers(20, 30, 1));
     write_matrix("B.npy", integers(30, 10, 2));

@@ -85,7 +85,7 @@ TEST(p1_algorithm, every_variant_is_exact_and_stays_in_its_workspace) {
                 ReferenceDevice device;
                 cli::run_p1(variant, levels, device, a.view(), b.view(), c.view(), workspace.data());
                 ASSERT_TRUE(c.equals(expected)) << variant.name << " " << levels;
-                for (std::size_t i = static_cast<std::size_t>(bytes); i < workspace.size(); ++i) {
+                for (auto i = static_cast<std::size_t>(bytes); i < workspace.size(); ++i) {
                     ASSERT_EQ(workspace[i], std::byte{0x5a}) << variant.name << " " << levels;
                 }
                 const bool kept = a.equals_byte_for_byte(old_a) && b.equals_byte_for_byte(old_b);

@@ -43,7 +43,7 @@ public:
             }
             return views;
         };
-        const auto blocks = static_cast<std::size_t>(grid * grid);
+        const auto blocks = static_cast<std::size_t>(grid) * static_cast<std::size_t>(grid);
         if (result) {
             const std::vector<View> products = take(static_cast<std::size_t>(programs.c->inputs));
             pass_ = result_pass(*programs.c, products, 0, take(blocks));

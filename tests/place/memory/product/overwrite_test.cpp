@@ -127,11 +127,52 @@ TEST(overwrite_inputs, square_winograd_needs_no_workspace_at_all) {
     options.algorithm = "alternative-basis";
     options.levels = 2;
     options.overwrite_inputs = true;
-    const std::int64_t matrix = 64 * 64 * 4;
+    const std::int64_t matrix = std::int64_t{64} * 64 * 4;
     const ProductPlan hoisted = plan_product(64, 64, 64, Type::i32, options, {});
     EXPECT_TRUE(hoisted.change_basis && hoisted.overwrite_inputs);
     options.overwrite_inputs = false;
     EXPECT_EQ(plan_product(64, 64, 64, Type::i32, options, {}).workspace_bytes, hoisted.workspace_bytes + 2 * matrix);
+}
+
+TEST(overwrite_inputs, errors_stay_within_the_bound_of_the_plan) {
+    Random random(5);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    constexpr std::int64_t kSide = 96;
+    for (const char* schedule : {"p1-algorithm-1", "boyer-in-place-overwrite", "boyer-accumulate-overwrite"}) {
+        for (const int levels : {1, 2, 3}) {
+            Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+            problem.options.device = "reference";
+            problem.options.overwrite_inputs = true;
+            const ProductPlan plan = plan_with_levels(
+                problem, Machine{},
+                std::vector<LevelPlan>(static_cast<std::size_t>(levels),
+                                       {std::string(schedule).starts_with("p1") ? "alternative-basis" : "winograd",
+                                        LevelMode::serial, schedule}));
+            ASSERT_EQ(plan.levels.front().schedule, schedule);
+            Operands x(Type::f32, kSide, kSide, kSide, random);
+            for (GuardedMatrix* operand : {&x.a, &x.b}) {
+                for (std::int64_t i = 0; i < kSide; ++i) {
+                    for (std::int64_t j = 0; j < kSide; ++j) {
+                        operand->set(i, j, uniform(random));
+                    }
+                }
+            }
+            const GuardedMatrix old_a = x.a, old_b = x.b;
+            multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), plan, {});
+            double largest = 0;
+            for (std::int64_t i = 0; i < kSide; ++i) {
+                for (std::int64_t j = 0; j < kSide; ++j) {
+                    double sum = 0;
+                    for (std::int64_t q = 0; q < kSide; ++q) {
+                        sum += old_a.get(i, q) * old_b.get(q, j);
+                    }
+                    largest = std::max(largest, std::abs(sum - x.c.get(i, j)));
+                }
+            }
+            EXPECT_GT(largest, 0);
+            EXPECT_LE(largest, plan.error_bound) << schedule << " " << levels;
+        }
+    }
 }
 
 TEST(overwrite_inputs, the_planner_takes_it_where_the_limit_leaves_nothing_faster) {

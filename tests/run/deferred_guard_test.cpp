@@ -1,0 +1,133 @@
+// Plans as a device runs them, by the reference loops: A and B are judged while the product is on its way, products run
+// whatever the judgement is, and passes that may not run do not. Where the input is not finite, the answer is the
+// classical product's, from operands that were not harmed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "algorithm/schedule.hpp"
+#include "backend/guarded_matrix.hpp"
+#include "backend/reference/reference_backend.hpp"
+#include "plan/level_layout.hpp"
+#include "plan/planner.hpp"
+#include "run/runner.hpp"
+
+namespace heptad::test {
+namespace {
+
+class JudgingBackend final : public Backend, private DeferredGuard {
+public:
+    std::string name() const override { return "cuda"; }
+    void combine(const CombinePass& pass) override {
+        if (guarded_ && pass.watch >= 0) {
+            for (int slot = 0; slot < pass.watched_slots; ++slot) {
+                watch(pass.watch, pass.slots[static_cast<std::size_t>(slot)]);
+            }
+        }
+        if (!guarded_ || !pass.only_if_safe || is_safe()) {
+            loops_.combine(pass);
+        }
+    }
+    void multiply(std::span<const Product> batch, const std::string&) override { loops_.multiply(batch, "reference"); }
+    ScanResult scan(const ConstView& view) override { return loops_.scan(view); }
+    void copy(const ConstView& from, const View& to) override { loops_.copy(from, to); }
+    std::vector<std::string> leaves(Type type) const override { return loops_.leaves(type); }
+    DeferredGuard* deferred_guard() override { return this; }
+
+private:
+    void start(const GuardLimits& limits) override {
+        limits_ = limits;
+        largest_[0] = largest_[1] = 0;
+        guarded_ = true;
+    }
+    void watch(int operand, const ConstView& view) override {
+        const double here = loops_.scan(view).max_abs;
+        double& kept = largest_[operand];
+        kept = std::isnan(kept) || kept > here ? kept : here;
+    }
+    void answer_if_unsafe(const Product& product) override {
+        if (!is_safe()) {
+            loops_.multiply({&product, 1}, "reference");
+        }
+    }
+    void finish() override { guarded_ = false; }
+    bool is_safe() const {
+        return largest_[0] < limits_.a && largest_[1] < limits_.b && largest_[0] * largest_[1] < limits_.product;
+    }
+
+    ReferenceBackend loops_;
+    GuardLimits limits_;
+    double largest_[2] = {};
+    bool guarded_ = false;
+};
+
+struct Named {
+    const char* algorithm;
+    LevelMode mode;
+    const char* schedule;
+};
+
+constexpr Named kPlans[] = {{"alternative-basis", LevelMode::serial, "p1-algorithm-1"},
+                            {"winograd", LevelMode::serial, "boyer-in-place-overwrite"},
+                            {"winograd", LevelMode::serial, "boyer-accumulate-overwrite"},
+                            {"alternative-basis", LevelMode::serial, ""},
+                            {"alternative-basis", LevelMode::parallel, ""}};
+
+TEST(deferred_guard, overwriting_plans_answer_input_that_is_not_finite_from_operands_as_they_were) {
+    std::mt19937 random(1);
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    for (const Named& named : kPlans) {
+        for (const int levels : {1, 2, 3}) {
+            for (const double beta : {0.0, 2.0}) {
+                for (const double special : {0.0, std::numeric_limits<double>::quiet_NaN(), kInf, 3e38}) {
+                    for (const bool in_a : {true, false}) {
+                        constexpr std::int64_t kSide = 18;  // three levels leave a fringe
+                        Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+                        problem.options.device = "cuda";
+                        problem.options.accumulate = beta != 0;
+                        problem.options.overwrite_inputs = true;
+                        const ProductPlan plan =
+                            plan_with_levels(problem, Machine{},
+                                             std::vector<LevelPlan>(static_cast<std::size_t>(levels),
+                                                                    {named.algorithm, named.mode, named.schedule}));
+                        EXPECT_EQ(plan.overwrite_inputs, beta == 0 || plan.change_basis) << to_string(plan);
+                        GuardedMatrix a(Type::f32, kSide, kSide, Layout::rows),
+                            b(Type::f32, kSide, kSide, Layout::columns), c(Type::f32, kSide, kSide, Layout::rows);
+                        a.fill_random(random, 2);
+                        b.fill_random(random, 2);
+                        c.fill_random(random, 2);
+                        if (special != 0) {
+                            (in_a ? a : b)
+                                .set(static_cast<std::int64_t>(random() % 16), static_cast<std::int64_t>(random() % 16),
+                                     special);
+                        }
+                        const GuardedMatrix old_a = a, old_b = b;
+                        GuardedMatrix expected = c;
+                        JudgingBackend backend;
+                        backend.multiply(std::vector<Product>{{1, a.view(), b.view(), beta, expected.view()}}, "");
+                        std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes),
+                                                         std::byte{0xff});  // NaN: nothing there may be trusted
+                        run_plan(plan, backend, 1, a.view(), b.view(), beta, c.view(), workspace.data());
+                        for (std::int64_t i = 0; i < kSide; ++i) {
+                            for (std::int64_t j = 0; j < kSide; ++j) {
+                                const double x = c.get(i, j), y = expected.get(i, j);
+                                ASSERT_TRUE((std::isnan(x) && std::isnan(y)) || x == y)
+                                    << i << ", " << j << ": " << x << " " << y << ", " << special << " in "
+                                    << to_string(plan);
+                            }
+                        }
+                        const bool kept = a.equals_byte_for_byte(old_a) && b.equals_byte_for_byte(old_b);
+                        EXPECT_EQ(kept, special != 0 || !plan.overwrite_inputs) << special << " in " << to_string(plan);
+                    }
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heptad::test
