@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,13 +26,19 @@ struct CombineStatement {
     int target = 0;
     std::vector<CombineTerm> terms;  // empty: zero
 };
+/// Between a 16-bit type and sums kept in f16: powers of two are taken out of A and B, by what the guard of the product
+/// noted as their largest values, and put back into C. Inputs and outputs of such a pass have different types.
+enum class SumScaling : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
+
 struct CombinePass {
     std::vector<View> slots;  // same type, rows and cols; scratch slots have data == nullptr
     std::vector<CombineStatement> statements;
     /// 0 or 1: the first `watched_slots` slots are all of A or of B; a backend with a guard notes their largest value.
     int watch = -1;
     int watched_slots = 0;
-    bool only_if_safe = false;  // with a guard: nothing is written if the sums cannot be trusted
+    bool only_if_safe = false;              // with a guard: nothing is written if the sums cannot be trusted
+    SumScaling scaling = SumScaling::none;  // needs a guard that has watched A and B
+    double factor = 1;                      // sums_to_c: of all sums
 };
 
 /// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.
@@ -48,9 +55,11 @@ struct ScanResult {
     double max_abs = 0;
 };
 
-/// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow.
+/// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow; and, where that is
+/// only seen afterwards, on the sums of products kept in f16 and on the result made from them.
 struct GuardLimits {
     double a = 0, b = 0, product = 0;
+    double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
 };
 
 /// For backends that run behind the caller: A and B are judged there, while the product runs, and nobody waits for the

@@ -85,26 +85,31 @@ double error_bound(const ProductPlan& plan) {
     const bool accumulates_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
     // The 16-bit types and tf32 round each operand once (tf32) or the result once (bf16, f16) and add in f32.
     const double u_sum = accumulates_in_f32 ? 0x1p-24 : u;
-    const auto classical = [&](double k) {
-        const double rounding_of_values = accumulates_in_f32 ? (plan.type == Type::tf32 ? 2 : 1) * k * u : 0;
+    const auto classical = [&](double k, double u_value) {
+        const double rounding_of_values = accumulates_in_f32 ? (plan.type == Type::tf32 ? 2 : 1) * k * u_value : 0;
         return k * (k + 1) * u_sum + rounding_of_values;
     };
+    // Scaled sums are rounded to f16, some of them to its denormal numbers (2^-24 of the largest value and less).
+    const double u_kept = plan.scaled_sums ? 0x1.02p-11 : u;
     const LeafSize leaf = leaf_size(plan);
     auto k = static_cast<double>(leaf.k);
-    double bound = classical(k);
+    double bound = classical(k, u_kept);
     for (auto level = plan.levels.rbegin(); level != plan.levels.rend(); ++level) {
         const LevelError error = level_error(*level, plan.change_basis);
-        bound = error.growth * (bound + error.roundings * u * k);
+        bound = error.growth * (bound + error.roundings * u_kept * k);
         k *= find_algorithm(level->algorithm).algorithm.k;
+    }
+    if (plan.scaled_sums) {  // the result is rounded to its own type
+        bound += k * u;
     }
     // The peeled part of k is added to the core's result: its own error, and one rounding of the sum.
     const auto fringe_k = static_cast<double>(plan.k - plan.core_k);
     if (!plan.levels.empty() && fringe_k > 0) {
-        bound += classical(fringe_k) + static_cast<double>(plan.k) * u;
+        bound += classical(fringe_k, u) + static_cast<double>(plan.k) * u;
     }
     // The rows and columns peeled off are classical products over the whole of k.
-    return plan.levels.empty() ? classical(static_cast<double>(plan.k))
-                               : std::max(bound, classical(static_cast<double>(plan.k)));
+    return plan.levels.empty() ? classical(static_cast<double>(plan.k), u)
+                               : std::max(bound, classical(static_cast<double>(plan.k), u));
 }
 
 double expected_growth(const std::vector<LevelPlan>& levels) {

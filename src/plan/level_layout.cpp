@@ -131,7 +131,11 @@ LevelStorage level_storage(const std::string& backend, const std::string& leaf, 
 }
 
 LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
-    return level_storage(plan.backend, plan.leaf, depth + 1 == plan.levels.size(), plan.levels[depth].mode);
+    LevelStorage storage =
+        level_storage(plan.backend, plan.leaf, depth + 1 == plan.levels.size(), plan.levels[depth].mode);
+    // Blocks of A and B are of another type than the sums: those that are multiplied as they are get copied too.
+    storage.batched = storage.batched || (plan.scaled_sums && depth == 0);
+    return storage;
 }
 
 int stored_products(const Algorithm& algorithm, bool accumulate, const LevelStorage& storage) {

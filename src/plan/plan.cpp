@@ -93,13 +93,13 @@ const char* mode_name(LevelMode mode) {
 
 std::string to_string(const ProductPlan& plan) {
     return fmt::format(
-        "plan {}x{}x{} {} backend={} threads={} levels={} leaf={} fringe-leaf={} core={}x{}x{}{}{} accumulate={} "
+        "plan {}x{}x{} {} backend={} threads={} levels={} leaf={} fringe-leaf={} core={}x{}x{}{}{}{} accumulate={} "
         "change-basis={} "
         "workspace-bytes={}{} predicted-s={} error-bound={}",
         plan.m, plan.k, plan.n, type_name(plan.type), plan.backend, plan.threads, levels_text(plan.levels), plan.leaf,
         plan.fringe_leaf, plan.core_m, plan.core_k, plan.core_n, plan.extended ? " extended=yes" : "",
-        plan.overwrite_inputs ? " overwrite-inputs=yes" : "", plan.accumulate ? "yes" : "no",
-        plan.change_basis ? "yes" : "no", plan.workspace_bytes,
+        plan.scaled_sums ? " scaled-sums=yes" : "", plan.overwrite_inputs ? " overwrite-inputs=yes" : "",
+        plan.accumulate ? "yes" : "no", plan.change_basis ? "yes" : "no", plan.workspace_bytes,
         plan.vendor_workspace_bytes > 0 ? fmt::format(" vendor-workspace-bytes={}", plan.vendor_workspace_bytes) : "",
         plan.predicted_s, plan.error_bound);
 }
@@ -170,6 +170,9 @@ ProductPlan parse_plan(const std::string& text) {
         } else if (key == "overwrite-inputs") {
             plan.overwrite_inputs = parse_flag(key, value);
             bit = 1U << 13;
+        } else if (key == "scaled-sums") {
+            plan.scaled_sums = parse_flag(key, value);
+            bit = 1U << 14;
         } else if (key == "vendor-workspace-bytes") {
             plan.vendor_workspace_bytes = parse_number<std::int64_t>(key, value);
             bit = 1U << 11;
@@ -181,8 +184,8 @@ ProductPlan parse_plan(const std::string& text) {
         }
         seen |= bit;
     }
-    constexpr unsigned kOptional = (1U << 11) | (1U << 12) | (1U << 13);
-    if ((seen | kOptional) != (1U << 14) - 1) {
+    constexpr unsigned kOptional = (1U << 11) | (1U << 12) | (1U << 13) | (1U << 14);
+    if ((seen | kOptional) != (1U << 15) - 1) {
         fail(ErrorCode::input, "the plan is not complete; give it back as `heptad plan` printed it");
     }
     return plan;

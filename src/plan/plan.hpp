@@ -41,6 +41,9 @@ struct ProductPlan {
     /// and rows begin where a device likes them to.
     bool extended = false;
     bool overwrite_inputs = false;  // carrying it out destroys A and B; only with the caller's leave
+    /// 16-bit floats on a device: sums and products are kept in f16, with powers of two taken out of A and B and put
+    /// back into C. Eleven bits of significand are more than bf16 has, and the range of f16 is no limit any more.
+    bool scaled_sums = false;
     std::int64_t workspace_bytes = 0;
     std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
     double predicted_s = 0;
@@ -51,6 +54,11 @@ struct ProductPlan {
 std::string to_string(const ProductPlan& plan);
 /// Throws Error(input) that names the part it does not understand, or Error(usage) for an unknown algorithm.
 ProductPlan parse_plan(const std::string& text);
+
+/// The type of the products at the bottom.
+inline Type leaf_type(const ProductPlan& plan) {
+    return plan.scaled_sums ? Type::f16 : plan.type;
+}
 
 /// Sizes of the blocks at the bottom.
 struct LeafSize {

@@ -19,12 +19,14 @@ bool is_float(Type type) {
     return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
 }
 
-/// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain, and
-/// the range of f16 does not hold the products of large sums.
+bool has_16_bits(Type type) {
+    return type == Type::bf16 || type == Type::f16;
+}
+
+/// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain.
 bool has_levels(Type type, const std::string& backend) {
-    const bool on_device = backend == "cuda" && (type == Type::tf32 || type == Type::bf16);
-    return on_device || type == Type::f64 || type == Type::f32 || type == Type::i32 ||
-           (type == Type::gf2 && backend != "cuda");
+    return (backend == "cuda" && (type == Type::tf32 || has_16_bits(type))) || type == Type::f64 || type == Type::f32 ||
+           type == Type::i32 || (type == Type::gf2 && backend != "cuda");
 }
 
 std::string backend_of(const std::string& device) {
@@ -38,6 +40,15 @@ void keep_c_until_the_end(ProductPlan& plan) {
         plan.levels.front().mode = LevelMode::parallel;
         plan.levels.front().schedule.clear();
     }
+}
+
+/// Whether the scaled sums of 16-bit floats stayed within range shows only at the end, so C must not be needed then:
+/// all levels breadth first, and beta zero or C in workspace.
+bool can_scale_sums(const ProductPlan& plan) {
+    return plan.backend == "cuda" && has_16_bits(plan.type) && !plan.levels.empty() && !plan.change_basis &&
+           (plan.extended || !plan.accumulate) &&
+           std::all_of(plan.levels.begin(), plan.levels.end(),
+                       [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
 }
 
 /// Fills in the divisible part; drops levels that the sizes do not allow.
@@ -111,6 +122,20 @@ bool makes_use_of_inputs(const ProductPlan& plan) {
            (plan.change_basis || std::any_of(plan.levels.begin(), plan.levels.end(), overwrites_inputs));
 }
 
+/// What follows from the levels asked for.
+void settle_levels(ProductPlan& plan) {
+    set_core(plan);
+    drop_unfitting_schedules(plan);
+    plan.change_basis = shares_one_basis(plan.levels);
+    keep_c_until_the_end(plan);
+    plan.overwrite_inputs = makes_use_of_inputs(plan);
+    plan.scaled_sums = can_scale_sums(plan);
+    if (plan.type == Type::f16 && !plan.levels.empty() && !plan.scaled_sums) {
+        plan.levels.clear();  // its range does not hold the products of large sums
+        settle_levels(plan);
+    }
+}
+
 std::string fringe_leaf(const ProductPlan& plan) {
     if (plan.leaf.ends_with("-batched")) {
         return "cublas";
@@ -138,16 +163,12 @@ LeafUse leaf_use(const ProductPlan& plan) {
 }
 
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
-    set_core(plan);
-    drop_unfitting_schedules(plan);
-    plan.change_basis = shares_one_basis(plan.levels);
-    keep_c_until_the_end(plan);
-    plan.overwrite_inputs = makes_use_of_inputs(plan);
+    settle_levels(plan);
     const LeafSize leaf = leaf_size(plan);
     plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
                 : problem.options.leaf != "auto"
                     ? problem.options.leaf
-                    : best_leaf(machine, plan.type, leaf.m, leaf.k, leaf.n, leaf_use(plan));
+                    : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
     if (plan.leaf == "cublas" && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
         plan.leaf = "cublas-batched";  // whose blocks are aligned
     }
@@ -274,23 +295,37 @@ std::vector<std::string> overwriting_schedules(const std::string& algorithm, Typ
     return names;
 }
 
+/// Whether breadth-first plans for the problem keep their sums in f16 (see can_scale_sums).
+bool scales_sums(const Problem& problem) {
+    return backend_of(problem.options.device) == "cuda" && has_16_bits(problem.type) && !problem.options.accumulate;
+}
+
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
 /// followed, and only while they promise to pay, so that planning takes microseconds where a product takes
 /// milliseconds.
 class Search {
 public:
     Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits)
-        : problem_(problem), machine_(machine), limits_(limits), best_(plan_with_levels(problem, machine, {})) {
+        : problem_(problem),
+          machine_(machine),
+          limits_(limits),
+          scales_sums_(scales_sums(problem)),
+          best_(plan_with_levels(problem, machine, {})) {
         classical_s_ = best_.predicted_s;
-        growth_limit_ = is_float(problem.type) && problem.options.accuracy == Accuracy::balanced
-                            ? limits.balanced_growth
-                            : HUGE_VAL;
+        if (is_float(problem.type) && problem.options.accuracy == Accuracy::balanced) {
+            // Sums in f16 have two bits more than the bf16 of a classical result.
+            constexpr double kFinerThanBf16 = 4;
+            growth_limit_ = limits.balanced_growth * (scales_sums_ && problem.type == Type::bf16 ? kFinerThanBf16 : 1);
+        }
     }
 
     ProductPlan run() {
         // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
         // overwriting A and B, where that is allowed, for those who cannot have that much either.
         for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
+            if (mode == LevelMode::serial && scales_sums_ && problem_.options.accuracy == Accuracy::balanced) {
+                break;  // depth first, sums are rounded to bf16
+            }
             if (problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode)) {
                 add_candidates(mode);
                 follow_the_best();
@@ -399,10 +434,11 @@ private:
     }
 
     double leaf_estimate(const BlockSize& block) const {
-        const std::string leaf = problem_.options.leaf == "auto" ? best_leaf(machine_, problem_.type, block.m, block.k,
-                                                                             block.n, LeafUse::below_levels)
-                                                                 : problem_.options.leaf;
-        return leaf_seconds(machine_, leaf, problem_.type, block.m, block.k, block.n, LeafUse::below_levels);
+        const Type type = scales_sums_ ? Type::f16 : problem_.type;
+        const std::string leaf = problem_.options.leaf == "auto"
+                                     ? best_leaf(machine_, type, block.m, block.k, block.n, LeafUse::below_levels)
+                                     : problem_.options.leaf;
+        return leaf_seconds(machine_, leaf, type, block.m, block.k, block.n, LeafUse::below_levels);
     }
 
     /// Takes it if it is the best so far. False: it does not fit the workspace, nor will it with more levels.
@@ -432,8 +468,9 @@ private:
     const Problem& problem_;
     const Machine& machine_;
     const PlannerLimits& limits_;
+    const bool scales_sums_;
     std::vector<Candidate> candidates_;
-    double growth_limit_ = 0;
+    double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;
     bool refused_ = false;  // something faster did not fit the workspace
     ProductPlan best_;
@@ -507,11 +544,7 @@ void validate(const Problem& problem) {
 
 void check_plan(const ProductPlan& plan) {
     ProductPlan expected = plan;
-    set_core(expected);
-    drop_unfitting_schedules(expected);
-    expected.change_basis = shares_one_basis(expected.levels);
-    keep_c_until_the_end(expected);
-    expected.overwrite_inputs = makes_use_of_inputs(expected);
+    settle_levels(expected);
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         if (!ring_admits(algorithm.ring, plan.type)) {
@@ -539,7 +572,7 @@ void check_plan(const ProductPlan& plan) {
 double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     const LeafSize leaf = leaf_size(plan);
     double seconds = static_cast<double>(leaf.count) *
-                     leaf_seconds(machine, plan.leaf, plan.type, leaf.m, leaf.k, leaf.n,
+                     leaf_seconds(machine, plan.leaf, leaf_type(plan), leaf.m, leaf.k, leaf.n,
                                   are_leaves_alone(plan) ? LeafUse::whole_product : LeafUse::below_levels) *
                      alignment_factor(plan, machine);
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
@@ -579,8 +612,8 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     }
     seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s;
     seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
-    const bool watched_in_passes =
-        plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel && !plan.change_basis;
+    const bool watched_in_passes = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel &&
+                                   !plan.change_basis && !plan.scaled_sums;
     if (is_float(plan.type) && !watched_in_passes) {
         seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
     }
@@ -596,10 +629,12 @@ ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, con
 
 namespace {
 
-/// tf32 and bf16 round their sums too: two levels of winograd, the first plan that pays, came out at 8.0 to 10.7 times
-/// cuBLAS's error (H200, n = 16384 and 32768), which is more than `balanced` promises. Only `fast` takes them.
+/// tf32 rounds the sums it multiplies, bf16 the sums it keeps where they cannot be scaled: two levels of winograd, the
+/// first plan that pays, came out at 8.0 to 10.7 times cuBLAS's error (H200, n = 16384 and 32768), which is more than
+/// `balanced` promises. Only `fast` takes them.
 bool is_at_the_edge_of_balanced(const Problem& problem) {
-    return problem.options.accuracy == Accuracy::balanced && (problem.type == Type::tf32 || problem.type == Type::bf16);
+    return problem.options.accuracy == Accuracy::balanced &&
+           (problem.type == Type::tf32 || (problem.type == Type::bf16 && !scales_sums(problem)));
 }
 
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
@@ -624,6 +659,7 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
     larger.m = round_up(problem.m, kUnit);
     larger.k = round_up(problem.k, kUnit);
     larger.n = round_up(problem.n, kUnit);
+    larger.options.accumulate = false;  // C is added to when it is copied back
     ProductPlan plan = empty_plan(problem);
     plan.extended = true;
     plan.levels = best_plan(larger, machine, limits).levels;

@@ -1,9 +1,23 @@
 #include "run/level_runner.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "algorithm/catalogue.hpp"
 #include "run/combine_passes.hpp"
 
 namespace heptad {
+namespace {
+
+/// Products of scaled sums are divided by 2^this. Scaled operands are below 1 and their sums a few times that, so 2^10
+/// terms have ample room in f16 (65504) unless nearly all of them are as large as they can be; then the guard sees it.
+/// Dividing by what is certain to suffice would push ordinary values below the normal numbers of f16.
+int shift_of_sums(const ProductPlan& plan) {
+    constexpr int kTermsWithRoom = 10;
+    return std::max(0, static_cast<int>(std::ceil(std::log2(static_cast<double>(leaf_size(plan).k)))) - kTermsWithRoom);
+}
+
+}  // namespace
 
 void ProgressMeter::check_cancelled() const {
     if (hooks_.cancel != nullptr && hooks_.cancel->cancelled()) {
@@ -103,6 +117,12 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     const std::vector<View> c_blocks = blocks_of(c, algorithm.m, algorithm.n);
     const LevelStorage storage = level_storage(plan_, depth);
     const bool watches = watches_ && depth == 0;
+    const bool scales = plan_.scaled_sums && depth == 0;
+    const auto in_sums = [&](const ConstView& view) {
+        ConstView like = view;
+        like.type = scales ? Type::f16 : view.type;
+        return like;
+    };
 
     const auto sums = [&](const LinearProgram& program, const ConstView& operand, int grid_rows, int grid_cols,
                           Shape shape) {
@@ -110,12 +130,15 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
         const OperandLayout layout = operand_layout(program, storage.batched);
         std::vector<View> stored;
         for (int i = 0; i < layout.stored; ++i) {
-            stored.push_back(stored_block(operand, blocks.front().rows, blocks.front().cols, shape));
+            stored.push_back(stored_block(in_sums(operand), blocks.front().rows, blocks.front().cols, shape));
         }
         CombinePass pass = operand_pass(program, layout, blocks, stored);
         if (watches) {
             pass.watch = shape == Shape::a ? 0 : 1;
             pass.watched_slots = static_cast<int>(blocks.size());
+        }
+        if (scales) {
+            pass.scaling = shape == Shape::a ? SumScaling::a_to_sums : SumScaling::b_to_sums;
         }
         combine(pass);
         return product_operands(program, layout, blocks, stored);
@@ -126,17 +149,22 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     // With beta = 0, C's own blocks hold the first products until the last pass turns them into the result.
     std::vector<View> products;
     std::vector<Product> batch;
+    const double of_products = scales ? std::ldexp(1.0, -shift_of_sums(plan_)) : alpha;
     for (int s = 0; s < algorithm.rank(); ++s) {
         const auto i = static_cast<std::size_t>(s);
         products.push_back(beta == 0 && !storage.products_apart && i < c_blocks.size()
                                ? c_blocks[i]
-                               : stored_block(c, c_blocks.front().rows, c_blocks.front().cols, Shape::c));
-        batch.push_back(
-            {alpha * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0, products.back()});
+                               : stored_block(in_sums(c), c_blocks.front().rows, c_blocks.front().cols, Shape::c));
+        batch.push_back({of_products * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0,
+                         products.back()});
     }
     run_batch(depth + 1, batch);
     CombinePass pass = result_pass(*programs.c, products, beta, c_blocks);
     pass.only_if_safe = watches && beta != 0;
+    if (scales) {
+        pass.scaling = SumScaling::sums_to_c;
+        pass.factor = alpha / of_products;
+    }
     combine(pass);
 }
 

@@ -43,6 +43,15 @@ GuardLimits guard_limits(const ProductPlan& plan, double alpha) {
     if (!std::isfinite(alpha)) {
         return {};
     }
+    if (plan.scaled_sums) {
+        // Sums of A and B, made before they are scaled, have room in f32; powers of two put back with alpha have too.
+        // Beyond what f16 holds, and near the limit of the result, the classical product answers.
+        constexpr double kLargestOperand = 0x1p100, kLargestAlpha = 0x1p60;
+        const bool moderate = std::abs(alpha) < kLargestAlpha && std::abs(alpha) > 1 / kLargestAlpha;
+        return moderate ? GuardLimits{kLargestOperand, kLargestOperand, std::numeric_limits<double>::infinity(),
+                                      largest_finite(Type::f16), largest_finite(plan.type) / 4}
+                        : GuardLimits{};
+    }
     const Growth growth = plan_growth(plan);
     const double limit = largest_finite(plan.type) / 4;
     const double products = static_cast<double>(plan.k) * growth.c * std::max(1.0, std::abs(alpha));
@@ -179,7 +188,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     const View core_c = block(c, 0, 0, plan.core_m, plan.core_n);
     if (guard != nullptr) {
         guard->start(guard_limits(plan, alpha));
-        if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis) {
+        if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums) {
             runner.watch_operands();
         } else {
             guard->watch(0, core_a);

@@ -24,18 +24,24 @@ constexpr int kPassThreads = Inputs <= static_cast<int>(kMostOfFew) && Outputs <
                                  ? kMostPassThreads
                                  : kMostPassThreads / 2;
 
-template <class T, int Inputs, int Outputs>
+template <class T, class Out, int Inputs, int Outputs>
 struct PassArguments {
     const T* input[Inputs];
-    T* output[Outputs];
+    Out* output[Outputs];
     std::int64_t input_stride[Inputs];
     std::int64_t output_stride[Outputs];
     std::int64_t rows, cols;
     ArithmeticOf<T> keep;
     bool keeps;
     unsigned long long* watch;
+    unsigned long long* watch_results;
+    Scale scale;
     Guard guard;
 };
+
+/// Only sums in 16 bits are scaled.
+template <class T>
+constexpr bool kMayBeScaled = sizeof(T) == 2;
 
 /// What moves N elements at once. An aggregate of its own would be stored element by element, at half the speed.
 template <int Bytes>
@@ -163,13 +169,14 @@ struct Values {
     }
 };
 
-template <class Pass, class T, int N, int Together>
+template <class Pass, class T, class Out, int N, int Together>
 __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
-    known_pass(const __grid_constant__ PassArguments<T, Pass::kInputs, Pass::kOutputs> args) {
+    known_pass(const __grid_constant__ PassArguments<T, Out, Pass::kInputs, Pass::kOutputs> args) {
     if (!should_run(args.guard)) {
         return;
     }
-    MagnitudeOf<T> seen = 0;
+    MagnitudeOf<T> seen = 0, seen_results = 0;
+    const ScaleFactors scaled(args.scale);
     for_each_place<N, Together>(args, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
         using Few = Values<ArithmeticOf<T>, N * Together>;
         Pass::run(
@@ -185,14 +192,23 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
             },
             args.watch != nullptr, [&](const Few& value) { note_largest<T, N * Together>(value.element, seen); },
             [&](int j, Few sum) {
+                if constexpr (kMayBeScaled<T>) {
+#pragma unroll
+                    for (int e = 0; e < N * Together; ++e) {
+                        sum.element[e] = scaled(sum.element[e]);
+                    }
+                    if (args.watch_results != nullptr) {
+                        note_largest<T, N * Together>(sum.element, seen_results);
+                    }
+                }
 #pragma unroll
                 for (int t = 0; t < Together; ++t) {
                     if (inside[t]) {
-                        T* const place = args.output[j] + row[t] * args.output_stride[j] + col[t];
+                        Out* const place = args.output[j] + row[t] * args.output_stride[j] + col[t];
                         if (args.keeps) {
-                            keep_old<T, N>(place, args.keep, sum.element + t * N);
+                            keep_old<Out, N>(place, args.keep, sum.element + t * N);
                         }
-                        store<T, N>(sum.element + t * N, place);
+                        store<Out, N>(sum.element + t * N, place);
                     }
                 }
             });
@@ -200,25 +216,29 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     if (args.watch != nullptr) {
         note_maximum(seen, args.watch);
     }
+    if (kMayBeScaled<T> && args.watch_results != nullptr) {
+        note_maximum(seen_results, args.watch_results);
+    }
 }
 
-template <class T, int Inputs>
+template <class T, class Out, int Inputs>
 struct AnyArguments {
-    PassArguments<T, Inputs, kMostOutputs> pass;
+    PassArguments<T, Out, Inputs, kMostOutputs> pass;
     int inputs, outputs;
     std::int64_t input_step[Inputs], output_step[kMostOutputs];  // between columns; all 1 where N is not
     ArithmeticOf<T> coefficient[kMostOutputs][Inputs];
 };
 
-template <class T, int Inputs, int N>
+template <class T, class Out, int Inputs, int N>
 __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
-    any_pass(const __grid_constant__ AnyArguments<T, Inputs> args) {
+    any_pass(const __grid_constant__ AnyArguments<T, Out, Inputs> args) {
     const auto& pass = args.pass;
     if (!should_run(pass.guard)) {
         return;
     }
     using Wide = ArithmeticOf<T>;
-    MagnitudeOf<T> seen = 0;
+    MagnitudeOf<T> seen = 0, seen_results = 0;
+    const ScaleFactors scaled(pass.scale);
     for_each_place<N, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
         const std::int64_t row = rows[0], col = cols[0];
         Wide value[Inputs][N];
@@ -242,10 +262,11 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
         }
 #pragma unroll 1
         for (int j = 0; j < args.outputs; ++j) {
-            T* const place = pass.output[j] + row * pass.output_stride[j] + (N == 1 ? col * args.output_step[j] : col);
+            Out* const place =
+                pass.output[j] + row * pass.output_stride[j] + (N == 1 ? col * args.output_step[j] : col);
             Wide sum[N] = {};
-            if (pass.keeps) {
-                keep_old<T, N>(place, pass.keep, sum);
+            if (pass.keeps && !kMayBeScaled<T>) {
+                keep_old<Out, N>(place, pass.keep, sum);
             }
 #pragma unroll
             for (int i = 0; i < Inputs; ++i) {
@@ -254,11 +275,26 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
                     sum[e] += args.coefficient[j][i] * value[i][e];
                 }
             }
-            store<T, N>(sum, place);
+            if constexpr (kMayBeScaled<T>) {
+#pragma unroll
+                for (int e = 0; e < N; ++e) {
+                    sum[e] = scaled(sum[e]);
+                }
+                if (pass.watch_results != nullptr) {
+                    note_largest<T, N>(sum, seen_results);
+                }
+                if (pass.keeps) {
+                    keep_old<Out, N>(place, pass.keep, sum);
+                }
+            }
+            store<Out, N>(sum, place);
         }
     });
     if (pass.watch != nullptr) {
         note_maximum(seen, pass.watch);
+    }
+    if (kMayBeScaled<T> && pass.watch_results != nullptr) {
+        note_maximum(seen_results, pass.watch_results);
     }
 }
 
@@ -340,14 +376,15 @@ bool is_wide(const LinearLaunch& launch, int length) {
            std::all_of(launch.outputs.begin(), launch.outputs.end(), aligned);
 }
 
-template <class T, int Inputs, int Outputs>
-void fill(const LinearLaunch& launch, std::size_t first, std::size_t count, PassArguments<T, Inputs, Outputs>& args) {
+template <class T, class Out, int Inputs, int Outputs>
+void fill(const LinearLaunch& launch, std::size_t first, std::size_t count,
+          PassArguments<T, Out, Inputs, Outputs>& args) {
     for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
         args.input[i] = static_cast<const T*>(launch.inputs[i].data);
         args.input_stride[i] = launch.inputs[i].row_stride;
     }
     for (std::size_t j = 0; j < count; ++j) {
-        args.output[j] = static_cast<T*>(launch.outputs[first + j].data);
+        args.output[j] = static_cast<Out*>(launch.outputs[first + j].data);
         args.output_stride[j] = launch.outputs[first + j].row_stride;
     }
     args.rows = launch.outputs.front().rows;
@@ -355,6 +392,8 @@ void fill(const LinearLaunch& launch, std::size_t first, std::size_t count, Pass
     args.keep = scalar_of<T>(launch.keep);
     args.keeps = launch.keep != 0;
     args.watch = launch.watch;
+    args.watch_results = launch.watch_results;
+    args.scale = launch.scale;
     args.guard = launch.guard;
 }
 
@@ -365,38 +404,40 @@ unsigned blocks_for(std::int64_t rows, std::int64_t cols, int length, const Pass
 }
 
 /// Elements that one thread moves at once. Sixteen bytes, less where the values of a pass would not fit the registers:
-/// `held` of them are alive at once.
+/// `held` of them are alive at once. `summed`: they are sums in the arithmetic type, which 16-bit values are not packed
+/// in.
 template <class T>
-constexpr int vector_length(int held) {
+constexpr int vector_length(int held, bool summed = false) {
     constexpr int kFull = 16 / static_cast<int>(sizeof(T));
     constexpr int kWideBytes = sizeof(ArithmeticOf<T>);
+    const int most_bytes = summed && sizeof(T) == 2 ? 256 : 512;
     int length = kFull;
-    while (length > 1 && held * length * kWideBytes > 512) {
+    while (length > 1 && held * length * kWideBytes > most_bytes) {
         length /= 2;
     }
     return length;
 }
 
-template <class Pass, class T>
+template <class Pass, class T, class Out>
 DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
-    constexpr int kLength = vector_length<T>(Pass::kInputs < Pass::kOutputs ? Pass::kInputs : Pass::kOutputs);
-    PassArguments<T, Pass::kInputs, Pass::kOutputs> args{};
+    constexpr int kLength = vector_length<T>(std::min(Pass::kInputs, Pass::kOutputs), Pass::kOutputs < Pass::kInputs);
+    PassArguments<T, Out, Pass::kInputs, Pass::kOutputs> args{};
     fill(launch, 0, launch.outputs.size(), args);
     const PassShape shape{std::min(launch.shape.threads, kPassThreads<Pass::kInputs, Pass::kOutputs>),
                           launch.shape.places};
     const auto threads = static_cast<unsigned>(shape.threads);
     if (!is_wide<T>(launch, kLength)) {
-        known_pass<Pass, T, 1, 1><<<blocks_for(args.rows, args.cols, 1, shape), threads, 0, stream>>>(args);
+        known_pass<Pass, T, Out, 1, 1><<<blocks_for(args.rows, args.cols, 1, shape), threads, 0, stream>>>(args);
         return cudaGetLastError();
     }
     const unsigned blocks = blocks_for(args.rows, args.cols, kLength, shape);
     if constexpr (Pass::kInputs <= kMostOfFew && Pass::kOutputs <= kMostOfFew) {
         if (shape.places > 1) {  // the registers hold the values of two places
-            known_pass<Pass, T, kLength, 2><<<blocks, threads, 0, stream>>>(args);
+            known_pass<Pass, T, Out, kLength, 2><<<blocks, threads, 0, stream>>>(args);
             return cudaGetLastError();
         }
     }
-    known_pass<Pass, T, kLength, 1><<<blocks, threads, 0, stream>>>(args);
+    known_pass<Pass, T, Out, kLength, 1><<<blocks, threads, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -407,17 +448,17 @@ bool is_pass(const LinearLaunch& launch) {
            has_unit_steps(launch);
 }
 
-template <class T, class... Passes>
+template <class T, class Out, class... Passes>
 bool try_known(const LinearLaunch& launch, cudaStream_t stream, DeviceStatus& status, PassList<Passes...>) {
-    return ((is_pass<Passes>(launch) && (status = launch_known<Passes, T>(launch, stream), true)) || ...);
+    return ((is_pass<Passes>(launch) && (status = launch_known<Passes, T, Out>(launch, stream), true)) || ...);
 }
 
-template <class T, int Inputs>
+template <class T, class Out, int Inputs>
 DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
     constexpr int kLength = vector_length<T>(Inputs);
     for (std::size_t first = 0; first < launch.outputs.size(); first += kMostOutputs) {
         const std::size_t count = std::min<std::size_t>(kMostOutputs, launch.outputs.size() - first);
-        AnyArguments<T, Inputs> args{};
+        AnyArguments<T, Out, Inputs> args{};
         fill(launch, first, count, args.pass);
         args.inputs = static_cast<int>(launch.inputs.size());
         args.outputs = static_cast<int>(count);
@@ -438,9 +479,9 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         const unsigned blocks = blocks_for(args.pass.rows, args.pass.cols, wide ? kLength : 1, shape);
         const auto threads = static_cast<unsigned>(shape.threads);
         if (wide) {
-            any_pass<T, Inputs, kLength><<<blocks, threads, 0, stream>>>(args);
+            any_pass<T, Out, Inputs, kLength><<<blocks, threads, 0, stream>>>(args);
         } else {
-            any_pass<T, Inputs, 1><<<blocks, threads, 0, stream>>>(args);
+            any_pass<T, Out, Inputs, 1><<<blocks, threads, 0, stream>>>(args);
         }
         if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
             return status;
@@ -457,7 +498,7 @@ bool writes_an_input(const LinearLaunch& launch) {
 }
 
 /// More inputs than registers: the sum over the first ones, then the others added to it.
-template <class T>
+template <class T, class Out>
 DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
     const std::size_t all = launch.inputs.size();
     for (std::size_t first = 0; first < all; first += kMostInputs) {
@@ -471,7 +512,7 @@ DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
             part.coefficients.insert(part.coefficients.end(), row, row + static_cast<std::ptrdiff_t>(count));
         }
         part.keep = first == 0 ? launch.keep : 1;
-        if (const DeviceStatus status = launch_any<T, kMostInputs>(part, stream); status != 0) {
+        if (const DeviceStatus status = launch_any<T, Out, kMostInputs>(part, stream); status != 0) {
             return status;
         }
     }
@@ -499,7 +540,7 @@ DeviceStatus launch_copy(const LinearLaunch& launch, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-template <class T>
+template <class T, class Out = T>
 DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     if (asked.outputs.empty() || asked.outputs.front().rows == 0 || asked.outputs.front().cols == 0) {
         return 0;
@@ -511,20 +552,23 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     LinearLaunch launch = asked;
     make_rows_contiguous(launch);
     DeviceStatus status = 0;
-    if (try_known<T>(launch, stream, status, KnownPasses{})) {
+    if (try_known<T, Out>(launch, stream, status, KnownPasses{})) {
         return status;
     }
     const std::size_t inputs = launch.inputs.size();
-    if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr && has_unit_steps(launch) &&
-        !is_wide<T>(launch, 16 / static_cast<int>(sizeof(T)))) {
-        return launch_copy<T>(launch, stream);
+    if constexpr (std::is_same_v<T, Out>) {
+        if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr &&
+            launch.scale.kind == Scale::Kind::none && has_unit_steps(launch) &&
+            !is_wide<T>(launch, 16 / static_cast<int>(sizeof(T)))) {
+            return launch_copy<T>(launch, stream);
+        }
     }
     if (inputs > kMostInputs) {
-        return launch_in_parts<T>(launch, stream);
+        return launch_in_parts<T, Out>(launch, stream);
     }
-    return inputs <= 4    ? launch_any<T, 4>(launch, stream)
-           : inputs <= 16 ? launch_any<T, 16>(launch, stream)
-                          : launch_any<T, kMostInputs>(launch, stream);
+    return inputs <= 4    ? launch_any<T, Out, 4>(launch, stream)
+           : inputs <= 16 ? launch_any<T, Out, 16>(launch, stream)
+                          : launch_any<T, Out, kMostInputs>(launch, stream);
 }
 
 }  // namespace

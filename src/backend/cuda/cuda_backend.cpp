@@ -38,6 +38,19 @@ DeviceMatrix device_matrix(const ConstView& view) {
     return {const_cast<void*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
 }
 
+Scale::Kind scale_kind(SumScaling scaling) {
+    switch (scaling) {
+        case SumScaling::a_to_sums:
+            return Scale::Kind::a_to_sums;
+        case SumScaling::b_to_sums:
+            return Scale::Kind::b_to_sums;
+        case SumScaling::sums_to_c:
+            return Scale::Kind::sums_to_c;
+        default:
+            return Scale::Kind::none;
+    }
+}
+
 void check_launch(DeviceStatus status, const char* what) {
     check(static_cast<cudaError_t>(status), what);
 }
@@ -199,7 +212,7 @@ void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
 
 void CudaBackend::start(const GuardLimits& limits) {
     check(cudaMemsetAsync(state_->words(), 0, sizeof(GuardWords), state_->stream), "clear the guard");
-    state_->guard = {state_->words(), limits.a, limits.b, limits.product, true};
+    state_->guard = {state_->words(), limits.a, limits.b, limits.product, limits.sums, limits.result, true};
     state_->guarded = true;
 }
 
@@ -234,7 +247,8 @@ void CudaBackend::combine(const CombinePass& pass) {
         }
     }
     LinearLaunch launch;
-    launch.scalar = scalar_type(linear.outputs.front().type);
+    launch.result = scalar_type(linear.outputs.front().type);
+    launch.scalar = linear.inputs.empty() ? launch.result : scalar_type(linear.inputs.front().type);
     launch.coefficients = std::move(linear.coefficients);
     launch.keep = linear.keep;
     for (const View& view : linear.inputs) {
@@ -246,6 +260,13 @@ void CudaBackend::combine(const CombinePass& pass) {
     if (state_->guarded && pass.watch >= 0) {
         launch.watch = &state_->words()->max_bits[pass.watch];
     }
+    if (pass.scaling != SumScaling::none) {
+        launch.scale = {scale_kind(pass.scaling), state_->words(), static_cast<float>(pass.factor)};
+    }
+    if (pass.scaling == SumScaling::sums_to_c) {
+        launch.watch = &state_->words()->max_bits[kWordOfSums];
+        launch.watch_results = &state_->words()->max_bits[kWordOfResult];
+    }
     if (state_->guarded && pass.only_if_safe) {
         launch.guard = state_->guard;
     }
@@ -256,7 +277,7 @@ void CudaBackend::combine(const CombinePass& pass) {
 
 void CudaBackend::State::scale(double beta, const View& c) const {
     LinearLaunch launch;
-    launch.scalar = scalar_type(c.type);
+    launch.scalar = launch.result = scalar_type(c.type);
     launch.outputs.push_back(device_matrix(c));
     launch.keep = beta;
     check_launch(launch_linear(launch, stream), "scale C");
@@ -416,7 +437,7 @@ ScanResult CudaBackend::scan(const ConstView& view) {
 
 void CudaBackend::copy(const ConstView& from, const View& to) {
     LinearLaunch launch;
-    launch.scalar = scalar_type(to.type);
+    launch.scalar = launch.result = scalar_type(to.type);
     launch.inputs.push_back(device_matrix(from));
     launch.outputs.push_back(device_matrix(to));
     launch.coefficients = {1};

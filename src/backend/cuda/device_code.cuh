@@ -103,12 +103,43 @@ __device__ __forceinline__ void note_maximum(Bits own, unsigned long long* targe
 __device__ __forceinline__ bool is_safe(const Guard& guard) {
     const double a = __longlong_as_double(static_cast<long long>(guard.words->max_bits[0]));
     const double b = __longlong_as_double(static_cast<long long>(guard.words->max_bits[1]));
-    return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product;  // false for NaN
+    const double sums = __longlong_as_double(static_cast<long long>(guard.words->max_bits[kWordOfSums]));
+    const double result = __longlong_as_double(static_cast<long long>(guard.words->max_bits[kWordOfResult]));
+    return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product &&  // false for NaN
+           sums < guard.limit_sums && result < guard.limit_result;
 }
 
 __device__ __forceinline__ bool should_run(const Guard& guard) {
     return guard.words == nullptr || is_safe(guard) == guard.run_when_safe;
 }
+
+/// e with |x| < 2^e for the value whose bits these are, as far as powers of two around it are normal floats.
+__device__ __forceinline__ int exponent_above(unsigned long long bits) {
+    const int exponent = static_cast<int>((bits >> 52) & 0x7ffU) - 1022;
+    return min(max(exponent, -126), 126);
+}
+__device__ __forceinline__ float power_of_two(int exponent) {
+    return __int_as_float((exponent + 127) << 23);
+}
+
+/// What a Scale multiplies by, in two steps so that neither leaves the range of a float by itself.
+struct ScaleFactors {
+    float first = 1, second = 1;
+    __device__ __forceinline__ explicit ScaleFactors(const Scale& scale) {
+        if (scale.kind == Scale::Kind::none) {
+            return;
+        }
+        const int a = exponent_above(scale.words->max_bits[0]), b = exponent_above(scale.words->max_bits[1]);
+        if (scale.kind == Scale::Kind::sums_to_c) {
+            const int half = (a + b) / 2;
+            first = scale.factor * power_of_two(half);
+            second = power_of_two(a + b - half);
+        } else {
+            first = power_of_two(scale.kind == Scale::Kind::a_to_sums ? -a : -b);
+        }
+    }
+    __device__ __forceinline__ float operator()(float x) const { return x * first * second; }
+};
 
 /// Calls f with a value of the C++ type behind a Scalar.
 template <class F>

@@ -21,17 +21,28 @@ struct DeviceMatrix {
     std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
 };
 
-/// What the device knows of its operands: the largest absolute value of A and of B, as the bits of a double (whose
-/// order is the order of the values, with NaN above infinity).
+/// What the device knows of a product: the largest absolute value of A and of B, of the sums of products that were kept
+/// in f16, and of what became C from them; as the bits of a double (whose order is the order of the values, with NaN
+/// above infinity).
 struct GuardWords {
-    unsigned long long max_bits[2];
+    unsigned long long max_bits[4];
 };
+inline constexpr int kWordOfSums = 2, kWordOfResult = 3;
 
 /// May the sums of a fast algorithm be formed? Answered on the device, by every kernel that asks.
 struct Guard {
     const GuardWords* words = nullptr;  // null: not asked, always run
-    double limit_a = 0, limit_b = 0, limit_product = 0;
+    double limit_a = 0, limit_b = 0, limit_product = 0, limit_sums = 0, limit_result = 0;
     bool run_when_safe = true;  // false: run only when not safe
+};
+
+/// Sums kept in f16: 2^e above the largest value of A or B is divided out on the way in, and both are multiplied in
+/// again on the way out, with the factor. The exponents are read from the device.
+struct Scale {
+    enum class Kind : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
+    Kind kind = Kind::none;
+    const GuardWords* words = nullptr;
+    float factor = 1;
 };
 
 /// More inputs or outputs than that are done in several launches, which is only possible where no output is an input.
@@ -42,10 +53,13 @@ inline constexpr int kMostOutputs = 32;
 /// matrices have one shape. An output may be an input (the same matrix): every value is read before any is written.
 struct LinearLaunch {
     Scalar scalar = Scalar::f32;
+    Scalar result = Scalar::f32;  // of the outputs: the same, or the other one of bf16 and f16
     std::vector<DeviceMatrix> inputs, outputs;
-    std::vector<double> coefficients;     // outputs.size() rows of inputs.size()
-    double keep = 0;                      // 0: outputs are not read
-    unsigned long long* watch = nullptr;  // where the largest absolute value of all inputs is noted
+    std::vector<double> coefficients;             // outputs.size() rows of inputs.size()
+    double keep = 0;                              // 0: outputs are not read
+    unsigned long long* watch = nullptr;          // where the largest absolute value of all inputs is noted
+    unsigned long long* watch_results = nullptr;  // and of all outputs
+    Scale scale;
     Guard guard;
     PassShape shape;
 };
@@ -54,7 +68,13 @@ DeviceStatus launch_linear_f32(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_bf16(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_f16(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_i32(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_bf16_to_f16(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_f16_to_bf16(const LinearLaunch& launch, StreamHandle stream);
 inline DeviceStatus launch_linear(const LinearLaunch& launch, StreamHandle stream) {
+    if (launch.scalar != launch.result) {
+        return launch.scalar == Scalar::bf16 ? launch_linear_bf16_to_f16(launch, stream)
+                                             : launch_linear_f16_to_bf16(launch, stream);
+    }
     switch (launch.scalar) {
         case Scalar::f64:
             return launch_linear_f64(launch, stream);

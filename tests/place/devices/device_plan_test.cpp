@@ -151,13 +151,44 @@ TEST(device_plan, misaligned_rows_are_extended_where_that_pays) {
 TEST(device_plan, balanced_leaves_types_that_round_their_sums_to_the_vendor) {
     Options options = fast_on_device();
     options.accuracy = Accuracy::balanced;
-    for (const Type type : {Type::tf32, Type::bf16}) {
-        EXPECT_TRUE(plan_device_product(32768, 32768, 32768, type, options, {}).levels.empty()) << type_name(type);
-        EXPECT_FALSE(plan_device_product(32768, 32768, 32768, type, fast_on_device(), {}).levels.empty());
-    }
+    EXPECT_TRUE(plan_device_product(32768, 32768, 32768, Type::tf32, options, {}).levels.empty());
+    EXPECT_FALSE(plan_device_product(32768, 32768, 32768, Type::tf32, fast_on_device(), {}).levels.empty());
     const ProductPlan plan = plan_device_product(16384, 16384, 16384, Type::f32, options, {});
     EXPECT_FALSE(plan.levels.empty());
     EXPECT_LE(expected_growth(plan.levels), 10) << to_string(plan);
+    options.accumulate = true;  // C is needed to the end, so sums would be in bf16
+    EXPECT_TRUE(plan_device_product(32768, 32768, 32768, Type::bf16, options, {}).levels.empty());
+}
+
+TEST(device_plan, sums_of_16_bit_floats_are_scaled_where_c_is_not_needed) {
+    for (const Type type : {Type::bf16, Type::f16}) {
+        for (const Accuracy accuracy : {Accuracy::balanced, Accuracy::fast}) {
+            Options options = fast_on_device();
+            options.accuracy = accuracy;
+            const ProductPlan plan = plan_device_product(32768, 32768, 32768, type, options, {});
+            EXPECT_TRUE(plan.scaled_sums && !plan.levels.empty()) << to_string(plan);
+            EXPECT_EQ(parse_plan(to_string(plan)), plan);
+            EXPECT_NO_THROW(check_plan(plan));
+            ProductPlan edited = plan;
+            edited.scaled_sums = false;
+            EXPECT_THROW(check_plan(edited), Error);
+        }
+        Options adding = fast_on_device();
+        adding.accumulate = true;
+        EXPECT_FALSE(plan_device_product(32768, 32768, 32768, type, adding, {}).scaled_sums);
+        EXPECT_EQ(plan_device_product(32768, 32768, 32768, type, adding, {}).levels.empty(), type == Type::f16);
+        Options serial = fast_on_device();
+        serial.mode = "serial";
+        serial.levels = 2;
+        EXPECT_EQ(plan_device_product(1024, 1024, 1024, type, serial, {}).levels.empty(), type == Type::f16);
+    }
+    // The bound is that of f16's eleven bits, and no worse than what two levels over bf16 had.
+    Options two = fast_on_device();
+    two.levels = 2;
+    const double scaled = plan_device_product(1024, 1024, 1024, Type::bf16, two, {}).error_bound;
+    two.accumulate = true;
+    const double unscaled = plan_device_product(1024, 1024, 1024, Type::bf16, two, {}).error_bound;
+    EXPECT_LT(scaled, unscaled / 2);
 }
 
 TEST(device_plan, bit_matrices_and_unknown_devices_are_refused) {
