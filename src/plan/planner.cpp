@@ -129,7 +129,7 @@ void settle_levels(ProductPlan& plan) {
     plan.change_basis = shares_one_basis(plan.levels);
     keep_c_until_the_end(plan);
     plan.overwrite_inputs = makes_use_of_inputs(plan);
-    plan.scaled_sums = can_scale_sums(plan);
+    plan.scaled_sums = plan.scaled_sums && can_scale_sums(plan);
     if (plan.type == Type::f16 && !plan.levels.empty() && !plan.scaled_sums) {
         plan.levels.clear();  // its range does not hold the products of large sums
         settle_levels(plan);
@@ -187,6 +187,11 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     plan.error_bound = error_bound(plan);
 }
 
+/// f16 always, for its range; bf16 unless everything is for speed: the scans of A and B take 2 % at n = 16384.
+bool wants_scaled_sums(const Problem& problem) {
+    return problem.type == Type::f16 || (problem.type == Type::bf16 && problem.options.accuracy != Accuracy::fast);
+}
+
 ProductPlan empty_plan(const Problem& problem) {
     ProductPlan plan;
     plan.m = problem.m;
@@ -197,6 +202,7 @@ ProductPlan empty_plan(const Problem& problem) {
     plan.threads = problem.threads;
     plan.accumulate = problem.options.accumulate;
     plan.overwrite_inputs = problem.options.overwrite_inputs;
+    plan.scaled_sums = wants_scaled_sums(problem);
     return plan;
 }
 
@@ -297,7 +303,7 @@ std::vector<std::string> overwriting_schedules(const std::string& algorithm, Typ
 
 /// Whether breadth-first plans for the problem keep their sums in f16 (see can_scale_sums).
 bool scales_sums(const Problem& problem) {
-    return backend_of(problem.options.device) == "cuda" && has_16_bits(problem.type) && !problem.options.accumulate;
+    return backend_of(problem.options.device) == "cuda" && wants_scaled_sums(problem) && !problem.options.accumulate;
 }
 
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
@@ -311,7 +317,8 @@ public:
           limits_(limits),
           scales_sums_(scales_sums(problem)),
           best_(plan_with_levels(problem, machine, {})) {
-        classical_s_ = best_.predicted_s;
+        // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
+        classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
         if (is_float(problem.type) && problem.options.accuracy == Accuracy::balanced) {
             // Sums in f16 have two bits more than the bf16 of a classical result.
             constexpr double kFinerThanBf16 = 4;
@@ -323,8 +330,8 @@ public:
         // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
         // overwriting A and B, where that is allowed, for those who cannot have that much either.
         for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
-            if (mode == LevelMode::serial && scales_sums_ && problem_.options.accuracy == Accuracy::balanced) {
-                break;  // depth first, sums are rounded to bf16
+            if (mode == LevelMode::serial && scales_sums_) {
+                break;  // depth first, sums would be rounded to bf16
             }
             if (problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode)) {
                 add_candidates(mode);
@@ -451,12 +458,19 @@ private:
         }
         const ProductPlan plan = plan_with_levels(problem_, machine_, partial.levels);
         const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
-        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * limits_.least_gain < classical_s_;
+        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * least_gain() < classical_s_;
         refused_ = refused_ || !fits;
         if (fits && pays) {
             best_ = plan;
         }
         return fits;
+    }
+
+    /// What f16 gains over large products while it is measured by itself, the device's power takes away again (H200:
+    /// 1.2 predicted and 0.96 to 0.99 measured at n = 16384, 1.5 and 1.12 to 1.14 at n = 32768).
+    double least_gain() const {
+        constexpr double kForScaledSums = 1.3;
+        return scales_sums_ ? std::max(kForScaledSums, limits_.least_gain) : limits_.least_gain;
     }
 
     /// A level that seems to lose this much may still pay together with the next one; beyond, it never did.
@@ -629,12 +643,13 @@ ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, con
 
 namespace {
 
-/// tf32 rounds the sums it multiplies, bf16 the sums it keeps where they cannot be scaled: two levels of winograd, the
-/// first plan that pays, came out at 8.0 to 10.7 times cuBLAS's error (H200, n = 16384 and 32768), which is more than
-/// `balanced` promises. Only `fast` takes them.
+/// tf32 rounds the sums it multiplies, f16 those it keeps, bf16 too where they cannot be scaled: two levels of
+/// winograd, the first plan that pays, came out at 8.0 to 10.7 times cuBLAS's error (H200, n = 16384 and 32768), which
+/// is more than `balanced` promises. Only `fast` takes them.
 bool is_at_the_edge_of_balanced(const Problem& problem) {
-    return problem.options.accuracy == Accuracy::balanced &&
-           (problem.type == Type::tf32 || (problem.type == Type::bf16 && !scales_sums(problem)));
+    const bool at_the_edge = problem.type == Type::tf32 || problem.type == Type::f16 ||
+                             (problem.type == Type::bf16 && !scales_sums(problem));
+    return problem.options.accuracy == Accuracy::balanced && at_the_edge;
 }
 
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {

@@ -109,9 +109,8 @@ private:
         stream_.synchronize();
     }
 
-    /// Rows of calls of a hundredth of a second and more without pauses, the first ones not counted: tensor cores and
-    /// f64 draw more power than the device may have for long, and after a pause they are up to 15 % faster than in any
-    /// series of products. The median counts.
+    /// Bursts of a few milliseconds with pauses between them, as products come in practice: a first call alone runs
+    /// faster than power allows for long, and an endless row of them slower than one ever will. The median counts.
     double seconds_of(const std::function<void()>& act) {
         const auto timed = [&](std::int64_t calls) {
             timer_.start(stream_.handle());
@@ -122,14 +121,14 @@ private:
             return timer_.seconds() / static_cast<double>(calls);
         };
         timed(1);
-        constexpr double kBurst = 0.015;
-        constexpr int kBursts = 5, kNotCounted = 2;
+        constexpr double kBurst = 0.005;
+        constexpr int kBursts = 5;
         const auto calls = static_cast<std::int64_t>(std::ceil(kBurst / std::max(timed(1), 1e-6)));
         std::vector<double> seconds;
-        for (int i = 0; i < kNotCounted + kBursts; ++i) {
+        for (int i = 0; i < kBursts; ++i) {
+            std::this_thread::sleep_for(std::chrono::duration<double>(kBurst));
             seconds.push_back(timed(calls));
         }
-        seconds.erase(seconds.begin(), seconds.begin() + kNotCounted);
         std::sort(seconds.begin(), seconds.end());
         return seconds[kBursts / 2];
     }

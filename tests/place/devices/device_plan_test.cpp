@@ -161,18 +161,14 @@ TEST(device_plan, balanced_leaves_types_that_round_their_sums_to_the_vendor) {
 }
 
 TEST(device_plan, sums_of_16_bit_floats_are_scaled_where_c_is_not_needed) {
+    Options balanced = fast_on_device();
+    balanced.accuracy = Accuracy::balanced;
     for (const Type type : {Type::bf16, Type::f16}) {
-        for (const Accuracy accuracy : {Accuracy::balanced, Accuracy::fast}) {
-            Options options = fast_on_device();
-            options.accuracy = accuracy;
-            const ProductPlan plan = plan_device_product(32768, 32768, 32768, type, options, {});
-            EXPECT_TRUE(plan.scaled_sums && !plan.levels.empty()) << to_string(plan);
-            EXPECT_EQ(parse_plan(to_string(plan)), plan);
-            EXPECT_NO_THROW(check_plan(plan));
-            ProductPlan edited = plan;
-            edited.scaled_sums = false;
-            EXPECT_THROW(check_plan(edited), Error);
-        }
+        const ProductPlan plan =
+            plan_device_product(32768, 32768, 32768, type, type == Type::bf16 ? balanced : fast_on_device(), {});
+        EXPECT_TRUE(plan.scaled_sums && !plan.levels.empty()) << to_string(plan);
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        EXPECT_NO_THROW(check_plan(plan));
         Options adding = fast_on_device();
         adding.accumulate = true;
         EXPECT_FALSE(plan_device_product(32768, 32768, 32768, type, adding, {}).scaled_sums);
@@ -182,11 +178,16 @@ TEST(device_plan, sums_of_16_bit_floats_are_scaled_where_c_is_not_needed) {
         serial.levels = 2;
         EXPECT_EQ(plan_device_product(1024, 1024, 1024, type, serial, {}).levels.empty(), type == Type::f16);
     }
-    // The bound is that of f16's eleven bits, and no worse than what two levels over bf16 had.
-    Options two = fast_on_device();
+    EXPECT_TRUE(plan_device_product(32768, 32768, 32768, Type::f16, balanced, {}).levels.empty());
+    EXPECT_FALSE(plan_device_product(32768, 32768, 32768, Type::bf16, fast_on_device(), {}).scaled_sums);
+    ProductPlan edited = plan_device_product(32768, 32768, 32768, Type::f16, fast_on_device(), {});
+    edited.scaled_sums = false;
+    EXPECT_THROW(check_plan(edited), Error);
+    // The bound is that of f16's eleven bits.
+    Options two = balanced;
     two.levels = 2;
     const double scaled = plan_device_product(1024, 1024, 1024, Type::bf16, two, {}).error_bound;
-    two.accumulate = true;
+    two.accuracy = Accuracy::fast;
     const double unscaled = plan_device_product(1024, 1024, 1024, Type::bf16, two, {}).error_bound;
     EXPECT_LT(scaled, unscaled / 2);
 }

@@ -15,7 +15,7 @@ Options with_levels(int levels, const std::string& algorithm = "winograd") {
     options.device = "cuda";
     options.levels = levels;
     options.algorithm = algorithm;
-    options.accuracy = Accuracy::fast;
+    options.accuracy = Accuracy::balanced;
     return options;
 }
 
@@ -90,7 +90,7 @@ TEST(scaled_sums_on_device, magnitudes_that_f16_does_not_have_are_scaled_away) {
             const double classical = largest_error(a, b, product_there(m.alpha, a, b, with_levels(0)), m.alpha) / unit;
             const double fast =
                 largest_error(a, b, product_there(m.alpha, a, b, with_levels(1, algorithm)), m.alpha) / unit;
-            EXPECT_LT(fast, 16 * classical) << type_name(m.type) << " " << m.a << " " << m.b << " " << algorithm;
+            EXPECT_LT(fast, 40 * classical) << type_name(m.type) << " " << m.a << " " << m.b << " " << algorithm;
         }
     }
 }
