@@ -33,3 +33,6 @@ heptad_sanitize(place/memory/product/validate_test ONLY address FILTER "*huge*:*
 heptad_sanitize(run/symbolic_test ONLY address FILTER "*uniform*:*three_and_four*:*shipped_schedule*")
 heptad_sanitize(plan/plan_text_test ONLY address FILTER "*random_edits*")
 heptad_sanitize(api/c_api_test ONLY address FILTER "*null*:*options*")
+heptad_sanitize(bits/bit_matrix_test ONLY address)
+heptad_sanitize(bits/leaf_test ONLY address FILTER "-*every_width*blocks")
+heptad_sanitize(bits/bit_product_test FILTER "-*large*")

@@ -1,0 +1,115 @@
+#include "bits/bit_plan.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+
+namespace heptad::bits {
+namespace {
+
+constexpr int kMostLevels = 12;
+
+/// Smallest leaf so that 2^levels of them cover the product in each direction.
+LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
+    const auto padded = [&](std::int64_t n, std::int64_t unit) {
+        return round_up(std::max<std::int64_t>(ceil_div(n, std::int64_t{1} << levels), 1), unit);
+    };
+    return {padded(size.m, kGroupRows), padded(size.k, 64), padded(size.n, leaf.layout->column_unit())};
+}
+
+/// Leaves below this pay their overhead (tables, packing of sums) badly.
+constexpr std::int64_t kSmallestLeaf = 512;
+/// Bit products that a leaf makes in the time in which one word is added at a level: additions are limited by the
+/// caches behind the L1. A rough figure is enough: it only decides between neighbouring numbers of levels.
+constexpr double kProductsPerAddition = 2500;
+
+/// In units of one bit product.
+double predicted_cost(const LeafShape& shape, int levels) {
+    const double leaf = static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
+    const auto words = static_cast<double>(3 * packed_words(shape.m, shape.k) + 3 * packed_words(shape.k, shape.n) +
+                                           6 * packed_words(shape.m, shape.n));
+    double cost = leaf, quarter = 1;
+    for (int level = 0; level < levels; ++level) {
+        cost = 7 * cost + quarter * words * kProductsPerAddition;
+        quarter *= 4;
+    }
+    return cost;
+}
+
+int best_levels(const ProblemSize& size, const Leaf& leaf) {
+    int best = 0;
+    for (int levels = 1; levels <= kMostLevels; ++levels) {
+        const LeafShape shape = leaf_shape(size, leaf, levels);
+        if (std::min({size.m, size.k, size.n}) >> levels < kSmallestLeaf) {
+            break;
+        }
+        if (predicted_cost(shape, levels) < predicted_cost(leaf_shape(size, leaf, best), best)) {
+            best = levels;
+        }
+    }
+    return best;
+}
+
+/// Enough tasks that the last ones, when some threads are idle, are a small part.
+int tasks_at(int threads, int levels) {
+    if (threads == 1) {
+        return 0;
+    }
+    int task_levels = 0;
+    for (std::int64_t tasks = 1; tasks < std::int64_t{12} * threads && task_levels < 3; tasks *= 7) {
+        ++task_levels;
+    }
+    return std::min(task_levels, levels);
+}
+
+}  // namespace
+
+std::int64_t BitPlan::workspace_bytes() const {
+    const std::int64_t scratch = levels > 0 ? scratch_words(job(nullptr)) : 0;
+    return 8 * (left().words() + right().words() + result().words() + scratch);
+}
+
+std::string BitPlan::to_string() const {
+    return fmt::format("bits {} {} {} {} algorithm {} levels {} leaf {} {}x{}x{} threads {} workspace {}",
+                       type_name(algebra), size.m, size.k, size.n, program == nullptr ? "classical" : program->name,
+                       levels, leaf->name, shape.m, shape.k, shape.n, threads, workspace_bytes());
+}
+
+BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads) {
+    if (algebra != Type::gf2 && algebra != Type::boolean) {
+        fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
+    }
+    if (options.levels < -1 || options.levels > kMostLevels) {
+        fail(ErrorCode::usage, "{} levels cannot be; take 0 to {}, or -1 for as many as pay", options.levels,
+             kMostLevels);
+    }
+    BitPlan plan;
+    plan.algebra = algebra;
+    plan.size = size;
+    plan.threads = threads;
+    plan.leaf = &find_leaf(algebra, options.leaf);
+    const bool classical = options.algorithm == "classical";
+    const LevelProgram& program =
+        find_level_program(options.algorithm == "auto" || classical ? "self-inverse" : options.algorithm);
+    if (algebra == Type::boolean) {
+        if (options.levels > 0 || (options.algorithm != "auto" && !classical)) {
+            fail(ErrorCode::usage,
+                 "a bool product has no subtraction, so no levels; leave the algorithm and the levels to auto");
+        }
+    } else if (!classical) {
+        plan.levels = options.levels >= 0 ? options.levels : best_levels(size, *plan.leaf);
+    } else if (options.levels > 0) {
+        fail(ErrorCode::usage, "the classical algorithm has no levels, but {} were asked for", options.levels);
+    }
+    plan.program = plan.levels > 0 ? &program : nullptr;
+    plan.shape = leaf_shape(size, *plan.leaf, plan.levels);
+    plan.task_levels = tasks_at(threads, plan.levels);
+    for (const auto& [x, y] : {std::pair{plan.shape.m, plan.shape.k}, std::pair{plan.shape.k, plan.shape.n},
+                               std::pair{plan.shape.m, plan.shape.n}}) {
+        checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
+    }
+    return plan;
+}
+
+}  // namespace heptad::bits
