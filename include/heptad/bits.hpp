@@ -120,9 +120,25 @@ HEPTAD_API void multiply_add(Type algebra, const ConstBitView& a, const ConstBit
 HEPTAD_API BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitOptions& options = {},
                              const Context& context = {});
 
+/// first * second * ... over GF(2) or for booleans, from the left. Between two products nothing leaves the packed
+/// layout, nor the chaining basis ("auto" means it here; "winograd" and "classical" chain as well). Options as for
+/// multiply().
+HEPTAD_API BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors,
+                                   const BitOptions& options = {}, const Context& context = {});
+/// a^exponent of a square matrix by squaring, in the same manner; a^0 is the identity.
+HEPTAD_API BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options = {},
+                           const Context& context = {});
+
+/// Bit (i, j) of the result: is there a path of one or more edges from i to j? An edge is a one of the square matrix.
+HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const Context& context = {});
+
 /// One line: what multiply() would do.
 HEPTAD_API std::string plan(Type algebra, ProblemSize size, const BitOptions& options = {},
                             const Context& context = {});
 
 }  // namespace bits
+
+/// Triangles of an undirected graph; only edges (i, j) with i < j of its square matrix are read.
+HEPTAD_API std::int64_t count_triangles(const ConstBitView& graph, const Context& context = {});
+
 }  // namespace heptad

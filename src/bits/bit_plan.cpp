@@ -112,4 +112,30 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
     return plan;
 }
 
+std::vector<BitPlan> make_chain_plans(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
+                                      int threads) {
+    BitOptions chosen = options;
+    if (options.algorithm == "auto" && algebra == Type::gf2) {
+        chosen.algorithm = "chaining";
+    } else if (algebra == Type::gf2 && options.algorithm != "classical" &&
+               !find_level_program(options.algorithm).chains) {
+        fail(ErrorCode::usage,
+             "products in the basis of '{}' cannot be chained, because its results come in another basis than its "
+             "operands; take chaining, winograd or classical",
+             options.algorithm);
+    }
+    std::vector<BitPlan> plans;
+    for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
+        plans.push_back(make_bit_plan(algebra, {sizes[0], sizes[i + 1], sizes[i + 2]}, chosen, threads));
+        chosen.levels = i == 0 ? plans[0].levels : std::min(chosen.levels, plans[i].levels);
+    }
+    // Every size is rows of one operand and columns of another.
+    for (BitPlan& plan : plans) {
+        plan = make_bit_plan(algebra, plan.size, chosen, threads);
+        const std::int64_t unit = std::max<std::int64_t>(64, plan.leaf->layout->column_unit());
+        plan.shape = {round_up(plan.shape.m, unit), round_up(plan.shape.k, unit), round_up(plan.shape.n, unit)};
+    }
+    return plans;
+}
+
 }  // namespace heptad::bits

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <heptad/bits.hpp>
 
@@ -33,5 +34,10 @@ struct BitPlan {
 
 /// Throws Error(usage) for options that cannot be meant and Error(input) for sizes that overflow.
 BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads);
+
+/// Plans for the products (...(F1 * F2) * F3...) of a chain whose factors are sizes[0] x sizes[1], sizes[1] x sizes[2]
+/// ...: the same levels, leaf and program, one that chains, and leaf sizes with which a result is the next operand.
+std::vector<BitPlan> make_chain_plans(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
+                                      int threads);
 
 }  // namespace heptad::bits
