@@ -10,6 +10,7 @@ void run(const PlanArguments& arguments);
 void run(const VerifyArguments& arguments);
 void run(const GenArguments& gen);
 void run(const InfoArguments& arguments);
+void run(const ClosureArguments& arguments);
 void run(const AlgorithmsArguments& arguments);
 void run(const TuneArguments& arguments);
 void run(const BenchCpuArguments& bench);

@@ -20,7 +20,8 @@ struct ProductOptions {
     std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace
     bool transpose_a = false, transpose_b = false;
     double alpha = 1, beta = 0;
-    std::string add;  // file of C0; empty: none
+    std::string add;                      // file of C0; empty: none
+    std::optional<std::int64_t> columns;  // .npy files hold packed bits, and so many columns
     bool json = false;
 };
 
@@ -57,12 +58,21 @@ struct GenArguments {
     std::uint64_t seed = 1;
     std::int64_t low = -8, high = 8;  // integer
     std::optional<double> density;    // bits, graph
+    bool packed = false;              // .npy of eight bits per byte
     bool json = false;
 };
 
 struct InfoArguments {
     std::string file;  // empty: this machine
     std::optional<Type> type;
+    std::optional<std::int64_t> columns;  // the .npy holds packed bits
+    bool json = false;
+};
+
+struct ClosureArguments {
+    std::string graph, output;
+    std::optional<std::int64_t> columns;
+    int threads = 0;
     bool json = false;
 };
 
@@ -117,7 +127,7 @@ struct HelpText {
 };
 
 using Invocation =
-    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
+    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
                  AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchFilesArguments>;
 
 /// Throws Error(usage).

@@ -1,6 +1,7 @@
 #include "bits/bit_plan.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
@@ -110,6 +111,27 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
     }
     return plan;
+}
+
+BitPlan parse_bit_plan(const std::string& text) {
+    std::istringstream words(text);
+    std::string bits, type, algorithm_word, levels_word, leaf_word, leaf_shape_text, threads_word;
+    ProblemSize size;
+    BitOptions options;
+    int threads = 0;
+    words >> bits >> type >> size.m >> size.k >> size.n >> algorithm_word >> options.algorithm >> levels_word >>
+        options.levels >> leaf_word >> options.leaf >> leaf_shape_text >> threads_word >> threads;
+    if (!words || bits != "bits" || algorithm_word != "algorithm" || levels_word != "levels" || leaf_word != "leaf" ||
+        threads_word != "threads" || size.m < 0 || size.k < 0 || size.n < 0 || options.levels < 0 || threads < 1) {
+        fail(ErrorCode::input,
+             "'{}' is no plan for bit matrices; one reads 'bits gf2 M K N algorithm NAME levels L leaf NAME MxKxN "
+             "threads T workspace BYTES'",
+             text.substr(0, 100));
+    }
+    if (type_from_name(type) == Type::boolean) {
+        options.algorithm = "auto";
+    }
+    return make_bit_plan(type_from_name(type), size, options, threads);
 }
 
 std::vector<BitPlan> make_chain_plans(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,

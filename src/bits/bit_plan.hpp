@@ -35,6 +35,9 @@ struct BitPlan {
 /// Throws Error(usage) for options that cannot be meant and Error(input) for sizes that overflow.
 BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads);
 
+/// Reads what to_string() printed; the sizes of leaves and the workspace follow from the rest. Throws Error(input).
+BitPlan parse_bit_plan(const std::string& text);
+
 /// Plans for the products (...(F1 * F2) * F3...) of a chain whose factors are sizes[0] x sizes[1], sizes[1] x sizes[2]
 /// ...: the same levels, leaf and program, one that chains, and leaf sizes with which a result is the next operand.
 std::vector<BitPlan> make_chain_plans(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,

@@ -99,14 +99,25 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
                    const BitOptions& options, const BitContext& context) {
     require_view(a, "A");
     require_view(b, "B");
+    multiply_bits(make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context.threads), a, b, c, accumulate,
+                  context.cancel);
+}
+
+void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                   const CancelToken* cancel) {
+    require_view(a, "A");
+    require_view(b, "B");
     require_view(c, "C");
     if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
         fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n",
              a.rows, a.cols, b.rows, b.cols, c.rows, c.cols);
     }
+    if (plan.size.m != a.rows || plan.size.k != a.cols || plan.size.n != b.cols) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.size.m,
+             plan.size.k, plan.size.n, a.rows, a.cols, b.cols);
+    }
     require_apart(c, a, "A");
     require_apart(c, b, "B");
-    const BitPlan plan = make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context.threads);
     if (c.rows == 0 || c.cols == 0) {
         return;
     }
@@ -115,14 +126,14 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
     std::uint64_t* packed_a = words.data();
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
-    ThreadPool& pool = shared_pool(context.threads);
+    ThreadPool& pool = shared_pool(plan.threads);
     const LeafLayout& layout = *plan.leaf->layout;
     const std::span<const Change> into = plan.program != nullptr ? plan.program->into : std::span<const Change>();
     const std::span<const Change> out_of = plan.program != nullptr ? plan.program->out_of : std::span<const Change>();
     pack(layout, left, a, into, packed_a, pool);
     pack(layout, right, b, into, packed_b, pool);
-    multiply_packed(plan, packed_a, packed_b, packed_c, context.cancel);
-    const Store adding = algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
+    multiply_packed(plan, packed_a, packed_b, packed_c, cancel);
+    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
     unpack(layout, result, packed_c, out_of, c, accumulate ? adding : Store::assign, pool);
 }
 

@@ -14,6 +14,10 @@ struct BitContext {
 void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                    const BitOptions& options, const BitContext& context);
 
+/// The same, as a plan says. Throws Error(usage) if it is for other sizes.
+void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                   const CancelToken* cancel);
+
 /// A product of packed operands, as the plan says: result = left * right.
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
                      const CancelToken* cancel);

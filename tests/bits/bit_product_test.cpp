@@ -201,6 +201,24 @@ TEST(BitProduct, a_set_token_cancels) {
     }
 }
 
+TEST(BitPlan, prints_parse_back) {
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        for (const std::int64_t n : {100, 3000}) {
+            const BitPlan plan = make_bit_plan(algebra, {n, n + 1, n + 2}, {}, 2);
+            EXPECT_EQ(parse_bit_plan(plan.to_string()).to_string(), plan.to_string());
+        }
+    }
+    for (const char* text :
+         {"", "bits", "bits gf2 1 2", "bits gf2 1 2 3 algorithm classical levels -1 leaf table 1 threads 1",
+          "bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1",
+          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1"}) {
+        EXPECT_THROW(parse_bit_plan(text), Error) << text;
+    }
+    const BitMatrix a(3, 4), b(4, 5);
+    BitMatrix c(3, 5);
+    EXPECT_THROW(multiply_bits(make_bit_plan(Type::gf2, {3, 4, 6}, {}, 1), a, b, c.view(), false, nullptr), Error);
+}
+
 TEST(BitPlan, levels_come_with_size) {
     const BitOptions options = options_of("auto", -1);
     EXPECT_EQ(make_bit_plan(Type::gf2, {500, 500, 500}, options, 1).levels, 0);
