@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bits/boolean_rows.hpp"
 #include "bits/word_buffer.hpp"
 
 namespace heptad::bits {
@@ -121,12 +122,16 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
     if (c.rows == 0 || c.cols == 0) {
         return;
     }
+    ThreadPool& pool = shared_pool(plan.threads);
+    if (plan.algebra == Type::boolean && has_few_ones(a)) {
+        multiply_boolean_rows(a, b, c, accumulate, pool, cancel);
+        return;
+    }
     const PackedShape left = plan.left(), right = plan.right(), result = plan.result();
     const WordBuffer words(left.words() + right.words() + result.words());
     std::uint64_t* packed_a = words.data();
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
-    ThreadPool& pool = shared_pool(plan.threads);
     const LeafLayout& layout = *plan.leaf->layout;
     const std::span<const Change> into = plan.program != nullptr ? plan.program->into : std::span<const Change>();
     const std::span<const Change> out_of = plan.program != nullptr ? plan.program->out_of : std::span<const Change>();
