@@ -15,6 +15,7 @@ void run(const AlgorithmsArguments& arguments);
 void run(const TuneArguments& arguments);
 void run(const BenchCpuArguments& bench);
 void run(const BenchGpuArguments& bench);
+void run(const BenchBitsArguments& bench);
 void run(const BenchFilesArguments& bench);
 
 }  // namespace heptad::cli

@@ -113,6 +113,17 @@ struct BenchGpuArguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchBitsArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // empty: the suite's own
+    bool quick = false;
+    std::string leaf = "auto", algorithm = "auto";
+    int levels = -1;  // -1: as many as pay
+    int threads = 0;
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchFilesArguments {
     std::string a, b, output, json_file;
     bool quick = false;
@@ -126,9 +137,9 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation =
-    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
-                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchFilesArguments>;
+using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
+                                ClosureArguments, AlgorithmsArguments, TuneArguments, BenchCpuArguments,
+                                BenchGpuArguments, BenchBitsArguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

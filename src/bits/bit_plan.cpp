@@ -21,18 +21,15 @@ LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
 
 /// Leaves below this pay their overhead (tables, packing of sums) badly.
 constexpr std::int64_t kSmallestLeaf = 512;
-/// Bit products that a leaf makes in the time in which one word is added at a level: additions are limited by the
-/// caches behind the L1. A rough figure is enough: it only decides between neighbouring numbers of levels.
-constexpr double kProductsPerAddition = 2500;
-
 /// In units of one bit product.
-double predicted_cost(const LeafShape& shape, int levels) {
-    const double leaf = static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
+double predicted_cost(const Leaf& leaf, const LeafShape& shape, int levels) {
+    const double product =
+        static_cast<double>(shape.m + leaf.overhead_rows) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
     const auto words = static_cast<double>(3 * packed_words(shape.m, shape.k) + 3 * packed_words(shape.k, shape.n) +
                                            6 * packed_words(shape.m, shape.n));
-    double cost = leaf, quarter = 1;
+    double cost = product, quarter = 1;
     for (int level = 0; level < levels; ++level) {
-        cost = 7 * cost + quarter * words * kProductsPerAddition;
+        cost = 7 * cost + quarter * words * leaf.products_per_addition;
         quarter *= 4;
     }
     return cost;
@@ -45,7 +42,7 @@ int best_levels(const ProblemSize& size, const Leaf& leaf) {
         if (std::min({size.m, size.k, size.n}) >> levels < kSmallestLeaf) {
             break;
         }
-        if (predicted_cost(shape, levels) < predicted_cost(leaf_shape(size, leaf, best), best)) {
+        if (predicted_cost(leaf, shape, levels) < predicted_cost(leaf, leaf_shape(size, leaf, best), best)) {
             best = levels;
         }
     }

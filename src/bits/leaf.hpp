@@ -74,6 +74,9 @@ struct Leaf {
     const LeafLayout* layout;
     LeafProduct multiply;          // over GF(2)
     LeafProduct multiply_boolean;  // null: this leaf cannot
+    // For the choice of levels; rough figures are enough, because they decide between neighbours only.
+    double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
+    std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
 };
 
 /// Leaves that this processor can run, those expected to be fast first.

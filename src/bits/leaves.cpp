@@ -36,21 +36,21 @@ std::vector<Leaf> find_leaves() {
     __builtin_cpu_init();
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
     if (avx512 && __builtin_cpu_supports("gfni")) {
-        found.push_back({"gfni", &blocks, multiply_gfni, nullptr});
+        found.push_back({"gfni", &blocks, multiply_gfni, nullptr, 2500, 8});
     }
     if (avx512) {
-        found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean});
+        found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean, 2500, 100});
     }
     if (__builtin_cpu_supports("avx2")) {
-        found.push_back({"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean});
+        found.push_back({"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, 1500, 100});
     }
 #elif defined(__aarch64__)
     if (has_sha3()) {
-        found.push_back({"table-sha3", &slabs_128, multiply_table_sha3, nullptr});
+        found.push_back({"table-sha3", &slabs_128, multiply_table_sha3, nullptr, 1000, 100});
     }
 #endif
-    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean});
-    found.push_back({"blocks", &blocks, multiply_blocks, nullptr});
+    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean, 1000, 100});
+    found.push_back({"blocks", &blocks, multiply_blocks, nullptr, 100, 0});
     return found;
 }
 
