@@ -30,14 +30,18 @@ TileRange BlockLayout::range(Role role, std::int64_t rows, std::int64_t cols, st
     return {group * kGroupRows * words + tile * kPanelWords * kGroupRows, length, 1, 0};
 }
 
-void BlockLayout::pack(Role role, const TileRange& range, int width, const std::uint64_t* tile,
+void BlockLayout::pack(Role role, const TileRange& range, int width, const std::uint64_t* tile, std::int64_t stride,
                        std::uint64_t* block) const {
     std::uint64_t* packed = block + range.offset;
+    if (width == kPanelWords && pack_full_ != nullptr) {
+        pack_full_(role, tile, stride, packed);
+        return;
+    }
     for (int r = 0; r < kPanelBlockRows; ++r) {
         for (int w = 0; w < width; ++w) {
             std::uint64_t square[8];
             for (int i = 0; i < 8; ++i) {
-                square[i] = tile[(8 * r + i) * width + w];
+                square[i] = tile[(8 * r + i) * stride + w];
             }
             transpose_8x8_bytes(square);
             for (int c = 0; c < 8; ++c) {
@@ -48,9 +52,13 @@ void BlockLayout::pack(Role role, const TileRange& range, int width, const std::
     }
 }
 
-void BlockLayout::unpack(Role role, const TileRange& range, int width, const std::uint64_t* block,
-                         std::uint64_t* tile) const {
+void BlockLayout::unpack(Role role, const TileRange& range, int width, const std::uint64_t* block, std::uint64_t* tile,
+                         std::int64_t stride) const {
     const std::uint64_t* packed = block + range.offset;
+    if (width == kPanelWords && unpack_full_ != nullptr) {
+        unpack_full_(role, packed, tile, stride);
+        return;
+    }
     for (int r = 0; r < kPanelBlockRows; ++r) {
         for (int w = 0; w < width; ++w) {
             std::uint64_t square[8];
@@ -60,7 +68,7 @@ void BlockLayout::unpack(Role role, const TileRange& range, int width, const std
             }
             transpose_8x8_bytes(square);
             for (int i = 0; i < 8; ++i) {
-                tile[(8 * r + i) * width + w] = square[i];
+                tile[(8 * r + i) * stride + w] = square[i];
             }
         }
     }

@@ -15,15 +15,25 @@ namespace heptad::bits {
 inline constexpr int kPanelBlockRows = kGroupRows / 8;
 inline constexpr int kPanelWords = 4;  // vectors of 64 columns that a panel has at most
 
+/// Packs or unpacks a tile of full width, 32 x 256 bits; block_pack.hpp.
+using BlockPack = void (*)(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed);
+using BlockUnpack = void (*)(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride);
+
 class BlockLayout : public LeafLayout {
 public:
-    BlockLayout() : LeafLayout(kPanelWords, 64) {}
+    /// Tiles of full width go through these; null: through the general way, as narrower ones do.
+    explicit BlockLayout(BlockPack pack_full = nullptr, BlockUnpack unpack_full = nullptr)
+        : LeafLayout(kPanelWords, 64), pack_full_(pack_full), unpack_full_(unpack_full) {}
     TileRange range(Role role, std::int64_t rows, std::int64_t cols, std::int64_t group,
                     std::int64_t tile) const override;
-    void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile,
+    void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile, std::int64_t stride,
               std::uint64_t* block) const override;
-    void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block,
-                std::uint64_t* tile) const override;
+    void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block, std::uint64_t* tile,
+                std::int64_t stride) const override;
+
+private:
+    BlockPack pack_full_;
+    BlockUnpack unpack_full_;
 };
 
 }  // namespace heptad::bits

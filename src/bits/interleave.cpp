@@ -1,5 +1,7 @@
 #include "bits/interleave.hpp"
 
+#include "bits/word_sums.hpp"
+
 namespace heptad::bits {
 namespace {
 
@@ -21,6 +23,7 @@ BlockPlace place_of(std::int64_t q, int levels) {
 void change_tiles(const PackedShape& shape, const TileRange& range, std::span<const Change> change,
                   std::uint64_t* packed) {
     const std::int64_t block_words = shape.block_words();
+    const WordSum sum = word_sum();
     for (int level = 0; level < shape.levels; ++level) {
         const std::int64_t step = std::int64_t{1} << (2 * level);  // blocks in a quarter
         for (std::int64_t group = 0; group < std::int64_t{1} << (2 * shape.levels); group += 4 * step) {
@@ -30,9 +33,7 @@ void change_tiles(const PackedShape& shape, const TileRange& range, std::span<co
                         const std::int64_t offset = range.offset + run * range.stride;
                         std::uint64_t* to = packed + (q + c.to * step) * block_words + offset;
                         const std::uint64_t* from = packed + (q + c.from * step) * block_words + offset;
-                        for (std::int64_t i = 0; i < range.length; ++i) {
-                            to[i] ^= from[i];
-                        }
+                        sum(to, &from, 1, range.length, true);
                     }
                 }
             }
@@ -45,6 +46,11 @@ void store_tile(const BitView& view, std::int64_t row, std::int64_t word, int wi
     for (int r = 0; r < kGroupRows; ++r) {
         store_words<mode>(view, row + r, word, width, tile + r * width);
     }
+}
+
+/// A tile of the matrix that consists of whole words of whole rows, so that it can be read and written in place.
+bool is_whole(const ConstBitView& view, std::int64_t row, std::int64_t word, int width) {
+    return view.offset == 0 && row + kGroupRows <= view.rows && (word + width) * kWordBits <= view.cols;
 }
 
 /// task(group, tile, range, width) for every tile of a block; groups in parallel, because two tiles of one row may
@@ -70,10 +76,15 @@ void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView
             const BlockPlace at = place_of(q, shape.levels);
             const std::int64_t row = at.row * shape.rows + group * kGroupRows;
             const std::int64_t word = at.col * (shape.cols / 64) + tile * layout.tile_words();
+            std::uint64_t* block = packed + q * shape.block_words();
+            if (is_whole(view, row, word, width)) {
+                layout.pack(shape.role, range, width, view.words + row * view.stride + word, view.stride, block);
+                continue;
+            }
             for (int r = 0; r < kGroupRows; ++r) {
                 load_words(view, row + r, word, width, rows + r * width);
             }
-            layout.pack(shape.role, range, width, rows, packed + q * shape.block_words());
+            layout.pack(shape.role, range, width, rows, width, block);
         }
         change_tiles(shape, range, change, packed);
     });
@@ -92,7 +103,12 @@ void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* p
             if (row >= view.rows || word >= words_of(view.cols)) {
                 continue;
             }
-            layout.unpack(shape.role, range, width, packed + q * shape.block_words(), rows);
+            const std::uint64_t* block = packed + q * shape.block_words();
+            if (mode == Store::assign && is_whole(view, row, word, width)) {
+                layout.unpack(shape.role, range, width, block, view.words + row * view.stride + word, view.stride);
+                continue;
+            }
+            layout.unpack(shape.role, range, width, block, rows, width);
             switch (mode) {
                 case Store::assign:
                     store_tile<Store::assign>(view, row, word, width, rows);
@@ -111,15 +127,15 @@ void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* p
 void repack(const LeafLayout& layout, const PackedShape& from_shape, const std::uint64_t* from,
             const PackedShape& to_shape, std::uint64_t* to, ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * from_shape.levels);
-    for_each_tile(layout, from_shape, pool,
-                  [&](std::int64_t group, std::int64_t tile, const TileRange& range, int width) {
-                      std::uint64_t rows[kGroupRows * kMostTileWords];
-                      const TileRange target = layout.range(to_shape.role, to_shape.rows, to_shape.cols, group, tile);
-                      for (std::int64_t q = 0; q < blocks; ++q) {
-                          layout.unpack(from_shape.role, range, width, from + q * from_shape.block_words(), rows);
-                          layout.pack(to_shape.role, target, width, rows, to + q * to_shape.block_words());
-                      }
-                  });
+    for_each_tile(
+        layout, from_shape, pool, [&](std::int64_t group, std::int64_t tile, const TileRange& range, int width) {
+            std::uint64_t rows[kGroupRows * kMostTileWords];
+            const TileRange target = layout.range(to_shape.role, to_shape.rows, to_shape.cols, group, tile);
+            for (std::int64_t q = 0; q < blocks; ++q) {
+                layout.unpack(from_shape.role, range, width, from + q * from_shape.block_words(), rows, width);
+                layout.pack(to_shape.role, target, width, rows, width, to + q * to_shape.block_words());
+            }
+        });
 }
 
 }  // namespace heptad::bits

@@ -40,11 +40,11 @@ public:
     /// Tile number (group, tile) of a block of `rows` x `cols` bits; the last tile of a row may be narrower.
     virtual TileRange range(Role role, std::int64_t rows, std::int64_t cols, std::int64_t group,
                             std::int64_t tile) const = 0;
-    /// `tile` holds 32 rows of `width` words, one after another; `block` is the start of the packed block.
-    virtual void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile,
+    /// `tile` holds 32 rows of `width` words, `stride` words apart; `block` is the start of the packed block.
+    virtual void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile, std::int64_t stride,
                       std::uint64_t* block) const = 0;
-    virtual void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block,
-                        std::uint64_t* tile) const = 0;
+    virtual void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block, std::uint64_t* tile,
+                        std::int64_t stride) const = 0;
 
     /// Words of a row that tile number `tile` of a block of `cols` columns has.
     int width(std::int64_t cols, std::int64_t tile) const {

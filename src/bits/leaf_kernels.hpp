@@ -25,4 +25,12 @@ HEPTAD_LEAF_PRODUCT(multiply_table_sha3);
 
 #undef HEPTAD_LEAF_PRODUCT
 
+// Packing of full tiles for the products of blocks.
+void pack_blocks(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed);
+void unpack_blocks(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride);
+#if defined(__x86_64__)
+void pack_gfni(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed);
+void unpack_gfni(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride);
+#endif
+
 }  // namespace heptad::bits

@@ -28,15 +28,16 @@ bool has_sha3() {
 #endif
 
 std::vector<Leaf> find_leaves() {
-    static const BlockLayout blocks;
+    static const BlockLayout blocks(pack_blocks, unpack_blocks);
     static const SlabLayout slabs_128(128);
     std::vector<Leaf> found;
 #if defined(__x86_64__)
     static const SlabLayout slabs_256(256), slabs_512(512);
     __builtin_cpu_init();
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-    if (avx512 && __builtin_cpu_supports("gfni")) {
-        found.push_back({"gfni", &blocks, multiply_gfni, nullptr, 2500, 8});
+    static const BlockLayout gfni_blocks(pack_gfni, unpack_gfni);
+    if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
+        found.push_back({"gfni", &gfni_blocks, multiply_gfni, nullptr, 2500, 8});
     }
     if (avx512) {
         found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean, 2500, 100});

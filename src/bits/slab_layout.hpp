@@ -16,10 +16,10 @@ public:
     explicit SlabLayout(std::int64_t column_unit) : LeafLayout(kSlabWords, column_unit) {}
     TileRange range(Role role, std::int64_t rows, std::int64_t cols, std::int64_t group,
                     std::int64_t tile) const override;
-    void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile,
+    void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile, std::int64_t stride,
               std::uint64_t* block) const override;
-    void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block,
-                std::uint64_t* tile) const override;
+    void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block, std::uint64_t* tile,
+                std::int64_t stride) const override;
 };
 
 }  // namespace heptad::bits
