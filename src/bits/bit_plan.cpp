@@ -42,7 +42,8 @@ int best_levels(const ProblemSize& size, const Leaf& leaf) {
         if (std::min({size.m, size.k, size.n}) >> levels < kSmallestLeaf) {
             break;
         }
-        if (predicted_cost(leaf, shape, levels) < predicted_cost(leaf, leaf_shape(size, leaf, best), best)) {
+        // A level that is predicted to be as good as none is none.
+        if (predicted_cost(leaf, shape, levels) < 0.97 * predicted_cost(leaf, leaf_shape(size, leaf, best), best)) {
             best = levels;
         }
     }
