@@ -163,9 +163,9 @@ std::int64_t needed_bytes(const ProblemSize& size) {
 
 }  // namespace
 
-void run(const BenchBitsArguments& given) {
-    BenchBitsArguments bench = given;
-    bench.threads = given.threads > 0 ? given.threads : available_cores();
+void run(const BenchBitsArguments& bench) {
+    BenchBitsArguments settings = bench;
+    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
     if (!bench.json_file.empty()) {
         check_writable(bench.json_file);
     }
@@ -205,17 +205,18 @@ void run(const BenchBitsArguments& given) {
             }
             // Half of the bits: rows of a Boolean product fill up early. Few of them: they do not, and half of C is
             // one.
-            add(name, [&](const auto& progress) { return bench_line(bench, type, size, 0.5, m4ri, progress); });
+            add(name, [&](const auto& progress) { return bench_line(settings, type, size, 0.5, m4ri, progress); });
             if (type == Type::boolean) {
                 const double few =
                     std::min(0.5, std::sqrt(0.7 / static_cast<double>(std::max<std::int64_t>(size.k, 1))));
-                add(name, [&](const auto& progress) { return bench_line(bench, type, size, few, m4ri, progress); });
+                add(name, [&](const auto& progress) { return bench_line(settings, type, size, few, m4ri, progress); });
                 records.back().plan += fmt::format(" density {:.4f}", few);
             }
         }
         if (type == Type::gf2 && bench.shapes.empty()) {
             const std::int64_t n = bench.quick ? kPowerSize / 4 : kPowerSize;
-            add(fmt::format("power 8, {}", n), [&](const auto& progress) { return bench_power(bench, n, progress); });
+            add(fmt::format("power 8, {}", n),
+                [&](const auto& progress) { return bench_power(settings, n, progress); });
         }
     }
     if (!bench.json_file.empty()) {

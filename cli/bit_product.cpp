@@ -81,7 +81,7 @@ void run_bits(const MulArguments& mul, Type algebra) {
 
     meter.begin("multiply", operation_count(facts.size), algebra);
     const auto start = std::chrono::steady_clock::now();
-    const CancelToken token = interrupt_token();
+    const CancelToken& token = interrupt_token();
     bits::multiply_bits(plan, a, b, c.view(), adds, &token);
     const double multiply_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 

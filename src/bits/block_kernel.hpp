@@ -21,28 +21,28 @@ inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int6
                        bool accumulate) {
     constexpr int R = kPanelBlockRows;
     typename Vector::Register sums[std::size_t{R}][std::size_t{W}];
-    for (int r = 0; r < R; ++r) {
-        for (int w = 0; w < W; ++w) {
+    for (std::int64_t r = 0; r < R; ++r) {
+        for (std::int64_t w = 0; w < W; ++w) {
             sums[r][w] = accumulate ? Vector::load(c + (r * W + w) * 8) : Vector::zero();
         }
     }
     for (std::int64_t k = 0; k < depth; k += 2) {
         typename Vector::Register first[std::size_t{W}], second[std::size_t{W}];
-        for (int w = 0; w < W; ++w) {
+        for (std::int64_t w = 0; w < W; ++w) {
             first[w] = Vector::load(b + w * 8);
             second[w] = Vector::load(b + (W + w) * 8);
         }
-        for (int r = 0; r < R; ++r) {
+        for (std::int64_t r = 0; r < R; ++r) {
             const auto x = Vector::broadcast(a[r]), y = Vector::broadcast(a[R + r]);
-            for (int w = 0; w < W; ++w) {
+            for (std::int64_t w = 0; w < W; ++w) {
                 sums[r][w] = Vector::xor3(sums[r][w], Vector::product(x, first[w]), Vector::product(y, second[w]));
             }
         }
         a += std::int64_t{2} * R;
         b += std::int64_t{2} * W * 8;
     }
-    for (int r = 0; r < R; ++r) {
-        for (int w = 0; w < W; ++w) {
+    for (std::int64_t r = 0; r < R; ++r) {
+        for (std::int64_t w = 0; w < W; ++w) {
             Vector::store(c + (r * W + w) * 8, sums[r][w]);
         }
     }

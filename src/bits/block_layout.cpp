@@ -14,7 +14,7 @@ std::uint64_t from_matrix_operand(std::uint64_t block) {
 }
 
 /// Where the block in row `r` (0 to 3) and column `c` of a tile lies in the packed tile.
-std::int64_t place(Role role, int width, int r, int c) {
+std::int64_t place(Role role, int width, std::int64_t r, std::int64_t c) {
     return role == Role::left ? c * kPanelBlockRows + r : r * 8 * width + c;
 }
 
@@ -37,14 +37,14 @@ void BlockLayout::pack(Role role, const TileRange& range, int width, const std::
         pack_full_(role, tile, stride, packed);
         return;
     }
-    for (int r = 0; r < kPanelBlockRows; ++r) {
-        for (int w = 0; w < width; ++w) {
+    for (std::int64_t r = 0; r < kPanelBlockRows; ++r) {
+        for (std::int64_t w = 0; w < width; ++w) {
             std::uint64_t square[8];
-            for (int i = 0; i < 8; ++i) {
+            for (std::int64_t i = 0; i < 8; ++i) {
                 square[i] = tile[(8 * r + i) * stride + w];
             }
             transpose_8x8_bytes(square);
-            for (int c = 0; c < 8; ++c) {
+            for (std::int64_t c = 0; c < 8; ++c) {
                 packed[place(role, width, r, 8 * w + c)] =
                     role == Role::right ? to_matrix_operand(square[c]) : square[c];
             }
@@ -59,15 +59,15 @@ void BlockLayout::unpack(Role role, const TileRange& range, int width, const std
         unpack_full_(role, packed, tile, stride);
         return;
     }
-    for (int r = 0; r < kPanelBlockRows; ++r) {
-        for (int w = 0; w < width; ++w) {
+    for (std::int64_t r = 0; r < kPanelBlockRows; ++r) {
+        for (std::int64_t w = 0; w < width; ++w) {
             std::uint64_t square[8];
-            for (int c = 0; c < 8; ++c) {
+            for (std::int64_t c = 0; c < 8; ++c) {
                 const std::uint64_t word = packed[place(role, width, r, 8 * w + c)];
                 square[c] = role == Role::right ? from_matrix_operand(word) : word;
             }
             transpose_8x8_bytes(square);
-            for (int i = 0; i < 8; ++i) {
+            for (std::int64_t i = 0; i < 8; ++i) {
                 tile[(8 * r + i) * stride + w] = square[i];
             }
         }

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kFromMatrixOperand = 0x8040201008040201U;
 template <class Vector>
 inline void gather_columns(const std::uint64_t* rows, std::int64_t stride, typename Vector::Register* columns) {
     typename Vector::Register pairs[4];
-    for (int i = 0; i < 4; ++i) {
+    for (std::int64_t i = 0; i < 4; ++i) {
         pairs[i] = Vector::load_halves(rows + i * stride, rows + (i + 4) * stride);
     }
     const auto even_01 = Vector::low(pairs[0], pairs[1]), even_23 = Vector::low(pairs[2], pairs[3]);
@@ -55,10 +55,10 @@ template <class Vector>
 void pack_full_tile(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed) {
     constexpr int R = kPanelBlockRows, W = kPanelWords;
     typename Vector::Register blocks[std::size_t{W}][std::size_t{R}];  // of eight columns each
-    for (int r = 0; r < R; ++r) {
+    for (std::int64_t r = 0; r < R; ++r) {
         typename Vector::Register columns[std::size_t{W}];
         gather_columns<Vector>(tile + 8 * r * stride, stride, columns);
-        for (int w = 0; w < W; ++w) {
+        for (std::int64_t w = 0; w < W; ++w) {
             if (role == Role::right) {
                 const auto turned = Vector::product(Vector::broadcast(kIntoMatrixOperand),
                                                     Vector::transposed_bytes_from_last(columns[w]));
@@ -70,7 +70,7 @@ void pack_full_tile(Role role, const std::uint64_t* tile, std::int64_t stride, s
             }
         }
     }
-    for (int w = 0; w < W && role == Role::left; ++w) {
+    for (std::int64_t w = 0; w < W && role == Role::left; ++w) {
         scatter_columns<Vector>(blocks[w], packed + w * 8 * R, R);
     }
 }
@@ -79,12 +79,12 @@ template <class Vector>
 void unpack_full_tile(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride) {
     constexpr int R = kPanelBlockRows, W = kPanelWords;
     typename Vector::Register blocks[std::size_t{W}][std::size_t{R}];
-    for (int w = 0; w < W && role == Role::left; ++w) {
+    for (std::int64_t w = 0; w < W && role == Role::left; ++w) {
         gather_columns<Vector>(packed + w * 8 * R, R, blocks[w]);
     }
-    for (int r = 0; r < R; ++r) {
+    for (std::int64_t r = 0; r < R; ++r) {
         typename Vector::Register columns[std::size_t{W}];
-        for (int w = 0; w < W; ++w) {
+        for (std::int64_t w = 0; w < W; ++w) {
             if (role == Role::left) {
                 columns[w] = Vector::transposed_bytes(blocks[w][r]);
                 continue;

@@ -11,8 +11,8 @@ struct BlockPlace {
 };
 BlockPlace place_of(std::int64_t q, int levels) {
     BlockPlace place;
-    for (int level = levels - 1; level >= 0; --level) {
-        const std::int64_t quarter = (q >> (2 * level)) & 3;
+    for (int shift = 2 * (levels - 1); shift >= 0; shift -= 2) {
+        const std::int64_t quarter = (q >> shift) & 3;
         place.row = 2 * place.row + quarter / 2;
         place.col = 2 * place.col + quarter % 2;
     }
@@ -43,7 +43,7 @@ void change_tiles(const PackedShape& shape, const TileRange& range, std::span<co
 
 template <Store mode>
 void store_tile(const BitView& view, std::int64_t row, std::int64_t word, int width, const std::uint64_t* tile) {
-    for (int r = 0; r < kGroupRows; ++r) {
+    for (std::int64_t r = 0; r < kGroupRows; ++r) {
         store_words<mode>(view, row + r, word, width, tile + r * width);
     }
 }
@@ -81,7 +81,7 @@ void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView
                 layout.pack(shape.role, range, width, view.words + row * view.stride + word, view.stride, block);
                 continue;
             }
-            for (int r = 0; r < kGroupRows; ++r) {
+            for (std::int64_t r = 0; r < kGroupRows; ++r) {
                 load_words(view, row + r, word, width, rows + r * width);
             }
             layout.pack(shape.role, range, width, rows, width, block);

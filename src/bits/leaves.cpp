@@ -1,6 +1,7 @@
 // Which leaves this processor can run, and which of them is the fastest.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -82,15 +83,15 @@ double measure(const Leaf& leaf, Type algebra) {
 }
 
 const Leaf& fastest_leaf(Type algebra) {
-    const Leaf* best = nullptr;
-    double best_s = 0;
+    const Leaf* best = &available_leaves().front();
+    double best_s = std::numeric_limits<double>::infinity();
     for (const Leaf& leaf : available_leaves()) {
         if (!can(leaf, algebra) || std::string(leaf.name) == "blocks") {
             continue;
         }
         const double s = measure(leaf, algebra);
         // Two leaves may be equally fast, and the same one should be taken every time: the earlier, if it comes close.
-        if (best == nullptr || s < 0.9 * best_s) {
+        if (s < 0.9 * best_s) {
             best = &leaf;
             best_s = s;
         }

@@ -19,15 +19,15 @@ void SlabLayout::pack(Role role, const TileRange& range, int width, const std::u
                       std::uint64_t* block) const {
     std::uint64_t* packed = block + range.offset;
     if (role != Role::left) {
-        for (int r = 0; r < kGroupRows; ++r) {
+        for (std::int64_t r = 0; r < kGroupRows; ++r) {
             std::copy_n(tile + r * stride, width, packed + r * width);
         }
         return;
     }
-    for (int w = 0; w < width; ++w) {
+    for (std::int64_t w = 0; w < width; ++w) {
         std::uint64_t* low = packed + 2 * w * range.stride;
         std::uint64_t* high = low + range.stride;
-        for (int pair = 0; pair < kGroupRows / 2; ++pair) {
+        for (std::int64_t pair = 0; pair < kGroupRows / 2; ++pair) {
             const std::uint64_t even = tile[2 * pair * stride + w], odd = tile[(2 * pair + 1) * stride + w];
             low[pair] = (even & 0xffffffffU) | (odd << 32);
             high[pair] = (even >> 32) | (odd & 0xffffffff00000000U);
@@ -39,15 +39,15 @@ void SlabLayout::unpack(Role role, const TileRange& range, int width, const std:
                         std::int64_t stride) const {
     const std::uint64_t* packed = block + range.offset;
     if (role != Role::left) {
-        for (int r = 0; r < kGroupRows; ++r) {
+        for (std::int64_t r = 0; r < kGroupRows; ++r) {
             std::copy_n(packed + r * width, width, tile + r * stride);
         }
         return;
     }
-    for (int w = 0; w < width; ++w) {
+    for (std::int64_t w = 0; w < width; ++w) {
         const std::uint64_t* low = packed + 2 * w * range.stride;
         const std::uint64_t* high = low + range.stride;
-        for (int pair = 0; pair < kGroupRows / 2; ++pair) {
+        for (std::int64_t pair = 0; pair < kGroupRows / 2; ++pair) {
             tile[2 * pair * stride + w] = (low[pair] & 0xffffffffU) | (high[pair] << 32);
             tile[(2 * pair + 1) * stride + w] = (low[pair] >> 32) | (high[pair] & 0xffffffff00000000U);
         }

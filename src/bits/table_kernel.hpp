@@ -46,19 +46,19 @@ struct PlainRegister {
 template <class Vector, int V, class Sum>
 inline void build_tables(const std::uint64_t* rows, std::uint64_t* tables) {
     constexpr int row_words = V * Vector::words;
-    for (int t = 0; t < kKeys; ++t) {
+    for (std::int64_t t = 0; t < kKeys; ++t) {
         std::uint64_t* table = tables + kTableStart[t] * row_words;
-        for (int v = 0; v < V; ++v) {
+        for (std::int64_t v = 0; v < V; ++v) {
             Vector::store(table + v * Vector::words, Vector::zero());
         }
-        for (int bit = 0; bit < kKeyBits[t]; ++bit) {
+        for (std::int64_t bit = 0; bit < kKeyBits[t]; ++bit) {
             typename Vector::Register row[std::size_t{V}];
-            for (int v = 0; v < V; ++v) {
+            for (std::int64_t v = 0; v < V; ++v) {
                 row[v] = Vector::load(rows + (kKeyStart[t] + bit) * row_words + v * Vector::words);
             }
-            const int half = 1 << bit;
-            for (int e = 0; e < half; ++e) {
-                for (int v = 0; v < V; ++v) {
+            const std::int64_t half = std::int64_t{1} << bit;
+            for (std::int64_t e = 0; e < half; ++e) {
+                for (std::int64_t v = 0; v < V; ++v) {
                     const std::uint64_t* from = table + e * row_words + v * Vector::words;
                     Vector::store(table + (half + e) * row_words + v * Vector::words,
                                   Sum::sum2(Vector::load(from), row[v]));
@@ -86,11 +86,11 @@ template <class Vector, int V, class Sum>
 inline void add_selected(const std::uint64_t* tables, std::uint32_t key, std::uint64_t* row, bool adds) {
     constexpr int row_words = V * Vector::words;
     const std::uint64_t* selected[kKeys];
-    for (int t = 0; t < kKeys; ++t) {
+    for (std::int64_t t = 0; t < kKeys; ++t) {
         selected[t] = tables + kTableStart[t] * row_words + first_word<row_words>(key, kKeyStart[t], kKeyBits[t]);
     }
-    for (int v = 0; v < V; ++v) {
-        const auto entry = [&](int t) { return Vector::load(selected[t] + v * Vector::words); };
+    for (std::int64_t v = 0; v < V; ++v) {
+        const auto entry = [&](std::int64_t t) { return Vector::load(selected[t] + v * Vector::words); };
         auto sum = Sum::sum3(entry(0), entry(1), entry(2));
         sum = Sum::sum3(sum, entry(3), entry(4));
         std::uint64_t* to = row + v * Vector::words;
@@ -103,7 +103,7 @@ template <class Vector, int V>
 void table_slab(const std::uint32_t* keys, std::int64_t key_stride, const std::uint64_t* b, std::int64_t depth,
                 std::uint64_t* c, std::int64_t rows, bool accumulate) {
     constexpr int row_words = V * Vector::words;
-    alignas(64) std::uint64_t tables[std::size_t{kTableRows * row_words}];
+    alignas(64) std::uint64_t tables[std::size_t{kTableRows} * row_words];
     for (std::int64_t k = 0; k < depth; k += kPassRows) {
         build_tables<Vector, V, typename Vector::Xor>(b + k * row_words, tables);
         const bool adds = accumulate || k > 0;
@@ -126,11 +126,11 @@ void boolean_slab(const std::uint32_t* keys, std::int64_t key_stride, const std:
     constexpr int row_words = V * Vector::words;
     std::uint64_t reachable[std::size_t{row_words}] = {};
     for (std::int64_t k = 0; k < depth; ++k) {
-        for (int w = 0; w < row_words; ++w) {
+        for (std::int64_t w = 0; w < row_words; ++w) {
             reachable[w] |= b[k * row_words + w];
         }
     }
-    alignas(64) std::uint64_t tables[std::size_t{kTableRows * row_words}];
+    alignas(64) std::uint64_t tables[std::size_t{kTableRows} * row_words];
     std::uint32_t unfinished[kBooleanRows];
     for (std::int64_t from = 0; from < rows; from += kBooleanRows) {
         std::int64_t count = rows - from < kBooleanRows ? rows - from : kBooleanRows;
@@ -154,7 +154,7 @@ void boolean_slab(const std::uint32_t* keys, std::int64_t key_stride, const std:
             for (std::int64_t u = 0; u < count; ++u) {
                 const std::uint64_t* row = out + std::int64_t{unfinished[u]} * row_words;
                 std::uint64_t missing = 0;
-                for (int w = 0; w < row_words; ++w) {
+                for (std::int64_t w = 0; w < row_words; ++w) {
                     missing |= reachable[w] & ~row[w];
                 }
                 unfinished[kept] = unfinished[u];

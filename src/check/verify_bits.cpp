@@ -48,7 +48,7 @@ void add_product(const ConstBitView& v, const Words& x, Words& sums, ThreadPool&
                 for (std::int64_t w = 0; w < bits::words_of(cols); ++w) {
                     const std::uint64_t word = bits::load_word(v, i, first / bits::kWordBits + w);
                     const std::uint64_t* table = tables.data() + w * 8 * 256;
-                    for (int byte = 0; byte < 8; ++byte) {
+                    for (std::int64_t byte = 0; byte < 8; ++byte) {
                         // A byte beyond the last column is zero, and entry 0 of any table too.
                         const std::uint64_t entry = (word >> (8 * byte)) & 0xff;
                         sum ^= entry != 0 ? table[byte * 256 + static_cast<std::int64_t>(entry)] : 0;

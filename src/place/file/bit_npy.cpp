@@ -39,7 +39,7 @@ void pack_row(const std::uint8_t* bytes, const BitView& to, std::int64_t row) {
         std::uint8_t padded[64] = {};
         std::memcpy(padded, bytes + w * bits::kWordBits, static_cast<std::size_t>(count));
         std::uint64_t word = 0;
-        for (int i = 0; i < 8; ++i) {
+        for (std::int64_t i = 0; i < 8; ++i) {
             std::uint64_t eight = 0;
             std::memcpy(&eight, padded + 8 * i, 8);
             word |= gathered(eight) << (8 * i);
