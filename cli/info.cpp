@@ -47,6 +47,7 @@ nlohmann::ordered_json machine_json() {
             {"l3_bytes", cpu.l3_bytes},
             {"features", cpu.features},
             {"libraries", libraries},
+            {"bit_leaves", bits::leaf_names(Type::gf2)},
             {"cuda", cuda_json()},
             {"tune", tune}};
 }
@@ -55,8 +56,9 @@ std::string machine_text() {
     const Machine machine = load_machine(available_cores());
     const std::string tuned =
         machine.measured ? tune_file() : std::string("not measured: built-in defaults; 'heptad tune' measures");
-    return fmt::format("heptad       {}\n{}{}tuned        {}\n{}", version(), cpu::describe_machine_text(), cuda_text(),
-                       tuned, machine_summary(machine));
+    return fmt::format("heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}", version(),
+                       cpu::describe_machine_text(), cuda_text(), fmt::join(bits::leaf_names(Type::gf2), ", "), tuned,
+                       machine_summary(machine));
 }
 
 /// Share of ones of a matrix of zeros and ones.

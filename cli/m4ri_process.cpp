@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -33,6 +34,7 @@ M4riProcess::M4riProcess() {
         ::close(in[1]);
         return;
     }
+    std::signal(SIGPIPE, SIG_IGN);  // a program that ended is told by ask(), not by a signal
     child_ = ::fork();
     if (child_ == 0) {
         ::dup2(in[0], STDIN_FILENO);

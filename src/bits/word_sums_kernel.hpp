@@ -2,6 +2,7 @@
 // unnamed namespace.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 #include "bits/word_sums.hpp"
@@ -19,10 +20,15 @@ Line load_line(const std::uint64_t* from) {
 /// `terms` sources, or more if it is 4.
 template <class Line, int terms, bool adds>
 void sum_lines(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words) {
+    // Copies, which the stores below cannot reach: the compiler keeps them in registers.
+    const std::uint64_t* source[std::size_t{terms}];
+    for (int t = 0; t < terms; ++t) {
+        source[t] = from[t];
+    }
     for (std::int64_t i = 0; i < words; i += static_cast<std::int64_t>(sizeof(Line) / 8)) {
-        Line sum = load_line<Line>(from[0] + i);
+        Line sum = load_line<Line>(source[0] + i);
         for (int t = 1; t < terms; ++t) {
-            sum ^= load_line<Line>(from[t] + i);
+            sum ^= load_line<Line>(source[t] + i);
         }
         if constexpr (terms == 4) {
             for (int t = 4; t < count; ++t) {
