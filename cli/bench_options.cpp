@@ -15,8 +15,8 @@ constexpr int kMostLevels = 20;
 constexpr std::int64_t kLargestP1Side = std::int64_t{1} << 20;
 
 struct BenchWords {
-    std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels;
-    std::string tau1, tau2, data, leaf;  // of p0
+    std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels, leaf;
+    std::string tau1, tau2, data;  // of p0
 };
 
 ProblemSize bench_shape(const std::string& option, const std::string& word) {
@@ -115,6 +115,36 @@ Registered add_bench_files(CLI::App& bench, const std::string& typed) {
                 files->accuracy = bench_accuracy(words->accuracy);
                 files->threads = thread_count(words->threads);
                 return Invocation(*files);
+            }};
+}
+
+Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("bits", "bit matrices: over GF(2) against M4RI, Boolean, powers");
+    auto words = std::make_shared<BenchWords>();
+    auto bits = std::make_shared<BenchBitsArguments>();
+    bits->command = typed;
+    suite->add_option("--types", words->types, "of gf2, bool (default: both)")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
+    suite->add_option("--leaf", words->leaf, "auto (default), gfni, table-avx512, table-avx2 ...")->type_name("NAME");
+    suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
+        ->type_name("NAME");
+    suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
+    suite->add_option("--json", bits->json_file, "write the result file")->type_name("F");
+    add_threads_option(*suite, *words);
+    suite->footer("Example: heptad bench bits --types gf2 --sizes 4096,16384 --threads 1 --json result.json");
+    return {suite, [words, bits] {
+                for (const std::string& name : split(words->types.empty() ? "gf2,bool" : words->types, ',')) {
+                    bits->types.push_back(type_from_name(parse_choice("--types", name, {"gf2", "bool"})));
+                }
+                bits->shapes = bench_sizes(words->sizes);
+                bits->leaf = words->leaf.empty() ? "auto" : words->leaf;
+                bits->algorithm = words->algorithm.empty() ? "auto" : words->algorithm;
+                if (!words->levels.empty()) {
+                    bits->levels = static_cast<int>(parse_integer("--levels", words->levels, 0, kMostLevels));
+                }
+                bits->threads = thread_count(words->threads);
+                return Invocation(*bits);
             }};
 }
 
@@ -258,8 +288,8 @@ Registered add_bench_p1(CLI::App& bench, const std::string& typed) {
 }  // namespace
 
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed) {
-    return {add_bench_cpu(bench, typed), add_bench_gpu(bench, typed), add_bench_p0(bench, typed),
-            add_bench_p1(bench, typed), add_bench_files(bench, typed)};
+    return {add_bench_cpu(bench, typed), add_bench_gpu(bench, typed), add_bench_bits(bench, typed),
+            add_bench_p0(bench, typed),  add_bench_p1(bench, typed),  add_bench_files(bench, typed)};
 }
 
 }  // namespace heptad::cli

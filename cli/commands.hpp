@@ -10,12 +10,14 @@ void run(const PlanArguments& arguments);
 void run(const VerifyArguments& arguments);
 void run(const GenArguments& gen);
 void run(const InfoArguments& arguments);
+void run(const ClosureArguments& arguments);
 void run(const AlgorithmsArguments& arguments);
 void run(const TuneArguments& arguments);
 void run(const BenchCpuArguments& bench);
 void run(const BenchGpuArguments& bench);
 void run(const BenchP0Arguments& bench);
 void run(const BenchP1Arguments& bench);
+void run(const BenchBitsArguments& bench);
 void run(const BenchFilesArguments& bench);
 
 }  // namespace heptad::cli

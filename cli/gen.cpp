@@ -4,16 +4,42 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "commands.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "place/file/bit_file.hpp"
 #include "place/file/generate.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
+namespace {
+
+/// Elements of one byte each, in rows, as packed bits.
+BitMatrix bits_of_bytes(const Matrix& matrix) {
+    BitMatrix result(matrix.rows(), matrix.cols());
+    const auto* bytes = static_cast<const std::uint8_t*>(matrix.data());
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+        for (std::int64_t j = 0; j < matrix.cols(); ++j) {
+            result.set(i, j, bytes[i * matrix.cols() + j] != 0);
+        }
+    }
+    return result;
+}
+
+}  // namespace
 
 void run(const GenArguments& gen) {
+    const bool as_bits = gen.packed || is_bit_file_name(gen.output);
+    if (as_bits) {
+        require_writable_format(gen.output);
+        if (gen.type != Type::gf2 && gen.type != Type::boolean) {
+            fail(ErrorCode::usage,
+                 "{} holds bits, not {}; say --type gf2 or --type bool, or write a .npy without --packed", gen.output,
+                 type_name(gen.type));
+        }
+    }
     check_writable(gen.output);
     const std::int64_t bytes = matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
@@ -27,7 +53,11 @@ void run(const GenArguments& gen) {
     ProgressMeter meter;
     const Matrix matrix =
         generate(gen.kind, gen.rows, gen.cols, gen.type, gen.seed, options, file_hooks(meter, "generate", 0));
-    write_npy(gen.output, matrix, file_hooks(meter, "write", 0));
+    if (as_bits) {
+        write_bits(gen.output, bits_of_bytes(matrix), gen.packed, file_hooks(meter, "write", 0));
+    } else {
+        write_npy(gen.output, matrix, file_hooks(meter, "write", 0));
+    }
     meter.clear();
     if (gen.json) {
         print(nlohmann::ordered_json{{"output", gen.output},

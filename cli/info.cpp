@@ -8,11 +8,13 @@
 #include "backend/cpu/cpu_info.hpp"
 #include "backend/cpu/vendor_blas.hpp"
 #include "base/thread_pool.hpp"
+#include "bit_operands.hpp"
 #include "commands.hpp"
 #include "cuda_text.hpp"
 #include "machine_text.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "place/file/bit_file.hpp"
 #include "place/file/npy.hpp"
 #include "run/tune.hpp"
 #include "text.hpp"
@@ -45,6 +47,7 @@ nlohmann::ordered_json machine_json() {
             {"l3_bytes", cpu.l3_bytes},
             {"features", cpu.features},
             {"libraries", libraries},
+            {"bit_leaves", bits::leaf_names(Type::gf2)},
             {"cuda", cuda_json()},
             {"tune", tune}};
 }
@@ -53,8 +56,9 @@ std::string machine_text() {
     const Machine machine = load_machine(available_cores());
     const std::string tuned =
         machine.measured ? tune_file() : std::string("not measured: built-in defaults; 'heptad tune' measures");
-    return fmt::format("heptad       {}\n{}{}tuned        {}\n{}", version(), cpu::describe_machine_text(), cuda_text(),
-                       tuned, machine_summary(machine));
+    return fmt::format("heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}", version(),
+                       cpu::describe_machine_text(), cuda_text(), fmt::join(bits::leaf_names(Type::gf2), ", "), tuned,
+                       machine_summary(machine));
 }
 
 /// Share of ones of a matrix of zeros and ones.
@@ -67,7 +71,34 @@ double density(const std::string& path, std::optional<Type> type, std::int64_t b
     return matrix.size_bytes() > 0 ? static_cast<double>(ones) / static_cast<double>(matrix.size_bytes()) : 0;
 }
 
+void run_bit_file(const InfoArguments& arguments) {
+    const BitFileHeader header = read_bit_header(arguments.file, arguments.columns);
+    workspace_after(bit_bytes(header.rows, header.cols), {});
+    ProgressMeter meter;
+    const BitMatrix matrix = read_bit_operand(arguments.file, arguments.columns, false, meter, "read", 0);
+    meter.clear();
+    const std::int64_t ones = bits::count_ones(matrix);
+    const double elements = static_cast<double>(header.rows) * static_cast<double>(header.cols);
+    const double share = elements > 0 ? static_cast<double>(ones) / elements : 0;
+    if (arguments.json) {
+        print(nlohmann::ordered_json{{"file", arguments.file},
+                                     {"format", bit_format_name(header.format)},
+                                     {"rows", header.rows},
+                                     {"cols", header.cols},
+                                     {"data_bytes", header.data_bytes},
+                                     {"ones", ones},
+                                     {"density", share}});
+        return;
+    }
+    print(fmt::format("{}: {} x {} bits\nformat   {}\nones     {}\ndensity  {:.6g}\n", arguments.file, header.rows,
+                      header.cols, bit_format_name(header.format), ones, share));
+}
+
 void run_file(const InfoArguments& arguments) {
+    if (arguments.columns || is_bit_file_name(arguments.file)) {
+        run_bit_file(arguments);
+        return;
+    }
     const NpyHeader header = read_npy_header(arguments.file, arguments.type);
     const bool bits = header.type == Type::boolean || header.type == Type::gf2;
     nlohmann::ordered_json object{{"file", arguments.file},

@@ -1,4 +1,5 @@
 // heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory or on an NVIDIA device.
+// Packed bit matrices go their own way (bit_product.cpp).
 //
 // Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
 // complete, so C may name an input: that file is replaced at the very end.
@@ -12,6 +13,7 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bit_operands.hpp"
 #include "check_result.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
@@ -108,6 +110,11 @@ Matrix copy_of(const Matrix& matrix) {
 
 void run(const MulArguments& mul) {
     const ProductOptions& product = mul.product;
+    const bool other_plan = !mul.plan_file.empty() && !read_plan_text(mul.plan_file).starts_with("bits ");
+    if (const std::optional<Type> algebra = packed_algebra(mul.a, mul.b, product); algebra && !other_plan) {
+        run_bits(mul, *algebra);
+        return;
+    }
     ProgressMeter meter;
     const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
     check_writable(mul.output);

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostLevels = 16;
 
 /// Options of a product as typed.
 struct ProductWords {
-    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add;
+    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
     bool transpose_a = false, transpose_b = false, json = false;
 };
 
@@ -38,12 +38,24 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
 }
 
+void add_columns_option(CLI::App& command, std::string& columns) {
+    command
+        .add_option("--columns", columns,
+                    "bit matrices: .npy files hold eight bits per byte (numpy.packbits), and so many columns")
+        ->type_name("N");
+}
+
+std::optional<std::int64_t> column_count(const std::string& word) {
+    return word.empty() ? std::nullopt : std::optional(parse_integer("--columns", word, 0, kLargestSize));
+}
+
 void add_update_options(CLI::App& command, ProductWords& words) {
     command.add_option("--alpha", words.alpha, "factor of the product (default 1)")->type_name("X");
     command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
     command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
     command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
     command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
+    add_columns_option(command, words.columns);
 }
 
 void add_json_flag(CLI::App& command, bool& json) {
@@ -90,6 +102,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
         product.beta = parse_real("--beta", words.beta);
     }
     product.add = words.add;
+    product.columns = column_count(words.columns);
     product.transpose_a = words.transpose_a;
     product.transpose_b = words.transpose_b;
     product.json = words.json;
@@ -106,9 +119,9 @@ Registered add_mul(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
     auto mul = std::make_shared<MulArguments>();
-    command->add_option("A", mul->a, "left matrix, .npy")->required()->type_name("");
-    command->add_option("B", mul->b, "right matrix, .npy")->required()->type_name("");
-    command->add_option("-o,--output", mul->output, "result, .npy; may be one of the inputs")
+    command->add_option("A", mul->a, "left matrix: .npy, or .pbm .png .mtx of bits")->required()->type_name("");
+    command->add_option("B", mul->b, "right matrix")->required()->type_name("");
+    command->add_option("-o,--output", mul->output, "result: .npy, or .pbm .png of bits; may be one of the inputs")
         ->required()
         ->type_name("C");
     add_plan_options(*command, *words);
@@ -207,9 +220,9 @@ Registered add_verify(CLI::App& root) {
     auto words = std::make_shared<ProductWords>();
     auto verify = std::make_shared<VerifyArguments>();
     auto seed = std::make_shared<std::string>();
-    command->add_option("A", verify->a, "left matrix, .npy")->required()->type_name("");
-    command->add_option("B", verify->b, "right matrix, .npy")->required()->type_name("");
-    command->add_option("C", verify->c, "claimed result, .npy")->required()->type_name("");
+    command->add_option("A", verify->a, "left matrix: .npy, or .pbm .png .mtx of bits")->required()->type_name("");
+    command->add_option("B", verify->b, "right matrix")->required()->type_name("");
+    command->add_option("C", verify->c, "claimed result")->required()->type_name("");
     command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
     command
         ->add_option("--accuracy", words->accuracy,
@@ -235,7 +248,7 @@ Registered add_gen(CLI::App& root) {
     CLI::App* command = root.add_subcommand("gen", "write a matrix of random or special entries");
     struct Words {
         std::string kind, shape, type, seed, output, density, low, high;
-        bool json = false;
+        bool packed = false, json = false;
     };
     auto words = std::make_shared<Words>();
     command
@@ -250,7 +263,11 @@ Registered add_gen(CLI::App& root) {
     command->add_option("--low", words->low, "smallest entry of integer (default -8)")->type_name("L");
     command->add_option("--high", words->high, "largest entry of integer (default 8)")->type_name("H");
     command->add_option("--density", words->density, "share of ones of bits and graph, 0 to 1")->type_name("D");
-    command->add_option("-o,--output", words->output, "file to write, .npy")->required()->type_name("F");
+    command->add_flag("--packed", words->packed,
+                      "bit matrices: a .npy of eight bits per byte, as numpy.packbits has it");
+    command->add_option("-o,--output", words->output, "file to write: .npy, or .pbm .png of bits")
+        ->required()
+        ->type_name("F");
     add_json_flag(*command, words->json);
     command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
     return {command, [words] {
@@ -258,6 +275,7 @@ Registered add_gen(CLI::App& root) {
                 gen.kind = words->kind;
                 gen.output = words->output;
                 gen.json = words->json;
+                gen.packed = words->packed;
                 const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
                 gen.rows = shape[0];
                 gen.cols = shape[1];
@@ -290,16 +308,39 @@ Registered add_gen(CLI::App& root) {
 Registered add_info(CLI::App& root) {
     CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
     auto info = std::make_shared<InfoArguments>();
-    command->add_option("FILE", info->file, "a .npy file; without it, the machine")->type_name("");
+    command->add_option("FILE", info->file, "a matrix file; without it, the machine")->type_name("");
     auto type = std::make_shared<std::string>();
     command->add_option("--type", *type, "element type, where the file allows several")->type_name("T");
+    auto columns = std::make_shared<std::string>();
+    add_columns_option(*command, *columns);
     add_json_flag(*command, info->json);
     command->footer("Example: heptad info A.npy");
-    return {command, [info, type] {
+    return {command, [info, type, columns] {
+                info->columns = column_count(*columns);
                 if (!type->empty()) {
                     info->type = type_from_name(*type);
                 }
                 return Invocation(*info);
+            }};
+}
+
+Registered add_closure(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("closure", "transitive closure of a graph, given as a Boolean matrix");
+    auto closure = std::make_shared<ClosureArguments>();
+    auto threads = std::make_shared<std::string>();
+    auto columns = std::make_shared<std::string>();
+    command->add_option("G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy")->required()->type_name("");
+    command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
+    command->add_option("--threads", *threads, "threads to use (default: all cores)")->type_name("N");
+    add_columns_option(*command, *columns);
+    add_json_flag(*command, closure->json);
+    command->footer(
+        "Entry (i, j) of the result: is there a path of one or more edges from i to j?\n"
+        "Example: heptad closure G.pbm -o R.pbm");
+    return {command, [closure, threads, columns] {
+                closure->threads = thread_count(*threads);
+                closure->columns = column_count(*columns);
+                return Invocation(*closure);
             }};
 }
 
@@ -383,8 +424,8 @@ Invocation parse_command_line(const std::vector<std::string>& given) {
     root.footer(
         "Exit codes: 0 done, 2 wrong usage, 3 bad input, 4 out of memory or disk, 5 verification failed, "
         "130 interrupted.\nExample: heptad mul A.npy B.npy -o C.npy");
-    std::vector<Registered> commands{add_mul(root),  add_plan(root),       add_verify(root), add_gen(root),
-                                     add_info(root), add_algorithms(root), add_tune(root)};
+    std::vector<Registered> commands{add_mul(root),  add_plan(root),    add_verify(root),     add_gen(root),
+                                     add_info(root), add_closure(root), add_algorithms(root), add_tune(root)};
     CLI::App* bench = root.add_subcommand("bench", "time Heptad against the vendor libraries, in one run");
     bench->require_subcommand(1);
     bench->footer("Without a suite: cpu.\nExample: heptad bench cpu --quick");

@@ -20,7 +20,8 @@ struct ProductOptions {
     std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace
     bool transpose_a = false, transpose_b = false;
     double alpha = 1, beta = 0;
-    std::string add;  // file of C0; empty: none
+    std::string add;                      // file of C0; empty: none
+    std::optional<std::int64_t> columns;  // .npy files hold packed bits, and so many columns
     bool json = false;
 };
 
@@ -57,12 +58,21 @@ struct GenArguments {
     std::uint64_t seed = 1;
     std::int64_t low = -8, high = 8;  // integer
     std::optional<double> density;    // bits, graph
+    bool packed = false;              // .npy of eight bits per byte
     bool json = false;
 };
 
 struct InfoArguments {
     std::string file;  // empty: this machine
     std::optional<Type> type;
+    std::optional<std::int64_t> columns;  // the .npy holds packed bits
+    bool json = false;
+};
+
+struct ClosureArguments {
+    std::string graph, output;
+    std::optional<std::int64_t> columns;
+    int threads = 0;
     bool json = false;
 };
 
@@ -129,6 +139,17 @@ struct BenchP1Arguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchBitsArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // empty: the suite's own
+    bool quick = false;
+    std::string leaf = "auto", algorithm = "auto";
+    int levels = -1;  // -1: as many as pay
+    int threads = 0;
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchFilesArguments {
     std::string a, b, output, json_file;
     bool quick = false;
@@ -142,9 +163,10 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
-                                AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments,
-                                BenchP0Arguments, BenchP1Arguments, BenchFilesArguments>;
+using Invocation =
+    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
+                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
+                 BenchP0Arguments, BenchP1Arguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/device.hpp"
 #include "base/size.hpp"
+#include "bit_operands.hpp"
 #include "commands.hpp"
 #include "operands.hpp"
 #include "output.hpp"
@@ -23,6 +24,10 @@ void run(const PlanArguments& arguments) {
     }
     const ProblemSize& size = arguments.size;
     const Type type = arguments.product.type.value_or(Type::f32);
+    if (const std::optional<Type> algebra = packed_algebra(type, arguments.product)) {
+        run_bits(arguments, *algebra);
+        return;
+    }
     Options options = arguments.product.library;
     options.accumulate = arguments.product.beta != 0;
     const std::int64_t operand_bytes =

@@ -68,7 +68,7 @@ nlohmann::ordered_json plan_json(const ProductPlan& plan, std::int64_t operand_b
             {"plan", to_string(plan)}};
 }
 
-Plan read_plan_file(const std::string& path) {
+std::string read_plan_text(const std::string& path) {
     std::string text = read_small_file(path);
     if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
         const auto object = nlohmann::json::parse(text, nullptr, false);
@@ -78,8 +78,13 @@ Plan read_plan_file(const std::string& path) {
         }
         text = object["plan"].get<std::string>();
     }
+    return without_comments(text);
+}
+
+Plan read_plan_file(const std::string& path) {
+    const std::string text = read_plan_text(path);
     try {
-        return Plan::parse(without_comments(text));
+        return Plan::parse(text);
     } catch (const Error& error) {
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
     }

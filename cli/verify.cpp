@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bit_operands.hpp"
 #include "check_result.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
@@ -33,6 +34,10 @@ void require_result_shape(const VerifyArguments& arguments, const OperandFacts& 
 
 void run(const VerifyArguments& arguments) {
     const ProductOptions& product = arguments.product;
+    if (const std::optional<Type> algebra = packed_algebra(arguments.a, arguments.b, product)) {
+        run_bits(arguments, *algebra);
+        return;
+    }
     const OperandFacts facts = read_operand_facts(arguments.a, arguments.b, product);
     require_result_shape(arguments, facts, read_npy_header(arguments.c, product.type));
     const bool adds = product.beta != 0;

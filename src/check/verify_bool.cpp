@@ -3,27 +3,19 @@
 //
 // If a fraction f of the m rows is wrong, s drawn rows miss all of them with probability at most (1 - f)^s. That is
 // <= 2^-60 from f = 1 - 2^(-60/s) on: the fraction that the result states. All rows drawn: nothing is missed.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <bit>
-#include <cmath>
 #include <mutex>
-#include <numeric>
 #include <vector>
 
 #include "base/size.hpp"
-#include "base/splitmix.hpp"
 #include "check/load.hpp"
+#include "check/sampled_rows.hpp"
 #include "check/verify_kinds.hpp"
 
 namespace heptad::check {
 namespace {
-
-// Word operations that rows may cost where the caller does not say how many: about two seconds of one core.
-constexpr double kCheapWork = 8e9;
-constexpr std::int64_t kFewestRows = 1024;
 
 using Words = std::vector<std::uint64_t>;
 
@@ -41,35 +33,6 @@ void pack_row(const ConstView& v, std::int64_t i, std::uint64_t* to) {
     }
 }
 
-std::int64_t rows_to_draw(const VerifyProblem& problem, std::int64_t words) {
-    const std::int64_t m = problem.c.rows;
-    if (problem.options.all_rows) {
-        return m;
-    }
-    if (problem.options.sampled_rows > 0) {
-        return std::min(m, problem.options.sampled_rows);
-    }
-    const double per_row = std::max(1.0, static_cast<double>(problem.a.cols) * static_cast<double>(words));
-    const double affordable = std::min(kCheapWork / per_row, 1e18);
-    return std::min(m, std::max(kFewestRows, static_cast<std::int64_t>(affordable)));
-}
-
-/// The first `count` of a random permutation of 0 .. m - 1, in rising order.
-std::vector<std::int64_t> draw_rows(std::int64_t m, std::int64_t count, std::uint64_t seed) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(m));
-    std::iota(rows.begin(), rows.end(), 0);
-    if (count < m) {
-        for (std::int64_t i = 0; i < count; ++i) {  // the bias of the remainder is below m / 2^64
-            const auto left = static_cast<std::uint64_t>(m - i);
-            const auto other = i + static_cast<std::int64_t>(splitmix_word(seed, i) % left);
-            std::swap(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(other)]);
-        }
-        rows.resize(static_cast<std::size_t>(count));
-        std::sort(rows.begin(), rows.end());
-    }
-    return rows;
-}
-
 }  // namespace
 
 VerifyResult verify_bool(const VerifyProblem& problem) {
@@ -80,7 +43,10 @@ VerifyResult verify_bool(const VerifyProblem& problem) {
         b_bits.resize(static_cast<std::size_t>(checked_mul(k, words)));
         problem.pool.run(k, [&](std::int64_t p) { pack_row(problem.b, p, b_bits.data() + p * words); });
     }
-    const std::vector<std::int64_t> rows = draw_rows(problem.c.rows, rows_to_draw(problem, words), problem.seed);
+    const std::vector<std::int64_t> rows =
+        draw_rows(problem.c.rows,
+                  rows_to_draw(problem.c.rows, static_cast<double>(k) * static_cast<double>(words), problem.options),
+                  problem.seed);
 
     std::mutex mutex;
     std::int64_t wrong = 0, bad_row = -1, bad_col = -1;
@@ -123,29 +89,7 @@ VerifyResult verify_bool(const VerifyProblem& problem) {
         }
     });
 
-    VerifyResult result;
-    result.residual = static_cast<double>(wrong);
-    result.rows_recomputed = static_cast<std::int64_t>(rows.size());
-    result.bad_row = bad_row;
-    result.bad_col = bad_col;
-    if (result.rows_recomputed < problem.c.rows) {
-        result.detectable_fraction = 1 - std::exp2(-60.0 / static_cast<double>(rows.size()));
-        result.miss_chance = 0x1p-60;
-    }
-    if (wrong > 0) {
-        result.verdict = Verdict::failed;
-        result.explanation =
-            fmt::format("C is wrong: {} entries of {} recomputed rows differ, the first at row {}, column {}", wrong,
-                        rows.size(), bad_row, bad_col);
-    } else if (result.rows_recomputed == problem.c.rows) {
-        result.explanation = fmt::format("all {} rows were recomputed exactly and agree", rows.size());
-    } else {
-        result.explanation = fmt::format(
-            "{} of {} rows, drawn at random, were recomputed exactly and agree; if {:.2g} % of "
-            "the rows or more were wrong, this would happen with probability at most 2^-60",
-            rows.size(), problem.c.rows, 100 * result.detectable_fraction);
-    }
-    return result;
+    return conclude_rows({wrong, bad_row, bad_col}, static_cast<std::int64_t>(rows.size()), problem.c.rows);
 }
 
 }  // namespace heptad::check

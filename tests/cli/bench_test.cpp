@@ -58,6 +58,22 @@ TEST_F(Bench, cpu_suite_writes_a_complete_result_file) {
     }
 }
 
+TEST_F(Bench, bits_suite_writes_a_result_file) {
+    const Outcome outcome =
+        heptad({"bench", "bits", "--quick", "--sizes", "64,40x130x24", "--threads", "2", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    ASSERT_EQ(file["results"].size(), 6U);  // each size once over GF(2), twice for booleans
+    for (const nlohmann::json& record : file["results"]) {
+        EXPECT_EQ(record["suite"], "bits");
+        if (record["vendor"] != "none") {  // M4RI is optional
+            expect_record(record);
+        }
+    }
+    heptad_fails(2, {"bench", "bits", "--types", "f32"});
+    heptad_fails(2, {"bench", "bits", "--sizes", "64", "--leaf", "nothing"});
+}
+
 TEST_F(Bench, files_suite_compares_checks_and_writes_the_product) {
     const TestMatrix a = integers(30, 20, 1), b = integers(20, 25, 2);
     const char* dtype = has_library_ ? "<f4" : "<i4";

@@ -12,6 +12,7 @@ endfunction()
 
 heptad_process_test(mul_test)
 heptad_process_test(failures_test)
+heptad_process_test(bits_test)
 heptad_process_test(commands_test)
 heptad_process_test(plan_c1060_test)
 heptad_process_test(device_test)

@@ -16,10 +16,11 @@ struct Layer {
     std::string_view folder;
     int number;
 };
-constexpr std::array<Layer, 10> kLayers = {{{"base", 0},
+constexpr std::array<Layer, 11> kLayers = {{{"base", 0},
                                             {"algorithm", 1},
                                             {"plan", 2},
                                             {"backend", 2},
+                                            {"bits", 2},
                                             {"run", 3},
                                             {"check", 4},
                                             {"place", 5},

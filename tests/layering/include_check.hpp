@@ -1,8 +1,8 @@
 // Who may include whom (docs/architecture.md): a folder includes only folders with a lower number.
 //
-//   base 0   algorithm 1   plan 2   backend 2   run 3   check 4   place 5   api 6   cli 7
+//   base 0   algorithm 1   plan 2   backend 2   bits 2   run 3   check 4   place 5   api 6   cli 7
 //
-// Two folders with the same number (plan and backend) do not know each other. The public headers under
+// Two folders with the same number (plan, backend and bits) do not know each other. The public headers under
 // include/heptad/ may be included by all and include nothing but each other and the standard library.
 #pragma once
 

@@ -1,0 +1,228 @@
+// heptad bench bits: products of packed bit matrices. Over GF(2) against M4RI (a process of its own, where it was
+// built), for booleans against a loop over the words of rows, and A^8 in the chaining basis against three products.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/thread_pool.hpp"
+#include "bench_machine.hpp"
+#include "bench_product.hpp"
+#include "bits/bit_chain.hpp"
+#include "bits/bit_words.hpp"
+#include "check/verify_bits.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "m4ri_process.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::int64_t kSquares[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+constexpr std::int64_t kQuickSquares[] = {512, 2048, 4096, 8192};
+constexpr std::int64_t kPowerSize = 8192;
+constexpr std::int64_t kPowerExponent = 8;
+
+ContestRules rules_for(const ProblemSize& size, bool quick) {
+    ContestRules rules;
+    rules.rounds = quick || operation_count(size) > 1e14 ? 3 : 5;
+    rules.pause_s = 0.01;
+    return rules;
+}
+
+bits::BitOptions options_of(const BenchBitsArguments& bench) {
+    return {bench.algorithm, bench.levels, bench.leaf};
+}
+
+/// C = A * B for booleans as one writes it without a library: for every one of A, a row of B.
+void multiply_by_loop(const BitMatrix& a, const BitMatrix& b, BitMatrix& c, int threads) {
+    const std::int64_t words = bits::words_of(b.cols());
+    shared_pool(threads).run(a.rows(), [&](std::int64_t i) {
+        std::uint64_t* row = c.view().words + i * c.stride();
+        std::fill_n(row, words, 0);
+        for (std::int64_t k = 0; k < a.cols(); ++k) {
+            if (a(i, k)) {
+                const std::uint64_t* from = b.view().words + k * b.stride();
+                for (std::int64_t w = 0; w < words; ++w) {
+                    row[w] |= from[w];
+                }
+            }
+        }
+    });
+}
+
+/// Fields that all lines have.
+BenchRecord record_of(const BenchBitsArguments& bench, Type type, const ProblemSize& size, const std::string& plan) {
+    BenchRecord record;
+    record.suite = "bits";
+    record.type = type;
+    record.size = size;
+    record.threads = bench.threads;
+    record.plan = plan;
+    return record;
+}
+
+void poison(BitMatrix& c) {
+    std::fill_n(c.view().words, c.rows() * c.stride(), 0x5555555555555555U);
+}
+
+BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const ProblemSize& size, double density,
+                       M4riProcess& m4ri, const std::function<void(int, int)>& progress) {
+    const bits::BitPlan plan = bits::make_bit_plan(type, size, options_of(bench), bench.threads);
+    const BitMatrix a = BitMatrix::random(size.m, size.k, 1, density),
+                    b = BitMatrix::random(size.k, size.n, 2, density);
+    BitMatrix c(size.m, size.n);
+    std::vector<Contestant> contestants;
+    if (type == Type::boolean) {
+        contestants.push_back({"loop", [&](std::int64_t calls) {
+                                   for (std::int64_t call = 0; call < calls; ++call) {
+                                       multiply_by_loop(a, b, c, bench.threads);
+                                   }
+                               }});
+    } else if (m4ri.started()) {
+        m4ri.prepare(size, bench.threads);
+        contestants.push_back({"m4ri", {}, false, [&](std::int64_t calls) { return m4ri.run(calls); }});
+    }
+    contestants.push_back({"heptad", [&](std::int64_t calls) {
+                               for (std::int64_t call = 0; call < calls; ++call) {
+                                   bits::multiply_bits(plan, a, b, c.view(), false, nullptr);
+                               }
+                           }});
+    ContestHooks hooks;
+    hooks.poison = [&] { poison(c); };
+    hooks.progress = progress;
+    hooks.after_last_sample = [&](std::size_t contestant) {
+        if (contestant + 1 == contestants.size() && !verify_bits(type, a, b, c, {}).passed()) {
+            fail(ErrorCode::verification, "the product of {} x {} x {} in {} is wrong", size.m, size.k, size.n,
+                 type_name(type));
+        }
+    };
+    const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench.quick), hooks);
+    BenchRecord record = record_of(bench, type, size, plan.to_string());
+    record.levels = plan.levels;
+    record.workspace_bytes = plan.workspace_bytes();
+    set_times(record, timings.front(), timings.back());
+    if (timings.size() > 1) {
+        record.libraries_s = {{record.vendor, record.vendor_s}};
+    } else {  // nothing to compare with
+        record.vendor = "none";
+        record.vendor_s = record.vendor_min_s = record.vendor_max_s = record.ratio = 0;
+    }
+    return record;
+}
+
+/// A^8 against three products, each of which leaves the packed layout and the basis.
+BenchRecord bench_power(const BenchBitsArguments& bench, std::int64_t n,
+                        const std::function<void(int, int)>& progress) {
+    const BitMatrix a = BitMatrix::random(n, n, 1);
+    const bits::BitContext context{bench.threads};
+    const bits::BitOptions separate{"auto", -1, bench.leaf};
+    BitMatrix power, squares[3] = {BitMatrix(n, n), BitMatrix(n, n), BitMatrix(n, n)};
+    const std::vector<Contestant> contestants{
+        {"3 products",
+         [&](std::int64_t calls) {
+             for (std::int64_t call = 0; call < calls; ++call) {
+                 const BitMatrix* factor = &a;
+                 for (BitMatrix& square : squares) {
+                     bits::multiply_bits(Type::gf2, *factor, *factor, square.view(), false, separate, context);
+                     factor = &square;
+                 }
+             }
+         }},
+        {"heptad", [&](std::int64_t calls) {
+             for (std::int64_t call = 0; call < calls; ++call) {
+                 power = bits::raise(Type::gf2, a, kPowerExponent, separate, context);
+             }
+         }}};
+    ContestHooks hooks;
+    hooks.poison = [] {};
+    hooks.progress = progress;
+    hooks.after_last_sample = [&](std::size_t contestant) {
+        if (contestant == 1 && !(power == squares[2])) {
+            fail(ErrorCode::verification, "A^{} of size {} differs from three products", kPowerExponent, n);
+        }
+    };
+    const ProblemSize size{n, n, n};
+    const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench.quick), hooks);
+    const bits::BitPlan plan = bits::make_chain_plans(Type::gf2, {n, n, n}, separate, bench.threads).front();
+    BenchRecord record = record_of(bench, Type::gf2, size, "power 8, " + plan.to_string());
+    record.levels = plan.levels;
+    record.workspace_bytes = plan.workspace_bytes();
+    set_times(record, timings[0], timings[1]);
+    record.libraries_s = {{record.vendor, record.vendor_s}};
+    record.effective_tops *= 3;
+    return record;
+}
+
+std::int64_t needed_bytes(const ProblemSize& size) {
+    return size.m / 8 * size.k * 12;  // three matrices, packed copies, the same again for M4RI
+}
+
+}  // namespace
+
+void run(const BenchBitsArguments& bench) {
+    BenchBitsArguments settings = bench;
+    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
+    if (!bench.json_file.empty()) {
+        check_writable(bench.json_file);
+    }
+    std::vector<ProblemSize> shapes = bench.shapes;
+    if (shapes.empty()) {
+        for (const std::int64_t n : bench.quick ? std::vector(std::begin(kQuickSquares), std::end(kQuickSquares))
+                                                : std::vector(std::begin(kSquares), std::end(kSquares))) {
+            shapes.push_back({n, n, n});
+        }
+    }
+    M4riProcess m4ri;
+    ProgressMeter meter;
+    meter.begin("bench bits");
+    print(machine_line());
+    if (!m4ri.started()) {
+        print("M4RI: not built (install libm4ri-dev and build again); only Heptad's times are given over GF(2)\n");
+    }
+    print(table_head());
+    std::vector<BenchRecord> records;
+    const auto add = [&](const std::string& name, auto&& line) {
+        stop_if_interrupted();
+        records.push_back(line([&](int round, int rounds) {
+            stop_if_interrupted();
+            meter.update(static_cast<double>(round) / rounds, name);
+        }));
+        meter.clear();
+        print(table_row(records.back()));
+    };
+    for (const Type type : bench.types) {
+        for (const ProblemSize& size : shapes) {
+            const std::string name = fmt::format("{} {}x{}x{}", type_name(type), size.m, size.k, size.n);
+            if (bench.shapes.empty() && needed_bytes(size) > memory_limit_bytes({})) {
+                meter.clear();
+                print(fmt::format("     -  {} left out: it needs {} of memory\n", name,
+                                  format_bytes(needed_bytes(size))));
+                continue;
+            }
+            // Half of the bits: rows of a Boolean product fill up early. Few of them: they do not, and half of C is
+            // one.
+            add(name, [&](const auto& progress) { return bench_line(settings, type, size, 0.5, m4ri, progress); });
+            if (type == Type::boolean) {
+                const double few =
+                    std::min(0.5, std::sqrt(0.7 / static_cast<double>(std::max<std::int64_t>(size.k, 1))));
+                add(name, [&](const auto& progress) { return bench_line(settings, type, size, few, m4ri, progress); });
+                records.back().plan += fmt::format(" density {:.4f}", few);
+            }
+        }
+        if (type == Type::gf2 && bench.shapes.empty()) {
+            const std::int64_t n = bench.quick ? kPowerSize / 4 : kPowerSize;
+            add(fmt::format("power 8, {}", n),
+                [&](const auto& progress) { return bench_power(settings, n, progress); });
+        }
+    }
+    if (!bench.json_file.empty()) {
+        write_result_file(bench.json_file, bench.command, records);
+        print(fmt::format("results: {}\n", bench.json_file));
+    }
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,118 @@
+#include "bit_operands.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "bits/level_program.hpp"
+#include "place/file/bit_file.hpp"
+#include "place/file/npy.hpp"
+
+namespace heptad::cli {
+namespace {
+
+bool is_bits(Type type) {
+    return type == Type::gf2 || type == Type::boolean;
+}
+
+bool has_bit_algorithm(const std::string& name) {
+    const auto programs = bits::level_programs();
+    return name == "auto" || name == "classical" ||
+           std::any_of(programs.begin(), programs.end(), [&](const bits::LevelProgram& p) { return p.name == name; });
+}
+
+bool has_bit_leaf(const std::string& name, Type algebra) {
+    const std::vector<std::string> names = bits::leaf_names(algebra);
+    return name == "auto" || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// alpha * A * B + beta * C0 is a product, or a product added to a matrix.
+bool has_plain_factors(const ProductOptions& product) {
+    return product.alpha == 1 && (product.beta == 0 || product.beta == 1);
+}
+
+}  // namespace
+
+std::optional<Type> packed_algebra(const std::string& a, const std::string& b, const ProductOptions& product) {
+    const bool named = product.columns.has_value() || is_bit_file_name(a) || is_bit_file_name(b);
+    const std::string& device = product.library.device;
+    if (named) {
+        if (!product.type || !is_bits(*product.type)) {
+            fail(ErrorCode::usage, "{} and {} are matrices of bits; say --type gf2 or --type bool", a, b);
+        }
+        if (device != "auto" && device != "cpu") {
+            fail(ErrorCode::usage,
+                 "files of packed bits are multiplied on the processor, not on '{}'; leave --device out", device);
+        }
+        if (product.library.mode != "auto") {
+            fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
+        }
+        if (!has_plain_factors(product)) {
+            fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", product.alpha,
+                 product.beta);
+        }
+        return product.type;
+    }
+    return packed_algebra(product.type ? *product.type : read_npy_header(a).type, product);
+}
+
+std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
+    const bool packable = (product.library.device == "auto" || product.library.device == "cpu") &&
+                          product.library.mode == "auto" && has_plain_factors(product) &&
+                          has_bit_algorithm(product.library.algorithm);
+    return is_bits(type) && packable && has_bit_leaf(product.library.leaf, type) ? std::optional(type) : std::nullopt;
+}
+
+std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {
+    return checked_mul(rows, checked_mul(checked_add(cols, 511) / 512, 64));
+}
+
+BitFacts read_bit_facts(const std::string& a, const std::string& b, const ProductOptions& product) {
+    BitFacts facts;
+    facts.columns_b = product.columns;
+    const BitFileHeader header_b = read_bit_header(b, facts.columns_b);
+    auto [k_of_b, n] = std::pair(header_b.rows, header_b.cols);
+    if (product.transpose_b) {
+        std::swap(k_of_b, n);
+    }
+    if (product.columns) {  // the inner size is known from B
+        facts.columns_a = product.transpose_a ? *product.columns : k_of_b;
+    }
+    const BitFileHeader header_a = read_bit_header(a, facts.columns_a);
+    auto [m, k] = std::pair(header_a.rows, header_a.cols);
+    if (product.transpose_a) {
+        std::swap(m, k);
+    }
+    if (k != k_of_b) {
+        fail(ErrorCode::input,
+             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
+             "check the files or --transpose-a and --transpose-b",
+             a, product.transpose_a ? " transposed" : "", m, k, b, product.transpose_b ? " transposed" : "", k_of_b, n);
+    }
+    if (product.columns) {
+        facts.columns_c = n;
+    }
+    if (!product.add.empty()) {
+        const BitFileHeader header_c0 = read_bit_header(product.add, facts.columns_c);
+        if (header_c0.rows != m || header_c0.cols != n) {
+            fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", product.add,
+                 header_c0.rows, header_c0.cols, m, n);
+        }
+    }
+    facts.size = {m, k, n};
+    facts.operand_bytes = checked_add(checked_add(bit_bytes(m, k), bit_bytes(k, n)), bit_bytes(m, n));
+    return facts;
+}
+
+BitMatrix read_bit_operand(const std::string& path, std::optional<std::int64_t> columns, bool transpose,
+                           ProgressMeter& meter, const std::string& stage, int threads) {
+    BitMatrix matrix = read_bits(path, columns, file_hooks(meter, stage, threads));
+    return transpose ? matrix.transposed() : std::move(matrix);
+}
+
+bits::BitOptions bit_options(const ProductOptions& product) {
+    return {product.library.algorithm, product.library.levels, product.library.leaf};
+}
+
+}  // namespace heptad::cli

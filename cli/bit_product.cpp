@@ -1,0 +1,174 @@
+// heptad mul, plan and verify for packed bit matrices.
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "api/context.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "bit_operands.hpp"
+#include "bits/bit_product.hpp"
+#include "check/verify_bits.hpp"
+#include "check_result.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "output.hpp"
+#include "place/file/bit_file.hpp"
+#include "place/file/npy.hpp"
+#include "plan_text.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+int thread_count_of(const ProductOptions& product) {
+    return product.threads > 0 ? product.threads : available_cores();
+}
+
+bits::BitPlan decide(const MulArguments& mul, Type algebra, const BitFacts& facts) {
+    const ProductOptions& product = mul.product;
+    bits::BitPlan plan = mul.plan_file.empty()
+                             ? bits::make_bit_plan(algebra, facts.size, bit_options(product), thread_count_of(product))
+                             : bits::parse_bit_plan(read_plan_text(mul.plan_file));
+    const ProblemSize& size = plan.size;
+    if (plan.algebra != algebra || size.m != facts.size.m || size.k != facts.size.k || size.n != facts.size.n) {
+        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
+             mul.plan_file, size.m, size.k, size.n, type_name(plan.algebra), facts.size.m, facts.size.k, facts.size.n,
+             type_name(algebra));
+    }
+    const std::int64_t left = workspace_after(facts.operand_bytes, product);
+    if (plan.workspace_bytes() > left) {
+        fail(ErrorCode::resource,
+             "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
+             "fewer --levels or a larger --memory",
+             format_bytes(plan.workspace_bytes()), plan.workspace_bytes(), format_bytes(left));
+    }
+    return plan;
+}
+
+nlohmann::ordered_json plan_object(const bits::BitPlan& plan, std::int64_t operand_bytes) {
+    return {{"m", plan.size.m},
+            {"k", plan.size.k},
+            {"n", plan.size.n},
+            {"type", type_name(plan.algebra)},
+            {"levels", plan.levels},
+            {"operand_bytes", operand_bytes},
+            {"workspace_bytes", plan.workspace_bytes()},
+            {"error_bound", 0.0},
+            {"plan", plan.to_string()}};
+}
+
+}  // namespace
+
+void run_bits(const MulArguments& mul, Type algebra) {
+    const ProductOptions& product = mul.product;
+    ProgressMeter meter;
+    const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
+    require_writable_format(mul.output);
+    check_writable(mul.output);
+    const bits::BitPlan plan = decide(mul, algebra, facts);
+    stop_if_interrupted();
+    const BitMatrix a = read_bit_operand(mul.a, facts.columns_a, product.transpose_a, meter, "read A", product.threads);
+    const BitMatrix b = read_bit_operand(mul.b, facts.columns_b, product.transpose_b, meter, "read B", product.threads);
+    const bool adds = product.beta != 0;
+    BitMatrix c = adds ? read_bit_operand(product.add, facts.columns_c, false, meter, "read C0", product.threads)
+                       : BitMatrix(facts.size.m, facts.size.n);
+    std::optional<BitMatrix> c0;
+    if (adds && mul.verify) {
+        c0 = c;
+    }
+    stop_if_interrupted();
+
+    meter.begin("multiply", operation_count(facts.size), algebra);
+    const auto start = std::chrono::steady_clock::now();
+    const CancelToken& token = interrupt_token();
+    bits::multiply_bits(plan, a, b, c.view(), adds, &token);
+    const double multiply_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+    VerifyResult checked;
+    if (mul.verify) {
+        meter.begin("verify");
+        VerifyOptions options;
+        options.threads = product.threads;
+        options.cancel = token;
+        checked = verify_bits(algebra, a, b, c, c0 ? std::optional<ConstBitView>(*c0) : std::nullopt, options);
+        meter.clear();
+        require_passed(checked, "the result", "; " + mul.output + " was not written");
+    }
+    stop_if_interrupted();
+    write_bits(mul.output, c, product.columns.has_value(), file_hooks(meter, "write C", product.threads));
+    meter.clear();
+
+    const double rate = operation_count(facts.size) / multiply_s;
+    if (product.json) {
+        nlohmann::ordered_json object = plan_object(plan, facts.operand_bytes);
+        object["output"] = mul.output;
+        object["multiply_s"] = multiply_s;
+        object["effective_tops"] = rate / 1e12;
+        object["verified"] = mul.verify;
+        if (mul.verify) {
+            object["verification"] = to_json(checked);
+        }
+        print(object);
+        return;
+    }
+    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, leaf {}, workspace {}){}\n",
+                      mul.output, facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
+                      format_rate(rate, algebra), plan.levels, plan.levels == 1 ? "" : "s", plan.leaf->name,
+                      format_bytes(plan.workspace_bytes()),
+                      mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));
+}
+
+void run_bits(const PlanArguments& arguments, Type algebra) {
+    const ProblemSize& size = arguments.size;
+    const bits::BitPlan plan =
+        bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
+    const std::int64_t operand_bytes =
+        checked_add(checked_add(bit_bytes(size.m, size.k), bit_bytes(size.k, size.n)), bit_bytes(size.m, size.n));
+    if (arguments.product.json) {
+        print(plan_object(plan, operand_bytes));
+        return;
+    }
+    print(fmt::format(
+        "{}\n# operands        {}, packed\n# workspace       {} ({} bytes)\n# error bound     0 (exact)\n",
+        plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes()));
+}
+
+void run_bits(const VerifyArguments& arguments, Type algebra) {
+    const ProductOptions& product = arguments.product;
+    const BitFacts facts = read_bit_facts(arguments.a, arguments.b, product);
+    const BitFileHeader header_c = read_bit_header(arguments.c, facts.columns_c);
+    if (header_c.rows != facts.size.m || header_c.cols != facts.size.n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", arguments.c, header_c.rows,
+             header_c.cols, arguments.a, arguments.b, facts.size.m, facts.size.n);
+    }
+    workspace_after(facts.operand_bytes, product);
+    ProgressMeter meter;
+    const BitMatrix a =
+        read_bit_operand(arguments.a, facts.columns_a, product.transpose_a, meter, "read A", product.threads);
+    const BitMatrix b =
+        read_bit_operand(arguments.b, facts.columns_b, product.transpose_b, meter, "read B", product.threads);
+    const BitMatrix c = read_bit_operand(arguments.c, facts.columns_c, false, meter, "read C", product.threads);
+    std::optional<BitMatrix> c0;
+    if (product.beta != 0) {
+        c0 = read_bit_operand(product.add, facts.columns_c, false, meter, "read C0", product.threads);
+    }
+    meter.begin("verify");
+    VerifyOptions options;
+    options.all_rows = arguments.all_rows;
+    options.seed = arguments.seed;
+    options.threads = product.threads;
+    options.cancel = interrupt_token();
+    const VerifyResult result =
+        verify_bits(algebra, a, b, c, c0 ? std::optional<ConstBitView>(*c0) : std::nullopt, options);
+    meter.clear();
+    if (!product.json) {
+        print(describe(result));
+    }
+    require_passed(result, arguments.c, "");
+    if (product.json) {
+        print(to_json(result));
+    }
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,51 @@
+// heptad closure: which vertices of a graph can be reached from which.
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "bit_operands.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "output.hpp"
+#include "place/file/bit_file.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+
+void run(const ClosureArguments& arguments) {
+    const BitFileHeader header = read_bit_header(arguments.graph, arguments.columns);
+    if (header.rows != header.cols) {
+        fail(ErrorCode::input, "{} is {} x {}, but a graph is a square matrix", arguments.graph, header.rows,
+             header.cols);
+    }
+    require_writable_format(arguments.output);
+    check_writable(arguments.output);
+    // The graph, its closure, and about three packed copies in a product.
+    workspace_after(checked_mul(5, bit_bytes(header.rows, header.cols)), {});
+    ProgressMeter meter;
+    const BitMatrix graph =
+        read_bit_operand(arguments.graph, arguments.columns, false, meter, "read", arguments.threads);
+    stop_if_interrupted();
+    meter.begin("closure");
+    const auto start = std::chrono::steady_clock::now();
+    const BitMatrix closure = bits::transitive_closure(graph, product_context(meter, arguments.threads));
+    const double closure_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    stop_if_interrupted();
+    write_bits(arguments.output, closure, arguments.columns.has_value(), file_hooks(meter, "write", arguments.threads));
+    meter.clear();
+    const std::int64_t edges = bits::count_ones(graph), pairs = bits::count_ones(closure);
+    if (arguments.json) {
+        print(nlohmann::ordered_json{{"output", arguments.output},
+                                     {"vertices", header.rows},
+                                     {"edges", edges},
+                                     {"reachable_pairs", pairs},
+                                     {"closure_s", closure_s}});
+        return;
+    }
+    print(fmt::format("{}: {} vertices, {} edges, {} reachable pairs, closed in {}\n", arguments.output, header.rows,
+                      edges, pairs, format_seconds(closure_s)));
+}
+
+}  // namespace heptad::cli

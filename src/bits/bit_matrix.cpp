@@ -1,0 +1,166 @@
+// The owning matrix, and what needs no arithmetic: copies, transposes, comparison, counts, random bits.
+#include <bit>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/splitmix.hpp"
+#include "bits/bit_words.hpp"
+#include "bits/transpose.hpp"
+#include "bits/word_buffer.hpp"
+
+namespace heptad {
+
+using bits::kWordBits;
+using bits::words_of;
+
+namespace {
+
+/// Words of a row of an owned matrix. Whole cache lines, and an odd number of them where there are several: rows a
+/// power of two apart would fight for the same sets of the caches.
+std::int64_t owned_stride(std::int64_t cols) {
+    constexpr std::int64_t line_words = 8;
+    const std::int64_t lines = ceil_div(cols, kWordBits * line_words);
+    return (lines > 1 ? lines | 1 : lines) * line_words;
+}
+
+}  // namespace
+
+BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) {
+    if (rows < 0 || cols < 0) {
+        fail(ErrorCode::input, "a bit matrix of {} x {} cannot be; sizes start at 0", rows, cols);
+    }
+    checked_add(cols, 2 * kWordBits * 8);
+    const std::int64_t stride = owned_stride(cols);
+    const std::int64_t bytes = checked_mul(checked_mul(rows, stride), 8);
+    view_ = {static_cast<std::uint64_t*>(bits::allocate_words(bytes)), rows, cols, stride, 0};
+    std::memset(view_.words, 0, static_cast<std::size_t>(bytes));
+}
+
+BitMatrix::~BitMatrix() {
+    bits::release_words(view_.words);
+}
+
+BitMatrix::BitMatrix(const BitMatrix& other) : BitMatrix(other.rows(), other.cols()) {
+    bits::copy(other, view_);
+}
+
+BitMatrix& BitMatrix::operator=(const BitMatrix& other) {
+    if (this != &other) {
+        *this = BitMatrix(other);
+    }
+    return *this;
+}
+
+BitMatrix::BitMatrix(BitMatrix&& other) noexcept : view_(other.view_) {
+    other.view_ = {};
+}
+
+BitMatrix& BitMatrix::operator=(BitMatrix&& other) noexcept {
+    std::swap(view_, other.view_);
+    return *this;
+}
+
+BitMatrix BitMatrix::identity(std::int64_t size) {
+    BitMatrix result(size, size);
+    for (std::int64_t i = 0; i < size; ++i) {
+        result.set(i, i, true);
+    }
+    return result;
+}
+
+BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t seed, double density) {
+    if (!(density >= 0 && density <= 1)) {
+        fail(ErrorCode::usage, "a density of {} cannot be; it is a share of ones, from 0 to 1", density);
+    }
+    // Word by word from the binary digits of the density: reading them from the last to the first, a digit 1 takes the
+    // OR with a random word, a digit 0 the AND, so that each step halves the distance to the density.
+    constexpr int digits = 32;
+    const auto threshold = static_cast<std::uint64_t>(density * 0x1p32);
+    const int first = threshold == 0 ? digits : std::countr_zero(threshold);
+    BitMatrix result(rows, cols);
+    const std::uint64_t key = splitmix(seed + kSplitmixStep);
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t w = 0; w < words_of(cols); ++w) {
+            const std::int64_t place = (i * words_of(cols) + w) * digits;
+            std::uint64_t word = first == digits && threshold != 0 ? ~std::uint64_t{0} : 0;  // density 1, or 0 so far
+            for (int digit = first; digit < digits; ++digit) {
+                const std::uint64_t random = splitmix_word(key, place + digit);
+                word = ((threshold >> digit) & 1) != 0 ? word | random : word & random;
+            }
+            bits::store_word<bits::Store::assign>(result.view_, i, w, word);
+        }
+    }
+    return result;
+}
+
+BitMatrix BitMatrix::copy_of(const ConstBitView& view) {
+    BitMatrix result(view.rows, view.cols);
+    bits::copy(view, result.view_);
+    return result;
+}
+
+BitMatrix BitMatrix::transposed() const {
+    BitMatrix result(cols(), rows());
+    bits::transpose(view_, result.view_);
+    return result;
+}
+
+bool operator==(const ConstBitView& x, const ConstBitView& y) {
+    if (x.rows != y.rows || x.cols != y.cols) {
+        return false;
+    }
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+        for (std::int64_t w = 0; w < words_of(x.cols); ++w) {
+            if (bits::load_word(x, i, w) != bits::load_word(y, i, w)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+namespace bits {
+
+std::int64_t count_ones(const ConstBitView& a) {
+    std::int64_t ones = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        for (std::int64_t w = 0; w < words_of(a.cols); ++w) {
+            ones += std::popcount(load_word(a, i, w));
+        }
+    }
+    return ones;
+}
+
+void copy(const ConstBitView& from, const BitView& to) {
+    if (from.rows != to.rows || from.cols != to.cols) {
+        fail(ErrorCode::input, "a {} x {} bit matrix cannot be copied to a {} x {} one; the shapes must be equal",
+             from.rows, from.cols, to.rows, to.cols);
+    }
+    for (std::int64_t i = 0; i < from.rows; ++i) {
+        for (std::int64_t w = 0; w < words_of(from.cols); ++w) {
+            store_word<Store::assign>(to, i, w, load_word(from, i, w));
+        }
+    }
+}
+
+void transpose(const ConstBitView& a, const BitView& t) {
+    if (a.rows != t.cols || a.cols != t.rows) {
+        fail(ErrorCode::input, "the transpose of a {} x {} bit matrix is not {} x {}", a.rows, a.cols, t.rows, t.cols);
+    }
+    std::uint64_t square[kWordBits];
+    for (std::int64_t i = 0; i < a.rows; i += kWordBits) {
+        for (std::int64_t w = 0; w < words_of(a.cols); ++w) {
+            for (std::int64_t r = 0; r < kWordBits; ++r) {
+                square[r] = i + r < a.rows ? load_word(a, i + r, w) : 0;
+            }
+            transpose_64x64(square);
+            for (std::int64_t r = 0; r < kWordBits && w * kWordBits + r < t.rows; ++r) {
+                store_word<Store::assign>(t, w * kWordBits + r, i / kWordBits, square[r]);
+            }
+        }
+    }
+}
+
+}  // namespace bits
+}  // namespace heptad

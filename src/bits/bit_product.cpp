@@ -1,0 +1,145 @@
+#include "bits/bit_product.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "bits/boolean_rows.hpp"
+#include "bits/word_buffer.hpp"
+
+namespace heptad::bits {
+namespace {
+
+struct Extent {
+    const std::uint64_t* begin;
+    const std::uint64_t* end;
+};
+Extent extent(const ConstBitView& v) {
+    if (v.rows == 0 || v.cols == 0) {
+        return {v.words, v.words};
+    }
+    return {v.words, v.words + (v.rows - 1) * v.stride + words_of(v.offset + v.cols)};
+}
+
+/// Two windows of the same rows may lie side by side; they overlap where a row of one shares a bit with a row of the
+/// other. Views of different strides are taken for overlapping as soon as their extents do.
+bool overlap(const ConstBitView& x, const ConstBitView& y) {
+    const Extent ex = extent(x), ey = extent(y);
+    if (ex.begin == ex.end || ey.begin == ey.end || ex.end <= ey.begin || ey.end <= ex.begin) {
+        return false;
+    }
+    if (x.stride != y.stride || x.stride == 0) {
+        return true;
+    }
+    // Bit of y's first column as seen from x's, reduced to the nearest row.
+    const std::int64_t row_bits = x.stride * kWordBits;
+    const std::int64_t distance = (y.words - x.words) * kWordBits + y.offset - x.offset;
+    std::int64_t column = distance % row_bits;
+    column += column < 0 ? row_bits : 0;
+    return column < x.cols || column + y.cols > row_bits;
+}
+
+void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
+    if (overlap(c, operand)) {
+        fail(ErrorCode::input, "C overlaps {}; a bit product cannot be made in place, so give C memory of its own",
+             name);
+    }
+}
+
+/// The classical product on all threads: parts of the result.
+void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right,
+                       std::uint64_t* result, const CancelToken* cancel) {
+    const LeafPart all = whole(*plan.leaf, plan.shape);
+    const LeafProduct multiply = plan.algebra == Type::gf2 ? plan.leaf->multiply : plan.leaf->multiply_boolean;
+    // A part with many rows uses its tables, or its panel of B, more often: tiles first, then rows where there are
+    // fewer tiles than a fair share of work for every thread takes.
+    const std::int64_t wanted = plan.threads == 1 ? 1 : std::int64_t{4} * plan.threads;
+    const std::int64_t bands = std::clamp<std::int64_t>(ceil_div(wanted, all.last_tile), 1, all.last_group);
+    const std::int64_t groups = ceil_div(all.last_group, bands);
+    shared_pool(plan.threads).run(all.last_tile * bands, [&](std::int64_t task) {
+        if (cancel != nullptr && cancel->cancelled()) {
+            throw Error(ErrorCode::cancelled, "the product was cancelled");
+        }
+        const std::int64_t tile = task / bands, first = task % bands * groups;
+        const std::int64_t last = std::min(first + groups, all.last_group);
+        if (first < last) {
+            multiply(plan.shape, {first, last, tile, tile + 1}, left, right, result, false);
+        }
+    });
+}
+
+}  // namespace
+
+void require_view(const ConstBitView& view, const char* name) {
+    if (view.rows < 0 || view.cols < 0 || view.offset < 0 || view.offset >= kWordBits) {
+        fail(ErrorCode::input,
+             "{} is a view of {} x {} bits from bit {} of a word; sizes start at 0 and the bit is 0 to 63", name,
+             view.rows, view.cols, view.offset);
+    }
+    if (view.rows > 1 && view.stride < words_of(checked_add(view.cols, view.offset))) {
+        fail(ErrorCode::input, "{} has {} columns from bit {} on, but only {} words from row to row; {} are needed",
+             name, view.cols, view.offset, view.stride, words_of(view.cols + view.offset));
+    }
+    if (view.words == nullptr && view.rows > 0 && view.cols > 0) {
+        fail(ErrorCode::input, "{} is {} x {} but has no memory (a null pointer)", name, view.rows, view.cols);
+    }
+}
+
+void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
+                     const CancelToken* cancel) {
+    if (plan.levels == 0) {
+        multiply_in_parts(plan, left, right, result, cancel);
+        return;
+    }
+    const LevelJob job = plan.job(cancel);
+    const WordBuffer scratch(scratch_words(job));
+    run_levels(job, left, right, result, false, scratch.data());
+}
+
+void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                   const BitOptions& options, const BitContext& context) {
+    require_view(a, "A");
+    require_view(b, "B");
+    multiply_bits(make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context.threads), a, b, c, accumulate,
+                  context.cancel);
+}
+
+void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                   const CancelToken* cancel) {
+    require_view(a, "A");
+    require_view(b, "B");
+    require_view(c, "C");
+    if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
+        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n",
+             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols);
+    }
+    if (plan.size.m != a.rows || plan.size.k != a.cols || plan.size.n != b.cols) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.size.m,
+             plan.size.k, plan.size.n, a.rows, a.cols, b.cols);
+    }
+    require_apart(c, a, "A");
+    require_apart(c, b, "B");
+    if (c.rows == 0 || c.cols == 0) {
+        return;
+    }
+    ThreadPool& pool = shared_pool(plan.threads);
+    if (plan.algebra == Type::boolean && has_few_ones(a)) {
+        multiply_boolean_rows(a, b, c, accumulate, pool, cancel);
+        return;
+    }
+    const PackedShape left = plan.left(), right = plan.right(), result = plan.result();
+    const WordBuffer words(left.words() + right.words() + result.words());
+    std::uint64_t* packed_a = words.data();
+    std::uint64_t* packed_b = packed_a + left.words();
+    std::uint64_t* packed_c = packed_b + right.words();
+    const LeafLayout& layout = *plan.leaf->layout;
+    const std::span<const Change> into = plan.program != nullptr ? plan.program->into : std::span<const Change>();
+    const std::span<const Change> out_of = plan.program != nullptr ? plan.program->out_of : std::span<const Change>();
+    pack(layout, left, a, into, packed_a, pool);
+    pack(layout, right, b, into, packed_b, pool);
+    multiply_packed(plan, packed_a, packed_b, packed_c, cancel);
+    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
+    unpack(layout, result, packed_c, out_of, c, accumulate ? adding : Store::assign, pool);
+}
+
+}  // namespace heptad::bits

@@ -1,0 +1,97 @@
+// Leaves of the product of bit matrices: C = A * B or C ^= A * B on operands in a layout of the leaf's own, which is
+// reached once, before the levels. All layouts are permutations of the bits, so sums of blocks are sums of words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad::bits {
+
+/// Sizes of a leaf product in bits.
+struct LeafShape {
+    std::int64_t m = 0, k = 0, n = 0;
+};
+
+enum class Role : std::uint8_t { left, right, result };
+
+/// Rows that are packed together, in every layout.
+inline constexpr int kGroupRows = 32;
+/// No layout has wider tiles.
+inline constexpr int kMostTileWords = 8;
+
+/// Where the words of a tile lie in a packed block: `runs` runs of `length` words, `stride` words apart.
+struct TileRange {
+    std::int64_t offset = 0, length = 0, runs = 1, stride = 0;
+};
+
+/// How a block is packed: tile by tile. A tile is 32 rows by up to tile_words() words, and holds the same number of
+/// words when packed.
+class LeafLayout {
+public:
+    virtual ~LeafLayout() = default;
+
+    int tile_words() const { return tile_words_; }
+    /// Multiples that the columns of a right operand (and of the result) must have; k is a multiple of 64, m of 32.
+    std::int64_t column_unit() const { return column_unit_; }
+
+    /// Tile number (group, tile) of a block of `rows` x `cols` bits; the last tile of a row may be narrower.
+    virtual TileRange range(Role role, std::int64_t rows, std::int64_t cols, std::int64_t group,
+                            std::int64_t tile) const = 0;
+    /// `tile` holds 32 rows of `width` words, `stride` words apart; `block` is the start of the packed block.
+    virtual void pack(Role role, const TileRange& range, int width, const std::uint64_t* tile, std::int64_t stride,
+                      std::uint64_t* block) const = 0;
+    virtual void unpack(Role role, const TileRange& range, int width, const std::uint64_t* block, std::uint64_t* tile,
+                        std::int64_t stride) const = 0;
+
+    /// Words of a row that tile number `tile` of a block of `cols` columns has.
+    int width(std::int64_t cols, std::int64_t tile) const {
+        const std::int64_t left = cols / 64 - tile * tile_words_;
+        return static_cast<int>(left < tile_words_ ? left : tile_words_);
+    }
+    std::int64_t tiles(std::int64_t cols) const { return (cols / 64 + tile_words_ - 1) / tile_words_; }
+
+protected:
+    LeafLayout(int tile_words, std::int64_t column_unit) : tile_words_(tile_words), column_unit_(column_unit) {}
+
+private:
+    int tile_words_;
+    std::int64_t column_unit_;
+};
+
+/// The part of a result that one call makes: row groups and tiles (first, one past the last).
+struct LeafPart {
+    std::int64_t first_group = 0, last_group = 0, first_tile = 0, last_tile = 0;
+};
+
+using LeafProduct = void (*)(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
+                             const std::uint64_t* b, std::uint64_t* c, bool accumulate);
+
+struct Leaf {
+    const char* name;
+    const LeafLayout* layout;
+    LeafProduct multiply;          // over GF(2)
+    LeafProduct multiply_boolean;  // null: this leaf cannot
+    // For the choice of levels; rough figures are enough, because they decide between neighbours only.
+    double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
+    std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
+};
+
+/// Leaves that this processor can run, those expected to be fast first.
+const std::vector<Leaf>& available_leaves();
+
+/// The leaf of that name; "auto": the one that a measurement of a few milliseconds, made once, found the fastest.
+/// Throws Error(usage), listing the names.
+const Leaf& find_leaf(Type algebra, const std::string& name);
+
+/// Words of a packed block.
+inline std::int64_t packed_words(std::int64_t rows, std::int64_t cols) {
+    return rows * (cols / 64);
+}
+inline LeafPart whole(const Leaf& leaf, const LeafShape& shape) {
+    return {0, shape.m / kGroupRows, 0, leaf.layout->tiles(shape.n)};
+}
+
+}  // namespace heptad::bits

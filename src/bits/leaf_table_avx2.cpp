@@ -1,0 +1,27 @@
+// The table product with 256-bit vectors.
+#if defined(__x86_64__)
+
+#include "bits/leaf_kernels.hpp"
+#include "bits/table_kernel.hpp"
+
+namespace heptad::bits {
+namespace {
+
+using Words __attribute__((vector_size(32))) = std::uint64_t;
+struct Vector : PlainRegister<Words> {};
+
+}  // namespace
+
+void multiply_table_avx2(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
+                         std::uint64_t* c, bool accumulate) {
+    table_product<Vector, false>(shape, part, a, b, c, accumulate);
+}
+
+void multiply_table_avx2_boolean(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
+                                 const std::uint64_t* b, std::uint64_t* c, bool accumulate) {
+    table_product<Vector, true>(shape, part, a, b, c, accumulate);
+}
+
+}  // namespace heptad::bits
+
+#endif

@@ -1,0 +1,43 @@
+// The table product with 512-bit vectors; three-way sums are one instruction.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include "bits/leaf_kernels.hpp"
+#include "bits/table_kernel.hpp"
+
+namespace heptad::bits {
+namespace {
+
+struct Vector {
+    using Register = __m512i;
+    static constexpr int words = 8;
+
+    static Register load(const std::uint64_t* from) { return _mm512_loadu_si512(from); }
+    static void store(std::uint64_t* to, Register r) { _mm512_storeu_si512(to, r); }
+    static Register zero() { return _mm512_setzero_si512(); }
+    struct Xor {
+        static Register sum2(Register x, Register y) { return _mm512_xor_si512(x, y); }
+        static Register sum3(Register x, Register y, Register z) { return _mm512_ternarylogic_epi64(x, y, z, 0x96); }
+    };
+    struct Or {
+        static Register sum2(Register x, Register y) { return _mm512_or_si512(x, y); }
+        static Register sum3(Register x, Register y, Register z) { return _mm512_ternarylogic_epi64(x, y, z, 0xfe); }
+    };
+};
+
+}  // namespace
+
+void multiply_table_avx512(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
+                           std::uint64_t* c, bool accumulate) {
+    table_product<Vector, false>(shape, part, a, b, c, accumulate);
+}
+
+void multiply_table_avx512_boolean(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
+                                   const std::uint64_t* b, std::uint64_t* c, bool accumulate) {
+    table_product<Vector, true>(shape, part, a, b, c, accumulate);
+}
+
+}  // namespace heptad::bits
+
+#endif

@@ -1,0 +1,137 @@
+// Which leaves this processor can run, and which of them is the fastest.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "bits/block_layout.hpp"
+#include "bits/leaf_kernels.hpp"
+#include "bits/slab_layout.hpp"
+#include "bits/word_buffer.hpp"
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+namespace heptad::bits {
+namespace {
+
+#if defined(__aarch64__)
+bool has_sha3() {
+#if defined(__linux__)
+    constexpr unsigned long hwcap_sha3 = 1UL << 17;
+    return (getauxval(AT_HWCAP) & hwcap_sha3) != 0;
+#else
+    return false;
+#endif
+}
+#endif
+
+std::vector<Leaf> find_leaves() {
+    static const BlockLayout blocks(pack_blocks, unpack_blocks);
+    static const SlabLayout slabs_128(128);
+    std::vector<Leaf> found;
+#if defined(__x86_64__)
+    static const SlabLayout slabs_256(256), slabs_512(512);
+    __builtin_cpu_init();
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    static const BlockLayout gfni_blocks(pack_gfni, unpack_gfni);
+    if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
+        found.push_back({"gfni", &gfni_blocks, multiply_gfni, nullptr, 2500, 8});
+    }
+    if (avx512) {
+        found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean, 2500, 100});
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        found.push_back({"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, 1500, 100});
+    }
+#elif defined(__aarch64__)
+    if (has_sha3()) {
+        found.push_back({"table-sha3", &slabs_128, multiply_table_sha3, nullptr, 1000, 100});
+    }
+#endif
+    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean, 1000, 100});
+    found.push_back({"blocks", &blocks, multiply_blocks, nullptr, 100, 0});
+    return found;
+}
+
+bool can(const Leaf& leaf, Type algebra) {
+    return algebra == Type::gf2 || leaf.multiply_boolean != nullptr;
+}
+
+/// Seconds of the best of a few products of 512 x 512 x 512.
+double measure(const Leaf& leaf, Type algebra) {
+    const LeafShape shape{512, 512, 512};
+    const WordBuffer words(3 * packed_words(shape.m, shape.n));
+    const std::int64_t each = packed_words(shape.m, shape.n);
+    std::uint64_t* a = words.data();
+    std::uint64_t state = 1;
+    std::generate_n(a, 2 * each, [&] { return state = state * 6364136223846793005U + 1442695040888963407U; });
+    if (algebra == Type::boolean) {
+        // Sparse, so that rows do not fill up before the end.
+        std::transform(a, a + 2 * each, a, [](std::uint64_t word) { return word & (word >> 7) & (word << 9); });
+    }
+    const LeafProduct multiply = algebra == Type::gf2 ? leaf.multiply : leaf.multiply_boolean;
+    double best = 1e9;
+    for (int round = 0; round < 4; ++round) {
+        const auto start = std::chrono::steady_clock::now();
+        multiply(shape, whole(leaf, shape), a, a + each, a + 2 * each, false);
+        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    return best;
+}
+
+const Leaf& fastest_leaf(Type algebra) {
+    const Leaf* best = &available_leaves().front();
+    double best_s = std::numeric_limits<double>::infinity();
+    for (const Leaf& leaf : available_leaves()) {
+        if (!can(leaf, algebra) || std::string(leaf.name) == "blocks") {
+            continue;
+        }
+        const double s = measure(leaf, algebra);
+        // Two leaves may be equally fast, and the same one should be taken every time: the earlier, if it comes close.
+        if (s < 0.9 * best_s) {
+            best = &leaf;
+            best_s = s;
+        }
+    }
+    return *best;
+}
+
+}  // namespace
+
+const std::vector<Leaf>& available_leaves() {
+    static const std::vector<Leaf> leaves = find_leaves();
+    return leaves;
+}
+
+std::vector<std::string> leaf_names(Type algebra) {
+    std::vector<std::string> names;
+    for (const Leaf& leaf : available_leaves()) {
+        if (can(leaf, algebra)) {
+            names.emplace_back(leaf.name);
+        }
+    }
+    return names;
+}
+
+const Leaf& find_leaf(Type algebra, const std::string& name) {
+    if (name == "auto") {
+        static const Leaf& gf2 = fastest_leaf(Type::gf2);
+        static const Leaf& boolean = fastest_leaf(Type::boolean);
+        return algebra == Type::gf2 ? gf2 : boolean;
+    }
+    for (const Leaf& leaf : available_leaves()) {
+        if (leaf.name == name && can(leaf, algebra)) {
+            return leaf;
+        }
+    }
+    const std::vector<std::string> names = leaf_names(algebra);
+    fail(ErrorCode::usage, "'{}' is not a leaf for {} products on this processor; take auto or one of: {}", name,
+         type_name(algebra),
+         std::accumulate(names.begin() + 1, names.end(), names.front(),
+                         [](const std::string& list, const std::string& next) { return list + " " + next; }));
+}
+
+}  // namespace heptad::bits

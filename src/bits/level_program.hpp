@@ -1,0 +1,66 @@
+// One level of a product over GF(2) as straight-line programs over quarters: what is added, multiplied and added again,
+// in an order that needs one sum of A (T), one of B (S) and at most two products (Q and P) at a time. Quarters are
+// numbered 0 1 / 2 3. P3 (2) to (15); the coefficients are those of algorithms/*.alg, which a test compares.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heptad::bits {
+
+/// Where a product goes: a quarter of C (0 to 3) or a temporary.
+inline constexpr int kTemporaryQ = 4, kTemporaryP = 5;
+
+/// to ^= from, where `to` is a quarter of C or Q, and `from` is Q or P. The first one into a quarter assigns.
+struct Addition {
+    int to, from;
+};
+
+/// One product and the additions that follow it.
+struct Step {
+    unsigned a, b;  // quarters that are summed, one bit each
+    int target;
+    bool adds;  // to what the temporary holds; a quarter of C is always added to
+    std::vector<Addition> additions;
+};
+
+/// X[to] ^= X[from].
+struct Change {
+    int to, from;
+};
+
+struct LevelProgram {
+    std::string name;
+    std::vector<Step> steps;
+    /// Into the basis of the program, for A and B alike, and out of it, for C. Empty: the standard basis.
+    std::vector<Change> into, out_of;
+    /// The result comes in the basis that the operands are wanted in.
+    bool chains = false;
+};
+
+/// winograd, self-inverse, chaining.
+std::span<const LevelProgram> level_programs();
+/// Throws Error(usage), listing the names.
+const LevelProgram& find_level_program(const std::string& name);
+
+/// The quarters of C that product number `step` is part of, one bit each.
+unsigned destinations(const LevelProgram& program, std::size_t step);
+
+/// How the next sum is made in a temporary that holds the sum `held` (0: nothing) already.
+struct SumStep {
+    unsigned terms;  // quarters to read
+    bool adds;       // to what is held
+};
+SumStep sum_step(unsigned wanted, unsigned held);
+
+/// Additions and multiplications of single bits, carried out down to 1 x 1 (n = 2^levels).
+struct OperationCount {
+    std::int64_t additions = 0, multiplications = 0;
+};
+OperationCount count_operations(const LevelProgram& program, int levels);
+/// Additions of one change of basis.
+std::int64_t count_change(std::span<const Change> change, int levels);
+
+}  // namespace heptad::bits

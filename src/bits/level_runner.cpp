@@ -1,0 +1,237 @@
+#include "bits/level_runner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "bits/word_sums.hpp"
+
+namespace heptad::bits {
+namespace {
+
+/// Words of a block of each operand.
+struct BlockWords {
+    std::int64_t a, b, c;
+};
+
+BlockWords leaf_words(const LeafShape& shape) {
+    return {packed_words(shape.m, shape.k), packed_words(shape.k, shape.n), packed_words(shape.m, shape.n)};
+}
+
+/// T, S, Q and P of one level whose quarters have `words`.
+std::int64_t temporaries(const BlockWords& words) {
+    return words.a + words.b + 2 * words.c;
+}
+
+/// Temporaries of one branch: those of every level from `levels` down.
+std::int64_t branch_words(const BlockWords& leaf, int levels) {
+    std::int64_t words = 0;
+    for (int level = 0; level < levels; ++level) {
+        words += temporaries(leaf) << (2 * level);
+    }
+    return words;
+}
+
+/// Words that additions carry from one to the next while they are in the L1 cache.
+constexpr std::int64_t kChunkWords = 512;
+
+class Branch {
+public:
+    explicit Branch(const LevelJob& job) : job_(job), leaf_(leaf_words(job.shape)), sum_(word_sum()) {}
+
+    /// Blocks of 4^height leaves.
+    void product(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+                 std::uint64_t* scratch) const {
+        if (height == 0) {
+            if (job_.cancel != nullptr && job_.cancel->cancelled()) {
+                throw Error(ErrorCode::cancelled, "the product was cancelled");
+            }
+            job_.leaf->multiply(job_.shape, whole(*job_.leaf, job_.shape), a, b, c, accumulate);
+            return;
+        }
+        const int shift = 2 * (height - 1);
+        const BlockWords quarter{leaf_.a << shift, leaf_.b << shift, leaf_.c << shift};
+        std::uint64_t* sum_a = scratch;
+        std::uint64_t* sum_b = sum_a + quarter.a;
+        std::uint64_t* targets[6];
+        for (int i = 0; i < 4; ++i) {
+            targets[i] = c + i * quarter.c;
+        }
+        targets[kTemporaryQ] = sum_b + quarter.b;
+        targets[kTemporaryP] = targets[kTemporaryQ] + quarter.c;
+        std::uint64_t* deeper = targets[kTemporaryP] + quarter.c;
+        unsigned held_a = 0, held_b = 0, written = accumulate ? 0b1111 : 0;
+        for (const Step& step : job_.program->steps) {
+            const std::uint64_t* left = operand(step.a, held_a, a, quarter.a, sum_a);
+            const std::uint64_t* right = operand(step.b, held_b, b, quarter.b, sum_b);
+            const bool adds = step.target < kTemporaryQ ? ((written >> step.target) & 1) != 0 : step.adds;
+            product(height - 1, left, right, targets[step.target], adds, deeper);
+            written |= 1U << step.target;
+            add(step.additions, targets, quarter.c, written);
+        }
+    }
+
+    void sum(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words, bool adds) const {
+        sum_(to, from, count, words, adds);
+    }
+
+private:
+    /// A quarter itself, or the sum of several in `sum`, which holds the sum `held` and is changed into the wanted one.
+    const std::uint64_t* operand(unsigned wanted, unsigned& held, const std::uint64_t* blocks, std::int64_t words,
+                                 std::uint64_t* sum) const {
+        if (std::popcount(wanted) == 1) {
+            return blocks + std::countr_zero(wanted) * words;
+        }
+        const SumStep step = sum_step(wanted, held);
+        const std::uint64_t* from[4];
+        int count = 0;
+        for (int i = 0; i < 4; ++i) {
+            if (((step.terms >> i) & 1) != 0) {
+                from[count++] = blocks + i * words;
+            }
+        }
+        sum_(sum, from, count, words, step.adds);
+        held = wanted;
+        return sum;
+    }
+
+    void add(const std::vector<Addition>& additions, std::uint64_t* const* targets, std::int64_t words,
+             unsigned& written) const {
+        for (std::int64_t from = 0; from < words && !additions.empty(); from += kChunkWords) {
+            const std::int64_t count = std::min(kChunkWords, words - from);
+            unsigned known = written;
+            for (const Addition& addition : additions) {
+                const std::uint64_t* source = targets[addition.from] + from;
+                sum_(targets[addition.to] + from, &source, 1, count, ((known >> addition.to) & 1) != 0);
+                known |= 1U << addition.to;
+            }
+        }
+        for (const Addition& addition : additions) {
+            written |= 1U << addition.to;
+        }
+    }
+
+    const LevelJob& job_;
+    BlockWords leaf_;
+    WordSum sum_;
+};
+
+/// Scratch memory of the tasks that run at one time.
+class Slots {
+public:
+    Slots(std::uint64_t* memory, std::int64_t words, int count) {
+        for (int i = 0; i < count; ++i) {
+            free_.push_back(memory + i * words);
+        }
+    }
+    std::uint64_t* take() {
+        const std::lock_guard lock(mutex_);
+        std::uint64_t* slot = free_.back();
+        free_.pop_back();
+        return slot;
+    }
+    void give_back(std::uint64_t* slot) {
+        const std::lock_guard lock(mutex_);
+        free_.push_back(slot);
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::uint64_t*> free_;
+};
+
+/// The blocks that are marked at every level: the Kronecker product of the marks. masks[0] is the topmost level's.
+std::vector<std::int64_t> marked_blocks(const std::vector<unsigned>& masks) {
+    std::vector<std::int64_t> blocks{0};
+    for (const unsigned mask : masks) {
+        std::vector<std::int64_t> next;
+        for (const std::int64_t block : blocks) {
+            for (int i = 0; i < 4; ++i) {
+                if (((mask >> i) & 1) != 0) {
+                    next.push_back(4 * block + i);
+                }
+            }
+        }
+        blocks = std::move(next);
+    }
+    return blocks;
+}
+
+/// The sum of the marked blocks: a block itself where it is the only one.
+const std::uint64_t* sum_of(const Branch& branch, const std::vector<std::int64_t>& blocks, const std::uint64_t* all,
+                            std::int64_t words, std::uint64_t* sum) {
+    if (blocks.size() == 1) {
+        return all + blocks[0] * words;
+    }
+    const std::uint64_t* from[kMostTerms];
+    std::transform(blocks.begin(), blocks.end(), from, [&](std::int64_t block) { return all + block * words; });
+    branch.sum(sum, from, static_cast<int>(blocks.size()), words, false);
+    return sum;
+}
+
+/// Words of T, S, Q of a task and of the branch below it.
+std::int64_t task_words(const LevelJob& job) {
+    const BlockWords leaf = leaf_words(job.shape);
+    const int height = job.levels - job.task_levels;
+    return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(leaf, height);
+}
+
+void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+               std::uint64_t* scratch) {
+    const Branch branch(job);
+    const int height = job.levels - job.task_levels;
+    const BlockWords leaf = leaf_words(job.shape);
+    const BlockWords block{leaf.a << (2 * height), leaf.b << (2 * height), leaf.c << (2 * height)};
+    const std::int64_t blocks = std::int64_t{1} << (2 * job.task_levels);
+    ThreadPool& pool = shared_pool(job.threads);
+    if (!accumulate) {
+        pool.run(blocks, [&](std::int64_t i) { std::fill_n(c + i * block.c, block.c, 0); });
+    }
+    Slots slots(scratch, task_words(job), job.threads);
+    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
+    const auto products = static_cast<std::int64_t>(job.program->steps.size());
+    std::int64_t tasks = 1;
+    for (int level = 0; level < job.task_levels; ++level) {
+        tasks *= products;
+    }
+    pool.run(tasks, [&](std::int64_t task) {
+        std::vector<unsigned> of_a, of_b, of_c;
+        for (std::int64_t unit = tasks / products; unit > 0; unit /= products) {
+            const auto step = static_cast<std::size_t>(task / unit % products);
+            of_a.push_back(job.program->steps[step].a);
+            of_b.push_back(job.program->steps[step].b);
+            of_c.push_back(destinations(*job.program, step));
+        }
+        std::uint64_t* slot = slots.take();
+        std::uint64_t* sum_b = slot + block.a;
+        std::uint64_t* result = sum_b + block.b;
+        const std::uint64_t* left = sum_of(branch, marked_blocks(of_a), a, block.a, slot);
+        const std::uint64_t* right = sum_of(branch, marked_blocks(of_b), b, block.b, sum_b);
+        branch.product(height, left, right, result, false, result + block.c);
+        const std::uint64_t* source = result;
+        for (const std::int64_t to : marked_blocks(of_c)) {
+            const std::lock_guard lock(locks[static_cast<std::size_t>(to)]);
+            branch.sum(c + to * block.c, &source, 1, block.c, true);
+        }
+        slots.give_back(slot);
+    });
+}
+
+}  // namespace
+
+std::int64_t scratch_words(const LevelJob& job) {
+    return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(leaf_words(job.shape), job.levels);
+}
+
+void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+                std::uint64_t* scratch) {
+    if (job.task_levels > 0) {
+        run_tasks(job, a, b, c, accumulate, scratch);
+    } else {
+        Branch(job).product(job.levels, a, b, c, accumulate, scratch);
+    }
+}
+
+}  // namespace heptad::bits

@@ -1,0 +1,153 @@
+#include "check/verify_bits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <random>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/splitmix.hpp"
+#include "base/thread_pool.hpp"
+#include "bits/bit_words.hpp"
+#include "check/sampled_rows.hpp"
+
+namespace heptad {
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+/// Columns whose tables are made together: 512 tables of 256 words, which an L2 cache holds.
+constexpr std::int64_t kTableColumns = 4096;
+constexpr std::int64_t kRowsPerTask = 64;
+
+/// sums[i] ^= the x[j] with v(i, j) = 1: 64 products of the matrix with a vector at once. Eight columns at a time, by a
+/// table of the 256 sums of their x.
+void add_product(const ConstBitView& v, const Words& x, Words& sums, ThreadPool& pool) {
+    Words tables(static_cast<std::size_t>(kTableColumns / 8 * 256));
+    for (std::int64_t first = 0; first < v.cols; first += kTableColumns) {
+        const std::int64_t cols = std::min(kTableColumns, v.cols - first);
+        for (std::int64_t group = 0; group < ceil_div(cols, 8); ++group) {
+            std::uint64_t* table = tables.data() + group * 256;
+            table[0] = 0;
+            for (std::int64_t bit = 0; bit < 8; ++bit) {
+                const std::int64_t column = first + 8 * group + bit;
+                const std::uint64_t term = column < v.cols ? x[static_cast<std::size_t>(column)] : 0;
+                for (std::int64_t entry = 0; entry < std::int64_t{1} << bit; ++entry) {
+                    table[(std::int64_t{1} << bit) + entry] = table[entry] ^ term;
+                }
+            }
+        }
+        pool.run(ceil_div(v.rows, kRowsPerTask), [&](std::int64_t task) {
+            const std::int64_t last = std::min(v.rows, (task + 1) * kRowsPerTask);
+            for (std::int64_t i = task * kRowsPerTask; i < last; ++i) {
+                std::uint64_t sum = 0;
+                for (std::int64_t w = 0; w < bits::words_of(cols); ++w) {
+                    const std::uint64_t word = bits::load_word(v, i, first / bits::kWordBits + w);
+                    const std::uint64_t* table = tables.data() + w * 8 * 256;
+                    for (std::int64_t byte = 0; byte < 8; ++byte) {
+                        // A byte beyond the last column is zero, and entry 0 of any table too.
+                        const std::uint64_t entry = (word >> (8 * byte)) & 0xff;
+                        sum ^= entry != 0 ? table[byte * 256 + static_cast<std::int64_t>(entry)] : 0;
+                    }
+                }
+                sums[static_cast<std::size_t>(i)] ^= sum;
+            }
+        });
+    }
+}
+
+VerifyResult verify_gf2(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
+                        const std::optional<ConstBitView>& c0, std::uint64_t seed, ThreadPool& pool) {
+    Words x(static_cast<std::size_t>(b.cols)), bx(static_cast<std::size_t>(b.rows)),
+        difference(static_cast<std::size_t>(a.rows));
+    for (std::int64_t j = 0; j < b.cols; ++j) {
+        x[static_cast<std::size_t>(j)] = splitmix_word(seed, j);
+    }
+    add_product(b, x, bx, pool);
+    add_product(a, bx, difference, pool);
+    add_product(c, x, difference, pool);
+    if (c0) {
+        add_product(*c0, x, difference, pool);
+    }
+    VerifyResult result;
+    result.miss_chance = 0x1p-64;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        const std::uint64_t word = difference[static_cast<std::size_t>(i)];
+        result.residual += std::popcount(word);
+        if (word != 0 && result.bad_row < 0) {
+            result.bad_row = i;
+        }
+    }
+    if (result.bad_row >= 0) {
+        result.verdict = Verdict::failed;
+        result.explanation =
+            fmt::format("row {} of C is wrong: it differs from A * B in a product with random vectors", result.bad_row);
+    } else {
+        result.explanation = "C agrees with A * B in products with 64 random vectors";
+    }
+    return result;
+}
+
+VerifyResult verify_boolean(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
+                            const std::optional<ConstBitView>& c0, std::uint64_t seed, const VerifyOptions& options,
+                            ThreadPool& pool) {
+    const std::int64_t words = bits::words_of(b.cols);
+    const double per_row = static_cast<double>(a.cols) * static_cast<double>(words);
+    const std::vector<std::int64_t> rows =
+        check::draw_rows(c.rows, check::rows_to_draw(c.rows, per_row, options), seed);
+    std::mutex mutex;
+    check::RowDifferences found;
+    pool.run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t task) {
+        if (options.cancel.cancelled()) {
+            fail(ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified", a.rows, a.cols,
+                 b.cols);
+        }
+        const std::int64_t i = rows[static_cast<std::size_t>(task)];
+        Words sum(static_cast<std::size_t>(words));
+        for (std::int64_t k = 0; k < a.cols; ++k) {
+            for (std::int64_t w = 0; a(i, k) && w < words; ++w) {
+                sum[static_cast<std::size_t>(w)] |= bits::load_word(b, k, w);
+            }
+        }
+        std::int64_t wrong = 0, first = -1;
+        for (std::int64_t w = 0; w < words; ++w) {
+            const std::uint64_t added = c0 ? bits::load_word(*c0, i, w) : 0;
+            const std::uint64_t differing = (sum[static_cast<std::size_t>(w)] | added) ^ bits::load_word(c, i, w);
+            first = differing != 0 && first < 0 ? w * bits::kWordBits + std::countr_zero(differing) : first;
+            wrong += std::popcount(differing);
+        }
+        if (wrong > 0) {
+            const std::lock_guard lock(mutex);
+            found.wrong += wrong;
+            if (found.bad_row < 0 || i < found.bad_row) {
+                found.bad_row = i;
+                found.bad_col = first;
+            }
+        }
+    });
+    return check::conclude_rows(found, static_cast<std::int64_t>(rows.size()), c.rows);
+}
+
+}  // namespace
+
+VerifyResult verify_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
+                         const std::optional<ConstBitView>& c0, const VerifyOptions& options) {
+    const bool fits = a.cols == b.rows && c.rows == a.rows && c.cols == b.cols;
+    if (!fits || (c0 && (c0->rows != c.rows || c0->cols != c.cols))) {
+        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}; these do not make a product C = A * B{}",
+             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols, fits ? " + C0" : "");
+    }
+    const std::uint64_t seed =
+        options.seed ? *options.seed : std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+    ThreadPool& pool = shared_pool(options.threads > 0 ? options.threads : available_cores());
+    VerifyResult result =
+        algebra == Type::gf2 ? verify_gf2(a, b, c, c0, seed, pool) : verify_boolean(a, b, c, c0, seed, options, pool);
+    result.seed = seed;
+    return result;
+}
+
+}  // namespace heptad

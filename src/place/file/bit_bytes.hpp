@@ -1,0 +1,45 @@
+// A row of bits as bytes with the first column in the highest bit, as PBM, PNG and numpy.packbits have it.
+#pragma once
+
+#include <cstdint>
+
+#include "bits/bit_words.hpp"
+
+namespace heptad {
+
+inline std::int64_t packed_row_bytes(std::int64_t cols) {
+    return cols / 8 + (cols % 8 != 0 ? 1 : 0);
+}
+
+/// Each byte's bits in the opposite order.
+constexpr std::uint64_t reversed_bytes(std::uint64_t x) {
+    x = ((x >> 1) & 0x5555555555555555U) | ((x & 0x5555555555555555U) << 1);
+    x = ((x >> 2) & 0x3333333333333333U) | ((x & 0x3333333333333333U) << 2);
+    return ((x >> 4) & 0x0f0f0f0f0f0f0f0fU) | ((x & 0x0f0f0f0f0f0f0f0fU) << 4);
+}
+
+/// Bits of the last byte beyond the last column are ignored.
+inline void load_packed_row(const std::uint8_t* bytes, const BitView& to, std::int64_t row) {
+    const std::int64_t count = packed_row_bytes(to.cols);
+    for (std::int64_t w = 0; w < bits::words_of(to.cols); ++w) {
+        std::uint64_t word = 0;
+        for (std::int64_t i = 0; i < 8 && 8 * w + i < count; ++i) {
+            word |= std::uint64_t{bytes[8 * w + i]} << (8 * i);
+        }
+        bits::store_word<bits::Store::assign>(to, row, w, reversed_bytes(word));
+    }
+}
+
+/// `invert`: ones become zeros, also in the bits beyond the last column.
+inline void store_packed_row(const ConstBitView& from, std::int64_t row, std::uint8_t* bytes, bool invert = false) {
+    const std::int64_t count = packed_row_bytes(from.cols);
+    for (std::int64_t w = 0; w < bits::words_of(from.cols); ++w) {
+        const std::uint64_t bits = bits::load_word(from, row, w);
+        const std::uint64_t word = reversed_bytes(invert ? ~bits : bits);
+        for (std::int64_t i = 0; i < 8 && 8 * w + i < count; ++i) {
+            bytes[8 * w + i] = static_cast<std::uint8_t>(word >> (8 * i));
+        }
+    }
+}
+
+}  // namespace heptad

@@ -1,0 +1,231 @@
+// Products of views over GF(2) and for booleans: every algorithm, leaf, number of levels and threads equals the
+// definition bit for bit, and nothing outside the window of C is written.
+#include <gtest/gtest.h>
+
+#include "bits/bit_product.hpp"
+#include "bits/bit_test_matrices.hpp"
+
+namespace {
+
+using namespace heptad;
+using namespace heptad::bits;
+using heptad::test::BitWindow;
+using heptad::test::product_by_definition;
+
+#if defined(HEPTAD_REDUCED_TESTS)
+constexpr int kRandomShapes = 100;
+#else
+constexpr int kRandomShapes = 10000;
+#endif
+
+BitOptions options_of(const std::string& algorithm, int levels, const std::string& leaf = "auto") {
+    BitOptions options;
+    options.algorithm = algorithm;
+    options.levels = levels;
+    options.leaf = leaf;
+    return options;
+}
+
+/// C = A*B and C ^= A*B in windows, against `expected`.
+void check(Type algebra, const BitWindow& a, const BitWindow& b, const BitMatrix& expected, const BitOptions& options,
+           int threads, std::mt19937_64& random) {
+    const BitWindow c(expected.rows(), expected.cols(), random);
+    multiply_bits(algebra, a.view(), b.view(), c.view(), false, options, {threads});
+    const auto told = [&] {
+        return make_bit_plan(algebra, {a.view().rows, a.view().cols, b.view().cols}, options, threads).to_string();
+    };
+    ASSERT_TRUE(c.view() == expected.view()) << told();
+    ASSERT_TRUE(c.outside_untouched()) << told();
+    const BitWindow sum(expected.rows(), expected.cols(), random);
+    const BitMatrix old = BitMatrix::copy_of(sum.view());
+    multiply_bits(algebra, a.view(), b.view(), sum.view(), true, options, {threads});
+    ASSERT_TRUE(sum.outside_untouched()) << told();
+    for (std::int64_t i = 0; i < expected.rows(); ++i) {
+        for (std::int64_t j = 0; j < expected.cols(); ++j) {
+            const bool added = algebra == Type::gf2 ? old(i, j) != expected(i, j) : old(i, j) || expected(i, j);
+            ASSERT_EQ(sum.view()(i, j), added) << told() << " at " << i << " " << j;
+        }
+    }
+}
+
+struct Shape {
+    std::int64_t m, k, n;
+};
+
+TEST(BitProduct, all_algorithms_agree_on_awkward_shapes) {
+    std::mt19937_64 random(1);
+    for (const auto& [m, k, n] : {Shape{1, 128, 128},
+                                  {3, 131, 257},
+                                  {21, 171, 31},
+                                  {193, 65, 65},
+                                  {1, 1, 1},
+                                  {64, 63, 65},
+                                  {131, 131, 131},
+                                  {65, 64, 63},
+                                  {300, 1, 300}}) {
+        const BitWindow a(m, k, random), b(k, n, random);
+        const BitMatrix expected = product_by_definition(Type::gf2, a.view(), b.view());
+        for (const std::string& leaf : leaf_names(Type::gf2)) {
+            check(Type::gf2, a, b, expected, options_of("classical", -1, leaf), 1, random);
+            for (const LevelProgram& program : level_programs()) {
+                for (const int levels : {1, 2, 3}) {
+                    check(Type::gf2, a, b, expected, options_of(program.name, levels, leaf), 1, random);
+                }
+            }
+        }
+    }
+}
+
+TEST(BitProduct, tasks_on_several_threads_agree) {
+    std::mt19937_64 random(2);
+    const BitWindow a(257, 300, random), b(300, 520, random);
+    const BitMatrix expected = product_by_definition(Type::gf2, a.view(), b.view());
+    for (const LevelProgram& program : level_programs()) {
+        for (const int threads : {2, 3, 20}) {
+            for (const int levels : {0, 1, 2, 3, 4}) {
+                check(Type::gf2, a, b, expected, options_of(program.name, levels), threads, random);
+            }
+        }
+    }
+}
+
+TEST(BitProduct, large_shapes_agree_with_the_classical_leaf) {
+    std::mt19937_64 random(3);
+    for (const auto& [m, k, n] : {Shape{1025, 1025, 1025}, {4096, 3528, 4096}}) {
+        const BitMatrix a = BitMatrix::random(m, k, random()), b = BitMatrix::random(k, n, random());
+        const BitMatrix expected = product_by_definition(Type::gf2, a, b);
+        for (const LevelProgram& program : level_programs()) {
+            for (const int levels : {-1, 2}) {
+                BitMatrix c(m, n);
+                multiply_bits(Type::gf2, a, b, c.view(), false, options_of(program.name, levels), {2});
+                EXPECT_TRUE(c == expected) << program.name << " " << levels;
+            }
+        }
+    }
+}
+
+TEST(BitProduct, random_shapes_algorithms_and_levels) {
+    std::mt19937_64 random(4);
+    const std::vector<std::string> leaves = leaf_names(Type::gf2);
+    for (int round = 0; round < kRandomShapes; ++round) {
+        const auto size = [&] { return static_cast<std::int64_t>(1 + random() % (random() % 16 == 0 ? 260 : 70)); };
+        const std::int64_t m = size(), k = size(), n = size();
+        const BitMatrix a = BitMatrix::random(m, k, random()), b = BitMatrix::random(k, n, random());
+        const LevelProgram& program = level_programs()[random() % 3];
+        BitOptions options = options_of(program.name, static_cast<int>(random() % 4), leaves[random() % leaves.size()]);
+        BitMatrix c(m, n);
+        multiply_bits(Type::gf2, a, b, c.view(), false, options, {1});
+        ASSERT_TRUE(c == product_by_definition(Type::gf2, a, b)) << m << " " << k << " " << n << " " << program.name;
+    }
+}
+
+TEST(BitProduct, boolean_equals_definition) {
+    std::mt19937_64 random(5);
+    for (const auto& [m, k, n] : {Shape{1, 1, 1}, {3, 131, 257}, {193, 65, 65}, {300, 700, 600}, {64, 2100, 90}}) {
+        for (const double density : {0.005, 0.03, 0.5, 1.0}) {
+            const BitWindow a(m, k, random, density), b(k, n, random, density);
+            const BitMatrix expected = product_by_definition(Type::boolean, a.view(), b.view());
+            for (const std::string& leaf : leaf_names(Type::boolean)) {
+                for (const int threads : {1, 3}) {
+                    check(Type::boolean, a, b, expected, options_of("auto", -1, leaf), threads, random);
+                }
+            }
+        }
+    }
+}
+
+TEST(BitProduct, empty_sizes) {
+    BitMatrix c = BitMatrix::random(5, 7, 1);
+    const BitMatrix old = c;
+    multiply_bits(Type::gf2, BitMatrix(5, 0), BitMatrix(0, 7), c.view(), true, {}, {1});
+    EXPECT_TRUE(c == old);
+    multiply_bits(Type::gf2, BitMatrix(5, 0), BitMatrix(0, 7), c.view(), false, {}, {1});
+    EXPECT_EQ(count_ones(c), 0);
+    BitMatrix none(0, 7);
+    multiply_bits(Type::boolean, BitMatrix(0, 3), BitMatrix(3, 7), none.view(), false, {}, {2});
+}
+
+TEST(BitProduct, what_cannot_be_meant_is_refused) {
+    const BitMatrix a(3, 4), b(4, 5);
+    BitMatrix c(3, 5), square(200, 200);
+    const auto code = [&](auto&& call) {
+        try {
+            call();
+        } catch (const Error& error) {
+            return static_cast<int>(error.code());
+        }
+        return 0;
+    };
+    const BitContext one{1};
+    EXPECT_EQ(code([&] { multiply_bits(Type::f32, a, b, c.view(), false, {}, one); }), 2);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, a, c.view(), false, {}, one); }), 3);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, b, c.view(), false, options_of("strassen", 1), one); }), 2);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, b, c.view(), false, options_of("classical", 1), one); }), 2);
+    EXPECT_EQ(code([&] { multiply_bits(Type::boolean, a, b, c.view(), false, options_of("auto", 1), one); }), 2);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, b, c.view(), false, options_of("auto", 99), one); }), 2);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, b, c.view(), false, options_of("auto", 1, "none"), one); }), 2);
+    const BitView s = square.view();
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, s, BitMatrix(200, 200), s, false, {}, one); }), 3);
+    EXPECT_EQ(code([&] {
+                  multiply_bits(Type::gf2, s.block(0, 0, 50, 50), s.block(0, 50, 50, 50), s.block(0, 99, 50, 50), false,
+                                {}, one);
+              }),
+              3);
+    // Side by side in the same rows is fine.
+    EXPECT_EQ(code([&] {
+                  multiply_bits(Type::gf2, s.block(0, 0, 50, 50), s.block(0, 50, 50, 50), s.block(0, 100, 50, 50),
+                                false, {}, one);
+              }),
+              0);
+    ConstBitView bad = a;
+    bad.offset = 64;
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, bad, b, c.view(), false, {}, one); }), 3);
+    bad = a;
+    bad.words = nullptr;
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, bad, b, c.view(), false, {}, one); }), 3);
+    bad = a;
+    bad.stride = 0;
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, bad, b, c.view(), false, {}, one); }), 3);
+}
+
+TEST(BitProduct, a_set_token_cancels) {
+    const CancelToken token;
+    token.cancel();
+    const BitMatrix a(300, 300);
+    BitMatrix c(300, 300);
+    for (const int levels : {0, 1}) {
+        for (const int threads : {1, 2}) {
+            EXPECT_THROW(multiply_bits(Type::gf2, a, a, c.view(), false, options_of("auto", levels), {threads, &token}),
+                         Error);
+        }
+    }
+}
+
+TEST(BitPlan, prints_parse_back) {
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        for (const std::int64_t n : {100, 3000}) {
+            const BitPlan plan = make_bit_plan(algebra, {n, n + 1, n + 2}, {}, 2);
+            EXPECT_EQ(parse_bit_plan(plan.to_string()).to_string(), plan.to_string());
+        }
+    }
+    for (const char* text :
+         {"", "bits", "bits gf2 1 2", "bits gf2 1 2 3 algorithm classical levels -1 leaf table 1 threads 1",
+          "bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1",
+          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1"}) {
+        EXPECT_THROW(parse_bit_plan(text), Error) << text;
+    }
+    const BitMatrix a(3, 4), b(4, 5);
+    BitMatrix c(3, 5);
+    EXPECT_THROW(multiply_bits(make_bit_plan(Type::gf2, {3, 4, 6}, {}, 1), a, b, c.view(), false, nullptr), Error);
+}
+
+TEST(BitPlan, levels_come_with_size) {
+    const BitOptions options = options_of("auto", -1);
+    EXPECT_EQ(make_bit_plan(Type::gf2, {500, 500, 500}, options, 1).levels, 0);
+    EXPECT_GE(make_bit_plan(Type::gf2, {16384, 16384, 16384}, options, 1).levels, 2);
+    EXPECT_EQ(make_bit_plan(Type::gf2, {16384, 100, 16384}, options, 1).levels, 0);
+    EXPECT_EQ(make_bit_plan(Type::boolean, {16384, 16384, 16384}, options, 1).levels, 0);
+    EXPECT_THROW(make_bit_plan(Type::gf2, {std::int64_t{1} << 40, 1, std::int64_t{1} << 40}, options, 1), Error);
+}
+
+}  // namespace

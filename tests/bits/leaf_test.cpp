@@ -1,0 +1,138 @@
+// Every leaf that this processor can run, against the definition; layouts, parts, accumulation.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "bits/bit_test_matrices.hpp"
+#include "bits/interleave.hpp"
+#include "bits/leaf.hpp"
+
+namespace {
+
+using namespace heptad;
+using namespace heptad::bits;
+
+struct Packed {
+    PackedShape shape;
+    std::vector<std::uint64_t> words;
+
+    Packed(const Leaf& leaf, Role role, std::int64_t rows, std::int64_t cols, const ConstBitView& view, int levels = 0)
+        : shape{role, rows, cols, levels}, words(static_cast<std::size_t>(shape.words()), ~std::uint64_t{0}) {
+        pack(*leaf.layout, shape, view, {}, words.data(), shared_pool(1));
+    }
+    BitMatrix unpacked(const Leaf& leaf, std::int64_t rows, std::int64_t cols) {
+        BitMatrix result(rows, cols);
+        unpack(*leaf.layout, shape, words.data(), {}, result.view(), Store::assign, shared_pool(1));
+        return result;
+    }
+};
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& leaf) {
+    std::string name = leaf.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+class EveryLeaf : public ::testing::TestWithParam<std::string> {
+protected:
+    static const Leaf& leaf() { return find_leaf(Type::gf2, GetParam()); }
+};
+
+TEST_P(EveryLeaf, packing_and_unpacking_is_the_identity_in_every_role) {
+    for (const Role role : {Role::left, Role::right, Role::result}) {
+        for (const int levels : {0, 1, 2}) {
+            const BitMatrix m = BitMatrix::random(150, 1600, 3);
+            Packed packed(leaf(), role, 64, 512, m, levels);
+            const std::int64_t rows = std::min<std::int64_t>(150, 64 << levels);
+            const std::int64_t cols = std::min<std::int64_t>(1600, 512 << levels);
+            EXPECT_TRUE(packed.unpacked(leaf(), rows, cols).view() == m.view().block(0, 0, rows, cols));
+        }
+    }
+}
+
+TEST_P(EveryLeaf, changing_roles_keeps_the_bits) {
+    const BitMatrix m = BitMatrix::random(100, 1000, 4);
+    for (const Role from : {Role::left, Role::right, Role::result}) {
+        for (const Role to : {Role::left, Role::right, Role::result}) {
+            Packed source(leaf(), from, 64, 512, m, 1), target(leaf(), to, 64, 512, BitMatrix(1, 1), 1);
+            repack(*leaf().layout, source.shape, source.words.data(), target.shape, target.words.data(),
+                   shared_pool(1));
+            EXPECT_TRUE(target.unpacked(leaf(), 100, 1000) == m);
+        }
+    }
+}
+
+TEST_P(EveryLeaf, product_equals_definition_for_every_width_and_accumulates) {
+    const std::int64_t unit = leaf().layout->column_unit();
+    for (const std::int64_t m : {32, 96}) {
+        for (const std::int64_t k : {64, 192, 1088, 2112}) {
+            for (std::int64_t n = unit; n <= 1024 + unit; n += unit) {
+                const LeafShape shape{m, k, n};
+                const BitMatrix a = BitMatrix::random(m, k, 1), b = BitMatrix::random(k, n, 2);
+                const BitMatrix expected = test::product_by_definition(Type::gf2, a, b);
+                const Packed left(leaf(), Role::left, m, k, a), right(leaf(), Role::right, k, n, b);
+                Packed result(leaf(), Role::result, m, n, BitMatrix(1, 1));
+                std::fill(result.words.begin(), result.words.end(), ~std::uint64_t{0});  // must not be read
+                leaf().multiply(shape, whole(leaf(), shape), left.words.data(), right.words.data(), result.words.data(),
+                                false);
+                ASSERT_TRUE(result.unpacked(leaf(), m, n) == expected) << m << " " << k << " " << n;
+                leaf().multiply(shape, whole(leaf(), shape), left.words.data(), right.words.data(), result.words.data(),
+                                true);
+                ASSERT_EQ(count_ones(result.unpacked(leaf(), m, n)), 0) << "C ^= AB twice";
+            }
+        }
+    }
+}
+
+TEST_P(EveryLeaf, parts_write_nothing_else) {
+    const LeafShape shape{128, 128, 1536};
+    const BitMatrix a = BitMatrix::random(128, 128, 1), b = BitMatrix::random(128, 1536, 2);
+    const Packed left(leaf(), Role::left, 128, 128, a), right(leaf(), Role::right, 128, 1536, b);
+    Packed result(leaf(), Role::result, 128, 1536, BitMatrix(1, 1));
+    const LeafPart part{1, 3, 1, 2};
+    leaf().multiply(shape, part, left.words.data(), right.words.data(), result.words.data(), false);
+    const BitMatrix expected = test::product_by_definition(Type::gf2, a, b);
+    const BitMatrix found = result.unpacked(leaf(), 128, 1536);
+    const std::int64_t tile_cols = leaf().layout->tile_words() * 64;
+    for (std::int64_t i = 0; i < 128; ++i) {
+        for (std::int64_t j = 0; j < 1536; ++j) {
+            const bool inside = i >= 32 && i < 96 && j >= tile_cols && j < 2 * tile_cols;
+            ASSERT_EQ(found(i, j), inside && expected(i, j)) << i << " " << j;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Leaves, EveryLeaf, ::testing::ValuesIn(leaf_names(Type::gf2)), test_name);
+
+class EveryBooleanLeaf : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryBooleanLeaf, product_equals_definition_at_every_density) {
+    const Leaf& leaf = find_leaf(Type::boolean, GetParam());
+    const LeafShape shape{96, 2048, 1024};
+    for (const double density : {0.0, 0.001, 0.02, 0.5, 1.0}) {
+        const BitMatrix a = BitMatrix::random(96, 2048, 1, density);
+        // 900 columns: those beyond can never be reached, and rows must be found full all the same.
+        const BitMatrix b = BitMatrix::random(2048, 900, 2, density);
+        const BitMatrix expected = test::product_by_definition(Type::boolean, a, b);
+        const Packed left(leaf, Role::left, 96, 2048, a), right(leaf, Role::right, 2048, 1024, b);
+        Packed result(leaf, Role::result, 96, 1024, BitMatrix(1, 1));
+        std::fill(result.words.begin(), result.words.end(), ~std::uint64_t{0});
+        leaf.multiply_boolean(shape, whole(leaf, shape), left.words.data(), right.words.data(), result.words.data(),
+                              false);
+        ASSERT_TRUE(result.unpacked(leaf, 96, 900) == expected) << density;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Leaves, EveryBooleanLeaf, ::testing::ValuesIn(leaf_names(Type::boolean)), test_name);
+
+TEST(FindLeaf, unknown_name_is_answered_with_the_list) {
+    try {
+        find_leaf(Type::boolean, "blocks");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::usage);
+        EXPECT_NE(std::string(error.what()).find("table"), std::string::npos);
+    }
+}
+
+}  // namespace
