@@ -7,6 +7,7 @@
 
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
+#include "plan/predict.hpp"
 #include "plan/problem.hpp"
 
 namespace heptad {
@@ -34,8 +35,5 @@ ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, con
 /// Throws Error(input) unless the plan is one that plan_with_levels could have made: a plan that was edited by hand
 /// must not lead the runner beyond a matrix or its workspace.
 void check_plan(const ProductPlan& plan);
-
-/// Seconds that the plan will take.
-double predict_seconds(const ProductPlan& plan, const Machine& machine);
 
 }  // namespace heptad

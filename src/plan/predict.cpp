@@ -1,0 +1,98 @@
+#include "plan/predict.hpp"
+
+#include "algorithm/catalogue.hpp"
+#include "plan/level_layout.hpp"
+#include "plan/settle_levels.hpp"
+
+namespace heptad {
+namespace {
+
+/// Seconds of the parts peeled off: the rest of k for the core, the last rows, the last columns.
+double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
+    // cuBLAS is that much slower on products a few rows thin (measured on an H200, n = 8191 and 16383).
+    const double thin = plan.backend == "cuda" ? 25 : 1;
+    double seconds = 0;
+    const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+        if (m > 0 && k > 0 && n > 0) {
+            seconds += thin * leaf_seconds(machine, plan.fringe_leaf, plan.type, m, k, n);
+        }
+    };
+    add(plan.core_m, plan.k - plan.core_k, plan.core_n);
+    add(plan.m - plan.core_m, plan.k, plan.n);
+    add(plan.core_m, plan.k, plan.n - plan.core_n);
+    return seconds;
+}
+
+}  // namespace
+
+bool rows_are_misaligned(const ProductPlan& plan) {
+    constexpr std::int64_t kRowAlignment = 16;
+    const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
+    return plan.k * element % kRowAlignment != 0 || plan.n * element % kRowAlignment != 0;
+}
+
+bool are_leaves_alone(const ProductPlan& plan) {
+    return plan.levels.empty() || plan.levels.back().mode == LevelMode::serial;
+}
+
+/// On a device the rows of A, B and C as the caller has them may be slow to multiply; blocks in workspace are not.
+double alignment_factor(const ProductPlan& plan, const Machine& machine) {
+    const bool from_workspace = !plan.levels.empty() && level_storage(plan, plan.levels.size() - 1).batched;
+    if (plan.backend != "cuda" || from_workspace || plan.extended) {
+        return 1;
+    }
+    return rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, plan.type) : 1;
+}
+
+double predict_seconds(const ProductPlan& plan, const Machine& machine) {
+    const LeafSize leaf = leaf_size(plan);
+    double seconds = static_cast<double>(leaf.count) *
+                     leaf_seconds(machine, plan.leaf, leaf_type(plan), leaf.m, leaf.k, leaf.n,
+                                  are_leaves_alone(plan) ? LeafUse::whole_product : LeafUse::below_levels) *
+                     alignment_factor(plan, machine);
+    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    if (plan.extended) {  // each matrix is read and written once
+        seconds +=
+            traffic_bytes({2, 2, 2, 0, false}, block, plan.type) / machine.combine_bytes_per_s + 5 * machine.call_s;
+    }
+    if (plan.levels.empty()) {
+        return seconds;
+    }
+    double count = 1;
+    double bytes = 0;
+    double passes = 0;
+    const std::vector<std::vector<LevelEntry>> entries = level_entries(plan);
+    LevelEntry entry = entries.front().back();  // adding to C, if it may be asked for
+    const auto element = static_cast<double>(element_bytes(plan.type));
+    const auto operands = [&](const BlockSize& b) {
+        return (static_cast<double>(b.m) * static_cast<double>(b.k) +
+                static_cast<double>(b.k) * static_cast<double>(b.n)) *
+               element;
+    };
+    if (plan.change_basis) {  // read and write every operand and the result once per level
+        bytes += 2 * static_cast<double>(plan.levels.size()) *
+                 (operands(block) + static_cast<double>(block.m) * static_cast<double>(block.n) * element);
+    }
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        const LevelPlan& level = plan.levels[depth];
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
+        const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
+        bytes += count * traffic_bytes(cost, block, plan.type);
+        passes += count * cost.passes;
+        const bool operands_die = entry.operands_die && level.mode == LevelMode::serial &&
+                                  level_schedule(level, plan.change_basis, entry).operands_die;
+        entry = {cost.adds_products, operands_die};
+        count *= algorithm.rank();
+    }
+    seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s;
+    seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
+    const bool watched_in_passes = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel &&
+                                   !plan.change_basis && !plan.scaled_sums;
+    if (is_float(plan.type) && !watched_in_passes) {
+        seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
+    }
+    return seconds;
+}
+
+}  // namespace heptad

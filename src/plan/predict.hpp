@@ -1,0 +1,19 @@
+// The cost model: seconds of a plan from the rates of a machine.
+#pragma once
+
+#include "plan/machine.hpp"
+#include "plan/plan.hpp"
+
+namespace heptad {
+
+/// Rows of A, B or C that do not begin on 16-byte boundaries, if they lie as close as they can.
+bool rows_are_misaligned(const ProductPlan& plan);
+/// How much longer the products at the bottom take because of that.
+double alignment_factor(const ProductPlan& plan, const Machine& machine);
+/// Depth first, each product at the bottom is one by itself.
+bool are_leaves_alone(const ProductPlan& plan);
+
+/// Seconds that the plan will take.
+double predict_seconds(const ProductPlan& plan, const Machine& machine);
+
+}  // namespace heptad
