@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,11 +70,24 @@ struct LeafPart {
 using LeafProduct = void (*)(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
                              const std::uint64_t* b, std::uint64_t* c, bool accumulate);
 
+/// Blocks that are summed before the product, and blocks that its result goes to.
+struct FusedOperands {
+    std::span<const std::uint64_t*const> a, b;
+    std::span<std::uint64_t* const> c;
+    unsigned adds = 0;                 // bit i: the result is added to c[i]; otherwise it is stored
+    std::uint64_t* scratch = nullptr;  // packed_words(m, k) + kFusedPanelWords
+};
+inline constexpr std::int64_t kFusedPanelWords = 4096;
+
+/// c[i] (+)= (a[0] ^ a[1] ...) * (b[0] ^ b[1] ...) over GF(2), without a pass over memory for the sums of B and of C.
+using FusedLeafProduct = void (*)(const LeafShape& shape, const FusedOperands& operands);
+
 struct Leaf {
     const char* name;
     const LeafLayout* layout;
-    LeafProduct multiply;          // over GF(2)
-    LeafProduct multiply_boolean;  // null: this leaf cannot
+    LeafProduct multiply;             // over GF(2)
+    LeafProduct multiply_boolean;     // null: this leaf cannot
+    FusedLeafProduct multiply_fused;  // null: sums are made before and after
     // For the choice of levels; rough figures are enough, because they decide between neighbours only.
     double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)

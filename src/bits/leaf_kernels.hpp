@@ -25,6 +25,11 @@ HEPTAD_LEAF_PRODUCT(multiply_table_sha3);
 
 #undef HEPTAD_LEAF_PRODUCT
 
+void multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands);
+#if defined(__x86_64__)
+void multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands);
+#endif
+
 // Packing of full tiles for the products of blocks.
 void pack_blocks(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed);
 void unpack_blocks(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride);

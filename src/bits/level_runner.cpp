@@ -27,7 +27,7 @@ std::int64_t temporaries(const BlockWords& words) {
 
 /// Temporaries of one branch: those of every level from `levels` down.
 std::int64_t branch_words(const BlockWords& leaf, int levels) {
-    std::int64_t words = 0;
+    std::int64_t words = levels > 0 ? kFusedPanelWords : 0;
     for (int level = 0; level < levels; ++level) {
         words += temporaries(leaf) << (2 * level);
     }
@@ -37,18 +37,34 @@ std::int64_t branch_words(const BlockWords& leaf, int levels) {
 /// Words that additions carry from one to the next while they are in the L1 cache.
 constexpr std::int64_t kChunkWords = 512;
 
+/// Every product goes straight to quarters of C: adding it to each of them costs no more than the program does.
+bool results_go_to_c_alone(const LevelProgram& program) {
+    return std::all_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
+        const bool to_q = step.target == kTemporaryQ && !step.adds;
+        return (step.target < kTemporaryQ && step.additions.empty()) ||
+               (to_q && std::all_of(step.additions.begin(), step.additions.end(),
+                                    [](const Addition& addition) { return addition.to < kTemporaryQ; }));
+    });
+}
+
 class Branch {
 public:
-    explicit Branch(const LevelJob& job) : job_(job), leaf_(leaf_words(job.shape)), sum_(word_sum()) {}
+    explicit Branch(const LevelJob& job)
+        : job_(job),
+          leaf_(leaf_words(job.shape)),
+          sum_(word_sum()),
+          fuses_(job.leaf->multiply_fused != nullptr && results_go_to_c_alone(*job.program)) {}
 
     /// Blocks of 4^height leaves.
     void product(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                  std::uint64_t* scratch) const {
         if (height == 0) {
-            if (job_.cancel != nullptr && job_.cancel->cancelled()) {
-                throw Error(ErrorCode::cancelled, "the product was cancelled");
-            }
+            stop_if_cancelled();
             job_.leaf->multiply(job_.shape, whole(*job_.leaf, job_.shape), a, b, c, accumulate);
+            return;
+        }
+        if (height == 1 && fuses_) {
+            fused_level(a, b, c, accumulate, scratch);
             return;
         }
         const int shift = 2 * (height - 1);
@@ -78,6 +94,46 @@ public:
     }
 
 private:
+    /// The last level, with its sums inside the leaf.
+    void fused_level(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+                     std::uint64_t* scratch) const {
+        unsigned written = accumulate ? 0b1111 : 0;
+        for (std::size_t s = 0; s < job_.program->steps.size(); ++s) {
+            stop_if_cancelled();
+            const Step& step = job_.program->steps[s];
+            const unsigned targets = destinations(*job_.program, s);
+            const std::uint64_t* from_a[4];
+            const std::uint64_t* from_b[4];
+            std::uint64_t* to[4];
+            std::size_t count_a = 0, count_b = 0, count_c = 0;
+            FusedOperands operands;
+            for (int i = 0; i < 4; ++i) {
+                if (((step.a >> i) & 1) != 0) {
+                    from_a[count_a++] = a + i * leaf_.a;
+                }
+                if (((step.b >> i) & 1) != 0) {
+                    from_b[count_b++] = b + i * leaf_.b;
+                }
+                if (((targets >> i) & 1) != 0) {
+                    operands.adds |= ((written >> i) & 1) << count_c;
+                    to[count_c++] = c + i * leaf_.c;
+                }
+            }
+            operands.a = {from_a, count_a};
+            operands.b = {from_b, count_b};
+            operands.c = {to, count_c};
+            operands.scratch = scratch;
+            job_.leaf->multiply_fused(job_.shape, operands);
+            written |= targets;
+        }
+    }
+
+    void stop_if_cancelled() const {
+        if (job_.cancel != nullptr && job_.cancel->cancelled()) {
+            throw Error(ErrorCode::cancelled, "the product was cancelled");
+        }
+    }
+
     /// A quarter itself, or the sum of several in `sum`, which holds the sum `held` and is changed into the wanted one.
     const std::uint64_t* operand(unsigned wanted, unsigned& held, const std::uint64_t* blocks, std::int64_t words,
                                  std::uint64_t* sum) const {
@@ -116,6 +172,7 @@ private:
     const LevelJob& job_;
     BlockWords leaf_;
     WordSum sum_;
+    bool fuses_;
 };
 
 /// Scratch memory of the tasks that run at one time.

@@ -15,7 +15,7 @@ namespace heptad::bits {
 inline constexpr int kKeys = 5;
 inline constexpr int kKeyBits[kKeys] = {6, 6, 6, 7, 7};
 inline constexpr int kKeyStart[kKeys] = {0, 6, 12, 18, 25};
-inline constexpr int kTableStart[kKeys] = {0, 64, 128, 192, 320};
+inline constexpr std::int64_t kTableStart[kKeys] = {0, 64, 128, 192, 320};
 inline constexpr int kTableRows = 448;
 inline constexpr int kPassRows = 32;
 
