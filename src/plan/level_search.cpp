@@ -79,6 +79,7 @@ public:
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
+          level_factor_(backend_of(problem.options.device) == "cpu" ? machine.level_factor : 1),
           best_(plan_with_levels(problem, machine, {})) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
         classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
@@ -195,7 +196,7 @@ private:
                                                                                machine_.combine_bytes_per_s +
                                                                            cost.passes * machine_.call_s);
             const double products = partial.products * algorithm.rank();
-            const double seconds = passes_s + products * leaf_estimate(block);
+            const double seconds = (passes_s + products * leaf_estimate(block)) * level_factor_;
             if (seconds <= partial.seconds * kWorthFollowing) {
                 next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products});
                 next.back().levels.push_back(candidate.level);
@@ -246,6 +247,7 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const bool scales_sums_;
+    const double level_factor_;
     std::vector<Candidate> candidates_;
     double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;

@@ -210,6 +210,7 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
+    json["level_factor"] = machine.level_factor;
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
         json["leaves"].push_back({{"leaf", profile.leaf},
@@ -257,9 +258,10 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
+        machine.level_factor = root.value("level_factor", 1.0);
         require(machine.threads >= 1, "fewer threads than 1");
         require(is_positive(machine.combine_bytes_per_s) && is_positive(machine.scan_bytes_per_s) &&
-                    is_positive(machine.call_s),
+                    is_positive(machine.call_s) && is_positive(machine.level_factor),
                 "a rate or a time that is not positive");
         for (const auto& entry : root.at("leaves")) {
             LeafProfile profile;

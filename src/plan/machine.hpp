@@ -41,6 +41,8 @@ struct Machine {
     double combine_bytes_per_s = 20e9;  // bytes read plus written by a combine pass, all threads
     double scan_bytes_per_s = 20e9;
     double call_s = 2e-6;  // cost of starting one parallel pass or batch
+    /// What plans with levels take beyond their leaves and passes measured one by one (CPU).
+    double level_factor = 1;
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
 };

@@ -70,19 +70,6 @@ public:
         return products;
     }
 
-private:
-    void put(std::byte* memory, std::size_t i, double x) const {
-        if (type_ == Type::f64) {
-            std::memcpy(memory + i * 8, &x, 8);
-        } else if (type_ == Type::f32) {
-            const auto y = static_cast<float>(x);
-            std::memcpy(memory + i * 4, &y, 4);
-        } else {
-            const auto y = static_cast<std::int32_t>(x * 0x1p31);
-            std::memcpy(memory + i * 4, &y, 4);
-        }
-    }
-
     struct Free {
         void operator()(std::byte* memory) const { std::free(memory); }
     };
@@ -102,6 +89,19 @@ private:
 #endif
         std::memset(memory.get(), 0, size);
         return memory;
+    }
+
+private:
+    void put(std::byte* memory, std::size_t i, double x) const {
+        if (type_ == Type::f64) {
+            std::memcpy(memory + i * 8, &x, 8);
+        } else if (type_ == Type::f32) {
+            const auto y = static_cast<float>(x);
+            std::memcpy(memory + i * 4, &y, 4);
+        } else {
+            const auto y = static_cast<std::int32_t>(x * 0x1p31);
+            std::memcpy(memory + i * 4, &y, 4);
+        }
     }
 
     Type type_;

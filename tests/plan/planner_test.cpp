@@ -242,5 +242,17 @@ TEST(planner, an_algorithm_is_refused_for_a_type_that_its_ring_does_not_admit) {
     EXPECT_GT(refused, 10);
 }
 
+TEST(planner, levels_that_take_longer_than_their_parts_are_predicted_so_and_taken_less) {
+    Machine machine = slow_leaves();
+    const Problem asked = problem(1024, 1024, 1024);
+    const std::vector<LevelPlan> one{{"winograd", LevelMode::parallel, ""}};
+    const double before = plan_with_levels(asked, machine, one).predicted_s;
+    const double classical = plan_with_levels(asked, machine, {}).predicted_s;
+    machine.level_factor = 3;
+    EXPECT_NEAR(plan_with_levels(asked, machine, one).predicted_s, 3 * before, 1e-9 * before);
+    EXPECT_EQ(plan_with_levels(asked, machine, {}).predicted_s, classical);
+    EXPECT_TRUE(make_plan(asked, machine).levels.empty());
+}
+
 }  // namespace
 }  // namespace heptad
