@@ -128,7 +128,7 @@ TEST(batch, what_cannot_be_meant_is_refused_and_nothing_is_written) {
     // C of product 0 is A of product 1.
     EXPECT_EQ(refusal(0, ConstAnyView(c.view()), 16, b.view(), 16, c.view(), 16, 3), ErrorCode::input);
     AnyView ahead = c.view();
-    ahead.data = c.bytes.data() + 16 * 4;
+    ahead.data = c.bytes.data() + 64;  // 16 floats on
     EXPECT_EQ(refusal(0, ConstAnyView(c.view()), 16, b.view(), 16, ahead, 16, 2), ErrorCode::input);
     EXPECT_EQ(c.bytes, before.bytes);
     multiply_strided_batch(1, a.view(), 16, b.view(), 16, 0, c.view(), 16, 0);
@@ -137,7 +137,7 @@ TEST(batch, what_cannot_be_meant_is_refused_and_nothing_is_written) {
 
 TEST(batch, interleaved_batches_in_one_array_are_fine) {
     // Rows of A and C take turns: A and C of one product are 4 wide in rows of 8.
-    std::vector<float> memory(3 * 4 * 8, 1.0F);
+    std::vector<float> memory(std::size_t{3} * 4 * 8, 1.0F);
     const Stack b(Type::f32, 4, 4, 3, 0, 2);
     const ConstAnyView a(memory.data(), Type::f32, 4, 4, 8, 1);
     const AnyView c(memory.data() + 4, Type::f32, 4, 4, 8, 1);
@@ -147,8 +147,9 @@ TEST(batch, interleaved_batches_in_one_array_are_fine) {
         for (std::int64_t q = 0; q < 4; ++q) {
             sum += b.get(x, q, 1);
         }
-        EXPECT_EQ(memory[static_cast<std::size_t>(x * 32 + 2 * 8 + 4 + 1)], static_cast<float>(sum));
-        EXPECT_EQ(memory[static_cast<std::size_t>(x * 32 + 2 * 8 + 1)], 1.0F);
+        const auto third_row = static_cast<std::size_t>(x * 32 + 16);
+        EXPECT_EQ(memory[third_row + 4 + 1], static_cast<float>(sum));
+        EXPECT_EQ(memory[third_row + 1], 1.0F);
     }
 }
 
