@@ -1,5 +1,7 @@
 #include "bit_operands.hpp"
 
+#include "operands.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +38,7 @@ bool has_plain_factors(const ProductOptions& product) {
 
 std::optional<Type> packed_algebra(const std::string& a, const std::string& b, const ProductOptions& product) {
     const bool named = product.columns.has_value() || is_bit_file_name(a) || is_bit_file_name(b);
-    const std::string& device = product.library.device;
+    const std::string& device = product.options.device;
     if (named) {
         if (!product.type || !is_bits(*product.type)) {
             fail(ErrorCode::usage, "{} and {} are matrices of bits; say --type gf2 or --type bool", a, b);
@@ -45,7 +47,7 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
             fail(ErrorCode::usage,
                  "files of packed bits are multiplied on the processor, not on '{}'; leave --device out", device);
         }
-        if (product.library.mode != "auto") {
+        if (product.options.mode != "auto") {
             fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
         }
         if (!has_plain_factors(product)) {
@@ -58,10 +60,10 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
 }
 
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
-    const bool packable = (product.library.device == "auto" || product.library.device == "cpu") &&
-                          product.library.mode == "auto" && has_plain_factors(product) &&
-                          has_bit_algorithm(product.library.algorithm);
-    return is_bits(type) && packable && has_bit_leaf(product.library.leaf, type) ? std::optional(type) : std::nullopt;
+    const bool packable = (product.options.device == "auto" || product.options.device == "cpu") &&
+                          product.options.mode == "auto" && has_plain_factors(product) &&
+                          has_bit_algorithm(product.options.algorithm);
+    return is_bits(type) && packable && has_bit_leaf(product.options.leaf, type) ? std::optional(type) : std::nullopt;
 }
 
 std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {
@@ -84,21 +86,13 @@ BitFacts read_bit_facts(const std::string& a, const std::string& b, const Produc
     if (product.transpose_a) {
         std::swap(m, k);
     }
-    if (k != k_of_b) {
-        fail(ErrorCode::input,
-             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
-             "check the files or --transpose-a and --transpose-b",
-             a, product.transpose_a ? " transposed" : "", m, k, b, product.transpose_b ? " transposed" : "", k_of_b, n);
-    }
+    require_inner_sizes(a, m, k, b, k_of_b, n, product);
     if (product.columns) {
         facts.columns_c = n;
     }
     if (!product.add.empty()) {
         const BitFileHeader header_c0 = read_bit_header(product.add, facts.columns_c);
-        if (header_c0.rows != m || header_c0.cols != n) {
-            fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", product.add,
-                 header_c0.rows, header_c0.cols, m, n);
-        }
+        require_size_of_sum(product.add, header_c0.rows, header_c0.cols, m, n);
     }
     facts.size = {m, k, n};
     facts.operand_bytes = checked_add(checked_add(bit_bytes(m, k), bit_bytes(k, n)), bit_bytes(m, n));
@@ -112,7 +106,7 @@ BitMatrix read_bit_operand(const std::string& path, std::optional<std::int64_t> 
 }
 
 bits::BitOptions bit_options(const ProductOptions& product) {
-    return {product.library.algorithm, product.library.levels, product.library.leaf};
+    return {product.options.algorithm, product.options.levels, product.options.leaf};
 }
 
 }  // namespace heptad::cli

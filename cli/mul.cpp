@@ -68,7 +68,7 @@ struct Decision {
 Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t operand_bytes,
                 const Context& context) {
     if (mul.plan_file.empty()) {
-        Options options = mul.product.library;
+        Options options = mul.product.options;
         const std::optional<int> device = device_of(options.device);
         options.workspace_limit_bytes = workspace_beside(operand_bytes, mul.product, device);
         options.accumulate = mul.product.beta != 0;

@@ -39,6 +39,22 @@ std::int64_t available_memory_bytes() {
 
 }  // namespace
 
+void require_inner_sizes(const std::string& a, std::int64_t m, std::int64_t k, const std::string& b,
+                         std::int64_t k_of_b, std::int64_t n, const ProductOptions& product) {
+    if (k != k_of_b) {
+        fail(ErrorCode::input,
+             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
+             "check the files or --transpose-a and --transpose-b",
+             a, product.transpose_a ? " transposed" : "", m, k, b, product.transpose_b ? " transposed" : "", k_of_b, n);
+    }
+}
+
+void require_size_of_sum(const std::string& add, std::int64_t rows, std::int64_t cols, std::int64_t m, std::int64_t n) {
+    if (rows != m || cols != n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", add, rows, cols, m, n);
+    }
+}
+
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product) {
     const NpyHeader header_a = read_npy_header(a, product.type);
     const NpyHeader header_b = read_npy_header(b, product.type);
@@ -51,19 +67,11 @@ OperandFacts read_operand_facts(const std::string& a, const std::string& b, cons
     if (product.transpose_b) {
         std::swap(k_of_b, n);
     }
-    if (k != k_of_b) {
-        fail(ErrorCode::input,
-             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
-             "check the files or --transpose-a and --transpose-b",
-             a, product.transpose_a ? " transposed" : "", m, k, b, product.transpose_b ? " transposed" : "", k_of_b, n);
-    }
+    require_inner_sizes(a, m, k, b, k_of_b, n, product);
     if (!product.add.empty()) {
         const NpyHeader header_c0 = read_npy_header(product.add, product.type);
         require_equal_types(a, header_a, product.add, header_c0);
-        if (header_c0.rows != m || header_c0.cols != n) {
-            fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", product.add,
-                 header_c0.rows, header_c0.cols, m, n);
-        }
+        require_size_of_sum(product.add, header_c0.rows, header_c0.cols, m, n);
     }
     return {header_a.type, {m, k, n}, header_a.data_bytes, header_b.data_bytes, matrix_bytes(header_a.type, m, n)};
 }

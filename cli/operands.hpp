@@ -19,6 +19,12 @@ struct OperandFacts {
     std::int64_t a_bytes = 0, b_bytes = 0, c_bytes = 0;
 };
 
+/// A is m x k and B is k_of_b x n, transposes applied; Error(input) with the file names unless k is k_of_b.
+void require_inner_sizes(const std::string& a, std::int64_t m, std::int64_t k, const std::string& b,
+                         std::int64_t k_of_b, std::int64_t n, const ProductOptions& product);
+/// What is added to the product, a file of rows x cols, has its size.
+void require_size_of_sum(const std::string& add, std::int64_t rows, std::int64_t cols, std::int64_t m, std::int64_t n);
+
 /// Reads the headers only. Throws Error(input) where the types or shapes of A, B and C0 do not match.
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product);
 

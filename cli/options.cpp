@@ -76,20 +76,20 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
         product.type = type_from_name(words.type);
     }
     if (!words.device.empty()) {
-        product.library.device = parse_device(words.device);
+        product.options.device = parse_device(words.device);
     }
     if (!words.algorithm.empty()) {
-        product.library.algorithm = words.algorithm;
+        product.options.algorithm = words.algorithm;
     }
     if (!words.levels.empty() && words.levels != "auto") {
-        product.library.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostLevels));
+        product.options.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostLevels));
     }
-    product.library.accuracy = words.accuracy.empty() ? default_accuracy : parse_accuracy("--accuracy", words.accuracy);
+    product.options.accuracy = words.accuracy.empty() ? default_accuracy : parse_accuracy("--accuracy", words.accuracy);
     if (!words.leaf.empty()) {
-        product.library.leaf = words.leaf;
+        product.options.leaf = words.leaf;
     }
     if (!words.mode.empty()) {
-        product.library.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel"});
+        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel"});
     }
     product.threads = thread_count(words.threads);
     if (!words.memory.empty()) {

@@ -14,7 +14,7 @@ namespace heptad::cli {
 
 /// The knobs of a product, shared by `mul`, `plan` and `verify`.
 struct ProductOptions {
-    Options library;
+    Options options;
     int threads = 0;                           // 0: all cores this process may use
     std::optional<Type> type;                  // empty: what the files say
     std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace

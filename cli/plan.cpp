@@ -28,7 +28,7 @@ void run(const PlanArguments& arguments) {
         run_bits(arguments, *algebra);
         return;
     }
-    Options options = arguments.product.library;
+    Options options = arguments.product.options;
     options.accumulate = arguments.product.beta != 0;
     const std::int64_t operand_bytes =
         checked_add(checked_add(matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n)),

@@ -42,7 +42,7 @@ ProductPlan c1060_plan(const PlanArguments& arguments) {
     // Square or not is for the plan to say; thresholds need one size.
     const P0Thresholds thresholds =
         c1060.levels ? thresholds_for_levels(arguments.size.n, *c1060.levels) : P0Thresholds{c1060.tau1, c1060.tau2};
-    return plan_for_c1060(arguments.size, arguments.product.library.algorithm, thresholds);
+    return plan_for_c1060(arguments.size, arguments.product.options.algorithm, thresholds);
 }
 
 std::string counts_text(const ProductPlan& plan) {

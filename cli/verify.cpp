@@ -60,7 +60,7 @@ void run(const VerifyArguments& arguments) {
     if (c0) {
         options.c0 = std::as_const(*c0).view();
     }
-    Options planning = product.library;
+    Options planning = product.options;
     planning.accumulate = adds;
     Context context;
     context.set_threads(product.threads);
