@@ -135,6 +135,15 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
 
+double level_factor(const Machine& machine, Type type) {
+    for (const LevelFactor& of_type : machine.level_factors) {
+        if (of_type.type == type) {
+            return of_type.factor;
+        }
+    }
+    return 1;
+}
+
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
     const LeafProfile* profile = find_profile(machine, leaf, type);
     return profile != nullptr ? profile->misaligned : 1;
@@ -210,7 +219,10 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
-    json["level_factor"] = machine.level_factor;
+    json["level_factors"] = nlohmann::ordered_json::object();
+    for (const LevelFactor& of_type : machine.level_factors) {
+        json["level_factors"][type_name(of_type.type)] = of_type.factor;
+    }
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
         json["leaves"].push_back({{"leaf", profile.leaf},
@@ -258,10 +270,13 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        machine.level_factor = root.value("level_factor", 1.0);
+        for (const auto& [type, factor] : root.value("level_factors", nlohmann::json::object()).items()) {
+            machine.level_factors.push_back({type_from_name(type), factor.get<double>()});
+            require(is_positive(machine.level_factors.back().factor), "a factor that is not positive");
+        }
         require(machine.threads >= 1, "fewer threads than 1");
         require(is_positive(machine.combine_bytes_per_s) && is_positive(machine.scan_bytes_per_s) &&
-                    is_positive(machine.call_s) && is_positive(machine.level_factor),
+                    is_positive(machine.call_s),
                 "a rate or a time that is not positive");
         for (const auto& entry : root.at("leaves")) {
             LeafProfile profile;

@@ -34,19 +34,25 @@ struct PassProfile {
     double bytes_per_s = 0, usual_bytes_per_s = 0;
 };
 
+/// What plans with levels take against the sum of their leaves and passes measured one by one.
+struct LevelFactor {
+    Type type = Type::f32;
+    double factor = 1;
+};
+
 struct Machine {
     std::string cpu;  // brand string
     int threads = 1;
     bool measured = false;              // false: built-in defaults
     double combine_bytes_per_s = 20e9;  // bytes read plus written by a combine pass, all threads
     double scan_bytes_per_s = 20e9;
-    double call_s = 2e-6;  // cost of starting one parallel pass or batch
-    /// What plans with levels take beyond their leaves and passes measured one by one (CPU).
-    double level_factor = 1;
+    double call_s = 2e-6;                    // cost of starting one parallel pass or batch
+    std::vector<LevelFactor> level_factors;  // CPU; 1 for types that are not here
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
 };
 
+double level_factor(const Machine& machine, Type type);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.

@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "run/tune_batches.hpp"
-#include "run/tune_levels.hpp"
+#include "run/tune_large.hpp"
 #include "run/tune_timing.hpp"
 
 namespace heptad {
@@ -265,9 +265,8 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
     const double type_shares[] = {0.38, 0.88, 1.0};  // of the budget, gone when each type is done
-    // Of a type's time: the leaves one by one over all shapes, then in batches, two levels, the rest for the largest
-    // square.
-    constexpr double shapes_share = 0.45, batches_share = 0.12, levels_share = 0.13;
+    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for the large products.
+    constexpr double shapes_share = 0.35, batches_share = 0.10;
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];
@@ -308,14 +307,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         tell(done_before, fmt::format("{} in batches", type_name(type)));
         measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
         if (type != Type::i32) {
-            confirm_large_squares(backend, operands, type, threads,
-                                  budget_s * type_share * (1 - shapes_share - batches_share - levels_share),
-                                  machine.leaves);
-            tell(done_before, fmt::format("{} with levels", type_name(type)));
-            const double of_type =
-                measure_level_factor(backend, machine, operands, type, budget_s * type_share * levels_share);
-            // One figure for both types: the more cautious one.
-            machine.level_factor = t == 0 ? of_type : std::max(machine.level_factor, of_type);
+            tell(done_before, fmt::format("{} in large products", type_name(type)));
+            measure_large_products(backend, operands, type, budget_s * type_share * (1 - shapes_share - batches_share),
+                                   machine);
             std::this_thread::sleep_for(kSettle);
         }
         done_before = type_shares[t];

@@ -1,6 +1,5 @@
-// The part of the measurement that compares products of different sizes with each other: what a leaf costs among many,
-// as below levels, and what the largest square costs. A plan with levels is chosen by the ratio of the two, so they are
-// measured in turns: the clock of a virtual machine drifts by a third within seconds.
+// What a leaf costs among many, as below levels, measured in turns with the leaf alone: the clock of a virtual machine
+// drifts by a third within seconds.
 #pragma once
 
 #include <chrono>
@@ -21,13 +20,22 @@ constexpr std::int64_t kLongest = 4096;
 /// Longer than the threads of any library keep spinning.
 constexpr std::chrono::milliseconds kSettle{150};
 
+/// The size that others are compared with.
+constexpr std::int64_t kTypical = 1024;
+
+/// Seconds of the square of that size; infinity if it was not measured.
+double sample_at(const std::vector<LeafSample>& samples, std::int64_t size);
+
+/// Whose threads share out a product: ours give each a part or a product of its own, some libraries bring theirs.
+enum class LeafThreads : std::uint8_t { ours, its_own };
+/// The fastest leaf of a type on that square; nullptr if none was measured there.
+LeafProfile* fastest_profile(std::vector<LeafProfile>& profiles, Type type, LeafThreads threads, std::int64_t size);
+
+/// As many as a level of seven products gives each round of the threads, as far as the operands have room for them.
+std::vector<Product> batch_of(const Operands& operands, std::int64_t size, int threads);
+
 /// Fills in_batches of the leaves of `type` on our own threads, except those far behind, in about `most_s` seconds.
 void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type type, int threads, double most_s,
                      std::vector<LeafProfile>& profiles);
-
-/// The square of kLongest by the best leaf on our threads and the best one with its own, in turns with a batch of
-/// smaller products; about `most_s` seconds, or not at all.
-void confirm_large_squares(cpu::CpuBackend& backend, const Operands& operands, Type type, int threads, double most_s,
-                           std::vector<LeafProfile>& profiles);
 
 }  // namespace heptad

@@ -83,8 +83,9 @@ TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
 
 TEST(machine, products_below_levels_take_what_they_took_in_batches) {
     Machine machine = two_leaves();
-    machine.level_factor = 1.25;
-    EXPECT_EQ(parse_machine(print_machine(machine)).level_factor, 1.25);
+    machine.level_factors = {{Type::f64, 1.25}};
+    EXPECT_EQ(level_factor(parse_machine(print_machine(machine)), Type::f64), 1.25);
+    EXPECT_EQ(level_factor(parse_machine(print_machine(machine)), Type::f32), 1);
     LeafProfile& leaf = machine.leaves.front();
     leaf.in_batches = {{128, 128, 128, 1e-4}, {1024, 1024, 1024, 2e-2}};
     const auto seconds = [&](std::int64_t size, LeafUse use) {
