@@ -270,7 +270,8 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        for (const auto& [type, factor] : root.value("level_factors", nlohmann::json::object()).items()) {
+        const nlohmann::json level_factors = root.value("level_factors", nlohmann::json::object());
+        for (const auto& [type, factor] : level_factors.items()) {
             machine.level_factors.push_back({type_from_name(type), factor.get<double>()});
             require(is_positive(machine.level_factors.back().factor), "a factor that is not positive");
         }
