@@ -37,9 +37,9 @@ std::string machine_summary(const Machine& machine) {
     text +=
         fmt::format("combines     {:.1f} GB/s read and written, scans {:.1f} GB/s, a parallel call {}\n",
                     machine.combine_bytes_per_s / 1e9, machine.scan_bytes_per_s / 1e9, format_seconds(machine.call_s));
-    for (const LevelFactor& of_type : machine.level_factors) {
-        text +=
-            fmt::format("levels {:<5} {:.2f} times the sum of their parts\n", type_name(of_type.type), of_type.factor);
+    for (const LevelFactor& entry : machine.level_factors) {
+        text += fmt::format("levels {:<5} {:.2f} times the sum of their parts at n = {}\n", type_name(entry.type),
+                            entry.factor, entry.n);
     }
     for (const PassProfile& pass : machine.passes) {
         text += fmt::format("passes {:<5} {:<6} {} threads, {} place{} each: {:.2f} TB/s ({:.2f} with 128 and 1)\n",

@@ -79,7 +79,9 @@ public:
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
-          level_factor_(backend_of(problem.options.device) == "cpu" ? level_factor(machine, problem.type) : 1),
+          level_factor_(backend_of(problem.options.device) == "cpu"
+                            ? level_factor(machine, problem.type, problem.m, problem.k, problem.n)
+                            : 1),
           best_(plan_with_levels(problem, machine, {})) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
         classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);

@@ -135,13 +135,28 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
 
-double level_factor(const Machine& machine, Type type) {
-    for (const LevelFactor& of_type : machine.level_factors) {
-        if (of_type.type == type) {
-            return of_type.factor;
+double level_factor(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+    const double size = (std::log2(static_cast<double>(std::max<std::int64_t>(m, 1))) +
+                         std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) +
+                         std::log2(static_cast<double>(std::max<std::int64_t>(n, 1)))) /
+                        3;
+    const LevelFactor* below = nullptr;
+    for (const LevelFactor& here : machine.level_factors) {
+        if (here.type != type) {
+            continue;
         }
+        const double here_size = std::log2(static_cast<double>(here.n));
+        if (size <= here_size) {
+            if (below == nullptr) {
+                return here.factor;
+            }
+            const double below_size = std::log2(static_cast<double>(below->n));
+            const double share = (size - below_size) / (here_size - below_size);
+            return below->factor + share * (here.factor - below->factor);
+        }
+        below = &here;
     }
-    return 1;
+    return below == nullptr ? 1 : below->factor;
 }
 
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
@@ -219,9 +234,9 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
-    json["level_factors"] = nlohmann::ordered_json::object();
-    for (const LevelFactor& of_type : machine.level_factors) {
-        json["level_factors"][type_name(of_type.type)] = of_type.factor;
+    json["level_factors_type_n_factor"] = nlohmann::ordered_json::array();
+    for (const LevelFactor& entry : machine.level_factors) {
+        json["level_factors_type_n_factor"].push_back({type_name(entry.type), entry.n, entry.factor});
     }
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
@@ -270,10 +285,14 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        const nlohmann::json level_factors = root.value("level_factors", nlohmann::json::object());
-        for (const auto& [type, factor] : level_factors.items()) {
-            machine.level_factors.push_back({type_from_name(type), factor.get<double>()});
-            require(is_positive(machine.level_factors.back().factor), "a factor that is not positive");
+        const auto level_factors = root.value("level_factors_type_n_factor", nlohmann::json::array());
+        for (const auto& entry : level_factors) {
+            const LevelFactor factor{type_from_name(entry.at(0).get<std::string>()), entry.at(1).get<std::int64_t>(),
+                                     entry.at(2).get<double>()};
+            const LevelFactor* last = machine.level_factors.empty() ? nullptr : &machine.level_factors.back();
+            require(factor.n >= 1 && is_positive(factor.factor), "a factor or its size that is not positive");
+            require(last == nullptr || last->type != factor.type || last->n < factor.n, "factors out of order");
+            machine.level_factors.push_back(factor);
         }
         require(machine.threads >= 1, "fewer threads than 1");
         require(is_positive(machine.combine_bytes_per_s) && is_positive(machine.scan_bytes_per_s) &&

@@ -34,9 +34,10 @@ struct PassProfile {
     double bytes_per_s = 0, usual_bytes_per_s = 0;
 };
 
-/// What plans with levels take against the sum of their leaves and passes measured one by one.
+/// What plans with levels take at m = k = n against the sum of their leaves and passes measured one by one.
 struct LevelFactor {
     Type type = Type::f32;
+    std::int64_t n = 0;
     double factor = 1;
 };
 
@@ -47,12 +48,13 @@ struct Machine {
     double combine_bytes_per_s = 20e9;  // bytes read plus written by a combine pass, all threads
     double scan_bytes_per_s = 20e9;
     double call_s = 2e-6;                    // cost of starting one parallel pass or batch
-    std::vector<LevelFactor> level_factors;  // CPU; 1 for types that are not here
+    std::vector<LevelFactor> level_factors;  // CPU; by n for each type, 1 for types that are not here
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
 };
 
-double level_factor(const Machine& machine, Type type);
+/// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.
+double level_factor(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.

@@ -92,7 +92,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (is_float(plan.type) && !watched_in_passes) {
         seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
     }
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type) : 1);
+    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad

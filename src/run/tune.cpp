@@ -265,8 +265,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
     const double type_shares[] = {0.38, 0.88, 1.0};  // of the budget, gone when each type is done
-    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for the large products.
-    constexpr double shapes_share = 0.35, batches_share = 0.10;
+    // Of a type's time: the leaves one by one over all shapes, then in batches, the largest square, the rest for plans
+    // with levels.
+    constexpr double shapes_share = 0.35, batches_share = 0.10, squares_share = 0.25;
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];
@@ -308,8 +309,10 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
         if (type != Type::i32) {
             tell(done_before, fmt::format("{} in large products", type_name(type)));
-            measure_large_products(backend, operands, type, budget_s * type_share * (1 - shapes_share - batches_share),
-                                   machine);
+            measure_large_squares(backend, operands, type, budget_s * type_share * squares_share, machine);
+            tell(done_before, fmt::format("{} with levels", type_name(type)));
+            measure_level_factors(backend, operands, type,
+                                  budget_s * type_share * (1 - shapes_share - batches_share - squares_share), machine);
             std::this_thread::sleep_for(kSettle);
         }
         done_before = type_shares[t];

@@ -14,68 +14,104 @@
 namespace heptad {
 namespace {
 
-constexpr double kMostTurns = 6;
+constexpr double kMostTurns = 5;
+constexpr double kSampleSeconds = 0.02;
+constexpr double kPauseSeconds = 0.075;  // nobody's threads are still spinning after that
 
-/// Runs `action` after a pause, so that nobody's threads are still spinning, and keeps its least time.
-void take_turn(double& least_s, const std::function<void()>& action) {
-    std::this_thread::sleep_for(kSettle);
-    least_s = std::min(least_s, time_calls(1, 0, action));
-}
-
-struct LeafInContest {
-    LeafProfile* profile = nullptr;
+/// One who takes part: what it does, how long that should take and the least that it took.
+struct Entrant {
+    std::function<void()> run;
+    double guess_s = 0;
     double least_s = std::numeric_limits<double>::infinity();
 };
 
+/// Turns of all entrants until about `most_s` seconds are over. False: not even one fits.
+bool hold_contest(std::vector<Entrant>& entrants, double most_s) {
+    double turn_s = 0;
+    for (const Entrant& entrant : entrants) {
+        turn_s += kPauseSeconds + std::max(entrant.guess_s, kSampleSeconds);
+    }
+    const int turns = static_cast<int>(std::min(kMostTurns, most_s / turn_s));
+    for (int turn = 0; turn < turns; ++turn) {
+        for (Entrant& entrant : entrants) {
+            std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
+            entrant.least_s = std::min(entrant.least_s, time_calls(entrant.guess_s, kSampleSeconds, entrant.run));
+        }
+    }
+    return turns > 0;
+}
+
 }  // namespace
 
-void measure_large_products(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
-                            Machine& machine) {
+void measure_large_squares(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
+                           Machine& machine) {
     const LeafProfile* reference = fastest_profile(machine.leaves, type, LeafThreads::ours, kTypical);
     if (reference == nullptr || !std::isfinite(sample_at(reference->in_batches, kTypical))) {
         return;
     }
     const std::vector<Product> batch = batch_of(operands, kTypical, machine.threads);
-    const double batch_s = sample_at(reference->in_batches, kTypical) * static_cast<double>(batch.size());
-    const int batch_leaf = cpu::CpuBackend::leaf_id(reference->leaf);
-
-    std::vector<LeafInContest> leaves;
+    const Product product = operands.product({kLongest, kLongest, kLongest});
+    std::vector<LeafProfile*> leaves;
+    std::vector<Entrant> entrants;
+    entrants.push_back({[&, leaf = cpu::CpuBackend::leaf_id(reference->leaf)] { backend.multiply(batch, leaf); },
+                        sample_at(reference->in_batches, kTypical) * static_cast<double>(batch.size())});
     const double growth = std::pow(static_cast<double>(kLongest) / kLargest, 3);
-    double turn_s = batch_s;
     for (const LeafThreads threads : {LeafThreads::ours, LeafThreads::its_own}) {
         if (LeafProfile* profile = fastest_profile(machine.leaves, type, threads, kLargest)) {
-            leaves.push_back({profile});
-            turn_s += growth * sample_at(profile->samples, kLargest);
+            leaves.push_back(profile);
+            entrants.push_back(
+                {[&, leaf = cpu::CpuBackend::leaf_id(profile->leaf)] { backend.multiply_one(product, leaf); },
+                 growth * sample_at(profile->samples, kLargest)});
         }
     }
-    const Problem problem{kLongest, kLongest, kLongest, type, machine.threads, {}};
-    const LevelPlan level{"winograd", LevelMode::parallel, ""};
-    const ProductPlan levels = plan_with_levels(problem, machine, {level, level});
-    turn_s +=
-        levels.predicted_s + static_cast<double>(leaves.size() + 2) * std::chrono::duration<double>(kSettle).count();
-
-    const int turns = static_cast<int>(std::min(kMostTurns, most_s / turn_s));
-    if (turns == 0) {
+    if (!hold_contest(entrants, most_s)) {
         return;
     }
-    const Product product = operands.product({kLongest, kLongest, kLongest});
-    const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(levels.workspace_bytes));
-    double least_batch_s = std::numeric_limits<double>::infinity(), least_levels_s = least_batch_s;
-    for (int turn = 0; turn < turns; ++turn) {
-        take_turn(least_batch_s, [&] { backend.multiply(batch, batch_leaf); });
-        for (LeafInContest& leaf : leaves) {
-            const int id = cpu::CpuBackend::leaf_id(leaf.profile->leaf);
-            backend.multiply_one(operands.product({512, 512, 512}), id);  // wakes its threads
-            take_turn(leaf.least_s, [&] { backend.multiply_one(product, id); });
+    const double scale = entrants[0].guess_s / entrants[0].least_s;  // to the clock of the other samples
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        leaves[i]->samples.push_back({kLongest, kLongest, kLongest, scale * entrants[i + 1].least_s});
+    }
+}
+
+void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
+                           Machine& machine) {
+    const LevelPlan level{"winograd", LevelMode::parallel, ""};
+    const auto start = Clock::now();
+    std::vector<LevelFactor> factors;
+    for (const std::int64_t n : {std::int64_t{1024}, kLargest, kLongest}) {
+        const Problem problem{n, n, n, type, machine.threads, {}};
+        // The number of levels that large products have; where that is not clear, both.
+        std::vector<ProductPlan> plans{plan_with_levels(problem, machine, {})};
+        if (n <= kLargest) {
+            plans.push_back(plan_with_levels(problem, machine, {level}));
         }
-        take_turn(least_levels_s,
-                  [&] { run_plan(levels, backend, 1, product.a, product.b, 0, product.c, workspace.get()); });
+        if (n >= kLargest) {
+            plans.push_back(plan_with_levels(problem, machine, {level, level}));
+        }
+        std::int64_t workspace_bytes = 0;
+        for (const ProductPlan& plan : plans) {
+            workspace_bytes = std::max(workspace_bytes, plan.workspace_bytes);
+        }
+        const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));
+        const Product product = operands.product({n, n, n});
+        std::vector<Entrant> entrants;
+        for (const ProductPlan& plan : plans) {
+            entrants.push_back(
+                {[&] { run_plan(plan, backend, 1, product.a, product.b, 0, product.c, workspace.get()); },
+                 plan.predicted_s});
+        }
+        if (!hold_contest(entrants, most_s - seconds_since(start))) {
+            break;
+        }
+        double factor = 0;
+        for (std::size_t i = 1; i < plans.size(); ++i) {
+            const double measured = entrants[i].least_s / entrants[0].least_s;
+            factor = std::max(factor, measured * plans[0].predicted_s / plans[i].predicted_s);
+        }
+        factors.push_back({type, n, std::clamp(factor, 0.8, 2.0)});
     }
-    const double scale = batch_s / least_batch_s;  // to the clock of the other samples
-    for (const LeafInContest& leaf : leaves) {
-        leaf.profile->samples.push_back({kLongest, kLongest, kLongest, scale * leaf.least_s});
-    }
-    machine.level_factors.push_back({type, std::clamp(scale * least_levels_s / levels.predicted_s, 0.8, 1.5)});
+    // Only now: predictions above are those of the parts alone.
+    machine.level_factors.insert(machine.level_factors.end(), factors.begin(), factors.end());
 }
 
 }  // namespace heptad

@@ -1,7 +1,6 @@
-// The decision that matters most, levels or not on a large product, is measured by a contest and not put together from
-// parts: at n = kLongest the best leaf on our threads, the best one with its own, and a plan with two levels run in
-// turns, with a batch of smaller products that ties them to the other samples. The clock of a virtual machine drifts by
-// a third within seconds and a busy neighbour only ever adds, so the least time of each counts.
+// The decision that matters most, levels or not, is measured by contests and not put together from parts: plans with
+// levels run in turns with the classical product. The clock of a virtual machine drifts by a third within seconds and a
+// busy neighbour only ever adds, so the least time of each counts.
 #pragma once
 
 #include "backend/cpu/cpu_backend.hpp"
@@ -10,10 +9,15 @@
 
 namespace heptad {
 
-/// Adds the square of kLongest to the samples of those leaves of `type`, and to machine.level_factors what a plan with
-/// levels takes against its prediction, between 0.8 and 1.5. Takes about `most_s` seconds, or does nothing if one turn
-/// takes longer than that.
-void measure_large_products(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
-                            Machine& machine);
+/// Adds the square of kLongest to the samples of the best leaf of `type` on our threads and of the best one with its
+/// own, in turns with a batch of smaller products that ties them to the other samples; about `most_s` seconds, or not
+/// at all if one turn takes longer.
+void measure_large_squares(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
+                           Machine& machine);
+
+/// Adds to machine.level_factors what plans with levels take against their prediction, relative to the classical
+/// product, between 0.8 and 2: for n = 1024, 2048 and 4096, as far as `most_s` seconds allow.
+void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s,
+                           Machine& machine);
 
 }  // namespace heptad

@@ -248,7 +248,7 @@ TEST(planner, levels_that_take_longer_than_their_parts_are_predicted_so_and_take
     const std::vector<LevelPlan> one{{"winograd", LevelMode::parallel, ""}};
     const double before = plan_with_levels(asked, machine, one).predicted_s;
     const double classical = plan_with_levels(asked, machine, {}).predicted_s;
-    machine.level_factors = {{Type::f64, 2}, {asked.type, 3}};
+    machine.level_factors = {{Type::f64, 1024, 2}, {asked.type, 1024, 3}};
     EXPECT_NEAR(plan_with_levels(asked, machine, one).predicted_s, 3 * before, 1e-9 * before);
     EXPECT_EQ(plan_with_levels(asked, machine, {}).predicted_s, classical);
     EXPECT_TRUE(make_plan(asked, machine).levels.empty());

@@ -81,11 +81,28 @@ TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
     EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024), "openblas");
 }
 
+TEST(machine, the_factor_of_levels_is_interpolated_and_printed) {
+    Machine machine = two_leaves();
+    machine.level_factors = {{Type::f64, 1024, 1.5}, {Type::f64, 4096, 1.1}, {Type::f32, 2048, 0.9}};
+    machine = parse_machine(print_machine(machine));
+    const auto factor = [&](Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+        return level_factor(machine, type, m, k, n);
+    };
+    EXPECT_EQ(factor(Type::f64, 100, 100, 100), 1.5);
+    EXPECT_EQ(factor(Type::f64, 1024, 1024, 1024), 1.5);
+    EXPECT_NEAR(factor(Type::f64, 2048, 2048, 2048), 1.3, 1e-12);
+    EXPECT_NEAR(factor(Type::f64, 1024, 8192, 1024), 1.3, 1e-12);
+    EXPECT_EQ(factor(Type::f64, 8192, 8192, 8192), 1.1);
+    EXPECT_EQ(factor(Type::f32, 64, 64, 64), 0.9);
+    EXPECT_EQ(factor(Type::i32, 64, 64, 64), 1);
+    machine.level_factors = {{Type::f64, 4096, 1.5}, {Type::f64, 1024, 1.1}};
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    machine.level_factors = {{Type::f64, 4096, 0.0}};
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+}
+
 TEST(machine, products_below_levels_take_what_they_took_in_batches) {
     Machine machine = two_leaves();
-    machine.level_factors = {{Type::f64, 1.25}};
-    EXPECT_EQ(level_factor(parse_machine(print_machine(machine)), Type::f64), 1.25);
-    EXPECT_EQ(level_factor(parse_machine(print_machine(machine)), Type::f32), 1);
     LeafProfile& leaf = machine.leaves.front();
     leaf.in_batches = {{128, 128, 128, 1e-4}, {1024, 1024, 1024, 2e-2}};
     const auto seconds = [&](std::int64_t size, LeafUse use) {
