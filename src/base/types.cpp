@@ -51,11 +51,14 @@ Type type_from_name(const std::string& name) {
 }
 
 CancelToken::CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
+// A token that was moved from has no flag: nobody listens to it, and it is never cancelled.
 void CancelToken::cancel() const noexcept {
-    static_cast<std::atomic<bool>*>(flag_.get())->store(true, std::memory_order_relaxed);
+    if (flag_) {
+        static_cast<std::atomic<bool>*>(flag_.get())->store(true, std::memory_order_relaxed);
+    }
 }
 bool CancelToken::cancelled() const noexcept {
-    return static_cast<std::atomic<bool>*>(flag_.get())->load(std::memory_order_relaxed);
+    return flag_ && static_cast<std::atomic<bool>*>(flag_.get())->load(std::memory_order_relaxed);
 }
 
 }  // namespace heptad

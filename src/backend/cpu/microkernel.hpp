@@ -51,9 +51,13 @@ template <class T>
 using SumKernel = void (*)(int count, const SumTerm<T>* terms, T* target, std::int64_t target_stride, std::int64_t rows,
                            std::int64_t cols);
 
+/// How a sum is stored: as usual, or past the caches where the instruction set can and the target's rows begin on
+/// vector boundaries (then finish_streams() before another thread reads it).
+enum class SumStore : std::uint8_t { cached, streamed };
+
 /// The kernel for terms with these coefficients; fewer than five terms with coefficients 1 and -1 have their own.
 template <class T>
-using SumKernelChoice = SumKernel<T> (*)(int count, const SumTerm<T>* terms);
+using SumKernelChoice = SumKernel<T> (*)(int count, const SumTerm<T>* terms, SumStore store);
 
 struct KernelTable {
     GemmKernels<float> gemm_f32;
@@ -66,6 +70,7 @@ struct KernelTable {
     /// Bytes; coefficients are not looked at.
     SumKernelChoice<std::uint8_t> sum_xor;
     SumKernelChoice<std::uint8_t> sum_or;
+    void (*finish_streams)();
 
     void (*widen_bf16)(const std::uint16_t* from, float* to, std::int64_t count);
     void (*narrow_bf16)(const float* from, std::uint16_t* to, std::int64_t count);

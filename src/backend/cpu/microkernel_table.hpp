@@ -45,6 +45,7 @@ constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKern
     table.sum_i32 = choose_ring_sum<std::uint32_t>;
     table.sum_xor = choose_bit_sum<XorSum>;
     table.sum_or = choose_bit_sum<OrSum>;
+    table.finish_streams = finish_streams;
     table.widen_bf16 = widen_bf16;
     table.narrow_bf16 = narrow_bf16;
     table.widen_f16 = widen_f16;

@@ -56,6 +56,33 @@ template <class V, class T>
 HEPTAD_INLINE void store(T* to, V v) {
     __builtin_memcpy(to, &v, sizeof(V));
 }
+/// Stores that do not read the lines they overwrite and leave the caches alone: passes over memory that is used again
+/// only much later move a third less and more. Without such an instruction, ordinary ones. `to` lies on a vector
+/// boundary.
+template <class V, class T>
+HEPTAD_INLINE void store_past_caches(T* to, V v) {
+#if defined(HEPTAD_AVX512)
+    if constexpr (sizeof(V) == 64) {
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(v));
+        return;
+    }
+#elif defined(HEPTAD_AVX2)
+    if constexpr (sizeof(V) == 32) {
+        _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(v));
+        return;
+    }
+#endif
+    store(to, v);
+}
+#if defined(HEPTAD_AVX512) || defined(HEPTAD_AVX2)
+constexpr bool has_streams = true;
+inline void finish_streams() {
+    _mm_sfence();
+}
+#else
+constexpr bool has_streams = false;
+inline void finish_streams() {}
+#endif
 template <class T>
 HEPTAD_INLINE Vector<T> broadcast(T x) {
     return x - Vector<T>{};  // x - 0 keeps every value, the sign of zero too

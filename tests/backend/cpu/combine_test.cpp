@@ -105,6 +105,25 @@ TEST_P(combine_kernels, every_number_of_terms_equals_reference) {
     }
 }
 
+TEST_P(combine_kernels, passes_beyond_the_caches_equal_reference) {
+    // Sums that are stored past the caches (targets 3, 4 and 6), one that is read again (5), rows on and off the
+    // boundaries of vectors.
+    const std::vector<CombineStatement> statements = {{3, {{0, 1}, {1, -1}}},
+                                                      {5, {{1, 1}, {2, 1}}},
+                                                      {4, {{5, 1}, {0, 2}, {2, -1}}},
+                                                      {6, {{0, 1}, {1, 1}, {2, 1}, {5, -1}, {5, 0.5}}}};
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+        for (const auto& [rows, cols] : {std::pair{600, 1024}, {611, 1029}}) {
+            for (const Layout layout : {Layout::rows, Layout::rows_padded}) {
+                std::vector<CombineStatement> asked = statements;
+                asked[3].terms.back().coefficient = type == Type::i32 ? 3 : 0.5;
+                Blocks blocks(type, rows, cols, std::vector<Layout>(7, layout), std::vector<bool>(7, false), random_);
+                EXPECT_TRUE(blocks.agree_after(asked, 1 << 20, GetParam())) << type_name(type) << " " << cols;
+            }
+        }
+    }
+}
+
 TEST_P(combine_kernels, fractions_and_large_coefficients_equal_reference) {
     for (const Type type : {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16}) {
         Blocks blocks(type, 5, 100, std::vector<Layout>(3, Layout::rows), std::vector<bool>(3, false), random_);
