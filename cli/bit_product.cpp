@@ -54,6 +54,7 @@ nlohmann::ordered_json plan_object(const bits::BitPlan& plan, std::int64_t opera
             {"levels", plan.levels},
             {"operand_bytes", operand_bytes},
             {"workspace_bytes", plan.workspace_bytes()},
+            {"predicted_s", plan.predicted_s},
             {"error_bound", 0.0},
             {"plan", plan.to_string()}};
 }
@@ -82,7 +83,9 @@ void run_bits(const MulArguments& mul, Type algebra) {
     meter.begin("multiply", operation_count(facts.size), algebra);
     const auto start = std::chrono::steady_clock::now();
     const CancelToken& token = interrupt_token();
-    bits::multiply_bits(plan, a, b, c.view(), adds, &token);
+    bits::multiply_bits(plan, a, b, c.view(), adds,
+                        {&token, [&meter](const Progress& progress) { meter.update(progress.fraction); }});
+    meter.clear();
     const double multiply_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     VerifyResult checked;
@@ -130,8 +133,10 @@ void run_bits(const PlanArguments& arguments, Type algebra) {
         return;
     }
     print(fmt::format(
-        "{}\n# operands        {}, packed\n# workspace       {} ({} bytes)\n# error bound     0 (exact)\n",
-        plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes()));
+        "{}\n# operands        {}, packed\n# workspace       {} ({} bytes)\n# predicted time  {} ({} effective)\n"
+        "# error bound     0 (exact)\n",
+        plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes(),
+        format_seconds(plan.predicted_s), format_rate(operation_count(size) / plan.predicted_s, algebra)));
 }
 
 void run_bits(const VerifyArguments& arguments, Type algebra) {

@@ -115,6 +115,49 @@ HEPTAD_C_API heptad_status heptad_multiply_strided_batch(heptad_type type, doubl
                                                          double beta, heptad_matrix c, int64_t stride_c, int64_t count,
                                                          const heptad_options* options, const heptad_context* context);
 
+/* Packed bit matrices over GF(2) (HEPTAD_GF2: XOR of ANDs) and for booleans (HEPTAD_BOOL: OR of ANDs). A row is a run
+   of 64-bit words; column j is bit (offset + j) % 64 of word (offset + j) / 64, the lowest bit first. Bits beside the
+   columns of a view are neither looked at nor written. */
+typedef struct heptad_bits {
+    uint64_t* words;
+    int64_t rows, cols;
+    int64_t stride; /* words from one row to the next */
+    int offset;     /* the bit of words[0] that holds column 0: 0 to 63 */
+} heptad_bits;
+typedef struct heptad_const_bits {
+    const uint64_t* words;
+    int64_t rows, cols;
+    int64_t stride;
+    int offset;
+} heptad_const_bits;
+
+typedef struct heptad_bit_matrix heptad_bit_matrix; /* owns its words; its rows start at multiples of 64 bytes */
+
+/* All zero. */
+HEPTAD_C_API heptad_status heptad_bit_matrix_create(heptad_bit_matrix** matrix, int64_t rows, int64_t cols);
+HEPTAD_C_API void heptad_bit_matrix_destroy(heptad_bit_matrix* matrix);
+/* Views of the whole matrix, which must outlive them; of a null pointer: views of 0 x 0 bits. */
+HEPTAD_C_API heptad_bits heptad_bit_matrix_view(heptad_bit_matrix* matrix);
+HEPTAD_C_API heptad_const_bits heptad_bit_matrix_const_view(const heptad_bit_matrix* matrix);
+
+/* to = from, and to = the transpose of from: into and out of words of one's own too. They must not overlap. */
+HEPTAD_C_API heptad_status heptad_bits_copy(heptad_const_bits from, heptad_bits to);
+HEPTAD_C_API heptad_status heptad_bits_transpose(heptad_const_bits from, heptad_bits to);
+HEPTAD_C_API heptad_status heptad_bits_count_ones(heptad_const_bits a, int64_t* ones);
+
+/* C = A * B; accumulate not 0: C ^= A * B over GF(2), C |= A * B for booleans. C must not overlap A or B. Of the
+   options only algorithm ("auto", "classical", "winograd", "self-inverse", "chaining"), levels and leaf are heeded. */
+HEPTAD_C_API heptad_status heptad_bits_multiply(heptad_type algebra, heptad_const_bits a, heptad_const_bits b,
+                                                heptad_bits c, int accumulate, const heptad_options* options,
+                                                const heptad_context* context);
+/* power = A^exponent of a square matrix; they may be the same memory. */
+HEPTAD_C_API heptad_status heptad_bits_power(heptad_type algebra, heptad_const_bits a, int64_t exponent,
+                                             heptad_bits power, const heptad_options* options,
+                                             const heptad_context* context);
+/* Bit (i, j) of closure: is there a path of one or more edges from i to j? They may be the same memory. */
+HEPTAD_C_API heptad_status heptad_bits_closure(heptad_const_bits graph, heptad_bits closure,
+                                               const heptad_context* context);
+
 HEPTAD_C_API const char* heptad_status_string(heptad_status status);
 HEPTAD_C_API const char* heptad_last_error(void);
 HEPTAD_C_API const char* heptad_version(void);

@@ -10,7 +10,7 @@ namespace {
 
 bits::BitContext bit_context(const Context& context) {
     const ProductContext given = product_context(context);
-    return {effective_threads(given), given.hooks.cancel};
+    return {effective_threads(given), {given.hooks.cancel, given.hooks.progress}};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, cons
 
 BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) {
     BitMatrix result = BitMatrix::copy_of(graph);
-    close_transitively(result.view(), bit_context(context), product_context(context).hooks.progress);
+    close_transitively(result.view(), bit_context(context));
     return result;
 }
 

@@ -1,57 +1,21 @@
 // The C interface: the C++ one behind opaque handles, statuses and a last sentence per thread.
 #include <heptad/heptad.h>
 
-#include <heptad/heptad.hpp>
 #include <limits>
 #include <memory>
-#include <new>
 
-struct heptad_context {
-    heptad::Context context;
-    heptad::CancelToken cancel;
-};
+#include "api/c_shell.hpp"
 
 struct heptad_plan {
     heptad::Plan plan;
     std::string text;
 };
 
+using namespace heptad::c;
+
 namespace {
 
 thread_local std::string last_error;
-
-/// Never throws: without memory for the sentence, a word that needs none (short strings live inside the object).
-void remember(const char* sentence) noexcept {
-    try {
-        last_error = sentence;
-    } catch (const std::bad_alloc&) {
-        last_error = "out of memory";
-    }
-}
-
-template <class Body>
-heptad_status guarded(Body&& body) noexcept {
-    try {
-        body();
-        return HEPTAD_OK;
-    } catch (const heptad::Error& error) {
-        remember(error.what());
-        return static_cast<heptad_status>(error.code());
-    } catch (const std::bad_alloc&) {
-        remember("memory ran out; use smaller matrices or set a workspace limit");
-        return HEPTAD_RESOURCE;
-    } catch (const std::exception& error) {
-        remember(error.what());
-        return HEPTAD_INTERNAL;
-    }
-}
-
-heptad::Type type_of(heptad_type type) {
-    if (type < HEPTAD_F64 || type > HEPTAD_BOOL) {
-        throw heptad::Error(heptad::ErrorCode::usage, "the element type is none of heptad_type");
-    }
-    return static_cast<heptad::Type>(type);
-}
 
 heptad::ConstAnyView view_of(const heptad_const_matrix& x, heptad::Type type) {
     return {x.data, type, x.rows, x.cols, x.row_stride, x.col_stride};
@@ -60,18 +24,43 @@ heptad::AnyView view_of(const heptad_matrix& x, heptad::Type type) {
     return {x.data, type, x.rows, x.cols, x.row_stride, x.col_stride};
 }
 
-heptad::Options options_of(const heptad_options* options) {
-    heptad::Options result;
+heptad_plan* new_plan(heptad::Plan plan) {
+    std::string text = plan.to_string();
+    return new heptad_plan{std::move(plan), std::move(text)};
+}
+
+}  // namespace
+
+namespace heptad::c {
+
+/// Without memory for the sentence, a word that needs none (short strings live inside the object).
+void remember(const char* sentence) noexcept {
+    try {
+        last_error = sentence;
+    } catch (const std::bad_alloc&) {
+        last_error = "out of memory";
+    }
+}
+
+Type type_of(heptad_type type) {
+    if (type < HEPTAD_F64 || type > HEPTAD_BOOL) {
+        throw Error(ErrorCode::usage, "the element type is none of heptad_type");
+    }
+    return static_cast<Type>(type);
+}
+
+Options options_of(const heptad_options* options) {
+    Options result;
     if (options == nullptr) {
         return result;
     }
     const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
     if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_FAST) {
-        throw heptad::Error(heptad::ErrorCode::usage, "the accuracy is none of heptad_accuracy");
+        throw Error(ErrorCode::usage, "the accuracy is none of heptad_accuracy");
     }
     result.algorithm = text(options->algorithm);
     result.levels = options->levels;
-    result.accuracy = static_cast<heptad::Accuracy>(options->accuracy);
+    result.accuracy = static_cast<Accuracy>(options->accuracy);
     result.device = text(options->device);
     result.leaf = text(options->leaf);
     result.mode = text(options->mode);
@@ -81,22 +70,17 @@ heptad::Options options_of(const heptad_options* options) {
     return result;
 }
 
-heptad::Context context_of(const heptad_context* context) {
-    return context == nullptr ? heptad::Context() : context->context;
+Context context_of(const heptad_context* context) {
+    return context == nullptr ? Context() : context->context;
 }
 
 void require(const void* pointer, const char* name) {
     if (pointer == nullptr) {
-        throw heptad::Error(heptad::ErrorCode::usage, std::string(name) + " is a null pointer");
+        throw Error(ErrorCode::usage, std::string(name) + " is a null pointer");
     }
 }
 
-heptad_plan* new_plan(heptad::Plan plan) {
-    std::string text = plan.to_string();
-    return new heptad_plan{std::move(plan), std::move(text)};
-}
-
-}  // namespace
+}  // namespace heptad::c
 
 void heptad_options_init(heptad_options* options) {
     if (options != nullptr) {

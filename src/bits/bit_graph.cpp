@@ -38,9 +38,10 @@ void require_square(const ConstBitView& graph) {
 
 }  // namespace
 
-void close_transitively(const BitView& graph, const BitContext& context, const ProgressCallback& progress) {
+void close_transitively(const BitView& graph, const BitContext& context) {
     require_square(graph);
     const std::int64_t n = graph.rows;
+    const BitContext silent{context.threads, {context.hooks.cancel}};  // progress is counted in bands
     for (std::int64_t first = 0; first < n; first += kBand) {
         const std::int64_t band = std::min(kBand, n - first);
         BitMatrix inside = BitMatrix::copy_of(graph.block(first, first, band, band));
@@ -48,14 +49,14 @@ void close_transitively(const BitView& graph, const BitContext& context, const P
         // Paths that start in the band and stay in it, then an edge to anywhere.
         const BitView rows = graph.block(first, 0, band, n);
         const BitMatrix edges = BitMatrix::copy_of(rows);
-        multiply_bits(Type::boolean, inside, edges, rows, true, {}, context);
+        multiply_bits(Type::boolean, inside, edges, rows, true, {}, silent);
         if (band < n) {
             const BitMatrix into_band = BitMatrix::copy_of(graph.block(0, first, n, band));
             const BitMatrix from_band = BitMatrix::copy_of(rows);
-            multiply_bits(Type::boolean, into_band, from_band, graph, true, {}, context);
+            multiply_bits(Type::boolean, into_band, from_band, graph, true, {}, silent);
         }
-        if (progress) {
-            progress({static_cast<double>(first + band) / static_cast<double>(n), "closure"});
+        if (context.hooks.progress) {
+            context.hooks.progress({static_cast<double>(first + band) / static_cast<double>(n), "closure"});
         }
     }
 }

@@ -1,10 +1,12 @@
 #include "bits/bit_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bits/bit_prediction.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -21,21 +23,7 @@ LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
 
 /// Leaves below this pay their overhead (tables, packing of sums) badly.
 constexpr std::int64_t kSmallestLeaf = 512;
-/// In units of one bit product.
-double predicted_cost(const Leaf& leaf, const LeafShape& shape, int levels) {
-    const double product =
-        static_cast<double>(shape.m + leaf.overhead_rows) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
-    const auto words = static_cast<double>(3 * packed_words(shape.m, shape.k) + 3 * packed_words(shape.k, shape.n) +
-                                           6 * packed_words(shape.m, shape.n));
-    double cost = product, quarter = 1;
-    for (int level = 0; level < levels; ++level) {
-        cost = 7 * cost + quarter * words * leaf.products_per_addition;
-        quarter *= 4;
-    }
-    return cost;
-}
-
-int best_levels(const ProblemSize& size, const Leaf& leaf) {
+int best_levels(const ProblemSize& size, const Leaf& leaf, const LevelProgram& program) {
     int best = 0;
     for (int levels = 1; levels <= kMostLevels; ++levels) {
         const LeafShape shape = leaf_shape(size, leaf, levels);
@@ -43,7 +31,8 @@ int best_levels(const ProblemSize& size, const Leaf& leaf) {
             break;
         }
         // A level that is predicted to be as good as none is none.
-        if (predicted_cost(leaf, shape, levels) < 0.97 * predicted_cost(leaf, leaf_shape(size, leaf, best), best)) {
+        if (levels_cost(leaf, shape, &program, levels) <
+            0.97 * levels_cost(leaf, leaf_shape(size, leaf, best), &program, best)) {
             best = levels;
         }
     }
@@ -62,7 +51,20 @@ int tasks_at(int threads, int levels) {
     return std::min(task_levels, levels);
 }
 
+/// Predicted seconds of the product of packed operands, and of packing or unpacking a matrix.
+double multiply_s(const BitPlan& plan) {
+    return product_s(*plan.leaf, plan.algebra) * levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels) *
+           thread_share(plan.program, plan.task_levels, plan.threads);
+}
+double packing_s(const BitPlan& plan, const PackedShape& shape) {
+    return product_s(*plan.leaf, plan.algebra) * packing_cost(*plan.leaf, shape) / plan.threads;
+}
+
 }  // namespace
+
+double BitPlan::work() const {
+    return leaf_work(shape) * std::pow(7.0, levels);
+}
 
 std::int64_t BitPlan::workspace_bytes() const {
     const std::int64_t scratch = levels > 0 ? scratch_words(job(nullptr)) : 0;
@@ -70,9 +72,10 @@ std::int64_t BitPlan::workspace_bytes() const {
 }
 
 std::string BitPlan::to_string() const {
-    return fmt::format("bits {} {} {} {} algorithm {} levels {} leaf {} {}x{}x{} threads {} workspace {}",
-                       type_name(algebra), size.m, size.k, size.n, program == nullptr ? "classical" : program->name,
-                       levels, leaf->name, shape.m, shape.k, shape.n, threads, workspace_bytes());
+    return fmt::format(
+        "bits {} {} {} {} algorithm {} levels {} leaf {} {}x{}x{} threads {} workspace {} predicted-s {:.3g}",
+        type_name(algebra), size.m, size.k, size.n, program == nullptr ? "classical" : program->name, levels,
+        leaf->name, shape.m, shape.k, shape.n, threads, workspace_bytes(), predicted_s);
 }
 
 BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads) {
@@ -97,7 +100,7 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
                  "a bool product has no subtraction, so no levels; leave the algorithm and the levels to auto");
         }
     } else if (!classical) {
-        plan.levels = options.levels >= 0 ? options.levels : best_levels(size, *plan.leaf);
+        plan.levels = options.levels >= 0 ? options.levels : best_levels(size, *plan.leaf, program);
     } else if (options.levels > 0) {
         fail(ErrorCode::usage, "the classical algorithm has no levels, but {} were asked for", options.levels);
     }
@@ -108,54 +111,88 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
                                std::pair{plan.shape.m, plan.shape.n}}) {
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
     }
+    plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
+                       packing_s(plan, plan.result());
     return plan;
 }
 
 BitPlan parse_bit_plan(const std::string& text) {
     std::istringstream words(text);
-    std::string bits, type, algorithm_word, levels_word, leaf_word, leaf_shape_text, threads_word;
+    std::string bits, type, algorithm_word, levels_word, leaf_word, leaf_shape_text, threads_word, workspace_word,
+        predicted_word;
     ProblemSize size;
     BitOptions options;
     int threads = 0;
+    std::int64_t workspace = 0;
+    double predicted_s = 0;
     words >> bits >> type >> size.m >> size.k >> size.n >> algorithm_word >> options.algorithm >> levels_word >>
-        options.levels >> leaf_word >> options.leaf >> leaf_shape_text >> threads_word >> threads;
+        options.levels >> leaf_word >> options.leaf >> leaf_shape_text >> threads_word >> threads >> workspace_word >>
+        workspace >> predicted_word >> predicted_s;
     if (!words || bits != "bits" || algorithm_word != "algorithm" || levels_word != "levels" || leaf_word != "leaf" ||
-        threads_word != "threads" || size.m < 0 || size.k < 0 || size.n < 0 || options.levels < 0 || threads < 1) {
+        threads_word != "threads" || workspace_word != "workspace" || predicted_word != "predicted-s" ||
+        predicted_s < 0 || workspace < 0 || size.m < 0 || size.k < 0 || size.n < 0 || options.levels < 0 ||
+        threads < 1) {
         fail(ErrorCode::input,
              "'{}' is no plan for bit matrices; one reads 'bits gf2 M K N algorithm NAME levels L leaf NAME MxKxN "
-             "threads T workspace BYTES'",
+             "threads T workspace BYTES predicted-s S'",
              text.substr(0, 100));
     }
     if (type_from_name(type) == Type::boolean) {
         options.algorithm = "auto";
     }
-    return make_bit_plan(type_from_name(type), size, options, threads);
+    BitPlan plan = make_bit_plan(type_from_name(type), size, options, threads);
+    plan.predicted_s = predicted_s;
+    return plan;
 }
 
-std::vector<BitPlan> make_chain_plans(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
-                                      int threads) {
-    BitOptions chosen = options;
-    if (options.algorithm == "auto" && algebra == Type::gf2) {
-        chosen.algorithm = "chaining";
-    } else if (algebra == Type::gf2 && options.algorithm != "classical" &&
-               !find_level_program(options.algorithm).chains) {
-        fail(ErrorCode::usage,
-             "products in the basis of '{}' cannot be chained, because its results come in another basis than its "
-             "operands; take chaining, winograd or classical",
-             options.algorithm);
-    }
-    std::vector<BitPlan> plans;
+namespace {
+
+/// Products whose results stay packed: the same levels and leaf, and leaf sizes with which a result is the next
+/// operand.
+ChainPlan packed_chain(Type algebra, const std::vector<std::int64_t>& sizes, BitOptions options, int threads) {
+    ChainPlan chain;
+    chain.packed = true;
     for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
-        plans.push_back(make_bit_plan(algebra, {sizes[0], sizes[i + 1], sizes[i + 2]}, chosen, threads));
-        chosen.levels = i == 0 ? plans[0].levels : std::min(chosen.levels, plans[i].levels);
+        chain.plans.push_back(make_bit_plan(algebra, {sizes[0], sizes[i + 1], sizes[i + 2]}, options, threads));
+        options.levels = i == 0 ? chain.plans[0].levels : std::min(options.levels, chain.plans[i].levels);
     }
-    // Every size is rows of one operand and columns of another.
-    for (BitPlan& plan : plans) {
-        plan = make_bit_plan(algebra, plan.size, chosen, threads);
+    for (std::size_t i = 0; i < chain.plans.size(); ++i) {
+        BitPlan& plan = chain.plans[i];
+        plan = make_bit_plan(algebra, plan.size, options, threads);
+        // Every size is rows of one operand and columns of another.
         const std::int64_t unit = std::max<std::int64_t>(64, plan.leaf->layout->column_unit());
         plan.shape = {round_up(plan.shape.m, unit), round_up(plan.shape.k, unit), round_up(plan.shape.n, unit)};
+        // From the second on the left operand is a result that is packed anew; leaving the packed layout comes last.
+        plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
+                           (i + 1 == chain.plans.size() ? packing_s(plan, plan.result()) : 0);
+        chain.predicted_s += plan.predicted_s;
     }
-    return plans;
+    return chain;
+}
+
+ChainPlan separate_products(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
+                            int threads) {
+    ChainPlan chain;
+    for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
+        chain.plans.push_back(make_bit_plan(algebra, {sizes[0], sizes[i + 1], sizes[i + 2]}, options, threads));
+        chain.predicted_s += chain.plans.back().predicted_s;
+    }
+    return chain;
+}
+
+}  // namespace
+
+ChainPlan make_chain_plan(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
+                          int threads) {
+    std::vector<ChainPlan> candidates{packed_chain(algebra, sizes, options, threads),
+                                      separate_products(algebra, sizes, options, threads)};
+    if (options.algorithm == "auto" && algebra == Type::gf2) {
+        BitOptions chaining = options;
+        chaining.algorithm = "chaining";
+        candidates.insert(candidates.begin(), packed_chain(algebra, sizes, chaining, threads));
+    }
+    return *std::min_element(candidates.begin(), candidates.end(),
+                             [](const ChainPlan& x, const ChainPlan& y) { return x.predicted_s < y.predicted_s; });
 }
 
 }  // namespace heptad::bits

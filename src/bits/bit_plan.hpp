@@ -20,16 +20,32 @@ struct BitPlan {
     LeafShape shape;  // of a leaf; 2^levels times that is the padded product
     int task_levels = 0;
     int threads = 1;
+    double predicted_s = 0;  // of a Boolean product whose rows do not fill up
 
     PackedShape left() const { return {Role::left, shape.m, shape.k, levels}; }
     PackedShape right() const { return {Role::right, shape.k, shape.n, levels}; }
     PackedShape result() const { return {Role::result, shape.m, shape.n, levels}; }
-    LevelJob job(const CancelToken* cancel) const {
-        return {program, leaf, shape, levels, task_levels, threads, cancel};
-    }
+    /// Changes of basis of the operands and of the result.
+    std::span<const Change> into() const { return changes(&LevelProgram::into); }
+    std::span<const Change> out_of() const { return changes(&LevelProgram::out_of); }
+    LevelJob job(WorkMeter* meter) const { return {program, leaf, shape, levels, task_levels, threads, meter}; }
+    /// What the meter of this product counts up to.
+    double work() const;
     /// Bytes of packed operands and scratch memory.
     std::int64_t workspace_bytes() const;
     std::string to_string() const;
+
+private:
+    std::span<const Change> changes(std::vector<Change> LevelProgram::*which) const {
+        return program != nullptr ? std::span<const Change>(program->*which) : std::span<const Change>();
+    }
+};
+
+/// Several products one after another.
+struct ChainPlan {
+    std::vector<BitPlan> plans;
+    bool packed = false;  // nothing leaves the packed layout between two products
+    double predicted_s = 0;
 };
 
 /// Throws Error(usage) for options that cannot be meant and Error(input) for sizes that overflow.
@@ -38,9 +54,9 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
 /// Reads what to_string() printed; the sizes of leaves and the workspace follow from the rest. Throws Error(input).
 BitPlan parse_bit_plan(const std::string& text);
 
-/// Plans for the products (...(F1 * F2) * F3...) of a chain whose factors are sizes[0] x sizes[1], sizes[1] x sizes[2]
-/// ...: the same levels, leaf and program, one that chains, and leaf sizes with which a result is the next operand.
-std::vector<BitPlan> make_chain_plans(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
-                                      int threads);
+/// For the products (...(F1 * F2) * F3...) of a chain whose factors are sizes[0] x sizes[1], sizes[1] x sizes[2] ...
+/// What is predicted to be the fastest of: products in the chaining basis; products in the self-inverse basis that is
+/// left and entered again within the packed layout; separate products. An algorithm in the options leaves the last two.
+ChainPlan make_chain_plan(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options, int threads);
 
 }  // namespace heptad::bits

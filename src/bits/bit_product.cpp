@@ -48,7 +48,7 @@ void require_apart(const ConstBitView& c, const ConstBitView& operand, const cha
 
 /// The classical product on all threads: parts of the result.
 void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right,
-                       std::uint64_t* result, const CancelToken* cancel) {
+                       std::uint64_t* result, WorkMeter& meter) {
     const LeafPart all = whole(*plan.leaf, plan.shape);
     const LeafProduct multiply = plan.algebra == Type::gf2 ? plan.leaf->multiply : plan.leaf->multiply_boolean;
     // A part with many rows uses its tables, or its panel of B, more often: tiles first, then rows where there are
@@ -56,15 +56,15 @@ void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std
     const std::int64_t wanted = plan.threads == 1 ? 1 : std::int64_t{4} * plan.threads;
     const std::int64_t bands = std::clamp<std::int64_t>(ceil_div(wanted, all.last_tile), 1, all.last_group);
     const std::int64_t groups = ceil_div(all.last_group, bands);
+    const double part_work = plan.work() / static_cast<double>(all.last_tile * bands);
     shared_pool(plan.threads).run(all.last_tile * bands, [&](std::int64_t task) {
-        if (cancel != nullptr && cancel->cancelled()) {
-            throw Error(ErrorCode::cancelled, "the product was cancelled");
-        }
+        meter.stop_if_cancelled();
         const std::int64_t tile = task / bands, first = task % bands * groups;
         const std::int64_t last = std::min(first + groups, all.last_group);
         if (first < last) {
             multiply(plan.shape, {first, last, tile, tile + 1}, left, right, result, false);
         }
+        meter.advance(part_work);
     });
 }
 
@@ -86,12 +86,12 @@ void require_view(const ConstBitView& view, const char* name) {
 }
 
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
-                     const CancelToken* cancel) {
+                     WorkMeter& meter) {
     if (plan.levels == 0) {
-        multiply_in_parts(plan, left, right, result, cancel);
+        multiply_in_parts(plan, left, right, result, meter);
         return;
     }
-    const LevelJob job = plan.job(cancel);
+    const LevelJob job = plan.job(&meter);
     const WordBuffer scratch(scratch_words(job));
     run_levels(job, left, right, result, false, scratch.data());
 }
@@ -101,11 +101,11 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
     require_view(a, "A");
     require_view(b, "B");
     multiply_bits(make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context.threads), a, b, c, accumulate,
-                  context.cancel);
+                  context.hooks);
 }
 
 void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                   const CancelToken* cancel) {
+                   const BitHooks& hooks) {
     require_view(a, "A");
     require_view(b, "B");
     require_view(c, "C");
@@ -124,7 +124,7 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
     }
     ThreadPool& pool = shared_pool(plan.threads);
     if (plan.algebra == Type::boolean && has_few_ones(a)) {
-        multiply_boolean_rows(a, b, c, accumulate, pool, cancel);
+        multiply_boolean_rows(a, b, c, accumulate, pool, hooks);
         return;
     }
     const PackedShape left = plan.left(), right = plan.right(), result = plan.result();
@@ -133,13 +133,12 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
     const LeafLayout& layout = *plan.leaf->layout;
-    const std::span<const Change> into = plan.program != nullptr ? plan.program->into : std::span<const Change>();
-    const std::span<const Change> out_of = plan.program != nullptr ? plan.program->out_of : std::span<const Change>();
-    pack(layout, left, a, into, packed_a, pool);
-    pack(layout, right, b, into, packed_b, pool);
-    multiply_packed(plan, packed_a, packed_b, packed_c, cancel);
+    pack(layout, left, a, plan.into(), packed_a, pool);
+    pack(layout, right, b, plan.into(), packed_b, pool);
+    WorkMeter meter(hooks, plan.work());
+    multiply_packed(plan, packed_a, packed_b, packed_c, meter);
     const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
-    unpack(layout, result, packed_c, out_of, c, accumulate ? adding : Store::assign, pool);
+    unpack(layout, result, packed_c, plan.out_of(), c, accumulate ? adding : Store::assign, pool);
 }
 
 }  // namespace heptad::bits

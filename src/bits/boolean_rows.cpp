@@ -63,17 +63,16 @@ bool has_few_ones(const ConstBitView& a) {
 }
 
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                           ThreadPool& pool, const CancelToken* cancel) {
+                           ThreadPool& pool, const BitHooks& hooks) {
     const OnesOfRows ones = list_ones(a);
     const std::int64_t words = words_of(c.cols);
     const std::int64_t bands = ceil_div(c.rows, kBandRows);
+    WorkMeter meter(hooks, static_cast<double>(bands));
     // A task has whole rows, because two panels of a row may share a word of C.
     pool.run(bands, [&](std::int64_t band) {
         const std::int64_t last = std::min(c.rows, (band + 1) * kBandRows);
         for (std::int64_t first = 0; first < words; first += kPanelWords) {
-            if (cancel != nullptr && cancel->cancelled()) {
-                throw Error(ErrorCode::cancelled, "the product was cancelled");
-            }
+            meter.stop_if_cancelled();
             const int count = static_cast<int>(std::min<std::int64_t>(kPanelWords, words - first));
             for (std::int64_t i = band * kBandRows; i < last; ++i) {
                 std::uint64_t sum[kPanelWords] = {};
@@ -87,6 +86,7 @@ void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const B
                 }
             }
         }
+        meter.advance(1);
     });
 }
 

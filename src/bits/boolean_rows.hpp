@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.hpp"
 #include "bits/bit_words.hpp"
+#include "bits/work_meter.hpp"
 
 namespace heptad::bits {
 
@@ -12,6 +13,6 @@ bool has_few_ones(const ConstBitView& a);
 
 /// c = a * b, or c |= a * b. The shapes fit and c overlaps nothing. Throws Error(cancelled).
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                           ThreadPool& pool, const CancelToken* cancel);
+                           ThreadPool& pool, const BitHooks& hooks);
 
 }  // namespace heptad::bits

@@ -124,17 +124,20 @@ void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* p
     });
 }
 
-void repack(const LeafLayout& layout, const PackedShape& from_shape, const std::uint64_t* from,
-            const PackedShape& to_shape, std::uint64_t* to, ThreadPool& pool) {
+void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64_t* from,
+            std::span<const Change> out_of, const PackedShape& to_shape, std::uint64_t* to,
+            std::span<const Change> into, ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * from_shape.levels);
     for_each_tile(
         layout, from_shape, pool, [&](std::int64_t group, std::int64_t tile, const TileRange& range, int width) {
+            change_tiles(from_shape, range, out_of, from);
             std::uint64_t rows[kGroupRows * kMostTileWords];
             const TileRange target = layout.range(to_shape.role, to_shape.rows, to_shape.cols, group, tile);
             for (std::int64_t q = 0; q < blocks; ++q) {
                 layout.unpack(from_shape.role, range, width, from + q * from_shape.block_words(), rows, width);
                 layout.pack(to_shape.role, target, width, rows, width, to + q * to_shape.block_words());
             }
+            change_tiles(to_shape, target, into, to);
         });
 }
 

@@ -17,7 +17,7 @@ struct PackedShape {
     std::int64_t rows = 0, cols = 0;  // of a block, in bits; multiples of what the layout wants
     int levels = 0;
 
-    std::int64_t block_words() const { return packed_words(rows, cols); }
+    std::int64_t block_words() const { return block_stride(rows, cols); }
     std::int64_t words() const { return block_words() << (2 * levels); }
 };
 
@@ -29,9 +29,11 @@ void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView
 void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* packed, std::span<const Change> change,
             const BitView& view, Store mode, ThreadPool& pool);
 
-/// From one role to another, block by block, in whatever basis they are: what a chain of products does between two
-/// products. Both shapes have the same rows, columns and levels.
-void repack(const LeafLayout& layout, const PackedShape& from_shape, const std::uint64_t* from,
-            const PackedShape& to_shape, std::uint64_t* to, ThreadPool& pool);
+/// From one role to another, block by block: what a chain of products does between two products. `out_of` and `into`
+/// change the basis on the way and are empty where the product leaves its result in the basis of the next operands;
+/// `from` is left after `out_of`. Both shapes have the same rows, columns and levels.
+void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64_t* from,
+            std::span<const Change> out_of, const PackedShape& to_shape, std::uint64_t* to,
+            std::span<const Change> into, ThreadPool& pool);
 
 }  // namespace heptad::bits

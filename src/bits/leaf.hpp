@@ -70,14 +70,17 @@ struct LeafPart {
 using LeafProduct = void (*)(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
                              const std::uint64_t* b, std::uint64_t* c, bool accumulate);
 
-/// Blocks that are summed before the product, and blocks that its result goes to.
+/// Blocks that are summed before the product, and blocks that its result goes to; at most kMostFused of each.
 struct FusedOperands {
     std::span<const std::uint64_t*const> a, b;
     std::span<std::uint64_t* const> c;
     unsigned adds = 0;                 // bit i: the result is added to c[i]; otherwise it is stored
     std::uint64_t* scratch = nullptr;  // packed_words(m, k) + kFusedPanelWords
+    // What the product after this one will sum: its first words are called into the cache towards the end.
+    std::span<const std::uint64_t*const> next_a, next_b;
 };
-inline constexpr std::int64_t kFusedPanelWords = 4096;
+inline constexpr std::int64_t kFusedPanelWords = 8192;
+inline constexpr std::size_t kMostFused = 8;
 
 /// c[i] (+)= (a[0] ^ a[1] ...) * (b[0] ^ b[1] ...) over GF(2), without a pass over memory for the sums of B and of C.
 using FusedLeafProduct = void (*)(const LeafShape& shape, const FusedOperands& operands);
@@ -88,10 +91,16 @@ struct Leaf {
     LeafProduct multiply;             // over GF(2)
     LeafProduct multiply_boolean;     // null: this leaf cannot
     FusedLeafProduct multiply_fused;  // null: sums are made before and after
-    // For the choice of levels; rough figures are enough, because they decide between neighbours only.
+    int fused_levels;                 // the last so many levels have their sums in multiply_fused; 0: none
+    // For predictions and the choice of levels; rough figures are enough, because they decide between neighbours only.
     double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
+    double products_per_packing;   // the same for a word that is packed or unpacked
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
 };
+
+/// Seconds per bit product of (m + overhead_rows) x k x n, on one thread; measured once per process in a millisecond or
+/// a few.
+double product_s(const Leaf& leaf, Type algebra);
 
 /// Leaves that this processor can run, those expected to be fast first.
 const std::vector<Leaf>& available_leaves();
@@ -103,6 +112,13 @@ const Leaf& find_leaf(Type algebra, const std::string& name);
 /// Words of a packed block.
 inline std::int64_t packed_words(std::int64_t rows, std::int64_t cols) {
     return rows * (cols / 64);
+}
+/// Words from one packed block to the next. An odd number of 1 KiB: tiles at one place of all blocks, which the packing
+/// works on together, would share a few sets of the cache if that were a power of two.
+inline std::int64_t block_stride(std::int64_t rows, std::int64_t cols) {
+    constexpr std::int64_t unit = 128;
+    const std::int64_t units = (packed_words(rows, cols) + unit - 1) / unit;
+    return (units | 1) * unit;
 }
 inline LeafPart whole(const Leaf& leaf, const LeafShape& shape) {
     return {0, shape.m / kGroupRows, 0, leaf.layout->tiles(shape.n)};

@@ -1,7 +1,9 @@
 // Which leaves this processor can run, and which of them is the fastest.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -38,23 +40,23 @@ std::vector<Leaf> find_leaves() {
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
     static const BlockLayout gfni_blocks(pack_gfni, unpack_gfni);
     if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
-        found.push_back({"gfni", &gfni_blocks, multiply_gfni, nullptr, multiply_gfni_fused, 2500, 8});
+        found.push_back({"gfni", &gfni_blocks, multiply_gfni, nullptr, multiply_gfni_fused, 2, 2500, 8000, 8});
     }
     if (avx512) {
-        found.push_back(
-            {"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean, nullptr, 2500, 100});
+        found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean, nullptr, 0,
+                         2500, 8000, 100});
     }
     if (__builtin_cpu_supports("avx2")) {
         found.push_back(
-            {"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, nullptr, 1500, 100});
+            {"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, nullptr, 0, 1500, 5000, 100});
     }
 #elif defined(__aarch64__)
     if (has_sha3()) {
-        found.push_back({"table-sha3", &slabs_128, multiply_table_sha3, nullptr, nullptr, 1000, 100});
+        found.push_back({"table-sha3", &slabs_128, multiply_table_sha3, nullptr, nullptr, 0, 1000, 4000, 100});
     }
 #endif
-    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean, nullptr, 1000, 100});
-    found.push_back({"blocks", &blocks, multiply_blocks, nullptr, multiply_blocks_fused, 100, 0});
+    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean, nullptr, 0, 1000, 4000, 100});
+    found.push_back({"blocks", &blocks, multiply_blocks, nullptr, multiply_blocks_fused, 2, 100, 500, 0});
     return found;
 }
 
@@ -62,7 +64,7 @@ bool can(const Leaf& leaf, Type algebra) {
     return algebra == Type::gf2 || leaf.multiply_boolean != nullptr;
 }
 
-/// Seconds of the best of a few products of 512 x 512 x 512.
+/// Seconds per bit product, from the best of a few products of 512 x 512 x 512.
 double measure(const Leaf& leaf, Type algebra) {
     const LeafShape shape{512, 512, 512};
     const WordBuffer words(3 * packed_words(shape.m, shape.n));
@@ -81,7 +83,7 @@ double measure(const Leaf& leaf, Type algebra) {
         multiply(shape, whole(leaf, shape), a, a + each, a + 2 * each, false);
         best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
-    return best;
+    return best / (static_cast<double>(shape.m + leaf.overhead_rows) * static_cast<double>(shape.k * shape.n));
 }
 
 const Leaf& fastest_leaf(Type algebra) {
@@ -91,7 +93,7 @@ const Leaf& fastest_leaf(Type algebra) {
         if (!can(leaf, algebra) || std::string(leaf.name) == "blocks") {
             continue;
         }
-        const double s = measure(leaf, algebra);
+        const double s = product_s(leaf, algebra);
         // Two leaves may be equally fast, and the same one should be taken every time: the earlier, if it comes close.
         if (s < 0.9 * best_s) {
             best = &leaf;
@@ -116,6 +118,18 @@ std::vector<std::string> leaf_names(Type algebra) {
         }
     }
     return names;
+}
+
+double product_s(const Leaf& leaf, Type algebra) {
+    // Indexed by leaf and algebra; 0: not measured yet.
+    static std::vector<std::array<double, 2>> measured(available_leaves().size());
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    double& s = measured[static_cast<std::size_t>(&leaf - available_leaves().data())][algebra == Type::gf2 ? 0 : 1];
+    if (s == 0) {
+        s = measure(leaf, algebra);
+    }
+    return s;
 }
 
 const Leaf& find_leaf(Type algebra, const std::string& name) {

@@ -17,7 +17,7 @@ struct BlockWords {
 };
 
 BlockWords leaf_words(const LeafShape& shape) {
-    return {packed_words(shape.m, shape.k), packed_words(shape.k, shape.n), packed_words(shape.m, shape.n)};
+    return {block_stride(shape.m, shape.k), block_stride(shape.k, shape.n), block_stride(shape.m, shape.n)};
 }
 
 /// T, S, Q and P of one level whose quarters have `words`.
@@ -25,10 +25,12 @@ std::int64_t temporaries(const BlockWords& words) {
     return words.a + words.b + 2 * words.c;
 }
 
-/// Temporaries of one branch: those of every level from `levels` down.
-std::int64_t branch_words(const BlockWords& leaf, int levels) {
-    std::int64_t words = levels > 0 ? kFusedPanelWords : 0;
-    for (int level = 0; level < levels; ++level) {
+/// Temporaries of one branch: those of every level from `levels` down, or of the fused ones together.
+std::int64_t branch_words(const LevelJob& job, int levels) {
+    const BlockWords leaf = leaf_words(job.shape);
+    const int fused = fused_levels(*job.program, *job.leaf, levels);
+    std::int64_t words = fused > 0 ? leaf.a + kFusedPanelWords : 0;
+    for (int level = fused; level < levels; ++level) {
         words += temporaries(leaf) << (2 * level);
     }
     return words;
@@ -47,24 +49,71 @@ bool results_go_to_c_alone(const LevelProgram& program) {
     });
 }
 
+/// The blocks that are marked at every level: the Kronecker product of the marks. masks[0] is the topmost level's.
+std::vector<std::int64_t> marked_blocks(const std::vector<unsigned>& masks) {
+    std::vector<std::int64_t> blocks{0};
+    for (const unsigned mask : masks) {
+        std::vector<std::int64_t> next;
+        for (const std::int64_t block : blocks) {
+            for (int i = 0; i < 4; ++i) {
+                if (((mask >> i) & 1) != 0) {
+                    next.push_back(4 * block + i);
+                }
+            }
+        }
+        blocks = std::move(next);
+    }
+    return blocks;
+}
+
+/// One of the products of several levels at once: blocks of A and of B that are summed, blocks of C it is added to.
+struct ProductBlocks {
+    std::vector<std::int64_t> a, b, c;
+};
+
+std::int64_t product_count(const LevelProgram& program, int levels) {
+    std::int64_t count = 1;
+    for (int level = 0; level < levels; ++level) {
+        count *= static_cast<std::int64_t>(program.steps.size());
+    }
+    return count;
+}
+
+ProductBlocks product_blocks(const LevelProgram& program, int levels, std::int64_t number) {
+    const auto products = static_cast<std::int64_t>(program.steps.size());
+    std::vector<unsigned> of_a, of_b, of_c;
+    for (std::int64_t unit = product_count(program, levels) / products; unit > 0; unit /= products) {
+        const auto step = static_cast<std::size_t>(number / unit % products);
+        of_a.push_back(program.steps[step].a);
+        of_b.push_back(program.steps[step].b);
+        of_c.push_back(destinations(program, step));
+    }
+    return {marked_blocks(of_a), marked_blocks(of_b), marked_blocks(of_c)};
+}
+
 class Branch {
 public:
     explicit Branch(const LevelJob& job)
         : job_(job),
           leaf_(leaf_words(job.shape)),
           sum_(word_sum()),
-          fuses_(job.leaf->multiply_fused != nullptr && results_go_to_c_alone(*job.program)) {}
+          fused_levels_(fused_levels(*job.program, *job.leaf, job.levels - job.task_levels)) {
+        for (std::int64_t i = 0; fused_levels_ > 0 && i < product_count(*job.program, fused_levels_); ++i) {
+            fused_.push_back(product_blocks(*job.program, fused_levels_, i));
+        }
+    }
 
     /// Blocks of 4^height leaves.
     void product(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                  std::uint64_t* scratch) const {
         if (height == 0) {
-            stop_if_cancelled();
+            job_.meter->stop_if_cancelled();
             job_.leaf->multiply(job_.shape, whole(*job_.leaf, job_.shape), a, b, c, accumulate);
+            job_.meter->advance(leaf_work(job_.shape));
             return;
         }
-        if (height == 1 && fuses_) {
-            fused_level(a, b, c, accumulate, scratch);
+        if (height == fused_levels_) {
+            fused_products(a, b, c, accumulate, scratch);
             return;
         }
         const int shift = 2 * (height - 1);
@@ -94,43 +143,41 @@ public:
     }
 
 private:
-    /// The last level, with its sums inside the leaf.
-    void fused_level(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
-                     std::uint64_t* scratch) const {
-        unsigned written = accumulate ? 0b1111 : 0;
-        for (std::size_t s = 0; s < job_.program->steps.size(); ++s) {
-            stop_if_cancelled();
-            const Step& step = job_.program->steps[s];
-            const unsigned targets = destinations(*job_.program, s);
-            const std::uint64_t* from_a[4];
-            const std::uint64_t* from_b[4];
-            std::uint64_t* to[4];
-            std::size_t count_a = 0, count_b = 0, count_c = 0;
+    /// The last levels, with their sums inside the leaf.
+    void fused_products(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+                        std::uint64_t* scratch) const {
+        const std::uint64_t* from_a[2][kMostFused];
+        const std::uint64_t* from_b[2][kMostFused];
+        const auto gather = [&](std::size_t number) {
+            const ProductBlocks& blocks = fused_[number];
+            const auto place_a = [&](std::int64_t block) { return a + block * leaf_.a; };
+            const auto place_b = [&](std::int64_t block) { return b + block * leaf_.b; };
+            std::transform(blocks.a.begin(), blocks.a.end(), from_a[number % 2], place_a);
+            std::transform(blocks.b.begin(), blocks.b.end(), from_b[number % 2], place_b);
+        };
+        std::uint64_t written = accumulate ? ~std::uint64_t{0} : 0;
+        gather(0);
+        for (std::size_t number = 0; number < fused_.size(); ++number) {
+            job_.meter->stop_if_cancelled();
+            const ProductBlocks& blocks = fused_[number];
+            std::uint64_t* to[kMostFused];
             FusedOperands operands;
-            for (int i = 0; i < 4; ++i) {
-                if (((step.a >> i) & 1) != 0) {
-                    from_a[count_a++] = a + i * leaf_.a;
-                }
-                if (((step.b >> i) & 1) != 0) {
-                    from_b[count_b++] = b + i * leaf_.b;
-                }
-                if (((targets >> i) & 1) != 0) {
-                    operands.adds |= ((written >> i) & 1) << count_c;
-                    to[count_c++] = c + i * leaf_.c;
-                }
+            for (std::size_t i = 0; i < blocks.c.size(); ++i) {
+                to[i] = c + blocks.c[i] * leaf_.c;
+                operands.adds |= static_cast<unsigned>((written >> blocks.c[i]) & 1) << i;
+                written |= std::uint64_t{1} << blocks.c[i];
             }
-            operands.a = {from_a, count_a};
-            operands.b = {from_b, count_b};
-            operands.c = {to, count_c};
+            operands.a = {from_a[number % 2], blocks.a.size()};
+            operands.b = {from_b[number % 2], blocks.b.size()};
+            operands.c = {to, blocks.c.size()};
             operands.scratch = scratch;
+            if (number + 1 < fused_.size()) {
+                gather(number + 1);
+                operands.next_a = {from_a[(number + 1) % 2], fused_[number + 1].a.size()};
+                operands.next_b = {from_b[(number + 1) % 2], fused_[number + 1].b.size()};
+            }
             job_.leaf->multiply_fused(job_.shape, operands);
-            written |= targets;
-        }
-    }
-
-    void stop_if_cancelled() const {
-        if (job_.cancel != nullptr && job_.cancel->cancelled()) {
-            throw Error(ErrorCode::cancelled, "the product was cancelled");
+            job_.meter->advance(leaf_work(job_.shape));
         }
     }
 
@@ -172,7 +219,8 @@ private:
     const LevelJob& job_;
     BlockWords leaf_;
     WordSum sum_;
-    bool fuses_;
+    int fused_levels_;
+    std::vector<ProductBlocks> fused_;
 };
 
 /// Scratch memory of the tasks that run at one time.
@@ -199,23 +247,6 @@ private:
     std::vector<std::uint64_t*> free_;
 };
 
-/// The blocks that are marked at every level: the Kronecker product of the marks. masks[0] is the topmost level's.
-std::vector<std::int64_t> marked_blocks(const std::vector<unsigned>& masks) {
-    std::vector<std::int64_t> blocks{0};
-    for (const unsigned mask : masks) {
-        std::vector<std::int64_t> next;
-        for (const std::int64_t block : blocks) {
-            for (int i = 0; i < 4; ++i) {
-                if (((mask >> i) & 1) != 0) {
-                    next.push_back(4 * block + i);
-                }
-            }
-        }
-        blocks = std::move(next);
-    }
-    return blocks;
-}
-
 /// The sum of the marked blocks: a block itself where it is the only one.
 const std::uint64_t* sum_of(const Branch& branch, const std::vector<std::int64_t>& blocks, const std::uint64_t* all,
                             std::int64_t words, std::uint64_t* sum) {
@@ -232,7 +263,7 @@ const std::uint64_t* sum_of(const Branch& branch, const std::vector<std::int64_t
 std::int64_t task_words(const LevelJob& job) {
     const BlockWords leaf = leaf_words(job.shape);
     const int height = job.levels - job.task_levels;
-    return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(leaf, height);
+    return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(job, height);
 }
 
 void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
@@ -248,27 +279,16 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t*
     }
     Slots slots(scratch, task_words(job), job.threads);
     const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
-    const auto products = static_cast<std::int64_t>(job.program->steps.size());
-    std::int64_t tasks = 1;
-    for (int level = 0; level < job.task_levels; ++level) {
-        tasks *= products;
-    }
-    pool.run(tasks, [&](std::int64_t task) {
-        std::vector<unsigned> of_a, of_b, of_c;
-        for (std::int64_t unit = tasks / products; unit > 0; unit /= products) {
-            const auto step = static_cast<std::size_t>(task / unit % products);
-            of_a.push_back(job.program->steps[step].a);
-            of_b.push_back(job.program->steps[step].b);
-            of_c.push_back(destinations(*job.program, step));
-        }
+    pool.run(product_count(*job.program, job.task_levels), [&](std::int64_t task) {
+        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task);
         std::uint64_t* slot = slots.take();
         std::uint64_t* sum_b = slot + block.a;
         std::uint64_t* result = sum_b + block.b;
-        const std::uint64_t* left = sum_of(branch, marked_blocks(of_a), a, block.a, slot);
-        const std::uint64_t* right = sum_of(branch, marked_blocks(of_b), b, block.b, sum_b);
+        const std::uint64_t* left = sum_of(branch, blocks_of.a, a, block.a, slot);
+        const std::uint64_t* right = sum_of(branch, blocks_of.b, b, block.b, sum_b);
         branch.product(height, left, right, result, false, result + block.c);
         const std::uint64_t* source = result;
-        for (const std::int64_t to : marked_blocks(of_c)) {
+        for (const std::int64_t to : blocks_of.c) {
             const std::lock_guard lock(locks[static_cast<std::size_t>(to)]);
             branch.sum(c + to * block.c, &source, 1, block.c, true);
         }
@@ -278,8 +298,12 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t*
 
 }  // namespace
 
+int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels) {
+    return results_go_to_c_alone(program) ? std::min(levels, leaf.fused_levels) : 0;
+}
+
 std::int64_t scratch_words(const LevelJob& job) {
-    return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(leaf_words(job.shape), job.levels);
+    return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(job, job.levels);
 }
 
 void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,

@@ -6,6 +6,7 @@
 #include "base/thread_pool.hpp"
 #include "bits/leaf.hpp"
 #include "bits/level_program.hpp"
+#include "bits/work_meter.hpp"
 
 namespace heptad::bits {
 
@@ -16,8 +17,16 @@ struct LevelJob {
     int levels = 0;       // at least 1
     int task_levels = 0;  // the topmost so many are made of tasks
     int threads = 1;
-    const CancelToken* cancel = nullptr;  // may be null
+    WorkMeter* meter = nullptr;  // counts leaf products
 };
+
+/// Bit products of a leaf: the unit of the meter.
+inline double leaf_work(const LeafShape& shape) {
+    return static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
+}
+
+/// How many of the last `levels` levels have their sums inside the leaf.
+int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels);
 
 /// Words of scratch memory that run_levels() wants.
 std::int64_t scratch_words(const LevelJob& job);

@@ -1,6 +1,7 @@
 // Chains and powers equal products one after another.
 #include <gtest/gtest.h>
 
+#include "base/size.hpp"
 #include "bits/bit_chain.hpp"
 #include "bits/bit_test_matrices.hpp"
 
@@ -27,7 +28,7 @@ TEST(BitChain, four_factors_of_any_shape) {
             d.view());
         for (const std::string& leaf : leaf_names(algebra)) {
             for (const int threads : {1, 2}) {
-                for (const char* algorithm : {"auto", "chaining", "winograd"}) {
+                for (const char* algorithm : {"auto", "chaining", "winograd", "self-inverse"}) {
                     for (const int levels : {-1, 0, 1, 2}) {
                         if (algebra == Type::boolean && (levels > 0 || algorithm != std::string("auto"))) {
                             continue;
@@ -50,9 +51,56 @@ TEST(BitChain, short_chains) {
     EXPECT_THROW(multiply_chain(Type::gf2, {b, a}, {}, {1}), Error);
 }
 
-TEST(BitChain, bases_that_do_not_chain_are_refused) {
-    const BitMatrix a(64, 64);
-    EXPECT_THROW(multiply_chain(Type::gf2, {a, a, a}, options_of("self-inverse", 1), {1}), Error);
+TEST(BitChain, the_plan_is_the_fastest_of_what_was_predicted) {
+    for (const std::vector<std::int64_t>& sizes :
+         {std::vector<std::int64_t>(5, 8192), std::vector<std::int64_t>(4, 300), {100, 5000, 70, 9000, 3}}) {
+        const ChainPlan best = make_chain_plan(Type::gf2, sizes, {}, 2);
+        ASSERT_EQ(best.plans.size(), sizes.size() - 2);
+        double apart = 0;
+        for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
+            apart += make_bit_plan(Type::gf2, {sizes[0], sizes[i + 1], sizes[i + 2]}, {}, 2).predicted_s;
+        }
+        EXPECT_LE(best.predicted_s, apart);
+        EXPECT_LE(best.predicted_s, make_chain_plan(Type::gf2, sizes, options_of("chaining", -1), 2).predicted_s);
+        EXPECT_GT(best.predicted_s, 0);
+    }
+}
+
+TEST(BitChain, results_that_stay_packed_and_separate_products_are_equal) {
+    const BitMatrix a = BitMatrix::random(300, 300, 7);
+    const BitMatrix expected = raise(Type::gf2, a, 11, options_of("classical", 0), {1});
+    for (const LevelProgram& program : level_programs()) {
+        for (const bool packed : {true, false}) {
+            for (const int levels : {1, 2}) {
+                ChainPlan chain;
+                chain.packed = packed;
+                chain.plans.assign(5, make_bit_plan(Type::gf2, {300, 300, 300}, options_of(program.name, levels), 2));
+                const std::int64_t side = round_up(std::max({chain.plans[0].shape.m, chain.plans[0].shape.n}), 512);
+                for (BitPlan& plan : chain.plans) {
+                    plan.shape = {side, side, side};
+                }
+                EXPECT_TRUE(raise_by(chain, a, 11, {}) == expected) << program.name << packed << levels;
+            }
+        }
+    }
+}
+
+TEST(BitChain, progress_grows_to_one_and_cancelling_stops) {
+    const BitMatrix a = BitMatrix::random(300, 300, 7);
+    for (const int threads : {1, 2}) {
+        double last = 0;
+        const BitHooks hooks{nullptr, [&](const Progress& progress) {
+                                 EXPECT_GE(progress.fraction, last);
+                                 last = progress.fraction;
+                             }};
+        raise(Type::gf2, a, 9, options_of("auto", 2), {threads, hooks});
+        EXPECT_GT(last, threads == 1 ? 0.999 : 0.0);
+        EXPECT_LE(last, 1.0);
+        CancelToken token;
+        token.cancel();
+        EXPECT_THROW(raise(Type::gf2, a, 9, options_of("auto", 2), {threads, {&token}}), Error);
+        EXPECT_THROW(multiply_chain(Type::boolean, {a, a, a}, {}, {threads, {&token}}), Error);
+    }
 }
 
 TEST(BitChain, powers_up_to_twenty) {

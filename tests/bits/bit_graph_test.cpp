@@ -48,7 +48,7 @@ TEST(Closure, long_paths_over_several_bands) {
         path.set((i * 1237) % n, ((i + 1) * 1237) % n, true);  // a path in scattered order
     }
     double last = 0;
-    close_transitively(path.view(), {2}, [&](const Progress& progress) { last = progress.fraction; });
+    close_transitively(path.view(), {2, {nullptr, [&](const Progress& progress) { last = progress.fraction; }}});
     EXPECT_EQ(last, 1.0);
     EXPECT_EQ(count_ones(path), n * (n - 1) / 2);
     for (std::int64_t i = 0; i + 1 < n; i += 37) {

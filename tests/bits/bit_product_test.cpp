@@ -2,6 +2,9 @@
 // definition bit for bit, and nothing outside the window of C is written.
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <tuple>
+
 #include "bits/bit_product.hpp"
 #include "bits/bit_test_matrices.hpp"
 
@@ -201,6 +204,48 @@ TEST(BitProduct, a_set_token_cancels) {
     }
 }
 
+TEST(BitProduct, progress_is_told_on_the_calling_thread_and_grows_to_one) {
+    const BitMatrix a = BitMatrix::random(600, 600, 1), sparse = BitMatrix::random(600, 600, 1, 0.001);
+    const std::thread::id caller = std::this_thread::get_id();
+    for (const int threads : {1, 2}) {
+        for (const auto& [algebra, operand, levels] :
+             {std::tuple{Type::gf2, &a, 2}, {Type::gf2, &a, 0}, {Type::boolean, &a, 0}, {Type::boolean, &sparse, 0}}) {
+            double last = 0;
+            const BitHooks hooks{nullptr, [&](const Progress& progress) {
+                                     EXPECT_EQ(std::this_thread::get_id(), caller);
+                                     EXPECT_GE(progress.fraction, last);
+                                     last = progress.fraction;
+                                 }};
+            BitMatrix c(600, 600);
+            multiply_bits(algebra, *operand, *operand, c.view(), false, options_of("auto", levels), {threads, hooks});
+            EXPECT_LE(last, 1.0);
+            if (threads == 1) {
+                EXPECT_GT(last, 0.999);
+            }
+        }
+    }
+}
+
+TEST(BitProduct, a_cancelled_product_leaves_c_as_it_was) {
+    const BitMatrix a = BitMatrix::random(300, 300, 1), before = BitMatrix::random(300, 300, 2);
+    CancelToken token;
+    // Cancelled in the middle: by the first report of progress.
+    const BitHooks hooks{&token, [&](const Progress&) { token.cancel(); }};
+    BitMatrix c = before;
+    EXPECT_THROW(multiply_bits(Type::gf2, a, a, c.view(), false, options_of("auto", 2), {1, hooks}), Error);
+    EXPECT_TRUE(c == before);
+}
+
+TEST(BitPlan, predictions_grow_with_the_product_and_shrink_with_threads) {
+    const auto predicted = [](std::int64_t n, int threads) {
+        return make_bit_plan(Type::gf2, {n, n, n}, {}, threads).predicted_s;
+    };
+    EXPECT_GT(predicted(256, 1), 0);
+    EXPECT_GT(predicted(4096, 1), 4 * predicted(1024, 1));
+    EXPECT_LT(predicted(8192, 2), 0.75 * predicted(8192, 1));
+    EXPECT_EQ(predicted(3000, 1), predicted(3000, 1));
+}
+
 TEST(BitPlan, prints_parse_back) {
     for (const Type algebra : {Type::gf2, Type::boolean}) {
         for (const std::int64_t n : {100, 3000}) {
@@ -210,13 +255,15 @@ TEST(BitPlan, prints_parse_back) {
     }
     for (const char* text :
          {"", "bits", "bits gf2 1 2", "bits gf2 1 2 3 algorithm classical levels -1 leaf table 1 threads 1",
-          "bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1",
-          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1"}) {
+          "bits gf2 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1",
+          "bits gf2 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s -1",
+          "bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
+          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1"}) {
         EXPECT_THROW(parse_bit_plan(text), Error) << text;
     }
     const BitMatrix a(3, 4), b(4, 5);
     BitMatrix c(3, 5);
-    EXPECT_THROW(multiply_bits(make_bit_plan(Type::gf2, {3, 4, 6}, {}, 1), a, b, c.view(), false, nullptr), Error);
+    EXPECT_THROW(multiply_bits(make_bit_plan(Type::gf2, {3, 4, 6}, {}, 1), a, b, c.view(), false, {}), Error);
 }
 
 TEST(BitPlan, levels_come_with_size) {

@@ -1,0 +1,51 @@
+#include "bits/bit_prediction.hpp"
+
+#include <algorithm>
+
+#include "base/size.hpp"
+
+namespace heptad::bits {
+namespace {
+
+/// What a sum costs that the leaf makes in its cache, beside one that is a pass over memory.
+constexpr double kFusedShare = 0.4;
+
+}  // namespace
+
+double levels_cost(const Leaf& leaf, const LeafShape& shape, const LevelProgram* program, int levels) {
+    double cost =
+        static_cast<double>(shape.m + leaf.overhead_rows) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
+    if (levels == 0) {
+        return cost;
+    }
+    // A quarter of the additions each for A and B, half of them for C: P3 counts 3, 3 and 6, winograd has 4, 4 and 7.
+    const auto additions = static_cast<double>(count_operations(*program, 1).additions);
+    const double words = additions / 4 *
+                         static_cast<double>(packed_words(shape.m, shape.k) + packed_words(shape.k, shape.n) +
+                                             2 * packed_words(shape.m, shape.n));
+    const int fused = fused_levels(*program, leaf, levels);
+    double quarter = 1;
+    for (int level = 0; level < levels; ++level) {
+        cost = static_cast<double>(program->steps.size()) * cost +
+               quarter * words * leaf.products_per_addition * (level < fused ? kFusedShare : 1.0);
+        quarter *= 4;
+    }
+    return cost;
+}
+
+double packing_cost(const Leaf& leaf, const PackedShape& shape) {
+    return static_cast<double>(shape.words()) * leaf.products_per_packing;
+}
+
+double thread_share(const LevelProgram* program, int task_levels, int threads) {
+    if (task_levels == 0) {
+        return 1.0 / threads;
+    }
+    std::int64_t tasks = 1;
+    for (int level = 0; level < task_levels; ++level) {
+        tasks *= static_cast<std::int64_t>(program->steps.size());
+    }
+    return static_cast<double>(ceil_div(tasks, threads)) / static_cast<double>(tasks);
+}
+
+}  // namespace heptad::bits
