@@ -16,13 +16,13 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kTileRows = 128, kTileCols = 256;
+constexpr int kConsumers = 2;
+constexpr int kTileRows = 64 * kConsumers, kTileCols = 256;
 constexpr int kStepBytes = 128;  // of k, per stage: the width of the swizzle
 constexpr int kStages = 4;
 /// Blocks of a cluster, at most, and rows of tiles that are gone through column by column.
-constexpr int kMostSharing = 4, kRasterRows = 16;
+constexpr int kMostSharing = 2, kRasterRows = 16;
 constexpr int kGroupThreads = 128;
-constexpr int kConsumers = 2;
 constexpr int kThreads = kGroupThreads * (1 + kConsumers);
 constexpr int kStageBytesA = kTileRows * kStepBytes, kStageBytesB = kTileCols * kStepBytes;
 constexpr int kStageBytes = kStageBytesA + kStageBytesB;

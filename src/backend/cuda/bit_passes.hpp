@@ -65,4 +65,8 @@ struct BitTransposeLaunch {
 };
 DeviceStatus launch_bit_transpose(const BitTransposeLaunch& launch, StreamHandle stream);
 
+/// Random words; every bit is one with probability `density` (between 0 and 1, in steps of 2^-24).
+DeviceStatus launch_bit_random(std::uint64_t* words, std::int64_t count, std::uint64_t seed, double density,
+                               StreamHandle stream);
+
 }  // namespace heptad::cuda

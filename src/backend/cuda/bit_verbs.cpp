@@ -58,4 +58,8 @@ std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::
          fmt::join(bit_leaf_names(), ", "));
 }
 
+void fill_random_bits(std::uint64_t* words, std::int64_t count, std::uint64_t seed, double density, void* stream) {
+    check_launch(launch_bit_random(words, count, seed, density, stream), "make random bits");
+}
+
 }  // namespace heptad::cuda

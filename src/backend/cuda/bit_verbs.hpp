@@ -33,4 +33,7 @@ std::string best_bit_leaf(int major);
 /// Throws Error(usage) for a leaf that there is not, or not on that chip.
 std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::string& leaf);
 
+/// Random words in memory of the current device, in the order of the stream.
+void fill_random_bits(std::uint64_t* words, std::int64_t count, std::uint64_t seed, double density, void* stream);
+
 }  // namespace heptad::cuda

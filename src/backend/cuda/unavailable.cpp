@@ -69,6 +69,9 @@ std::optional<double> energy_joules(int) {
 std::unique_ptr<BitVerbs> device_bit_verbs(int, void*, const std::string&) {
     refuse();
 }
+void fill_random_bits(std::uint64_t*, std::int64_t, std::uint64_t, double, void*) {
+    refuse();
+}
 
 struct P1Verbs::State {};
 P1Verbs::P1Verbs(int, void*, P1Style) {
