@@ -13,10 +13,12 @@ namespace {
 constexpr std::int64_t kMostRounds = 1000;
 constexpr int kMostLevels = 20;
 constexpr std::int64_t kLargestP1Side = std::int64_t{1} << 20;
+constexpr std::int64_t kLargestP3Side = (std::int64_t{1} << 31) - 1;
 
 struct BenchWords {
     std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels, leaf;
     std::string tau1, tau2, data;  // of p0
+    std::string serial_levels;     // of p3
 };
 
 ProblemSize bench_shape(const std::string& option, const std::string& word) {
@@ -285,11 +287,53 @@ Registered add_bench_p1(CLI::App& bench, const std::string& typed) {
             }};
 }
 
+Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("p3", "bit matrices on an NVIDIA device, beside P3's table 13");
+    auto words = std::make_shared<BenchWords>();
+    auto p3 = std::make_shared<BenchP3Arguments>();
+    p3->command = typed;
+    suite->add_option("--types", words->types, "of gf2, bool (default: both)")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "sides (default: 1024 to 524288, powers of two)")->type_name("N,...");
+    suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
+        ->type_name("NAME");
+    suite->add_option("--levels", words->levels, "of gf2, exactly so many (default: as many as pay)")->type_name("N");
+    suite->add_option("--serial-levels", words->serial_levels, "so many of them one after another")->type_name("N");
+    suite->add_option("--leaf", words->leaf, "auto (default), wgmma, mma or words")->type_name("NAME");
+    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: by the time of the product)")
+        ->type_name("R");
+    suite->add_option("--json", p3->json_file, "write the result file")->type_name("F");
+    suite->footer("Example: heptad bench p3 --types gf2 --sizes 16384,65536 --json p3.json");
+    return {suite, [words, p3] {
+                for (const std::string& name : chosen("--types", words->types, "gf2,bool")) {
+                    p3->types.push_back(type_from_name(name));
+                }
+                const std::string all = "1024,2048,4096,8192,16384,32768,65536,131072,262144,524288";
+                for (const std::string& word : split(words->sizes.empty() ? all : words->sizes, ',')) {
+                    p3->sizes.push_back(parse_integer("--sizes", word, 1, kLargestP3Side));
+                }
+                set_forced(*words, *p3);
+                if (!words->serial_levels.empty()) {
+                    p3->serial_levels =
+                        static_cast<int>(parse_integer("--serial-levels", words->serial_levels, 0, kMostLevels));
+                }
+                if (!words->leaf.empty()) {
+                    p3->leaf = words->leaf;
+                }
+                if (!words->device.empty()) {
+                    cuda::device_index(words->device);  // or wrong usage
+                    p3->device = words->device;
+                }
+                return Invocation(*p3);
+            }};
+}
+
 }  // namespace
 
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed) {
-    return {add_bench_cpu(bench, typed), add_bench_gpu(bench, typed), add_bench_bits(bench, typed),
-            add_bench_p0(bench, typed),  add_bench_p1(bench, typed),  add_bench_files(bench, typed)};
+    return {add_bench_cpu(bench, typed),  add_bench_gpu(bench, typed), add_bench_bits(bench, typed),
+            add_bench_p0(bench, typed),   add_bench_p1(bench, typed),  add_bench_p3(bench, typed),
+            add_bench_files(bench, typed)};
 }
 
 }  // namespace heptad::cli

@@ -17,6 +17,7 @@ void run(const BenchCpuArguments& bench);
 void run(const BenchGpuArguments& bench);
 void run(const BenchP0Arguments& bench);
 void run(const BenchP1Arguments& bench);
+void run(const BenchP3Arguments& bench);
 void run(const BenchBitsArguments& bench);
 void run(const BenchFilesArguments& bench);
 

@@ -139,6 +139,18 @@ struct BenchP1Arguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchP3Arguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<std::int64_t> sizes;
+    std::string leaf = "auto", algorithm = "auto";
+    int levels = -1;         // -1: as many as pay
+    int serial_levels = -1;  // of those; -1: as many as the memory asks for
+    std::string device = "cuda";
+    int rounds = 0;       // 0: by the time of the product
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchBitsArguments {
     std::string json_file;  // empty: only the table
     std::vector<Type> types;
@@ -166,7 +178,7 @@ struct HelpText {
 using Invocation =
     std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
                  AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
-                 BenchP0Arguments, BenchP1Arguments, BenchFilesArguments>;
+                 BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

@@ -3,6 +3,7 @@
 #pragma clang diagnostic ignored "-Wunused-private-field"  // what the real ones keep there
 #endif
 
+#include "backend/cuda/bit_verbs.hpp"
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/energy.hpp"
@@ -63,6 +64,13 @@ double Timer::seconds() const {
 }
 std::optional<double> energy_joules(int) {
     return std::nullopt;
+}
+
+std::unique_ptr<BitVerbs> device_bit_verbs(int, void*, const std::string&) {
+    refuse();
+}
+void fill_random_bits(std::uint64_t*, std::int64_t, std::uint64_t, double, void*) {
+    refuse();
 }
 
 struct P1Verbs::State {};

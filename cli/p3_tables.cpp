@@ -1,0 +1,35 @@
+#include "p3_tables.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace heptad::cli {
+namespace {
+
+constexpr P3Line kTable13[] = {
+    {1024, 1.07e-4, 9.84e-5, 1.67e-4, 1.51e-4, 1.63e-4},
+    {2048, 2.15e-4, 1.93e-4, 2.72e-4, 2.45e-4, 2.53e-4},
+    {4096, 1.16e-3, 1.30e-3, 1.05e-3, 9.97e-4, 1.01e-3},
+    {8192, 8.28e-3, 7.86e-3, 5.86e-3, 5.55e-3, 5.56e-3},
+    {16384, 5.21e-2, 5.94e-2, 3.97e-2, 3.76e-2, 3.77e-2},
+    {32768, 4.09e-1, 4.69e-1, 2.81e-1, 2.66e-1, 2.66e-1},
+    {65536, 3.28, 3.73, 1.97, 1.87, 1.87},
+    {131072, 2.65e1, 2.98e1, 3.74, 3.33, 3.50},
+    {262144, 6.76e1, 7.51e1, 2.34e1, 1.83e1, 1.83e1},
+    {524288, 2.40e2, 2.71e2, 2.66e2, 1.19e2, 1.37e2},
+    {1048576, 1.88e3, 2.11e3, 2.61e3, 8.21e2, 9.72e2},
+};
+
+}  // namespace
+
+std::span<const P3Line> p3_table_13() {
+    return kTable13;
+}
+
+const P3Line* p3_line(std::int64_t n) {
+    const auto* const found =
+        std::find_if(std::begin(kTable13), std::end(kTable13), [&](const P3Line& line) { return line.n == n; });
+    return found == std::end(kTable13) ? nullptr : found;
+}
+
+}  // namespace heptad::cli

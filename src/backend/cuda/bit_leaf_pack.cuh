@@ -1,0 +1,160 @@
+// From counts in the registers of a warp to bits of C. The accumulators of the tensor cores' integer products lie so:
+// lane 4 g + q holds, of every eight columns j of a tile 16 rows high, columns 8 j + 2 q and 8 j + 2 q + 1 of row g in
+// d[4 j] and d[4 j + 1], and of row g + 8 in d[4 j + 2] and d[4 j + 3].
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "backend/cuda/bit_leaf.hpp"
+
+namespace heptad::cuda {
+
+/// Where a leaf puts its results, the same for every kernel.
+struct LeafResult {
+    void* data;
+    std::int64_t row_stride, block_stride;
+    std::int64_t m, n;
+    bool accumulate;
+    bool wide;  // 16 bytes at a time are allowed: data, rows and blocks lie on such boundaries
+};
+
+inline LeafResult leaf_result(const BitLeafLaunch& launch) {
+    const bool wide = reinterpret_cast<std::uintptr_t>(launch.c) % 16 == 0 && launch.c_row_stride % 2 == 0 &&
+                      launch.c_block_stride % 2 == 0;
+    return {launch.c, launch.c_row_stride, launch.c_block_stride, launch.m, launch.n, launch.accumulate, wide};
+}
+
+namespace detail {
+
+/// The results for 32 counts of one row of this lane as one word, count i in bit i.
+template <BitOperation operation>
+__device__ __forceinline__ std::uint32_t collect(const int* d) {
+    std::uint32_t bits = 0;
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+        if constexpr (operation == BitOperation::parity) {
+            // Shifts bit 0 of the count in from above: one instruction.
+            bits = __funnelshift_r(bits, static_cast<std::uint32_t>(d[i / 2 * 4 + i % 2]), 1);
+        } else {
+            // The sign of count + 2^31 - 1 says whether the count is above zero; shifted in from below, last one first.
+            const int last = 31 - i;
+            const auto sign = static_cast<std::uint32_t>(d[last / 2 * 4 + last % 2]) + 0x7fffffffU;
+            bits = __funnelshift_l(sign, bits, 1);
+        }
+    }
+    return bits;
+}
+
+/// Four by four fields of two bits, transposed.
+__device__ __forceinline__ std::uint32_t transpose_pairs(std::uint32_t x) {
+    std::uint32_t t = (x ^ (x >> 6)) & 0x00cc00ccU;
+    x ^= t ^ (t << 6);
+    t = (x ^ (x >> 12)) & 0x0000f0f0U;
+    return x ^ t ^ (t << 12);
+}
+
+}  // namespace detail
+
+/// Lane q of every four lanes gets what all four have in own[q], as 128 consecutive columns of one row.
+__device__ __forceinline__ uint4 share_in_quad(const std::uint32_t (&own)[4]) {
+    const int q = static_cast<int>(threadIdx.x) % 4;
+    const bool odd = q % 2 != 0, high = q / 2 != 0;
+    // Lanes in pairs: the even one takes both lanes' words 0 and 2, the odd one their words 1 and 3.
+    std::uint32_t of_pair[2][2];  // [word / 2][even or odd lane]
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const std::uint32_t given = __shfl_xor_sync(0xffffffffU, odd ? own[2 * i] : own[2 * i + 1], 1);
+        of_pair[i][0] = odd ? given : own[2 * i];
+        of_pair[i][1] = odd ? own[2 * i + 1] : given;
+    }
+    // Pairs of lanes: the lower one takes the lower words.
+    std::uint32_t of_quad[4];
+#pragma unroll
+    for (int lane = 0; lane < 2; ++lane) {
+        const std::uint32_t given = __shfl_xor_sync(0xffffffffU, high ? of_pair[0][lane] : of_pair[1][lane], 2);
+        of_quad[lane] = high ? given : of_pair[0][lane];
+        of_quad[2 + lane] = high ? of_pair[1][lane] : given;
+    }
+    // Byte w of of_quad[q] belongs to columns 32 w ...; gather the bytes of equal w, then order the pairs of bits.
+    const std::uint32_t low01 = __byte_perm(of_quad[0], of_quad[1], 0x5140);
+    const std::uint32_t high01 = __byte_perm(of_quad[0], of_quad[1], 0x7362);
+    const std::uint32_t low23 = __byte_perm(of_quad[2], of_quad[3], 0x5140);
+    const std::uint32_t high23 = __byte_perm(of_quad[2], of_quad[3], 0x7362);
+    return {detail::transpose_pairs(__byte_perm(low01, low23, 0x5410)),
+            detail::transpose_pairs(__byte_perm(low01, low23, 0x7632)),
+            detail::transpose_pairs(__byte_perm(high01, high23, 0x5410)),
+            detail::transpose_pairs(__byte_perm(high01, high23, 0x7632))};
+}
+
+/// The bits of 16 rows x 256 columns: lane 4 g + q gets columns 128 (q / 2) to 128 (q / 2) + 127 of row g + 8 (q % 2).
+template <BitOperation operation>
+__device__ __forceinline__ uint4 pack_16x256(const int (&d)[128]) {
+    return share_in_quad({detail::collect<operation>(d), detail::collect<operation>(d + 2),
+                          detail::collect<operation>(d + 64), detail::collect<operation>(d + 66)});
+}
+
+/// The bits of 32 rows x 128 columns, d[0] and d[1] being 16 rows each: lane 4 g + q gets row g + 8 q.
+template <BitOperation operation>
+__device__ __forceinline__ uint4 pack_32x128(const int (&d)[2][64]) {
+    return share_in_quad({detail::collect<operation>(d[0]), detail::collect<operation>(d[0] + 2),
+                          detail::collect<operation>(d[1]), detail::collect<operation>(d[1] + 2)});
+}
+
+/// 128 columns of a row, from a multiple of 128 on.
+template <BitOperation operation>
+__device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
+                                           const uint4& bits) {
+    if (row >= c.m || col >= c.n) {
+        return;
+    }
+    auto* const target = static_cast<std::uint64_t*>(c.data) + block * c.block_stride + row * c.row_stride + col / 64;
+    const auto add = [&](auto& to, auto value) {
+        to = !c.accumulate ? value : operation == BitOperation::parity ? to ^ value : to | value;
+    };
+    if (c.wide && col + 64 < c.n) {
+        auto* const wide = reinterpret_cast<uint4*>(target);
+        uint4 value = bits;
+        if (c.accumulate) {
+            value = *wide;
+            add(value.x, bits.x);
+            add(value.y, bits.y);
+            add(value.z, bits.z);
+            add(value.w, bits.w);
+        }
+        *wide = value;
+        return;
+    }
+    add(target[0], std::uint64_t{bits.x} | std::uint64_t{bits.y} << 32);
+    if (col + 64 < c.n) {
+        add(target[1], std::uint64_t{bits.z} | std::uint64_t{bits.w} << 32);
+    }
+}
+
+/// The counts of 16 rows x 8 * groups columns.
+template <int groups>
+__device__ __forceinline__ void store_counts(const LeafResult& c, std::int64_t block, std::int64_t row,
+                                             std::int64_t col, const int* d) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const std::int64_t i = row + lane / 4 + 8 * half;
+        if (i >= c.m) {
+            continue;
+        }
+        auto* const target = static_cast<std::int32_t*>(c.data) + block * c.block_stride + i * c.row_stride;
+#pragma unroll
+        for (int group = 0; group < groups; ++group) {
+#pragma unroll
+            for (int e = 0; e < 2; ++e) {
+                const std::int64_t j = col + 8 * group + 2 * (lane % 4) + e;
+                if (j < c.n) {
+                    target[j] = d[4 * group + 2 * half + e] + (c.accumulate ? target[j] : 0);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace heptad::cuda

@@ -1,0 +1,65 @@
+#include "backend/cuda/bit_verbs.hpp"
+
+#include "backend/cuda/device.hpp"
+#include "backend/cuda/status.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+using LeafFunction = DeviceStatus (*)(const BitLeafLaunch&, StreamHandle);
+
+void check_launch(DeviceStatus status, const char* what) {
+    check(static_cast<cudaError_t>(status), what);
+}
+
+class DeviceBitVerbs final : public BitVerbs {
+public:
+    DeviceBitVerbs(void* stream, LeafFunction leaf) : stream_(stream), leaf_(leaf) {}
+
+    void expand(const BitExpandLaunch& launch) override {
+        check_launch(launch_bit_expand(launch, stream_), "start a sum of bit blocks");
+    }
+    void compress(const BitCompressLaunch& launch) override {
+        check_launch(launch_bit_compress(launch, stream_), "start a sum of bit products");
+    }
+    void transpose(const BitTransposeLaunch& launch) override {
+        check_launch(launch_bit_transpose(launch, stream_), "start a bit transpose");
+    }
+    void multiply(const BitLeafLaunch& launch) override {
+        // An empty sum: the tensor cores' pipelines expect something to do.
+        const LeafFunction leaf = launch.k == 0 ? launch_bit_leaf_words : leaf_;
+        check_launch(leaf(launch, stream_), "start a bit product");
+    }
+
+private:
+    void* stream_;
+    LeafFunction leaf_;
+};
+
+}  // namespace
+
+std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::string& leaf) {
+    require_device(device);
+    const DeviceInfo info = report().devices[static_cast<std::size_t>(device)];
+    if (leaf == "wgmma" && info.major != 9) {
+        fail(ErrorCode::usage, "leaf wgmma needs compute capability 9.0, but cuda:{} ({}) has {}.{}; take mma or words",
+             device, info.name, info.major, info.minor);
+    }
+    if (leaf == "wgmma") {
+        return std::make_unique<DeviceBitVerbs>(stream, launch_bit_leaf_hopper);
+    }
+    if (leaf == "mma") {
+        return std::make_unique<DeviceBitVerbs>(stream, launch_bit_leaf_mma);
+    }
+    if (leaf == "words") {
+        return std::make_unique<DeviceBitVerbs>(stream, launch_bit_leaf_words);
+    }
+    fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; there is {}", leaf,
+         fmt::join(bit_leaf_names(), ", "));
+}
+
+void fill_random_bits(std::uint64_t* words, std::int64_t count, std::uint64_t seed, double density, void* stream) {
+    check_launch(launch_bit_random(words, count, seed, density, stream), "make random bits");
+}
+
+}  // namespace heptad::cuda

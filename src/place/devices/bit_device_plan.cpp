@@ -1,0 +1,261 @@
+#include "place/devices/bit_device_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+
+namespace heptad {
+namespace {
+
+using cuda::BitOperation;
+
+/// Rows of k and of n are moved 16 bytes at a time.
+constexpr std::int64_t kUnit = 128;
+/// A panel of B that is transposed at a time is a multiple of the leaf's tile.
+constexpr std::int64_t kPanelUnit = 256;
+/// Shorter leaves spend their time on filling the pipeline and packing.
+constexpr std::int64_t kSmallestLeaf = 1024;
+
+std::int64_t power(std::int64_t base, int exponent) {
+    std::int64_t result = 1;
+    for (int i = 0; i < exponent; ++i) {
+        result *= base;
+    }
+    return result;
+}
+
+const char* name_of(BitOperation operation) {
+    switch (operation) {
+        case BitOperation::parity:
+            return "gf2";
+        case BitOperation::any:
+            return "bool";
+        default:
+            return "count";
+    }
+}
+
+bits::LeafShape leaf_shape(const ProblemSize& size, int levels) {
+    const auto part = [&](std::int64_t n, std::int64_t unit) {
+        return round_up(std::max<std::int64_t>(ceil_div(n, std::int64_t{1} << levels), 1), unit);
+    };
+    return {part(size.m, 1), part(size.k, kUnit), part(size.n, kUnit)};
+}
+
+/// Words of all blocks between the first and the second pass of an expanding layer; 0 where there is one pass.
+std::int64_t between_passes(std::int64_t leaf_words, const std::vector<int>& passes) {
+    return passes.size() < 2 ? 0 : leaf_words * power(7, passes[0]) * power(4, passes[1]);
+}
+
+/// Lays the workspace out. The place of the results serves the sums of B while they are made, that of the operands the
+/// sums of products.
+void lay_out(BitDevicePlan& plan) {
+    const bits::LeafShape& s = plan.shape;
+    const ProblemSize& size = plan.problem.size;
+    if (plan.levels() == 0) {
+        const std::int64_t k_words = round_up(size.k, kUnit) / 64;
+        plan.left = {0, plan.problem.aligned ? 0 : checked_mul(size.m, k_words)};
+        plan.right = {plan.left.words, checked_mul(plan.panel_cols, k_words)};
+        plan.result = {plan.left.words + plan.right.words, 0};
+        return;
+    }
+    const std::vector<int> passes = bit_pass_levels(plan.parallel_levels);
+    const std::int64_t leaves = power(7, plan.parallel_levels), blocks = power(4, plan.parallel_levels);
+    const auto block_words = [&](std::int64_t rows, std::int64_t cols) {
+        const std::int64_t words = checked_mul(rows, cols / 64);
+        checked_mul(words, 64 * leaves);  // all that follows fits in 64 bits
+        return words;
+    };
+    const std::int64_t a = block_words(s.m, s.k), b = block_words(s.n, s.k), c = block_words(s.m, s.n);
+    const std::int64_t transposed = plan.parallel_levels > 0 ? blocks * b : 0;
+    const std::int64_t sums = std::max(between_passes(a, passes), transposed + between_passes(b, passes));
+    const std::int64_t operands = std::max(leaves * (a + b), between_passes(c, passes));
+    // Even numbers of words, so that every region begins on a 16-byte boundary.
+    plan.left = {0, round_up(leaves * a, 2)};
+    plan.right = {plan.left.words, round_up(operands, 2) - plan.left.words};
+    plan.result = {plan.left.words + plan.right.words, round_up(std::max(leaves * c, sums), 2)};
+}
+
+/// Seconds of `count` leaf products of one size in one launch.
+double leaf_seconds(const BitDeviceFacts& facts, const bits::LeafShape& s, double count) {
+    // A tile of 128 x 256 takes its steps of k and, as long as some of them, its beginning and its end.
+    constexpr double kTileRows = 128, kTileCols = 256, kStep = 1024, kExtraSteps = 1.2;
+    const double tiles =
+        count * std::ceil(static_cast<double>(s.m) / kTileRows) * std::ceil(static_cast<double>(s.n) / kTileCols);
+    const double rounds = std::ceil(tiles / facts.multiprocessors);
+    const double steps = std::ceil(static_cast<double>(s.k) / kStep) + kExtraSteps;
+    return rounds * facts.multiprocessors * 2 * kTileRows * kTileCols * kStep * steps / facts.operations_per_s;
+}
+
+double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
+    const bits::LeafShape& s = plan.shape;
+    const ProblemSize& size = plan.problem.size;
+    if (plan.levels() == 0) {
+        const double panels =
+            std::ceil(static_cast<double>(size.n) / static_cast<double>(std::max<std::int64_t>(plan.panel_cols, 1)));
+        const double moved = 2.0 * static_cast<double>(size.k) * static_cast<double>(size.n) / 8 +
+                             16.0 * static_cast<double>(plan.left.words) +
+                             (plan.problem.operation == BitOperation::count
+                                  ? 4.0 * static_cast<double>(size.m) * static_cast<double>(size.n)
+                                  : 0.0);
+        return moved / facts.bytes_per_s + 2 * panels * facts.launch_s +
+               leaf_seconds(facts, {size.m, size.k, size.n}, 1);
+    }
+    const double a = static_cast<double>(s.m) * static_cast<double>(s.k) / 8;
+    const double b = static_cast<double>(s.n) * static_cast<double>(s.k) / 8;
+    const double c = static_cast<double>(s.m) * static_cast<double>(s.n) / 8;
+    const double blocks = static_cast<double>(power(4, plan.parallel_levels));
+    // A sum in the standard basis has two terms per level on average, and a product goes to two quarters.
+    const double terms = static_cast<double>(power(2, plan.serial_levels));
+    double moved = blocks * (terms * a + (terms + 2) * b + (plan.serial_levels > 0 ? 2 * terms : 1) * c);
+    double outer = 1, launches = 2;
+    for (const int levels : bit_pass_levels(plan.parallel_levels)) {
+        const double before = outer,
+                     after = outer * static_cast<double>(power(7, levels)) / static_cast<double>(power(4, levels));
+        const double read = before > 1 ? before * blocks : 0;  // the first pass is counted above
+        moved += (read + after * blocks) * (a + b + c);
+        outer = after;
+        launches += 3;
+    }
+    const auto sub_products = static_cast<double>(power(7, plan.serial_levels));
+    return sub_products * (moved / facts.bytes_per_s + launches * facts.launch_s +
+                           leaf_seconds(facts, s, static_cast<double>(power(7, plan.parallel_levels))));
+}
+
+/// Columns of B that fit the workspace at a time.
+std::int64_t panel_cols(const BitDeviceProblem& problem, std::int64_t limit_bytes) {
+    const std::int64_t k_words = round_up(problem.size.k, kUnit) / 64;
+    const std::int64_t all = round_up(problem.size.n, kPanelUnit);
+    const std::int64_t copy_bytes = problem.aligned ? 0 : 8 * checked_mul(problem.size.m, k_words);
+    if (k_words == 0 || all == 0) {
+        return all;
+    }
+    const std::int64_t fitting = (limit_bytes - copy_bytes) / (8 * k_words) / kPanelUnit * kPanelUnit;
+    if (fitting <= 0) {
+        fail(ErrorCode::resource,
+             "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is {}",
+             problem.size.m, problem.size.k, problem.size.n, copy_bytes + 8 * k_words * kPanelUnit, limit_bytes);
+    }
+    return std::min(all, fitting);
+}
+
+void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) {
+    const ProblemSize& size = problem.size;
+    if (size.m < 0 || size.k < 0 || size.n < 0) {
+        fail(ErrorCode::input, "a product of {} x {} x {} bits cannot be; sizes start at 0", size.m, size.k, size.n);
+    }
+    constexpr std::int64_t kMostSide = std::int64_t{1} << 31;
+    if (std::max({size.m, size.k, size.n}) >= kMostSide) {
+        fail(ErrorCode::input, "a product of {} x {} x {} bits is too large for one device; each side must be below {}",
+             size.m, size.k, size.n, kMostSide);
+    }
+    const int most = kMostSerialBitLevels + kMostParallelBitLevels;
+    if (options.levels < -1 || options.levels > most) {
+        fail(ErrorCode::usage, "{} levels cannot be on a device; take 0 to {}, or -1 for as many as pay",
+             options.levels, most);
+    }
+    if (options.serial_levels < -1 || options.serial_levels > kMostSerialBitLevels) {
+        fail(ErrorCode::usage, "{} serial levels cannot be; take 0 to {}, or -1 for as few as fit",
+             options.serial_levels, kMostSerialBitLevels);
+    }
+    const bool fast = options.algorithm != "auto" && options.algorithm != "classical";
+    if (problem.operation != BitOperation::parity && (options.levels > 0 || options.serial_levels > 0 || fast)) {
+        fail(ErrorCode::usage,
+             "a {} product has no subtraction, so no levels; leave the algorithm and the levels to auto",
+             name_of(problem.operation));
+    }
+    if (options.algorithm == "classical" && (options.levels > 0 || options.serial_levels > 0)) {
+        fail(ErrorCode::usage, "the classical algorithm has no levels, but {} were asked for",
+             std::max(options.levels, options.serial_levels));
+    }
+    const std::vector<std::string> leaves = cuda::bit_leaf_names();
+    if (options.leaf != "auto" && std::find(leaves.begin(), leaves.end(), options.leaf) == leaves.end()) {
+        fail(ErrorCode::usage, "there is no leaf '{}' for bit matrices on cuda; there is {}", options.leaf,
+             fmt::join(leaves, ", "));
+    }
+}
+
+BitDevicePlan with_levels(const BitDeviceProblem& problem, const bits::LevelProgram* program, int serial, int parallel,
+                          const BitDeviceOptions& options, const BitDeviceFacts& facts) {
+    BitDevicePlan plan;
+    plan.problem = problem;
+    plan.serial_levels = serial;
+    plan.parallel_levels = parallel;
+    plan.program = serial + parallel > 0 ? program : nullptr;
+    plan.leaf = options.leaf == "auto" ? facts.leaf : options.leaf;
+    plan.shape = leaf_shape(problem.size, serial + parallel);
+    plan.panel_cols = serial + parallel > 0 ? 0 : panel_cols(problem, options.workspace_limit_bytes);
+    lay_out(plan);
+    plan.predicted_s = predict(plan, facts);
+    return plan;
+}
+
+}  // namespace
+
+std::vector<int> bit_pass_levels(int parallel_levels) {
+    // The smaller step first: fewer blocks lie between two passes.
+    switch (parallel_levels) {
+        case 0:
+            return {0};
+        case 1:
+            return {1};
+        case 2:
+            return {2};
+        case 3:
+            return {1, 2};
+        default:
+            return {2, 2};
+    }
+}
+
+BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const BitDeviceOptions& options,
+                                      const BitDeviceFacts& facts) {
+    validate(problem, options);
+    const bool classical = problem.operation != BitOperation::parity || options.algorithm == "classical";
+    const std::string name = options.algorithm == "auto" || classical ? "self-inverse" : options.algorithm;
+    const bits::LevelProgram& program = bits::find_level_program(name);
+    const ProblemSize& size = problem.size;
+    const std::int64_t shortest = std::min({size.m, size.k, size.n});
+    std::optional<BitDevicePlan> best;
+    std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
+    for (int serial = 0; serial <= (classical ? 0 : kMostSerialBitLevels); ++serial) {
+        for (int parallel = 0; parallel <= (classical ? 0 : kMostParallelBitLevels); ++parallel) {
+            const int levels = serial + parallel;
+            if ((options.levels >= 0 && levels != options.levels) ||
+                (options.serial_levels >= 0 && serial != options.serial_levels)) {
+                continue;
+            }
+            if (options.levels < 0 && options.serial_levels < 0 && levels > 0 && shortest >> levels < kSmallestLeaf) {
+                continue;
+            }
+            const BitDevicePlan plan = with_levels(problem, &program, serial, parallel, options, facts);
+            least_bytes = std::min(least_bytes, plan.workspace_bytes());
+            // More levels, or a layer that needs more launches, must be clearly better.
+            if (plan.workspace_bytes() <= options.workspace_limit_bytes &&
+                (!best || plan.predicted_s < 0.99 * best->predicted_s)) {
+                best = plan;
+            }
+        }
+    }
+    if (!best) {
+        fail(ErrorCode::resource,
+             "a product of {} x {} x {} bits with the levels asked for needs at least {} bytes of workspace on the "
+             "device, but the limit is {}; leave the levels to auto or allow more",
+             size.m, size.k, size.n, least_bytes, options.workspace_limit_bytes);
+    }
+    return *best;
+}
+
+std::string BitDevicePlan::to_string() const {
+    const double side =
+        std::cbrt(static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n));
+    return fmt::format(
+        "bits {} {} {} {} device cuda algorithm {} d_h 0 d_s {} d_p {} d_i {:.0f} leaf {} {}x{}x{} workspace {}",
+        name_of(problem.operation), problem.size.m, problem.size.k, problem.size.n,
+        program == nullptr ? "classical" : program->name, serial_levels, parallel_levels,
+        std::ceil(std::log2(std::max(side, 1.0))), leaf, shape.m, shape.k, shape.n, workspace_bytes());
+}
+
+}  // namespace heptad

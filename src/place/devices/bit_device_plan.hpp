@@ -1,0 +1,85 @@
+// What is decided for a product of packed bit matrices on a device: levels, leaf, the sizes they are padded to, and
+// where in the workspace everything lies. Needs no device.
+//
+// d_s serial levels come first: 7^d_s sub-products one after another, each read straight from A and B in the standard
+// basis and added to C at once. Below them d_p parallel levels: all sums of two levels in one pass, all 7^d_p leaf
+// products in one launch.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "backend/cuda/bit_passes.hpp"
+#include "backend/cuda/bit_verbs.hpp"
+#include "bits/leaf.hpp"
+#include "bits/level_program.hpp"
+
+namespace heptad {
+
+struct BitDeviceProblem {
+    cuda::BitOperation operation = cuda::BitOperation::parity;
+    ProblemSize size;
+    /// A begins on a 16-byte boundary and so do its rows; otherwise a product without levels needs a copy of it.
+    bool aligned = true;
+};
+
+struct BitDeviceOptions {
+    std::string algorithm = "auto";  ///< over GF(2): classical, winograd, self-inverse, chaining
+    int levels = -1;                 ///< -1: as many as pay
+    int serial_levels = -1;          ///< of those; -1: as few as the workspace allows
+    std::string leaf = "auto";
+    std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
+};
+
+/// What the planner knows of a device.
+struct BitDeviceFacts {
+    std::string leaf = "wgmma";         // the best one there
+    double operations_per_s = 11.5e15;  // of long leaf products: 2 m k n of them
+    double bytes_per_s = 3.6e12;        // read and written by passes
+    double launch_s = 4e-6;
+    int multiprocessors = 132;
+};
+
+/// Part of the workspace, in words.
+struct BitRegion {
+    std::int64_t offset = 0, words = 0;
+};
+
+struct BitDevicePlan {
+    BitDeviceProblem problem;
+    const bits::LevelProgram* program = nullptr;  // null: classical
+    int serial_levels = 0, parallel_levels = 0;
+    std::string leaf;
+    bits::LeafShape shape;          // of a leaf; 2^levels times that is the padded product
+    std::int64_t panel_cols = 0;    // without levels: columns of B that are transposed at a time
+    BitRegion left, right, result;  // the operands of all leaves of a sub-product, and their results
+    double predicted_s = 0;
+
+    int levels() const { return serial_levels + parallel_levels; }
+    std::int64_t workspace_bytes() const { return 8 * (left.words + right.words + result.words); }
+    /// One line; d_h, d_s, d_p and d_i as P3 names them.
+    std::string to_string() const;
+};
+
+inline constexpr int kMostSerialBitLevels = 2, kMostParallelBitLevels = 4;
+
+/// The levels of each pass of an expanding layer, the outermost first; a compressing layer goes the other way.
+std::vector<int> bit_pass_levels(int parallel_levels);
+
+/// Throws Error(usage) for options that cannot be meant, Error(input) for sizes that overflow, and Error(resource) with
+/// the bytes needed where the workspace limit is too low.
+BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const BitDeviceOptions& options,
+                                      const BitDeviceFacts& facts = {});
+
+/// One level in the standard basis, changes of basis included: [product][quarter of A, of B, of C].
+struct BitLevelTables {
+    unsigned a[cuda::kBitProducts], b[cuda::kBitProducts], c[cuda::kBitProducts];  // one bit per quarter
+};
+BitLevelTables bit_level_tables(const bits::LevelProgram& program);
+
+}  // namespace heptad

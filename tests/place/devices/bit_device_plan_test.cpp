@@ -1,0 +1,134 @@
+// Plans for bit products on a device: they need none.
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "place/devices/bit_device_plan.hpp"
+
+namespace heptad::test {
+namespace {
+
+using cuda::BitOperation;
+
+BitDevicePlan plan_for(std::int64_t n, BitOperation operation = BitOperation::parity, BitDeviceOptions options = {}) {
+    return plan_bit_device_product({operation, {n, n, n}, true}, options);
+}
+
+template <class Body>
+std::string message_of(ErrorCode code, const Body& body) {
+    try {
+        body();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+TEST(bit_device_plan, levels_grow_with_the_size_and_boolean_products_have_none) {
+    EXPECT_EQ(plan_for(2048).levels(), 0);
+    int before = 0;
+    for (std::int64_t n = 4096; n <= 262144; n *= 2) {
+        const int levels = plan_for(n).levels();
+        EXPECT_GE(levels, before) << n;
+        before = levels;
+    }
+    EXPECT_GE(before, 3);
+    EXPECT_EQ(plan_for(262144, BitOperation::any).levels(), 0);
+    EXPECT_EQ(plan_for(262144, BitOperation::count).levels(), 0);
+}
+
+TEST(bit_device_plan, half_a_million_fits_beside_its_operands) {
+    // 139 GiB of memory, 96 of them for the operands.
+    BitDeviceOptions options;
+    options.workspace_limit_bytes = std::int64_t{43} << 30;
+    const BitDevicePlan fast = plan_for(524288, BitOperation::parity, options);
+    EXPECT_LE(fast.workspace_bytes(), options.workspace_limit_bytes);
+    EXPECT_GE(fast.levels(), 4);
+    EXPECT_GE(fast.serial_levels, 1);
+    EXPECT_LE(plan_for(524288, BitOperation::any, options).workspace_bytes(), options.workspace_limit_bytes);
+}
+
+TEST(bit_device_plan, workspace_is_never_above_the_limit) {
+    for (const std::int64_t n : {1000, 5000, 20000, 70000}) {
+        for (const std::int64_t limit : {std::int64_t{1} << 22, std::int64_t{1} << 26, std::int64_t{1} << 30}) {
+            for (const BitOperation operation : {BitOperation::parity, BitOperation::any}) {
+                BitDeviceOptions options;
+                options.workspace_limit_bytes = limit;
+                const BitDevicePlan plan = plan_for(n, operation, options);
+                EXPECT_LE(plan.workspace_bytes(), limit) << plan.to_string();
+                EXPECT_GT(plan.predicted_s, 0);
+            }
+        }
+    }
+}
+
+TEST(bit_device_plan, leaves_cover_the_product) {
+    for (const ProblemSize& size : {ProblemSize{1, 1, 1}, {100, 3000, 777}, {65537, 4097, 128}}) {
+        for (int serial = 0; serial <= kMostSerialBitLevels; ++serial) {
+            for (int parallel = 0; parallel <= kMostParallelBitLevels; ++parallel) {
+                BitDeviceOptions options;
+                options.levels = serial + parallel;
+                options.serial_levels = serial;
+                const BitDevicePlan plan = plan_bit_device_product({BitOperation::parity, size, true}, options);
+                EXPECT_EQ(plan.serial_levels, serial);
+                EXPECT_EQ(plan.parallel_levels, parallel);
+                EXPECT_GE(plan.shape.m << plan.levels(), size.m);
+                EXPECT_GE(plan.shape.k << plan.levels(), size.k);
+                EXPECT_GE(plan.shape.n << plan.levels(), size.n);
+                EXPECT_EQ(plan.shape.k % 128, 0);
+                EXPECT_EQ(plan.shape.n % 128, 0);
+                EXPECT_EQ(plan.left.words % 2 + plan.right.offset % 2 + plan.result.offset % 2, 0);
+            }
+        }
+    }
+}
+
+TEST(bit_device_plan, the_print_names_the_layers_of_p3) {
+    BitDeviceOptions options;
+    options.levels = 3;
+    options.serial_levels = 1;
+    EXPECT_EQ(
+        plan_for(65536, BitOperation::parity, options)
+            .to_string()
+            .find("bits gf2 65536 65536 65536 device cuda algorithm self-inverse d_h 0 d_s 1 d_p 2 d_i 13 leaf wgmma "
+                  "8192x8192x8192 workspace "),
+        0U);
+    EXPECT_NE(plan_for(300, BitOperation::any).to_string().find("bool 300 300 300 device cuda algorithm classical"),
+              std::string::npos);
+}
+
+TEST(bit_device_plan, refusals_name_the_value_and_the_way_out) {
+    BitDeviceOptions options;
+    options.levels = 9;
+    EXPECT_NE(message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::parity, options); }).find("9 levels"),
+              std::string::npos);
+    options.levels = 2;
+    EXPECT_NE(message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::any, options); }).find("no subtraction"),
+              std::string::npos);
+    options.workspace_limit_bytes = 1000;
+    EXPECT_NE(
+        message_of(ErrorCode::resource, [&] { plan_for(1000, BitOperation::parity, options); }).find("limit is 1000"),
+        std::string::npos);
+    options.levels = -1;
+    EXPECT_NE(
+        message_of(ErrorCode::resource, [&] { plan_for(1000, BitOperation::any, options); }).find("limit is 1000"),
+        std::string::npos);
+    BitDeviceOptions leaf;
+    leaf.leaf = "gfni";
+    EXPECT_NE(
+        message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::parity, leaf); }).find("wgmma, mma, words"),
+        std::string::npos);
+    BitDeviceOptions algorithm;
+    algorithm.algorithm = "strassen";
+    EXPECT_NE(message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::parity, algorithm); }).find("strassen"),
+              std::string::npos);
+    message_of(ErrorCode::input, [&] { plan_for(-1); });
+    message_of(ErrorCode::input, [&] { plan_for(std::int64_t{1} << 40); });
+    algorithm.algorithm = "classical";
+    algorithm.levels = 1;
+    message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::parity, algorithm); });
+}
+
+}  // namespace
+}  // namespace heptad::test
