@@ -142,8 +142,9 @@ enum class Accuracy : std::uint8_t {
 
 /// Products over several devices, or of matrices too large for one: how the host cuts them up (docs/devices.md).
 struct HostOptions {
-    /// Most bytes of memory to use on each device.
+    /// Most bytes of memory to use on each device, and for buffers of the host beside the matrices.
     std::int64_t device_memory_bytes = std::numeric_limits<std::int64_t>::max();
+    std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
     int levels = -1;                 ///< levels at the host; 0: segments of C, each a classical product; -1: what pays
     std::string algorithm = "auto";  ///< of those levels: a name of the catalogue
     int pipelines = 0;               ///< per device; 0: what pays
@@ -247,6 +248,11 @@ private:
 
 /// What multiply() would do. Transposes and strides do not change the plan.
 HEPTAD_API Plan plan(ProblemSize size, Type type, const Options& options = {}, const Context& context = {});
+
+/// One line: how multiply() would cut up a product of matrices in host memory and deal it out to the devices that the
+/// options name, such as "cuda:0,1" or "cpu:4". Needs no device: without one, the figures of an H200 are taken.
+HEPTAD_API std::string plan_over_devices(ProblemSize size, Type type, const Options& options,
+                                         const Context& context = {});
 
 // ---------------------------------------------------------------- products
 

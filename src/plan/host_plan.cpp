@@ -247,8 +247,8 @@ void check_wishes(const HostOptions& wishes) {
         fail(ErrorCode::usage, "{} pipelines per device cannot be; say 1 to {}, or 0 for what pays", wishes.pipelines,
              kMostPipelines);
     }
-    if (wishes.device_memory_bytes < 0) {
-        fail(ErrorCode::usage, "{} bytes of device memory cannot be used; say 0 and up", wishes.device_memory_bytes);
+    if (const std::int64_t least = std::min(wishes.device_memory_bytes, wishes.host_memory_bytes); least < 0) {
+        fail(ErrorCode::usage, "{} bytes of memory cannot be used; say 0 and up", least);
     }
 }
 

@@ -125,8 +125,10 @@ TEST(HostPlan, p3_at_its_largest_size_is_only_a_plan) {
     problem.packed = true;
     const HostPlan plan = make_host_plan(problem, devices(8, 16 * kGiB), {512 * kGiB, 100e9},
                                          [](const ProblemSize& block, bool, std::int64_t) {
-                                             const auto n = static_cast<double>(block.m);
-                                             return SolveForecast{2 * n * n * n / 1e15, block.m * block.k / 8, 0, 1};
+                                             const double volume = static_cast<double>(block.m) *
+                                                                   static_cast<double>(block.k) *
+                                                                   static_cast<double>(block.n);
+                                             return SolveForecast{2 * volume / 1e15, block.m * block.k / 8, 0, 1};
                                          });
     const std::string text = to_string(plan);
     EXPECT_EQ(plan.levels, 3) << text;  // blocks of 2^17, whose workspace fits beside them

@@ -76,7 +76,7 @@ bits::BitOptions device_options(const bits::BitOptions& options) {
 
 }  // namespace
 
-HostPlan plan_bits_over_devices(Type algebra, const ProblemSize& size, bool accumulate, const bits::BitOptions& options,
+HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate, const bits::BitOptions& options,
                                 const ProductContext& context) {
     if (algebra != Type::gf2 && algebra != Type::boolean) {
         fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
@@ -87,7 +87,7 @@ HostPlan plan_bits_over_devices(Type algebra, const ProblemSize& size, bool accu
         problem.wishes.levels = 0;  // P3 3.18: the cubic product, at the host too
     }
     return make_host_plan(problem, device_facts(list),
-                          host_facts(std::numeric_limits<std::int64_t>::max(), effective_threads(context)),
+                          host_facts(options.host.host_memory_bytes, effective_threads(context)),
                           forecaster(list, algebra, device_options(options)));
 }
 
@@ -127,7 +127,7 @@ void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const Const
         return;
     }
     const HostPlan plan =
-        plan_bits_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);
+        make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);
     run_host_plan(plan, devices, a, b, c, accumulate, options, context);
 }
 

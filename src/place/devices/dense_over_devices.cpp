@@ -103,11 +103,19 @@ HostPlan make_plan_for(const DeviceList& list, const ProblemSize& size, Type typ
                        const Options& options, const ProductContext& context) {
     const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
     return make_host_plan(problem, device_facts(list),
-                          host_facts(options.workspace_limit_bytes, effective_threads(context)),
+                          host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes),
+                                     effective_threads(context)),
                           forecaster(device_options(options, list, type != result_type), list.cuda, type));
 }
 
 }  // namespace
+
+bool goes_beyond_device(std::int64_t operand_bytes, const Options& options) {
+    constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+    const HostOptions& host = options.host;
+    return host.device_memory_bytes < kNoLimit || host.host_memory_bytes < kNoLimit || host.levels >= 0 ||
+           host.pipelines > 0 || operand_bytes > device_facts(parse_device_list(options.device)).memory_bytes;
+}
 
 HostFacts host_facts(std::int64_t memory_bytes, int threads) {
     return {memory_bytes, load_machine(threads).combine_bytes_per_s};
@@ -121,7 +129,7 @@ void require_no_workspace_or_stream(const ProductContext& context) {
     }
 }
 
-HostPlan plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
+HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                            const ProductContext& context) {
     return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
 }

@@ -11,9 +11,9 @@
 namespace heptad {
 
 /// What would be done. Needs no device: without one, the figures of an H200 are taken.
-HostPlan plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
+HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                            const ProductContext& context);
-HostPlan plan_bits_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
+HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
                                 const bits::BitOptions& options, const ProductContext& context);
 
 /// c = alpha * a * b + beta * c. Validates everything; throws Error, and nothing hangs when a device is lost. C is
@@ -30,6 +30,10 @@ RunReport run_host_plan(const HostPlan& plan, const DeviceSet& devices, double a
                         const ProductContext& context);
 void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
                    const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context);
+
+/// Would a product of matrices in host memory on one NVIDIA device go this way? If that was asked for by limits or
+/// levels of the host, or if the matrices (so many bytes in all) do not fit there.
+bool goes_beyond_device(std::int64_t operand_bytes, const Options& options);
 
 /// Host memory and the speed of its sums, for plans: sums of cores as devices run on one thread each.
 HostFacts host_facts(std::int64_t memory_bytes, int threads);

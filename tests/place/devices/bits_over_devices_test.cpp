@@ -62,7 +62,7 @@ TEST(BitsOverDevices, every_fringe_equals_the_definition_bit_for_bit) {
         }
         const BitMatrix expected = expected_of(algebra, a.view(), b.view(), c.view(), accumulate);
         try {
-            const HostPlan plan = plan_bits_over_devices(algebra, {m, k, n}, accumulate, options, {});
+            const HostPlan plan = make_bit_plan_over_devices(algebra, {m, k, n}, accumulate, options, {});
             with_levels += plan.levels > 0 ? 1 : 0;
             with_steps += plan.levels == 0 && plan.grid.k > 1 ? 1 : 0;
             multiply_bits_over_devices(algebra, a.view(), b.view(), c.view(), accumulate, options, {});
@@ -102,7 +102,7 @@ TEST(BitsOverDevices, any_number_of_devices_with_delays_gives_the_same_bits) {
                 for (auto& device : set) {
                     device = std::make_unique<FaultyDevice>(std::move(device), delays);
                 }
-                const HostPlan plan = plan_bits_over_devices(algebra, {260, 300, 280}, false, options, {});
+                const HostPlan plan = make_bit_plan_over_devices(algebra, {260, 300, 280}, false, options, {});
                 BitMatrix c = BitMatrix::random(260, 280, 3);
                 run_host_plan(plan, set, a, b, c.view(), false, options, {});
                 EXPECT_TRUE(c == expected) << type_name(algebra) << " " << devices << " " << levels;
@@ -117,7 +117,7 @@ TEST(BitsOverDevices, lost_device_is_an_error_and_nothing_hangs) {
         bits::BitOptions options;
         options.device = "cpu:3";
         options.host.levels = 2;
-        const HostPlan plan = plan_bits_over_devices(Type::gf2, {256, 256, 256}, false, options, {});
+        const HostPlan plan = make_bit_plan_over_devices(Type::gf2, {256, 256, 256}, false, options, {});
         FaultPlan faults;
         faults.fault = fault;
         DeviceSet set = open_devices(parse_device_list(options.device));

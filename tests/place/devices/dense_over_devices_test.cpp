@@ -116,7 +116,7 @@ TEST(DenseOverDevices, bits_of_floats_repeat_for_any_number_of_devices) {
             options.host.device_memory_bytes = 200000;
             options.accumulate = true;
             options.device = "cpu:8";
-            const HostPlan plan = plan_over_devices({75, 110, 83}, type, type, options, {});
+            const HostPlan plan = make_plan_over_devices({75, 110, 83}, type, type, options, {});
             std::vector<GuardedMatrix> results;
             for (int devices = 1; devices <= 8; ++devices) {
                 for (int run = 0; run < (kShorter > 1 ? 1 : 3); ++run) {
@@ -209,7 +209,7 @@ TEST(DenseOverDevices, one_device_lost_in_any_step_is_an_error_and_nothing_hangs
                     options.host.levels = levels;
                     options.host.pipelines = 2;
                     options.host.device_memory_bytes = 40000;
-                    const HostPlan plan = plan_over_devices({96, 96, 96}, Type::f32, Type::f32, options, {});
+                    const HostPlan plan = make_plan_over_devices({96, 96, 96}, Type::f32, Type::f32, options, {});
                     FaultPlan faults;
                     faults.fault = fault;
                     faults.calls_before = before;
@@ -238,7 +238,7 @@ TEST(DenseOverDevices, cancelled_before_and_during_the_product) {
         Options options;
         options.device = "cpu:3";
         options.host.levels = 2;
-        const HostPlan plan = plan_over_devices({64, 64, 64}, Type::f32, Type::f32, options, {});
+        const HostPlan plan = make_plan_over_devices({64, 64, 64}, Type::f32, Type::f32, options, {});
         CancelToken token;
         FaultPlan slow;
         slow.seed = 1;
