@@ -65,8 +65,8 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
 }
 
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
-    const bool packable = multiplies_bits(product.options.device) && product.options.mode == "auto" && has_plain_factors(product) &&
-                          has_bit_algorithm(product.options.algorithm);
+    const bool packable = multiplies_bits(product.options.device) && product.options.mode == "auto" &&
+                          has_plain_factors(product) && has_bit_algorithm(product.options.algorithm);
     return is_bits(type) && packable && has_bit_leaf(product.options.leaf, type) ? std::optional(type) : std::nullopt;
 }
 

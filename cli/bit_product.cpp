@@ -144,8 +144,8 @@ void run_bits(const MulArguments& mul, Type algebra) {
         print(object);
         return;
     }
-    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, {}, workspace {}){}\n",
-                      mul.output, facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
+    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, {}, workspace {}){}\n", mul.output,
+                      facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
                       format_rate(rate, algebra), chosen.levels, chosen.levels == 1 ? "" : "s", chosen.how,
                       format_bytes(chosen.workspace_bytes),
                       mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));

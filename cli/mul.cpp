@@ -95,7 +95,11 @@ Decision decide_over_devices(const MulArguments& mul, const OperandFacts& facts,
 
 Decision decision_of(const Plan& plan, std::optional<int> device, const ProductOptions& product,
                      const Context& context) {
-    return {plan.to_string(), plan.levels(), plan.workspace_bytes(), plan.predicted_s(), plan.error_bound(),
+    return {plan.to_string(),
+            plan.levels(),
+            plan.workspace_bytes(),
+            plan.predicted_s(),
+            plan.error_bound(),
             [=](const ConstView& a, const ConstView& b, const View& c) {
                 if (device) {  // a plan does not say which of several devices
                     multiply_on_device(product.alpha, a, b, product.beta, c, parse_plan(plan.to_string()), *device,

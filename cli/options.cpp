@@ -24,13 +24,15 @@ constexpr std::int64_t kMostLevels = 16;
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
-    std::string device_memory, host_levels, host_algorithm, pipelines;
+    HostWords host;
     bool transpose_a = false, transpose_b = false, json = false;
 };
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--type", words.type, "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool")->type_name("T");
-    command.add_option("--device", words.device, "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")
+    command
+        .add_option("--device", words.device,
+                    "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")
         ->type_name("D");
     command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
@@ -39,16 +41,7 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
     command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
-    command
-        .add_option("--device-memory", words.device_memory,
-                    "most memory to use on each device; the host cuts the product up to fit")
-        ->type_name("SIZE");
-    command.add_option("--host-levels", words.host_levels, "over devices: auto, or levels at the host; 0: segments of C")
-        ->type_name("N");
-    command.add_option("--host-algorithm", words.host_algorithm, "over devices: algorithm of those levels")
-        ->type_name("NAME");
-    command.add_option("--pipelines", words.pipelines, "over devices: auto, or how many feed each device")
-        ->type_name("N");
+    add_host_options(command, words.host);
 }
 
 void add_columns_option(CLI::App& command, std::string& columns) {
@@ -87,31 +80,6 @@ std::string parse_device(const std::string& word) {
     return parse_choice("--device", word, {"auto", "cpu", "reference", "cuda", "cuda:N", "cuda:N,M", "cpu:N"});
 }
 
-/// How the host cuts a product up, which only products over devices have.
-HostOptions host_options(const ProductWords& words, const std::string& device) {
-    HostOptions host;
-    const bool given = !(words.device_memory.empty() && words.host_levels.empty() && words.host_algorithm.empty() &&
-                         words.pipelines.empty());
-    if (given && !is_device_list(device) && !cuda::is_device_name(device)) {
-        fail(ErrorCode::usage,
-             "--device-memory, --host-levels, --host-algorithm and --pipelines are for products over devices; name them "
-             "by --device, such as cuda, cuda:0,1 or cpu:4");
-    }
-    if (!words.device_memory.empty()) {
-        host.device_memory_bytes = parse_bytes("--device-memory", words.device_memory);
-    }
-    if (!words.host_levels.empty() && words.host_levels != "auto") {
-        host.levels = static_cast<int>(parse_integer("--host-levels", words.host_levels, 0, kMostLevels));
-    }
-    if (!words.host_algorithm.empty()) {
-        host.algorithm = words.host_algorithm;
-    }
-    if (!words.pipelines.empty() && words.pipelines != "auto") {
-        host.pipelines = static_cast<int>(parse_integer("--pipelines", words.pipelines, 1, 16));
-    }
-    return host;
-}
-
 ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy) {
     ProductOptions product;
     if (!words.type.empty()) {
@@ -120,7 +88,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     if (!words.device.empty()) {
         product.options.device = parse_device(words.device);
     }
-    product.options.host = host_options(words, product.options.device);
+    product.options.host = host_options(words.host, product.options.device);
     if (!words.algorithm.empty()) {
         product.options.algorithm = words.algorithm;
     }
@@ -205,9 +173,8 @@ std::optional<C1060Arguments> c1060_arguments(const ProductWords& words, const M
     }
     // The counts are those of one implementation in f32; what it has no choice of is refused, not ignored.
     if (!words.device.empty() || !words.accuracy.empty() || !words.mode.empty() || !words.threads.empty() ||
-        !words.memory.empty() || !words.beta.empty() || !words.device_memory.empty() || !words.host_levels.empty() ||
-        !words.host_algorithm.empty() || !words.pipelines.empty() || !(words.type.empty() || words.type == "f32") ||
-        !(words.leaf.empty() || words.leaf == "gpu8")) {
+        !words.memory.empty() || !words.beta.empty() || words.host.given() ||
+        !(words.type.empty() || words.type == "f32") || !(words.leaf.empty() || words.leaf == "gpu8")) {
         fail(ErrorCode::usage,
              "--machine c1060 counts C = A*B in f32 with the leaf gpu8; it takes --algorithm, --levels, --tau1, --tau2 "
              "and --json only");

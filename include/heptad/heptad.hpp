@@ -156,9 +156,9 @@ struct Options {
     Accuracy accuracy = Accuracy::balanced;
     /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices
     std::string device = "auto";
-    std::string leaf = "auto";    ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
-    std::string mode = "auto";    ///< mode of every level: "auto", "serial" (little memory) or "parallel"
-    bool accumulate = false;      ///< plan(): beta will not be zero. multiply() looks at beta itself
+    std::string leaf = "auto";  ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
+    std::string mode = "auto";  ///< mode of every level: "auto", "serial" (little memory) or "parallel"
+    bool accumulate = false;    ///< plan(): beta will not be zero. multiply() looks at beta itself
     /// A and B may be used as scratch where that saves workspace; take their contents for lost then, after an error or
     /// a cancelled product too, although the views say const: set this only for memory that may be written. Plans that
     /// make use of it say overwrite-inputs=yes and overwrite A and B whenever they are carried out; no other plan ever

@@ -74,8 +74,7 @@ BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) 
 
 std::string plan(Type algebra, ProblemSize size, const BitOptions& options, const Context& context) {
     if (is_device_list(options.device)) {
-        return heptad::to_string(
-            make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
+        return heptad::to_string(make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
     }
     require_processor(options);
     return make_bit_plan(algebra, size, options, bit_context(context).threads).to_string();

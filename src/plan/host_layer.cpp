@@ -35,8 +35,8 @@ double sum_of_magnitudes(const std::vector<BlockTerm>& terms) {
 
 /// Additions of a sum, and one for coefficients that may round.
 double roundings_of(const std::vector<BlockTerm>& terms) {
-    const bool scales = std::any_of(terms.begin(), terms.end(),
-                                    [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
+    const bool scales =
+        std::any_of(terms.begin(), terms.end(), [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
     return static_cast<double>(terms.size()) - 1 + (scales ? 1 : 0);
 }
 
@@ -85,8 +85,9 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
 HostLayer segment_layer(const BlockGrid& grid) {
     const std::int64_t count = checked_mul(checked_mul(grid.m, grid.n), grid.k);
     if (count > kMostInstances) {
-        fail(ErrorCode::resource, "the product would be cut into {} parts, and {} is the most; give the devices more memory",
-             count, kMostInstances);
+        fail(ErrorCode::resource,
+             "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
+             kMostInstances);
     }
     HostLayer layer;
     layer.grid = grid;

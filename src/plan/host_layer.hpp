@@ -1,9 +1,9 @@
 // How the host cuts a product into sub-instances, each small enough for a device (P3 3.7, 3.12 and 3.18).
 //
 // A is cut into grid.m x grid.k blocks (row by row), B into grid.k x grid.n and C into grid.m x grid.n. A sub-instance
-// is the product of a sum T of blocks of A with a sum S of blocks of B; its result Q goes to some blocks of C. All three
-// sums refer to the operands themselves, whatever the number of levels (the Kronecker form), so nothing is kept between
-// sub-instances.
+// is the product of a sum T of blocks of A with a sum S of blocks of B; its result Q goes to some blocks of C. All
+// three sums refer to the operands themselves, whatever the number of levels (the Kronecker form), so nothing is kept
+// between sub-instances.
 #pragma once
 
 #include <cstdint>

@@ -220,22 +220,22 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     plan.download_bytes = checked_mul(cut.groups, result);
     const std::int64_t turns = ceil_div(cut.groups, devices.devices);
     const double share = static_cast<double>(turns) / static_cast<double>(cut.groups);
-    plan.solve_s = static_cast<double>(turns * cut.steps) * solve.seconds;
+    plan.solve_s = static_cast<double>(turns * cut.steps) * (solve.seconds + devices.task_s);
     plan.upload_s = share * static_cast<double>(plan.upload_bytes) / devices.upload_bytes_per_s;
     plan.download_s = share * static_cast<double>(plan.download_bytes) / devices.download_bytes_per_s;
     // Blocks that sums read, buffers that they write, and for each update of C two reads and a write.
-    const double host_bytes =
-        static_cast<double>(cut.left_terms + left_uploads) * static_cast<double>(left) +
-        static_cast<double>(cut.right_terms + plan.tasks) * static_cast<double>(right) +
-        static_cast<double>(cut.result_terms) * (cut.levels == 0 && !problem.accumulate ? 2 : 3) *
-            static_cast<double>(result);
+    const double host_bytes = static_cast<double>(cut.left_terms + left_uploads) * static_cast<double>(left) +
+                              static_cast<double>(cut.right_terms + plan.tasks) * static_cast<double>(right) +
+                              static_cast<double>(cut.result_terms) * (cut.levels == 0 && !problem.accumulate ? 2 : 3) *
+                                  static_cast<double>(result);
     plan.host_s = host_bytes / host.sum_bytes_per_s;
     const double on_device = pipelines > 1 ? std::max({plan.solve_s, plan.upload_s, plan.download_s})
                                            : plan.solve_s + plan.upload_s + plan.download_s;
     // The first operands are waited for, and the last result.
     const auto groups = static_cast<double>(cut.groups);
     const double ends = (plan.upload_s + plan.download_s + plan.host_s) / std::max(1.0, groups / devices.devices);
-    plan.predicted_s = std::max(on_device, plan.host_s) + ends;
+    plan.predicted_s =
+        std::max(on_device, plan.host_s) + ends + static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
     return plan;
 }
 
@@ -311,8 +311,7 @@ HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, 
             if (best && cut.levels == 0 && cut.groups * cut.steps > kEnoughTasks * devices.devices * pipelines) {
                 continue;
             }
-            const std::optional<HostPlan> plan =
-                plan_cut(problem, devices, host, forecast, cut, pipelines, shortage);
+            const std::optional<HostPlan> plan = plan_cut(problem, devices, host, forecast, cut, pipelines, shortage);
             const double gain = best && plan && plan->levels != best->levels ? kLeastGain : 1;
             if (plan && (!best || gain * plan->predicted_s < best->predicted_s)) {
                 best = plan;

@@ -1,6 +1,6 @@
 // Decides how the host cuts a product for N devices: levels of an algorithm or segments of C, size of the blocks, how
-// many pipelines feed a device, and what that takes in memory, transfers and seconds. Pure functions: what a device needs
-// for a block comes from the caller.
+// many pipelines feed a device, and what that takes in memory, transfers and seconds. Pure functions: what a device
+// needs for a block comes from the caller.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,9 @@ struct DeviceFacts {
     int devices = 1;
     std::int64_t memory_bytes = 0;  // of each
     double upload_bytes_per_s = 50e9, download_bytes_per_s = 50e9;
-    bool in_host_memory = false;  // cores: what they use is missing on the host
+    bool in_host_memory = false;      // cores: what they use is missing on the host
+    double task_s = 1e-4;             // beyond the product: hand-overs between threads, starts of transfers
+    double buffer_bytes_per_s = 4e9;  // taking memory for buffers of the host, which costs time once
 };
 struct HostFacts {
     std::int64_t memory_bytes = 0;  // for buffers, beside the operands
@@ -42,7 +44,8 @@ struct SolveForecast {
     double error_bound = 0;  // floats, as in ProductPlan
     double growth = 1;       // of the error on random data, over the classical product's
 };
-/// The forecast for a block, within so many bytes of workspace; `accumulate`: results of several blocks are added there.
+/// The forecast for a block, within so many bytes of workspace; `accumulate`: results of several blocks are added
+/// there.
 using SolveForecaster = std::function<SolveForecast(const ProblemSize& block, bool accumulate, std::int64_t workspace)>;
 
 struct HostPlan {

@@ -1,4 +1,5 @@
-// Plans for several devices: what fits and what does not, which stage binds, and that more memory or devices never hurt.
+// Plans for several devices: what fits and what does not, which stage binds, and that more memory or devices never
+// hurt.
 #include "plan/host_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -123,13 +124,12 @@ TEST(HostPlan, more_devices_are_predicted_faster) {
 TEST(HostPlan, p3_at_its_largest_size_is_only_a_plan) {
     HostProblem problem = cube(std::int64_t{1} << 20, Type::gf2);
     problem.packed = true;
-    const HostPlan plan = make_host_plan(problem, devices(8, 16 * kGiB), {512 * kGiB, 100e9},
-                                         [](const ProblemSize& block, bool, std::int64_t) {
-                                             const double volume = static_cast<double>(block.m) *
-                                                                   static_cast<double>(block.k) *
-                                                                   static_cast<double>(block.n);
-                                             return SolveForecast{2 * volume / 1e15, block.m * block.k / 8, 0, 1};
-                                         });
+    const HostPlan plan = make_host_plan(
+        problem, devices(8, 16 * kGiB), {512 * kGiB, 100e9}, [](const ProblemSize& block, bool, std::int64_t) {
+            const double volume =
+                static_cast<double>(block.m) * static_cast<double>(block.k) * static_cast<double>(block.n);
+            return SolveForecast{2 * volume / 1e15, block.m * block.k / 8, 0, 1};
+        });
     const std::string text = to_string(plan);
     EXPECT_EQ(plan.levels, 3) << text;  // blocks of 2^17, whose workspace fits beside them
     EXPECT_LE(plan.device_bytes, 16 * kGiB);

@@ -32,8 +32,7 @@ std::int64_t plain_words(const ConstBitView& view) {
 template <class Work>
 void over_rows(std::int64_t rows, std::int64_t row_bytes, ThreadPool& pool, const Work& work) {
     const std::int64_t step = std::max<std::int64_t>(1, kBytesPerTask / std::max<std::int64_t>(row_bytes, 1));
-    pool.run(ceil_div(rows, step),
-             [&](std::int64_t task) { work(task * step, std::min(rows, (task + 1) * step)); });
+    pool.run(ceil_div(rows, step), [&](std::int64_t task) { work(task * step, std::min(rows, (task + 1) * step)); });
 }
 
 /// One row of the sum of `parts`, whose plain words end at the sorted `edges`.
@@ -90,8 +89,8 @@ void update_row(const BitView& target, std::int64_t row, const std::uint64_t* fr
 
 }  // namespace
 
-void sum_bit_blocks(const ConstBitView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms, const BitView& to,
-                    ThreadPool& pool) {
+void sum_bit_blocks(const ConstBitView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
+                    const BitView& to, ThreadPool& pool) {
     std::vector<ConstBitView> parts;
     std::vector<std::int64_t> edges{0, to.stride};
     for (const BlockTerm& term : terms) {

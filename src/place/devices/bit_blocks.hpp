@@ -11,8 +11,8 @@ namespace heptad {
 
 /// to = XOR of blocks; `to` has the size of a block, begins on a 64-byte boundary and has rows of whole 64-byte lines,
 /// which are filled up with zeros. Precondition: cut.cols is a multiple of 64.
-void sum_bit_blocks(const ConstBitView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms, const BitView& to,
-                    ThreadPool& pool);
+void sum_bit_blocks(const ConstBitView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
+                    const BitView& to, ThreadPool& pool);
 
 /// Puts, XORs or ORs `from` into a block. Precondition: the matrix begins at bit 0 of a word, so that no two blocks
 /// share one.

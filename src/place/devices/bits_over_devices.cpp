@@ -76,8 +76,8 @@ bits::BitOptions device_options(const bits::BitOptions& options) {
 
 }  // namespace
 
-HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate, const bits::BitOptions& options,
-                                const ProductContext& context) {
+HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
+                                    const bits::BitOptions& options, const ProductContext& context) {
     if (algebra != Type::gf2 && algebra != Type::boolean) {
         fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
     }
@@ -126,8 +126,7 @@ void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const Const
                             {effective_threads(context), context.hooks.cancel});
         return;
     }
-    const HostPlan plan =
-        make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);
+    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);
     run_host_plan(plan, devices, a, b, c, accumulate, options, context);
 }
 

@@ -1,5 +1,5 @@
-// Who may update a block of C. Sums of exact types come out the same in any order, so there the first to come goes first;
-// floats wait for their turn, so that bits repeat whatever the devices' speeds and number.
+// Who may update a block of C. Sums of exact types come out the same in any order, so there the first to come goes
+// first; floats wait for their turn, so that bits repeat whatever the devices' speeds and number.
 //
 // Waiting for turns cannot lock up: pipelines take groups in increasing order, so the lowest group that is not finished
 // waits for nobody.

@@ -19,8 +19,8 @@ public:
     virtual ~Lane() = default;
     /// Brings T or S to the device, in the layout of the sub-product. Returns when `from` may be overwritten.
     virtual void upload(Operand operand, const void* from) = 0;
-    /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is done.
-    /// Calls of the lanes of one device never overlap.
+    /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is
+    /// done. Calls of the lanes of one device never overlap.
     virtual void solve(double alpha, double beta) = 0;
     /// Returns when Q has arrived.
     virtual void download(void* to) = 0;

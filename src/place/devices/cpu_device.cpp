@@ -26,9 +26,9 @@ public:
 
     void solve(double alpha, double beta) override {
         if (product_.left.packed) {
-            bits::multiply_bits(product_.left.type, product_.left.bits(left_.data()), product_.right.bits(right_.data()),
-                                product_.result.bits(result_.data()), beta != 0, product_.bit_options,
-                                {1, product_.cancel});
+            bits::multiply_bits(product_.left.type, product_.left.bits(left_.data()),
+                                product_.right.bits(right_.data()), product_.result.bits(result_.data()), beta != 0,
+                                product_.bit_options, {1, product_.cancel});
             return;
         }
         ProductContext context;

@@ -1,5 +1,5 @@
-// An NVIDIA device behind the interface of the pipelines. Every lane has a stream, so that the transfers of one pipeline
-// run beside the product of another.
+// An NVIDIA device behind the interface of the pipelines. Every lane has a stream, so that the transfers of one
+// pipeline run beside the product of another.
 #pragma once
 
 #include "place/devices/compute_device.hpp"

@@ -102,10 +102,10 @@ int host_threads(const DeviceList& list, const ProductContext& context) {
 HostPlan make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
                        const Options& options, const ProductContext& context) {
     const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
-    return make_host_plan(problem, device_facts(list),
-                          host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes),
-                                     effective_threads(context)),
-                          forecaster(device_options(options, list, type != result_type), list.cuda, type));
+    return make_host_plan(
+        problem, device_facts(list),
+        host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
+        forecaster(device_options(options, list, type != result_type), list.cuda, type));
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void require_no_workspace_or_stream(const ProductContext& context) {
 }
 
 HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
-                           const ProductContext& context) {
+                                const ProductContext& context) {
     return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
 }
 

@@ -26,9 +26,9 @@ struct Ended {};
 struct Pipeline {
     std::mutex mutex;
     std::condition_variable changed;
-    std::vector<std::int64_t> groups;                     // dealt to it, in order
-    std::int64_t left = 0, right = 0, uploaded = 0;       // tasks
-    std::int64_t downloaded = 0, aggregated = 0;          // groups
+    std::vector<std::int64_t> groups;                // dealt to it, in order
+    std::int64_t left = 0, right = 0, uploaded = 0;  // tasks
+    std::int64_t downloaded = 0, aggregated = 0;     // groups
 };
 
 class Run {
@@ -68,11 +68,11 @@ private:
                 start([this, p] { aggregate(p); });
             }
         } catch (const std::system_error&) {
-            end(std::make_exception_ptr(
-                Error(ErrorCode::resource,
-                      fmt::format("the system gives no more threads after {}; use fewer devices or pipelines, {} threads "
-                                  "are needed",
-                                  threads_.size(), 4 * pipelines_.size()))));
+            end(std::make_exception_ptr(Error(
+                ErrorCode::resource,
+                fmt::format("the system gives no more threads after {}; use fewer devices or pipelines, {} threads "
+                            "are needed",
+                            threads_.size(), 4 * pipelines_.size()))));
         } catch (...) {
             end(std::current_exception());
         }
@@ -132,7 +132,8 @@ private:
                 throw Error(ErrorCode::cancelled, "the product was cancelled");
             }
             if (!ended_.load() && hooks_.progress && layout_.groups > 0) {
-                hooks_.progress({static_cast<double>(groups_done_.load()) / static_cast<double>(layout_.groups), "multiply"});
+                hooks_.progress(
+                    {static_cast<double>(groups_done_.load()) / static_cast<double>(layout_.groups), "multiply"});
             }
             lock.lock();
         }

@@ -1,10 +1,11 @@
-// Keeps N devices busy (P3 3.16). A device is fed by one or more pipelines; a pipeline has four threads of its own, which
-// prepare the left and the right operand of a task, have it solved, and put its result where it belongs. It has one
-// buffer T, one S and one Q, so that nothing piles up: T and S are free again as soon as they were uploaded, and the next
-// ones are made while the device works; Q is downloaded when the one before has been put away.
+// Keeps N devices busy (P3 3.16). A device is fed by one or more pipelines; a pipeline has four threads of its own,
+// which prepare the left and the right operand of a task, have it solved, and put its result where it belongs. It has
+// one buffer T, one S and one Q, so that nothing piles up: T and S are free again as soon as they were uploaded, and
+// the next ones are made while the device works; Q is downloaded when the one before has been put away.
 //
-// Tasks are dealt out as pipelines get to them, in groups of `steps` whose results are added on the device: only the last
-// step of a group is downloaded. A pipeline's groups are in increasing order, and the stages of a group in the order above.
+// Tasks are dealt out as pipelines get to them, in groups of `steps` whose results are added on the device: only the
+// last step of a group is downloaded. A pipeline's groups are in increasing order, and the stages of a group in the
+// order above.
 #pragma once
 
 #include <cstdint>

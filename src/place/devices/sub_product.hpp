@@ -31,22 +31,18 @@ struct BlockLayout {
         const std::int64_t stride = line_bytes() / static_cast<std::int64_t>(element_bytes(type));
         return by_rows ? View(data, type, rows, cols, stride, 1) : View(data, type, rows, cols, 1, stride);
     }
-    BitView bits(void* data) const {
-        return {static_cast<std::uint64_t*>(data), rows, cols, line_bytes() / 8, 0};
-    }
+    BitView bits(void* data) const { return {static_cast<std::uint64_t*>(data), rows, cols, line_bytes() / 8, 0}; }
 };
 
 struct SubProduct {
     BlockLayout left, right, result;
     /// Dense: algorithm, levels, leaf and accuracy on the device. workspace_limit_bytes is what the plan leaves for it.
     Options options;
-    bits::BitOptions bit_options;          // packed
+    bits::BitOptions bit_options;         // packed
     const CancelToken* cancel = nullptr;  // may be null
 
     /// T, S and Q.
-    std::int64_t block_bytes() const {
-        return checked_add(checked_add(left.bytes(), right.bytes()), result.bytes());
-    }
+    std::int64_t block_bytes() const { return checked_add(checked_add(left.bytes(), right.bytes()), result.bytes()); }
 };
 
 }  // namespace heptad

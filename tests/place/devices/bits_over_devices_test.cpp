@@ -1,5 +1,5 @@
-// Packed bits over 1 to 8 cores as devices equal the definition bit for bit at every fringe, with levels at the host and
-// with segments; nothing outside C's window is written; a lost device is an error.
+// Packed bits over 1 to 8 cores as devices equal the definition bit for bit at every fringe, with levels at the host
+// and with segments; nothing outside C's window is written; a lost device is an error.
 #include <gtest/gtest.h>
 
 #include <limits>

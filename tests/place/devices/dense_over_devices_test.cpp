@@ -15,7 +15,8 @@
 namespace heptad::test {
 namespace {
 
-constexpr Type kTypes[] = {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::gf2, Type::boolean};
+constexpr Type kTypes[] = {Type::f64, Type::f32, Type::tf32, Type::bf16,
+                           Type::f16, Type::i32, Type::gf2,  Type::boolean};
 
 /// Any layout, host levels where the type has them, segments along k where memory is short.
 Case devices_case(Type type, Random& random) {

@@ -1,5 +1,5 @@
-// The engine by itself: every task passes its stages once and in order, buffers are never shared, and whatever goes wrong
-// in whichever stage ends the run with that error.
+// The engine by itself: every task passes its stages once and in order, buffers are never shared, and whatever goes
+// wrong in whichever stage ends the run with that error.
 #include "place/devices/pipeline.hpp"
 
 #include <gtest/gtest.h>
