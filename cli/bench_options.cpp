@@ -5,6 +5,7 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "option_words.hpp"
+#include "place/devices/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -189,6 +190,36 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
             }};
 }
 
+Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("devices", "matrices in host memory over several devices (docs/devices.md)");
+    auto words = std::make_shared<BenchWords>();
+    auto host = std::make_shared<HostWords>();
+    auto devices = std::make_shared<BenchDevicesArguments>();
+    devices->command = typed;
+    suite->add_option("--types", words->types, "default f32,gf2,bool")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "n or MxKxN (default 2048,4096)")->type_name("N,...");
+    suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
+    suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
+    suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
+    add_host_options(*suite, *host);
+    suite->footer("Example: heptad bench devices --types f32 --sizes 4096 --device cpu:2 --host-levels 1");
+    return {suite, [words, host, devices] {
+                for (const std::string& name : split(words->types.empty() ? "f32,gf2,bool" : words->types, ',')) {
+                    devices->types.push_back(type_from_name(name));
+                }
+                devices->shapes = bench_sizes(words->sizes);
+                devices->device = words->device.empty() ? "cpu:2" : words->device;
+                parse_device_list(devices->device);  // or wrong usage
+                devices->host = host_options(*host, devices->device);
+                devices->accuracy = bench_accuracy(words->accuracy);
+                if (!words->rounds.empty()) {
+                    devices->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
+                }
+                return Invocation(*devices);
+            }};
+}
+
 /// The words of a list, each one of the choices; all of them where nothing was typed.
 std::vector<std::string> chosen(const std::string& option, const std::string& typed, const std::string& choices) {
     std::vector<std::string> words = split(typed.empty() ? choices : typed, ',');
@@ -331,9 +362,9 @@ Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
 }  // namespace
 
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed) {
-    return {add_bench_cpu(bench, typed),  add_bench_gpu(bench, typed), add_bench_bits(bench, typed),
-            add_bench_p0(bench, typed),   add_bench_p1(bench, typed),  add_bench_p3(bench, typed),
-            add_bench_files(bench, typed)};
+    return {add_bench_cpu(bench, typed),     add_bench_gpu(bench, typed),  add_bench_bits(bench, typed),
+            add_bench_devices(bench, typed), add_bench_p0(bench, typed),   add_bench_p1(bench, typed),
+            add_bench_p3(bench, typed),      add_bench_files(bench, typed)};
 }
 
 }  // namespace heptad::cli

@@ -18,6 +18,11 @@ bool is_bits(Type type) {
     return type == Type::gf2 || type == Type::boolean;
 }
 
+/// Cores are; packed bits know no other device.
+bool multiplies_bits(const std::string& device) {
+    return device == "auto" || device == "cpu" || device.starts_with("cpu:");
+}
+
 bool has_bit_algorithm(const std::string& name) {
     const auto programs = bits::level_programs();
     return name == "auto" || name == "classical" ||
@@ -38,14 +43,14 @@ bool has_plain_factors(const ProductOptions& product) {
 
 std::optional<Type> packed_algebra(const std::string& a, const std::string& b, const ProductOptions& product) {
     const bool named = product.columns.has_value() || is_bit_file_name(a) || is_bit_file_name(b);
-    const std::string& device = product.options.device;
     if (named) {
         if (!product.type || !is_bits(*product.type)) {
             fail(ErrorCode::usage, "{} and {} are matrices of bits; say --type gf2 or --type bool", a, b);
         }
-        if (device != "auto" && device != "cpu") {
+        if (!multiplies_bits(product.options.device)) {
             fail(ErrorCode::usage,
-                 "files of packed bits are multiplied on the processor, not on '{}'; leave --device out", device);
+                 "files of packed bits are multiplied on the processor, not on '{}'; leave --device out",
+                 product.options.device);
         }
         if (product.options.mode != "auto") {
             fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
@@ -60,9 +65,8 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
 }
 
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
-    const bool packable = (product.options.device == "auto" || product.options.device == "cpu") &&
-                          product.options.mode == "auto" && has_plain_factors(product) &&
-                          has_bit_algorithm(product.options.algorithm);
+    const bool packable = multiplies_bits(product.options.device) && product.options.mode == "auto" &&
+                          has_plain_factors(product) && has_bit_algorithm(product.options.algorithm);
     return is_bits(type) && packable && has_bit_leaf(product.options.leaf, type) ? std::optional(type) : std::nullopt;
 }
 
@@ -106,7 +110,8 @@ BitMatrix read_bit_operand(const std::string& path, std::optional<std::int64_t> 
 }
 
 bits::BitOptions bit_options(const ProductOptions& product) {
-    return {product.options.algorithm, product.options.levels, product.options.leaf};
+    return {product.options.algorithm, product.options.levels, product.options.leaf, product.options.device,
+            product.options.host};
 }
 
 }  // namespace heptad::cli

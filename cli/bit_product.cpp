@@ -1,5 +1,6 @@
 // heptad mul, plan and verify for packed bit matrices.
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,6 +14,9 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "over_devices.hpp"
+#include "place/devices/device_list.hpp"
+#include "place/devices/over_devices.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/npy.hpp"
 #include "plan_text.hpp"
@@ -25,7 +29,16 @@ int thread_count_of(const ProductOptions& product) {
     return product.threads > 0 ? product.threads : available_cores();
 }
 
-bits::BitPlan decide(const MulArguments& mul, Type algebra, const BitFacts& facts) {
+/// What was decided, and how it is carried out.
+struct BitDecision {
+    nlohmann::ordered_json object;
+    int levels = 0;
+    std::string how;  // leaf or devices, for people
+    std::int64_t workspace_bytes = 0;
+    std::function<void(const ConstBitView&, const ConstBitView&, const BitView&)> multiply;
+};
+
+bits::BitPlan bit_plan_of(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     const ProductOptions& product = mul.product;
     bits::BitPlan plan = mul.plan_file.empty()
                              ? bits::make_bit_plan(algebra, facts.size, bit_options(product), thread_count_of(product))
@@ -59,6 +72,28 @@ nlohmann::ordered_json plan_object(const bits::BitPlan& plan, std::int64_t opera
             {"plan", plan.to_string()}};
 }
 
+BitDecision decide(const MulArguments& mul, Type algebra, const BitFacts& facts, const Context& context,
+                   ProgressMeter& meter) {
+    const bool adds = mul.product.beta != 0;
+    if (mul.plan_file.empty() && is_device_list(mul.product.options.device)) {
+        bits::BitOptions options = bit_options(mul.product);
+        options.host.host_memory_bytes = workspace_after(facts.operand_bytes, mul.product);
+        const HostPlan cut =
+            make_bit_plan_over_devices(algebra, facts.size, adds, options, heptad::product_context(context));
+        return {plan_json(cut, facts.operand_bytes), cut.levels, "over " + cut.devices, cut.host_bytes,
+                [=](const ConstBitView& a, const ConstBitView& b, const BitView& c) {
+                    multiply_bits_over_devices(algebra, a, b, c, adds, options, heptad::product_context(context));
+                }};
+    }
+    const bits::BitPlan plan = bit_plan_of(mul, algebra, facts);
+    return {plan_object(plan, facts.operand_bytes), plan.levels, fmt::format("leaf {}", plan.leaf->name),
+            plan.workspace_bytes(), [=, &meter](const ConstBitView& a, const ConstBitView& b, const BitView& c) {
+                bits::multiply_bits(plan, a, b, c, adds, {&interrupt_token(), [&meter](const Progress& progress) {
+                                                              meter.update(progress.fraction);
+                                                          }});
+            }};
+}
+
 }  // namespace
 
 void run_bits(const MulArguments& mul, Type algebra) {
@@ -67,7 +102,8 @@ void run_bits(const MulArguments& mul, Type algebra) {
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     require_writable_format(mul.output);
     check_writable(mul.output);
-    const bits::BitPlan plan = decide(mul, algebra, facts);
+    const Context context = product_context(meter, product.threads);
+    const BitDecision chosen = decide(mul, algebra, facts, context, meter);
     stop_if_interrupted();
     const BitMatrix a = read_bit_operand(mul.a, facts.columns_a, product.transpose_a, meter, "read A", product.threads);
     const BitMatrix b = read_bit_operand(mul.b, facts.columns_b, product.transpose_b, meter, "read B", product.threads);
@@ -82,9 +118,7 @@ void run_bits(const MulArguments& mul, Type algebra) {
 
     meter.begin("multiply", operation_count(facts.size), algebra);
     const auto start = std::chrono::steady_clock::now();
-    const CancelToken& token = interrupt_token();
-    bits::multiply_bits(plan, a, b, c.view(), adds,
-                        {&token, [&meter](const Progress& progress) { meter.update(progress.fraction); }});
+    chosen.multiply(a, b, c.view());
     meter.clear();
     const double multiply_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -93,7 +127,7 @@ void run_bits(const MulArguments& mul, Type algebra) {
         meter.begin("verify");
         VerifyOptions options;
         options.threads = product.threads;
-        options.cancel = token;
+        options.cancel = interrupt_token();
         checked = verify_bits(algebra, a, b, c, c0 ? std::optional<ConstBitView>(*c0) : std::nullopt, options);
         meter.clear();
         require_passed(checked, "the result", "; " + mul.output + " was not written");
@@ -104,7 +138,7 @@ void run_bits(const MulArguments& mul, Type algebra) {
 
     const double rate = operation_count(facts.size) / multiply_s;
     if (product.json) {
-        nlohmann::ordered_json object = plan_object(plan, facts.operand_bytes);
+        nlohmann::ordered_json object = chosen.object;
         object["output"] = mul.output;
         object["multiply_s"] = multiply_s;
         object["effective_tops"] = rate / 1e12;
@@ -115,19 +149,31 @@ void run_bits(const MulArguments& mul, Type algebra) {
         print(object);
         return;
     }
-    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, leaf {}, workspace {}){}\n",
-                      mul.output, facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
-                      format_rate(rate, algebra), plan.levels, plan.levels == 1 ? "" : "s", plan.leaf->name,
-                      format_bytes(plan.workspace_bytes()),
+    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, {}, workspace {}){}\n", mul.output,
+                      facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
+                      format_rate(rate, algebra), chosen.levels, chosen.levels == 1 ? "" : "s", chosen.how,
+                      format_bytes(chosen.workspace_bytes),
                       mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));
 }
 
 void run_bits(const PlanArguments& arguments, Type algebra) {
     const ProblemSize& size = arguments.size;
-    const bits::BitPlan plan =
-        bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
     const std::int64_t operand_bytes =
         checked_add(checked_add(bit_bytes(size.m, size.k), bit_bytes(size.k, size.n)), bit_bytes(size.m, size.n));
+    if (is_device_list(arguments.product.options.device)) {
+        bits::BitOptions options = bit_options(arguments.product);
+        if (arguments.product.memory_bytes) {
+            options.host.host_memory_bytes = workspace_after(operand_bytes, arguments.product);
+        }
+        Context context;
+        context.set_threads(arguments.product.threads);
+        const HostPlan cut = make_bit_plan_over_devices(algebra, size, arguments.product.beta != 0, options,
+                                                        heptad::product_context(context));
+        arguments.product.json ? print(plan_json(cut, operand_bytes)) : print(print_plan(cut));
+        return;
+    }
+    const bits::BitPlan plan =
+        bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
     if (arguments.product.json) {
         print(plan_object(plan, operand_bytes));
         return;

@@ -1,10 +1,12 @@
-// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory or on an NVIDIA device.
+// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory, on an NVIDIA device
+// or over several devices.
 // Packed bit matrices go their own way (bit_product.cpp).
 //
 // Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
 // complete, so C may name an input: that file is replaced at the very end.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -19,7 +21,10 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "over_devices.hpp"
+#include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/over_devices.hpp"
 #include "place/file/npy.hpp"
 #include "plan/plan.hpp"
 #include "plan_text.hpp"
@@ -60,21 +65,64 @@ std::int64_t workspace_beside(std::int64_t operand_bytes, const ProductOptions& 
     return device ? device_workspace_after(operand_bytes, product, *device) : workspace_after(operand_bytes, product);
 }
 
+/// What was decided, and how it is carried out.
 struct Decision {
-    Plan plan;
-    std::optional<int> device;
+    std::string text;
+    int levels = 0;
+    std::int64_t workspace_bytes = 0;
+    double predicted_s = 0, error_bound = 0;
+    std::function<void(const ConstView&, const ConstView&, const View&)> multiply;
 };
+
+/// The host cuts the product up for its devices.
+Decision decide_over_devices(const MulArguments& mul, const OperandFacts& facts, std::int64_t operand_bytes,
+                             const Context& context) {
+    Options options = mul.product.options;
+    options.accumulate = mul.product.beta != 0;
+    options.workspace_limit_bytes = workspace_after(operand_bytes, mul.product);
+    const HostPlan cut =
+        make_plan_over_devices(facts.size, facts.type, facts.type, options, heptad::product_context(context));
+    open_devices(parse_device_list(options.device));  // told before the files are read
+    return {to_string(cut),
+            cut.levels,
+            cut.host_bytes,
+            cut.predicted_s,
+            cut.error_bound,
+            [=, product = mul.product](const ConstView& a, const ConstView& b, const View& c) {
+                multiply_over_devices(product.alpha, a, b, product.beta, c, options, heptad::product_context(context));
+            }};
+}
+
+Decision decision_of(const Plan& plan, std::optional<int> device, const ProductOptions& product,
+                     const Context& context) {
+    return {plan.to_string(),
+            plan.levels(),
+            plan.workspace_bytes(),
+            plan.predicted_s(),
+            plan.error_bound(),
+            [=](const ConstView& a, const ConstView& b, const View& c) {
+                if (device) {  // a plan does not say which of several devices
+                    multiply_on_device(product.alpha, a, b, product.beta, c, parse_plan(plan.to_string()), *device,
+                                       heptad::product_context(context));
+                } else {
+                    heptad::multiply(product.alpha, a, b, product.beta, c, plan, context);
+                }
+            }};
+}
 
 Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t operand_bytes,
                 const Context& context) {
     if (mul.plan_file.empty()) {
+        if (goes_over_devices(mul.product, operand_bytes)) {
+            return decide_over_devices(mul, facts, operand_bytes, context);
+        }
         Options options = mul.product.options;
         const std::optional<int> device = device_of(options.device);
         options.workspace_limit_bytes = workspace_beside(operand_bytes, mul.product, device);
         options.accumulate = mul.product.beta != 0;
-        return {plan(facts.size, facts.type, options, context), device};
+        return decision_of(plan(facts.size, facts.type, options, context), device, mul.product, context);
     }
-    Plan given = read_plan_file(mul.plan_file);
+    const Plan given = read_plan_file(mul.plan_file);
     const ProductPlan read = parse_plan(given.to_string());
     require_fitting_plan(read, mul, facts);
     const std::optional<int> device = device_of(read.backend);
@@ -85,17 +133,7 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
              "plan with a smaller --memory",
              mul.plan_file, given.workspace_bytes(), workspace_bytes);
     }
-    return {std::move(given), device};
-}
-
-void multiply_as_decided(const Decision& decision, const ProductOptions& product, const ConstView& a,
-                         const ConstView& b, const View& c, const Context& context) {
-    if (decision.device) {  // a plan does not say which of several devices
-        multiply_on_device(product.alpha, a, b, product.beta, c, parse_plan(decision.plan.to_string()),
-                           *decision.device, heptad::product_context(context));
-    } else {
-        multiply(product.alpha, a, b, product.beta, c, decision.plan, context);
-    }
+    return decision_of(given, device, mul.product, context);
 }
 
 /// A matrix of the same shape and order with the same elements.
@@ -124,8 +162,7 @@ void run(const MulArguments& mul) {
         operand_bytes = checked_add(operand_bytes, facts.c_bytes);  // C0 is kept for the check
     }
     const Context context = product_context(meter, product.threads);
-    const Decision decision = decide(mul, facts, operand_bytes, context);
-    const Plan& chosen = decision.plan;
+    const Decision chosen = decide(mul, facts, operand_bytes, context);
     stop_if_interrupted();
 
     const Matrix a = read_npy(mul.a, product.type, file_hooks(meter, "read A", product.threads));
@@ -142,7 +179,7 @@ void run(const MulArguments& mul) {
 
     meter.begin("multiply", operation_count(facts.size), facts.type);
     const Clock::time_point start = Clock::now();
-    multiply_as_decided(decision, product, a_view, b_view, c.view(), context);
+    chosen.multiply(a_view, b_view, c.view());
     const double multiply_s = seconds_since(start);
 
     VerifyResult checked;
@@ -154,7 +191,7 @@ void run(const MulArguments& mul) {
         if (c0) {
             options.c0 = std::as_const(*c0).view();
         }
-        options.error_bound = chosen.error_bound();
+        options.error_bound = chosen.error_bound;
         options.threads = product.threads;
         options.cancel = interrupt_token();
         checked = verify(a_view, b_view, c, options);
@@ -173,12 +210,12 @@ void run(const MulArguments& mul) {
                                       {"k", facts.size.k},
                                       {"n", facts.size.n},
                                       {"multiply_s", multiply_s},
-                                      {"predicted_s", chosen.predicted_s()},
+                                      {"predicted_s", chosen.predicted_s},
                                       {"effective_tops", rate / 1e12},
-                                      {"levels", chosen.levels()},
-                                      {"workspace_bytes", chosen.workspace_bytes()},
-                                      {"error_bound", chosen.error_bound()},
-                                      {"plan", chosen.to_string()},
+                                      {"levels", chosen.levels},
+                                      {"workspace_bytes", chosen.workspace_bytes},
+                                      {"error_bound", chosen.error_bound},
+                                      {"plan", chosen.text},
                                       {"verified", mul.verify}};
         if (mul.verify) {
             object["verification"] = to_json(checked);
@@ -188,8 +225,8 @@ void run(const MulArguments& mul) {
     }
     print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, workspace {}){}\n", mul.output,
                       facts.size.m, facts.size.n, type_name(facts.type), format_seconds(multiply_s),
-                      format_rate(rate, facts.type), chosen.levels(), chosen.levels() == 1 ? "" : "s",
-                      format_bytes(chosen.workspace_bytes()),
+                      format_rate(rate, facts.type), chosen.levels, chosen.levels == 1 ? "" : "s",
+                      format_bytes(chosen.workspace_bytes),
                       mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));
 }
 

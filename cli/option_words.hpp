@@ -27,6 +27,15 @@ struct Registered {
 /// 0 where nothing was typed.
 int thread_count(const std::string& word);
 
+/// How the host cuts a product up, as typed; only products over devices have that.
+struct HostWords {
+    std::string device_memory, levels, algorithm, pipelines;
+    bool given() const { return !(device_memory.empty() && levels.empty() && algorithm.empty() && pipelines.empty()); }
+};
+void add_host_options(CLI::App& command, HostWords& words);
+/// Throws Error(usage) where options are given and `device` is no device beside the processor.
+HostOptions host_options(const HostWords& words, const std::string& device);
+
 /// The suites of `heptad bench`. `typed` is the whole command line, for the result files.
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed);
 

@@ -8,6 +8,7 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "option_words.hpp"
+#include "place/devices/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -23,12 +24,16 @@ constexpr std::int64_t kMostLevels = 16;
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
+    HostWords host;
     bool transpose_a = false, transpose_b = false, json = false;
 };
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--type", words.type, "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool")->type_name("T");
-    command.add_option("--device", words.device, "auto, cpu, reference, cuda or cuda:N")->type_name("D");
+    command
+        .add_option("--device", words.device,
+                    "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")
+        ->type_name("D");
     command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
     command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
@@ -36,6 +41,7 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
     command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
+    add_host_options(command, words.host);
 }
 
 void add_columns_option(CLI::App& command, std::string& columns) {
@@ -63,11 +69,15 @@ void add_json_flag(CLI::App& command, bool& json) {
 }
 
 std::string parse_device(const std::string& word) {
+    if (is_device_list(word)) {
+        parse_device_list(word);
+        return word;
+    }
     if (cuda::is_device_name(word)) {
         cuda::device_index(word);
         return word;
     }
-    return parse_choice("--device", word, {"auto", "cpu", "reference", "cuda", "cuda:N"});
+    return parse_choice("--device", word, {"auto", "cpu", "reference", "cuda", "cuda:N", "cuda:N,M", "cpu:N"});
 }
 
 ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy) {
@@ -78,6 +88,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     if (!words.device.empty()) {
         product.options.device = parse_device(words.device);
     }
+    product.options.host = host_options(words.host, product.options.device);
     if (!words.algorithm.empty()) {
         product.options.algorithm = words.algorithm;
     }
@@ -162,8 +173,8 @@ std::optional<C1060Arguments> c1060_arguments(const ProductWords& words, const M
     }
     // The counts are those of one implementation in f32; what it has no choice of is refused, not ignored.
     if (!words.device.empty() || !words.accuracy.empty() || !words.mode.empty() || !words.threads.empty() ||
-        !words.memory.empty() || !words.beta.empty() || !(words.type.empty() || words.type == "f32") ||
-        !(words.leaf.empty() || words.leaf == "gpu8")) {
+        !words.memory.empty() || !words.beta.empty() || words.host.given() ||
+        !(words.type.empty() || words.type == "f32") || !(words.leaf.empty() || words.leaf == "gpu8")) {
         fail(ErrorCode::usage,
              "--machine c1060 counts C = A*B in f32 with the leaf gpu8; it takes --algorithm, --levels, --tau1, --tau2 "
              "and --json only");

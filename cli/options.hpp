@@ -162,6 +162,17 @@ struct BenchBitsArguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchDevicesArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // empty: the suite's own
+    std::string device;               // a list of devices
+    HostOptions host;
+    Accuracy accuracy = Accuracy::fast;
+    int rounds = 0;       // 0: 5
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchFilesArguments {
     std::string a, b, output, json_file;
     bool quick = false;
@@ -178,7 +189,7 @@ struct HelpText {
 using Invocation =
     std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
                  AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
-                 BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchFilesArguments>;
+                 BenchDevicesArguments, BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchFilesArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

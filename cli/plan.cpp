@@ -3,14 +3,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/context.hpp"
 #include "backend/cuda/device.hpp"
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "over_devices.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/over_devices.hpp"
 #include "place/memory/matrix.hpp"
 #include "plan_c1060.hpp"
 #include "plan_text.hpp"
@@ -38,6 +41,11 @@ void run(const PlanArguments& arguments) {
     }
     Context context;
     context.set_threads(arguments.product.threads);
+    if (goes_over_devices(arguments.product, operand_bytes)) {
+        const HostPlan cut = make_plan_over_devices(size, type, type, options, heptad::product_context(context));
+        arguments.product.json ? print(plan_json(cut, operand_bytes)) : print(print_plan(cut));
+        return;
+    }
     const ProductPlan decided = parse_plan(plan(size, type, options, context).to_string());
     nlohmann::ordered_json object = plan_json(decided, operand_bytes);
     std::string text = print_plan(decided);

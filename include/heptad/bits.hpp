@@ -98,6 +98,8 @@ struct BitOptions {
     std::string algorithm = "auto";  ///< over GF(2): "classical", "winograd", "self-inverse" or "chaining"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many
     std::string leaf = "auto";       ///< a name of leaf_names(), or "auto": the fastest here
+    std::string device = "auto";     ///< "auto", "cpu", or several devices, such as "cpu:4"
+    HostOptions host = {};           ///< for several devices
 };
 
 /// Ones of a matrix.

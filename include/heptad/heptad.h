@@ -60,7 +60,7 @@ typedef struct heptad_options {
     const char* algorithm; /* "auto" or a name of the catalogue */
     int levels;            /* -1: as many as pay */
     heptad_accuracy accuracy;
-    const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1" */
+    const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1"; several: "cuda:0,1", "cpu:4" */
     const char* leaf;              /* "auto" */
     const char* mode;              /* "auto", "serial", "parallel" */
     int accumulate;                /* heptad_plan_create: beta will not be zero */

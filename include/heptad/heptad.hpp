@@ -140,14 +140,25 @@ enum class Accuracy : std::uint8_t {
     fast,      // as many levels as pay
 };
 
+/// Products over several devices, or of matrices too large for one: how the host cuts them up (docs/devices.md).
+struct HostOptions {
+    /// Most bytes of memory to use on each device, and for buffers of the host beside the matrices.
+    std::int64_t device_memory_bytes = std::numeric_limits<std::int64_t>::max();
+    std::int64_t host_memory_bytes = std::numeric_limits<std::int64_t>::max();
+    int levels = -1;                 ///< levels at the host; 0: segments of C, each a classical product; -1: what pays
+    std::string algorithm = "auto";  ///< of those levels: a name of the catalogue
+    int pipelines = 0;               ///< per device; 0: what pays
+};
+
 struct Options {
     std::string algorithm = "auto";  ///< a name of the catalogue, or "auto"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many, where the sizes allow it
     Accuracy accuracy = Accuracy::balanced;
-    std::string device = "auto";  ///< "auto", "cpu", "reference", "cuda", "cuda:1"
-    std::string leaf = "auto";    ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
-    std::string mode = "auto";    ///< mode of every level: "auto", "serial" (little memory) or "parallel"
-    bool accumulate = false;      ///< plan(): beta will not be zero. multiply() looks at beta itself
+    /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices
+    std::string device = "auto";
+    std::string leaf = "auto";  ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
+    std::string mode = "auto";  ///< mode of every level: "auto", "serial" (little memory) or "parallel"
+    bool accumulate = false;    ///< plan(): beta will not be zero. multiply() looks at beta itself
     /// A and B may be used as scratch where that saves workspace; take their contents for lost then, after an error or
     /// a cancelled product too, although the views say const: set this only for memory that may be written. Plans that
     /// make use of it say overwrite-inputs=yes and overwrite A and B whenever they are carried out; no other plan ever
@@ -157,6 +168,7 @@ struct Options {
     /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical, unless A
     /// and B may be overwritten).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
+    HostOptions host = {};
 };
 
 /// Called now and then from the calling thread during a long product.
@@ -236,6 +248,11 @@ private:
 
 /// What multiply() would do. Transposes and strides do not change the plan.
 HEPTAD_API Plan plan(ProblemSize size, Type type, const Options& options = {}, const Context& context = {});
+
+/// One line: how multiply() would cut up a product of matrices in host memory and deal it out to the devices that the
+/// options name, such as "cuda:0,1" or "cpu:4". Needs no device: without one, the figures of an H200 are taken.
+HEPTAD_API std::string plan_over_devices(ProblemSize size, Type type, const Options& options,
+                                         const Context& context = {});
 
 // ---------------------------------------------------------------- products
 

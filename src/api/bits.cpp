@@ -2,8 +2,11 @@
 #include <heptad/bits.hpp>
 
 #include "api/context.hpp"
+#include "base/error.hpp"
 #include "bits/bit_chain.hpp"
 #include "bits/bit_graph.hpp"
+#include "place/devices/device_list.hpp"
+#include "place/devices/over_devices.hpp"
 
 namespace heptad {
 namespace {
@@ -13,18 +16,35 @@ bits::BitContext bit_context(const Context& context) {
     return {effective_threads(given), {given.hooks.cancel, given.hooks.progress}};
 }
 
+/// What has no way over several devices, and names that are none.
+void require_processor(const bits::BitOptions& options) {
+    if (options.device != "auto" && options.device != "cpu") {
+        fail(ErrorCode::usage, "this runs on the processor, not on '{}'; leave the device to auto", options.device);
+    }
+}
+
+void multiply_anywhere(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                       const bits::BitOptions& options, const Context& context) {
+    if (is_device_list(options.device)) {
+        multiply_bits_over_devices(algebra, a, b, c, accumulate, options, product_context(context));
+        return;
+    }
+    require_processor(options);
+    bits::multiply_bits(algebra, a, b, c, accumulate, options, bit_context(context));
+}
+
 }  // namespace
 
 namespace bits {
 
 void multiply(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, const BitOptions& options,
               const Context& context) {
-    multiply_bits(algebra, a, b, c, false, options, bit_context(context));
+    multiply_anywhere(algebra, a, b, c, false, options, context);
 }
 
 void multiply_add(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                   const BitOptions& options, const Context& context) {
-    multiply_bits(algebra, a, b, c, true, options, bit_context(context));
+    multiply_anywhere(algebra, a, b, c, true, options, context);
 }
 
 BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitOptions& options,
@@ -36,11 +56,13 @@ BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, co
 
 BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                         const Context& context) {
+    require_processor(options);
     return multiply_chain(algebra, factors, options, bit_context(context));
 }
 
 BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
                 const Context& context) {
+    require_processor(options);
     return raise(algebra, a, exponent, options, bit_context(context));
 }
 
@@ -51,6 +73,10 @@ BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) 
 }
 
 std::string plan(Type algebra, ProblemSize size, const BitOptions& options, const Context& context) {
+    if (is_device_list(options.device)) {
+        return heptad::to_string(make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
+    }
+    require_processor(options);
     return make_bit_plan(algebra, size, options, bit_context(context).threads).to_string();
 }
 

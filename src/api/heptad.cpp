@@ -1,7 +1,9 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
 #include "base/error.hpp"
+#include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/over_devices.hpp"
 #include "place/memory/batch.hpp"
 #include "plan/planner.hpp"
 
@@ -115,13 +117,25 @@ double Plan::error_bound() const {
 }
 
 Plan plan(ProblemSize size, Type type, const Options& options, const Context& context) {
+    if (is_device_list(options.device)) {
+        fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
+             options.device);
+    }
     const auto make = is_device_product(options.device) ? plan_device_product : plan_product;
     return Plan(std::make_unique<Plan::Impl>(
         Plan::Impl{make(size.m, size.k, size.n, type, options, product_context(context))}));
 }
 
+std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) {
+    return heptad::to_string(make_plan_over_devices(size, type, type, options, product_context(context)));
+}
+
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) {
+    if (is_device_list(options.device)) {
+        multiply_over_devices(alpha, a, b, beta, c, options, product_context(context));
+        return;
+    }
     if (is_device_product(options.device)) {
         multiply_on_device(alpha, a, b, beta, c, options, product_context(context));
         return;
@@ -145,6 +159,9 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a, const ConstAnyView& b,
                             std::int64_t stride_b, double beta, const AnyView& c, std::int64_t stride_c,
                             std::int64_t count, const Options& options, const Context& context) {
+    if (is_device_list(options.device)) {
+        fail(ErrorCode::usage, "a batch is multiplied on one device, not over '{}'; name one", options.device);
+    }
     const auto multiply_all = is_device_product(options.device) ? multiply_batch_on_device : multiply_batch_in_memory;
     multiply_all({count, alpha, a, stride_a, b, stride_b, beta, c, stride_c}, options, product_context(context));
 }

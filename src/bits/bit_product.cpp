@@ -85,6 +85,18 @@ void require_view(const ConstBitView& view, const char* name) {
     }
 }
 
+void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c) {
+    require_view(a, "A");
+    require_view(b, "B");
+    require_view(c, "C");
+    if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
+        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n",
+             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols);
+    }
+    require_apart(c, a, "A");
+    require_apart(c, b, "B");
+}
+
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
                      WorkMeter& meter) {
     if (plan.levels == 0) {
@@ -106,19 +118,11 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
 
 void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                    const BitHooks& hooks) {
-    require_view(a, "A");
-    require_view(b, "B");
-    require_view(c, "C");
-    if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
-        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n",
-             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols);
-    }
+    require_product(a, b, c);
     if (plan.size.m != a.rows || plan.size.k != a.cols || plan.size.n != b.cols) {
         fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.size.m,
              plan.size.k, plan.size.n, a.rows, a.cols, b.cols);
     }
-    require_apart(c, a, "A");
-    require_apart(c, b, "B");
     if (c.rows == 0 || c.cols == 0) {
         return;
     }

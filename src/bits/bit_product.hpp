@@ -26,4 +26,7 @@ void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::
 /// Throws Error(input) if a view cannot be, such as one whose rows overlap.
 void require_view(const ConstBitView& view, const char* name);
 
+/// The three are views of a product, and C lies apart from the other two; or Error(input).
+void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c);
+
 }  // namespace heptad::bits

@@ -164,6 +164,23 @@ void DeviceMemory::swap(DeviceMemory& other) noexcept {
     std::swap(device_, other.device_);
 }
 
+void* allocate_pinned(std::int64_t bytes) {
+    void* memory = nullptr;
+    const cudaError_t status = cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        fail(ErrorCode::resource,
+             "{} bytes of page-locked host memory could not be had; use fewer devices or pipelines, or smaller blocks",
+             bytes);
+    }
+    check(status, "allocate page-locked memory");
+    return memory;
+}
+
+void release_pinned(void* memory) noexcept {
+    cudaFreeHost(memory);
+}
+
 Stream::Stream(int device) : device_(device) {
     const DeviceScope scope(device);
     cudaStream_t stream = nullptr;

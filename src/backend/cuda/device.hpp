@@ -89,6 +89,11 @@ private:
     int device_ = 0;
 };
 
+/// Page-locked host memory, usable from every device: transfers reach the full speed of the link, and run beside other
+/// work. Throws Error(resource) that names the bytes.
+void* allocate_pinned(std::int64_t bytes);
+void release_pinned(void* memory) noexcept;
+
 /// A stream of our own.
 class Stream {
 public:

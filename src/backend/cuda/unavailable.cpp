@@ -41,6 +41,10 @@ DeviceMemory::DeviceMemory(int, std::int64_t, void*) {
 }
 DeviceMemory::~DeviceMemory() = default;
 void DeviceMemory::swap(DeviceMemory&) noexcept {}
+void* allocate_pinned(std::int64_t) {
+    refuse();
+}
+void release_pinned(void*) noexcept {}
 Stream::Stream(int) {
     refuse();
 }

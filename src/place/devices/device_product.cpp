@@ -9,8 +9,10 @@
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/host_operands.hpp"
+#include "place/devices/over_devices.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "place/memory/batch.hpp"
 #include "place/memory/validate.hpp"
@@ -193,7 +195,12 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
         return multiply_on_device(alpha, a, b, beta, c, keeping, context);
     }
     if (common_place(a, b, c, device) == Place::host) {
-        return multiply_host_operands(alpha, a, b, beta, c, options, device, context);
+        const auto bytes = [](const ConstView& view) {
+            return checked_mul(checked_mul(view.rows, view.cols), static_cast<std::int64_t>(element_bytes(view.type)));
+        };
+        return goes_beyond_device(checked_add(checked_add(bytes(a), bytes(b)), bytes(c)), options)
+                   ? multiply_over_devices(alpha, a, b, beta, c, options, context)
+                   : multiply_host_operands(alpha, a, b, beta, c, options, device, context);
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     const auto run = [&](const Options& chosen) {

@@ -1,0 +1,54 @@
+// The options of products over devices.
+#include <CLI/CLI.hpp>
+
+#include "backend/cuda/device.hpp"
+#include "base/error.hpp"
+#include "option_words.hpp"
+#include "place/devices/device_list.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::int64_t kMostHostLevels = 16;
+constexpr std::int64_t kMostPipelines = 16;
+
+}  // namespace
+
+void add_host_options(CLI::App& command, HostWords& words) {
+    command
+        .add_option("--device-memory", words.device_memory,
+                    "most memory to use on each device; the host cuts the product up to fit")
+        ->type_name("SIZE");
+    command.add_option("--host-levels", words.levels, "over devices: auto, or levels at the host; 0: segments of C")
+        ->type_name("N");
+    command.add_option("--host-algorithm", words.algorithm, "over devices: algorithm of those levels")
+        ->type_name("NAME");
+    command.add_option("--pipelines", words.pipelines, "over devices: auto, or how many feed each device")
+        ->type_name("N");
+}
+
+HostOptions host_options(const HostWords& words, const std::string& device) {
+    if (words.given() && !is_device_list(device) && !cuda::is_device_name(device)) {
+        fail(
+            ErrorCode::usage,
+            "--device-memory, --host-levels, --host-algorithm and --pipelines are for products over devices; name them "
+            "by --device, such as cuda, cuda:0,1 or cpu:4");
+    }
+    HostOptions host;
+    if (!words.device_memory.empty()) {
+        host.device_memory_bytes = parse_bytes("--device-memory", words.device_memory);
+    }
+    if (!words.levels.empty() && words.levels != "auto") {
+        host.levels = static_cast<int>(parse_integer("--host-levels", words.levels, 0, kMostHostLevels));
+    }
+    if (!words.algorithm.empty()) {
+        host.algorithm = words.algorithm;
+    }
+    if (!words.pipelines.empty() && words.pipelines != "auto") {
+        host.pipelines = static_cast<int>(parse_integer("--pipelines", words.pipelines, 1, kMostPipelines));
+    }
+    return host;
+}
+
+}  // namespace heptad::cli

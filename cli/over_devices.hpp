@@ -1,0 +1,19 @@
+// Products over several devices, or larger than one, on the command line: when they are meant, and their plans as text.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "options.hpp"
+#include "plan/host_plan.hpp"
+
+namespace heptad::cli {
+
+/// Is this product of dense matrices, so many bytes in all, cut up by the host?
+bool goes_over_devices(const ProductOptions& product, std::int64_t operand_bytes);
+
+/// The plan as one line, and remarks: memory, stages, bound.
+std::string print_plan(const HostPlan& plan);
+nlohmann::ordered_json plan_json(const HostPlan& plan, std::int64_t operand_bytes);
+
+}  // namespace heptad::cli

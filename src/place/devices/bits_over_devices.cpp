@@ -1,0 +1,133 @@
+// Products of packed bits over devices.
+#include <utility>
+
+#include "base/error.hpp"
+#include "bits/bit_product.hpp"
+#include "place/devices/bit_blocks.hpp"
+#include "place/devices/device_list.hpp"
+#include "place/devices/layer_stages.hpp"
+#include "place/devices/over_devices.hpp"
+
+namespace heptad {
+namespace {
+
+/// Bit operations (2mkn) that a core does in a second by the leaves of src/bits, roughly: between a Neoverse V1 and a
+/// Xeon with GFNI. It is the same for all cuts, so it decides only between them and the time of the host.
+constexpr double kCoreBitOperationsPerS = 1e13;
+
+SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::BitOptions& options) {
+    if (list.cuda) {
+        fail(ErrorCode::usage, "packed bits are multiplied on cores, not on {}; say --device cpu or --device cpu:N",
+             list.name);
+    }
+    return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
+        const bits::BitPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        double operations =
+            2 * static_cast<double>(block.m) * static_cast<double>(block.k) * static_cast<double>(block.n);
+        for (int level = 0; level < plan.levels; ++level) {
+            operations *= 7.0 / 8;
+        }
+        return SolveForecast{operations / kCoreBitOperationsPerS, plan.workspace_bytes(), 0, 1};
+    };
+}
+
+class PackedMatrices final : public HostMatrices {
+public:
+    PackedMatrices(const HostPlan& plan, const SubProduct& product, const ConstBitView& a, const ConstBitView& b,
+                   const BitView& c, bool accumulate, ThreadPool& pool)
+        : a_(a),
+          b_(b),
+          c_(c),
+          product_(product),
+          cut_a_{plan.block.m, plan.block.k, plan.grid.k},
+          cut_b_{plan.block.k, plan.block.n, plan.grid.n},
+          cut_c_{plan.block.m, plan.block.n, plan.grid.n},
+          adding_(product.left.type == Type::gf2 ? bits::Store::exclusive_or : bits::Store::inclusive_or),
+          accumulate_(accumulate),
+          pool_(pool) {}
+
+    void make_left(const SubInstance& instance, void* to) override {
+        sum_bit_blocks(a_, cut_a_, instance.left, product_.left.bits(to), pool_);
+    }
+    void make_right(const SubInstance& instance, void* to) override {
+        sum_bit_blocks(b_, cut_b_, instance.right, product_.right.bits(to), pool_);
+    }
+    void update(const ResultTerm& term, bool first, const void* from) override {
+        update_bit_block(c_, cut_c_, term.block, first && !accumulate_ ? bits::Store::assign : adding_,
+                         product_.result.bits(const_cast<void*>(from)), pool_);  // a view to read through
+    }
+
+private:
+    ConstBitView a_, b_;
+    BitView c_;
+    const SubProduct& product_;
+    BlockCut cut_a_, cut_b_, cut_c_;
+    bits::Store adding_;
+    bool accumulate_;
+    ThreadPool& pool_;
+};
+
+bits::BitOptions device_options(const bits::BitOptions& options) {
+    bits::BitOptions one = options;
+    one.device = "auto";
+    one.host = {};
+    return one;
+}
+
+}  // namespace
+
+HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
+                                    const bits::BitOptions& options, const ProductContext& context) {
+    if (algebra != Type::gf2 && algebra != Type::boolean) {
+        fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
+    }
+    const DeviceList list = parse_device_list(options.device);
+    HostProblem problem{size, algebra, algebra, true, accumulate, Accuracy::fast, options.host};
+    if (options.algorithm == "classical" && problem.wishes.levels < 0) {
+        problem.wishes.levels = 0;  // P3 3.18: the cubic product, at the host too
+    }
+    return make_host_plan(problem, device_facts(list),
+                          host_facts(options.host.host_memory_bytes, effective_threads(context)),
+                          forecaster(list, algebra, device_options(options)));
+}
+
+void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
+                   const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
+    const HostLayer layer = layer_of(plan);
+    LayerRun run;
+    run.layer = &layer;
+    run.product.left = {plan.type, true, true, plan.block.m, plan.block.k};
+    run.product.right = {plan.type, true, true, plan.block.k, plan.block.n};
+    run.product.result = {plan.type, true, true, plan.block.m, plan.block.n};
+    run.product.bit_options = device_options(options);
+    run.product.cancel = context.hooks.cancel;
+    run.pipelines = plan.pipelines;
+    const bool cuda = parse_device_list(options.device).cuda;
+    ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);
+    if (c.offset == 0) {
+        PackedMatrices matrices(plan, run.product, a, b, c, accumulate, pool);
+        run_layer(run, devices, matrices, context.hooks);
+        return;
+    }
+    // Blocks of a view that begins inside a word share words, which two threads must not write at a time.
+    BitMatrix shifted = accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
+    PackedMatrices matrices(plan, run.product, a, b, shifted.view(), accumulate, pool);
+    run_layer(run, devices, matrices, context.hooks);
+    bits::copy(std::as_const(shifted).view(), c);
+}
+
+void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+                                bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
+    require_no_workspace_or_stream(context);
+    bits::require_product(a, b, c);
+    const DeviceSet devices = open_devices(parse_device_list(options.device));
+    if (c.rows == 0 || c.cols == 0 || a.cols == 0) {
+        bits::multiply_bits(algebra, a, b, c, accumulate, device_options(options),
+                            {effective_threads(context), context.hooks.cancel});
+        return;
+    }
+    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);
+    run_host_plan(plan, devices, a, b, c, accumulate, options, context);
+}
+
+}  // namespace heptad

@@ -1,0 +1,53 @@
+// Who may update a block of C. Sums of exact types come out the same in any order, so there the first to come goes
+// first; floats wait for their turn, so that bits repeat whatever the devices' speeds and number.
+//
+// Waiting for turns cannot lock up: pipelines take groups in increasing order, so the lowest group that is not finished
+// waits for nobody.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace heptad {
+
+class BlockTurns {
+public:
+    BlockTurns(std::int64_t blocks, bool in_order) : blocks_(static_cast<std::size_t>(blocks)), in_order_(in_order) {}
+
+    /// A block held for an update.
+    class Hold {
+    public:
+        Hold(BlockTurns& turns, int block, int turn) : turns_(turns), block_(block), first_(turns.enter(block, turn)) {}
+        ~Hold() { turns_.leave(block_); }
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+        /// Nobody has updated the block before.
+        bool first() const { return first_; }
+
+    private:
+        BlockTurns& turns_;
+        int block_;
+        bool first_;
+    };
+
+    /// Who waits, or would have to, gets an Error(cancelled) from now on.
+    void stop() noexcept;
+
+private:
+    struct Block {
+        int updates = 0;
+        bool held = false;
+    };
+    bool enter(int block, int turn);
+    void leave(int block);
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<Block> blocks_;
+    bool in_order_;
+    bool stopped_ = false;
+};
+
+}  // namespace heptad

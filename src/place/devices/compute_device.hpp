@@ -1,0 +1,44 @@
+// What the pipelines need of a device: a place for the operands and the result of one product, ways there and back, and
+// the product. GPUs and CPU cores implement it; tests put delays and failures in between.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "place/devices/sub_product.hpp"
+
+namespace heptad {
+
+enum class Operand : std::uint8_t { left, right };
+
+/// The place of one pipeline on a device: memory for T, S and Q. Used by one thread at a time.
+class Lane {
+public:
+    virtual ~Lane() = default;
+    /// Brings T or S to the device, in the layout of the sub-product. Returns when `from` may be overwritten.
+    virtual void upload(Operand operand, const void* from) = 0;
+    /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is
+    /// done. Calls of the lanes of one device never overlap.
+    virtual void solve(double alpha, double beta) = 0;
+    /// Returns when Q has arrived.
+    virtual void download(void* to) = 0;
+};
+
+/// Memory of the host, given back by the function it came with.
+using HostBuffer = std::unique_ptr<void, std::function<void(void*)>>;
+
+class ComputeDevice {
+public:
+    virtual ~ComputeDevice() = default;
+    virtual std::string name() const = 0;
+    /// Takes the memory of a lane. Throws Error(resource), naming the bytes, where it cannot be had.
+    virtual std::unique_ptr<Lane> open_lane(const SubProduct& product) = 0;
+    /// Memory that uploads and downloads are fast with, aligned to 64 bytes.
+    virtual HostBuffer host_buffer(std::int64_t bytes) = 0;
+};
+
+using DeviceSet = std::vector<std::unique_ptr<ComputeDevice>>;
+
+}  // namespace heptad

@@ -1,0 +1,92 @@
+#include "place/devices/cuda_device.hpp"
+
+#include "backend/cuda/device.hpp"
+#include "base/error.hpp"
+#include "place/devices/device_product.hpp"
+
+namespace heptad {
+namespace {
+
+/// T, S and Q of a lane and the way between them and the host, whatever the elements are.
+class CudaLane : public Lane {
+public:
+    CudaLane(const SubProduct& product, int device)
+        : product_(product),
+          device_(device),
+          stream_(device),
+          left_(device, product.left.bytes(), stream_.handle()),
+          right_(device, product.right.bytes(), stream_.handle()),
+          result_(device, product.result.bytes(), stream_.handle()) {
+        stream_.synchronize();
+    }
+
+    void upload(Operand operand, const void* from) override {
+        const bool is_left = operand == Operand::left;
+        const std::int64_t bytes = is_left ? product_.left.bytes() : product_.right.bytes();
+        copy(from, is_left ? left_.data() : right_.data(), bytes);
+    }
+
+    void download(void* to) override { copy(result_.data(), to, product_.result.bytes()); }
+
+protected:
+    const SubProduct& product() const { return product_; }
+    int device() const { return device_; }
+    const cuda::Stream& stream() const { return stream_; }
+    void* left() const { return left_.data(); }
+    void* right() const { return right_.data(); }
+    void* result() const { return result_.data(); }
+
+private:
+    void copy(const void* from, void* to, std::int64_t bytes) {
+        const cuda::DeviceScope scope(device_);
+        cuda::copy_rows(from, bytes, to, bytes, bytes, 1, stream_.handle());
+        stream_.synchronize();
+    }
+
+    SubProduct product_;
+    int device_;
+    cuda::Stream stream_;  // before the memory, which is given back in its order
+    cuda::DeviceMemory left_, right_, result_;
+};
+
+class DenseCudaLane final : public CudaLane {
+public:
+    using CudaLane::CudaLane;
+
+    void solve(double alpha, double beta) override {
+        ProductContext context;
+        context.stream = stream().handle();
+        context.hooks.cancel = product().cancel;
+        multiply_on_device(alpha, product().left.view(left()), product().right.view(right()), beta,
+                           product().result.view(result()), product().options, context);
+        stream().synchronize();
+    }
+};
+
+}  // namespace
+
+CudaDevice::CudaDevice(int index) : index_(index) {
+    cuda::require_device(index);
+}
+
+std::string CudaDevice::name() const {
+    return fmt::format("cuda:{}", index_);
+}
+
+std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
+    const cuda::DeviceScope scope(index_);
+    if (product.left.packed) {
+        fail(ErrorCode::usage, "packed bits are multiplied on cores, not on {}; say --device cpu or --device cpu:N",
+             name());
+    }
+    SubProduct here = product;
+    here.options.device = name();
+    return std::make_unique<DenseCudaLane>(here, index_);
+}
+
+HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {
+    const cuda::DeviceScope scope(index_);
+    return {cuda::allocate_pinned(bytes), [](void* memory) { cuda::release_pinned(memory); }};
+}
+
+}  // namespace heptad

@@ -1,0 +1,23 @@
+// An NVIDIA device behind the interface of the pipelines. Every lane has a stream, so that the transfers of one
+// pipeline run beside the product of another.
+#pragma once
+
+#include "place/devices/compute_device.hpp"
+
+namespace heptad {
+
+class CudaDevice final : public ComputeDevice {
+public:
+    /// Throws Error(resource) unless that device can be used.
+    explicit CudaDevice(int index);
+    std::string name() const override;
+    /// Dense types; packed bits are refused with Error(usage).
+    std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
+    /// Page-locked.
+    HostBuffer host_buffer(std::int64_t bytes) override;
+
+private:
+    int index_;
+};
+
+}  // namespace heptad

@@ -1,0 +1,115 @@
+#include "place/devices/layer_stages.hpp"
+
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+class LayerStages final : public PipelineStages {
+public:
+    LayerStages(const LayerRun& run, const PipelineLayout& layout, const DeviceSet& devices, HostMatrices& matrices)
+        : run_(run),
+          layer_(*run.layer),
+          matrices_(matrices),
+          turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order),
+          places_(static_cast<std::size_t>(layout.pipelines())) {
+        for (int p = 0; p < layout.pipelines(); ++p) {
+            ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
+            Place& place = this->place(p);
+            place.lane = device.open_lane(run.product);
+            place.left = device.host_buffer(run.product.left.bytes());
+            place.right = device.host_buffer(run.product.right.bytes());
+            place.result = device.host_buffer(run.product.result.bytes());
+        }
+    }
+
+    void prepare_left(int pipeline, const PipelineTask& task) override {
+        Place& place = this->place(pipeline);
+        const SubInstance& instance = instance_of(task);
+        if (differs(place.left_made, instance, &SubInstance::left)) {
+            matrices_.make_left(instance, place.left.get());
+        }
+    }
+
+    void prepare_right(int pipeline, const PipelineTask& task) override {
+        Place& place = this->place(pipeline);
+        const SubInstance& instance = instance_of(task);
+        if (differs(place.right_made, instance, &SubInstance::right)) {
+            matrices_.make_right(instance, place.right.get());
+        }
+    }
+
+    void upload(int pipeline, const PipelineTask& task) override {
+        Place& place = this->place(pipeline);
+        const SubInstance& instance = instance_of(task);
+        if (differs(place.left_there, instance, &SubInstance::left)) {
+            place.lane->upload(Operand::left, place.left.get());
+        }
+        if (differs(place.right_there, instance, &SubInstance::right)) {
+            place.lane->upload(Operand::right, place.right.get());
+        }
+    }
+
+    void solve(int pipeline, const PipelineTask& task) override {
+        place(pipeline).lane->solve(run_.alpha, task.step > 0 ? 1 : 0);
+    }
+
+    void download(int pipeline, const PipelineTask& /*task*/) override {
+        Place& place = this->place(pipeline);
+        place.lane->download(place.result.get());
+    }
+
+    void aggregate(int pipeline, const PipelineTask& task) override {
+        const Place& place = this->place(pipeline);
+        for (const ResultTerm& term : instance_of(task).result) {
+            if (layer_.disjoint) {
+                matrices_.update(term, true, place.result.get());
+            } else {
+                const BlockTurns::Hold hold(turns_, term.block, term.turn);
+                matrices_.update(term, hold.first(), place.result.get());
+            }
+        }
+    }
+
+    void stop() noexcept override { turns_.stop(); }
+
+private:
+    /// Of one pipeline. What was made and brought there last is known to the threads that do so, each for itself: an
+    /// operand that comes again, as a block of A does along its row of segments, is still there.
+    struct Place {
+        std::unique_ptr<Lane> lane;
+        HostBuffer left, right, result;
+        const SubInstance* left_made = nullptr;
+        const SubInstance* right_made = nullptr;
+        const SubInstance* left_there = nullptr;
+        const SubInstance* right_there = nullptr;
+    };
+
+    Place& place(int pipeline) { return places_[static_cast<std::size_t>(pipeline)]; }
+    const SubInstance& instance_of(const PipelineTask& task) const {
+        return layer_.instances[static_cast<std::size_t>(task.group * layer_.steps + task.step)];
+    }
+
+    static bool differs(const SubInstance*& last, const SubInstance& next,
+                        std::vector<BlockTerm> SubInstance::*operand) {
+        const bool same = last != nullptr && last->*operand == next.*operand;
+        last = &next;
+        return !same;
+    }
+
+    const LayerRun& run_;
+    const HostLayer& layer_;
+    HostMatrices& matrices_;
+    BlockTurns turns_;
+    std::vector<Place> places_;
+};
+
+}  // namespace
+
+void run_layer(const LayerRun& run, const DeviceSet& devices, HostMatrices& matrices, const RunHooks& hooks) {
+    const PipelineLayout layout{static_cast<int>(devices.size()), run.pipelines, run.layer->groups(), run.layer->steps};
+    LayerStages stages(run, layout, devices, matrices);
+    run_pipelines(layout, stages, hooks);
+}
+
+}  // namespace heptad

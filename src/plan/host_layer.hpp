@@ -1,0 +1,67 @@
+// How the host cuts a product into sub-instances, each small enough for a device (P3 3.7, 3.12 and 3.18).
+//
+// A is cut into grid.m x grid.k blocks (row by row), B into grid.k x grid.n and C into grid.m x grid.n. A sub-instance
+// is the product of a sum T of blocks of A with a sum S of blocks of B; its result Q goes to some blocks of C. All
+// three sums refer to the operands themselves, whatever the number of levels (the Kronecker form), so nothing is kept
+// between sub-instances.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad {
+
+struct BlockTerm {
+    int block = 0;
+    double coefficient = 1;
+    bool operator==(const BlockTerm&) const = default;
+};
+/// C[block] += coefficient * Q. `turn` counts the sub-instances before this one that go to the same block.
+struct ResultTerm {
+    int block = 0;
+    double coefficient = 1;
+    int turn = 0;
+};
+struct SubInstance {
+    std::vector<BlockTerm> left, right;
+    std::vector<ResultTerm> result;
+};
+
+/// Blocks of A, B and C per side.
+struct BlockGrid {
+    int m = 1, k = 1, n = 1;
+    bool operator==(const BlockGrid&) const = default;
+};
+
+struct HostLayer {
+    BlockGrid grid;
+    /// Sub-instances come in groups of `steps`: the results of a group are added on the device, and only their sum goes
+    /// to C, as the last one says. Algorithms have one step; segments of C have one for each block along k.
+    int steps = 1;
+    std::vector<SubInstance> instances;
+    /// A block of C belongs to one group alone.
+    bool disjoint = false;
+
+    std::int64_t groups() const { return static_cast<std::int64_t>(instances.size()) / steps; }
+};
+
+/// `levels` (1 and up) levels of an algorithm of the catalogue, in the standard basis. Throws Error(usage) if its ring
+/// does not admit the type, or if it has more blocks or products than a host could deal out.
+HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type);
+
+/// The classical product: every block of C is a group, its steps go along k.
+HostLayer segment_layer(const BlockGrid& grid);
+
+/// What the sums of a layer do to floats.
+struct LayerGrowth {
+    /// max over the blocks of C of sum |w| |U|_1 |V|_1 and most roundings on the way of one term, as in error_bound().
+    double growth = 1;
+    double roundings = 0;
+    double largest_sum_a = 1, largest_sum_b = 1, largest_sum_c = 1;
+};
+LayerGrowth layer_growth(const HostLayer& layer);
+
+}  // namespace heptad

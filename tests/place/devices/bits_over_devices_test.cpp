@@ -1,0 +1,161 @@
+// Packed bits over 1 to 8 cores as devices equal the definition bit for bit at every fringe, with levels at the host
+// and with segments; nothing outside C's window is written; a lost device is an error.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "bits/bit_test_matrices.hpp"
+#include "place/devices/device_list.hpp"
+#include "place/devices/faulty_device.hpp"
+#include "place/devices/over_devices.hpp"
+
+namespace heptad::test {
+namespace {
+
+#ifdef HEPTAD_REDUCED_TESTS
+constexpr int kCases = 25;
+#else
+constexpr int kCases = 400;
+#endif
+
+constexpr std::int64_t kSizes[] = {1, 2, 63, 64, 65, 127, 128, 129, 191, 255, 256, 257, 300, 511, 513, 700};
+
+std::int64_t size(std::mt19937_64& random) {
+    return kSizes[random() % std::size(kSizes)];
+}
+
+/// What C should be.
+BitMatrix expected_of(Type algebra, const ConstBitView& a, const ConstBitView& b, const ConstBitView& c0,
+                      bool accumulate) {
+    BitMatrix expected = product_by_definition(algebra, a, b);
+    if (accumulate) {
+        for (std::int64_t i = 0; i < c0.rows; ++i) {
+            for (std::int64_t j = 0; j < c0.cols; ++j) {
+                const bool x = expected(i, j), y = c0(i, j);
+                expected.set(i, j, algebra == Type::gf2 ? x != y : x || y);
+            }
+        }
+    }
+    return expected;
+}
+
+TEST(BitsOverDevices, every_fringe_equals_the_definition_bit_for_bit) {
+    std::mt19937_64 random(5);
+    int with_levels = 0, with_steps = 0, refused = 0;
+    for (int i = 0; i < kCases; ++i) {
+        const Type algebra = random() % 2 == 0 ? Type::gf2 : Type::boolean;
+        const std::int64_t m = size(random), k = size(random), n = size(random);
+        const double density = random() % 3 == 0 ? 0.02 : 0.5;
+        const BitWindow a(m, k, random, density), b(k, n, random, density), c(m, n, random);
+        const bool accumulate = random() % 2 == 0;
+        bits::BitOptions options;
+        options.device = "cpu:" + std::to_string(1 + random() % 8);
+        options.host.pipelines = static_cast<int>(random() % 3);
+        if (algebra == Type::gf2) {
+            options.host.levels = static_cast<int>(random() % 4) - 1;
+            constexpr const char* names[] = {"auto", "strassen", "winograd", "self-inverse", "chaining"};
+            options.host.algorithm = names[random() % std::size(names)];
+            options.algorithm = random() % 4 == 0 ? "classical" : "auto";
+        }
+        if (options.host.levels <= 0 && random() % 2 == 0) {
+            options.host.device_memory_bytes = std::int64_t{1} << (14 + random() % 5);
+        }
+        const BitMatrix expected = expected_of(algebra, a.view(), b.view(), c.view(), accumulate);
+        try {
+            const HostPlan plan = make_bit_plan_over_devices(algebra, {m, k, n}, accumulate, options, {});
+            with_levels += plan.levels > 0 ? 1 : 0;
+            with_steps += plan.levels == 0 && plan.grid.k > 1 ? 1 : 0;
+            multiply_bits_over_devices(algebra, a.view(), b.view(), c.view(), accumulate, options, {});
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::resource) << error.what();
+            ASSERT_LT(options.host.device_memory_bytes, std::numeric_limits<std::int64_t>::max()) << error.what();
+            ++refused;
+            continue;
+        }
+        ASSERT_TRUE(ConstBitView(c.view()) == ConstBitView(expected))
+            << "case " << i << ": " << type_name(algebra) << " " << m << " " << k << " " << n << " " << options.device
+            << " levels " << options.host.levels << " " << options.host.algorithm << " accumulate " << accumulate;
+        ASSERT_TRUE(c.outside_untouched()) << "case " << i;
+        ASSERT_TRUE(a.outside_untouched() && b.outside_untouched());
+    }
+    EXPECT_GT(with_levels * 8, kCases);
+    EXPECT_GT(with_steps * 40, kCases);
+    EXPECT_LT(refused * 4, kCases);
+}
+
+TEST(BitsOverDevices, any_number_of_devices_with_delays_gives_the_same_bits) {
+    const BitMatrix a = BitMatrix::random(260, 300, 1), b = BitMatrix::random(300, 280, 2);
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        const BitMatrix expected = product_by_definition(algebra, a, b);
+        for (int devices = 1; devices <= 8; ++devices) {
+            for (const int levels : {0, 1, 2}) {
+                if (algebra == Type::boolean && levels > 0) {
+                    continue;
+                }
+                bits::BitOptions options;
+                options.device = "cpu:" + std::to_string(devices);
+                options.host.levels = levels;
+                options.host.pipelines = 2;
+                FaultPlan delays;
+                delays.seed = static_cast<std::uint64_t>(devices * 10 + levels);
+                DeviceSet set = open_devices(parse_device_list(options.device));
+                for (auto& device : set) {
+                    device = std::make_unique<FaultyDevice>(std::move(device), delays);
+                }
+                const HostPlan plan = make_bit_plan_over_devices(algebra, {260, 300, 280}, false, options, {});
+                BitMatrix c = BitMatrix::random(260, 280, 3);
+                run_host_plan(plan, set, a, b, c.view(), false, options, {});
+                EXPECT_TRUE(c == expected) << type_name(algebra) << " " << devices << " " << levels;
+            }
+        }
+    }
+}
+
+TEST(BitsOverDevices, lost_device_is_an_error_and_nothing_hangs) {
+    const BitMatrix a = BitMatrix::random(256, 256, 1);
+    for (const Fault fault : all_faults) {
+        bits::BitOptions options;
+        options.device = "cpu:3";
+        options.host.levels = 2;
+        const HostPlan plan = make_bit_plan_over_devices(Type::gf2, {256, 256, 256}, false, options, {});
+        FaultPlan faults;
+        faults.fault = fault;
+        DeviceSet set = open_devices(parse_device_list(options.device));
+        set[1] = std::make_unique<FaultyDevice>(std::move(set[1]), faults);
+        BitMatrix c(256, 256);
+        try {
+            run_host_plan(plan, set, a, a, c.view(), false, options, {});
+            EXPECT_EQ(faults.calls, 0) << static_cast<int>(fault);
+        } catch (const Error& error) {
+            EXPECT_STREQ(error.what(), "the device fell off the bus");
+        }
+    }
+}
+
+TEST(BitsOverDevices, wrong_use_is_refused) {
+    const BitMatrix a = BitMatrix::random(64, 64, 1);
+    BitMatrix c(64, 64), narrow(64, 63);
+    const auto refused = [&](Type algebra, const BitView& to, const bits::BitOptions& options, ErrorCode code) {
+        try {
+            multiply_bits_over_devices(algebra, a, a, to, false, options, {});
+            ADD_FAILURE() << options.device;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), code) << error.what();
+        }
+    };
+    bits::BitOptions options;
+    options.device = "cpu:2";
+    refused(Type::gf2, narrow.view(), options, ErrorCode::input);
+    refused(Type::f32, c.view(), options, ErrorCode::usage);
+    options.host.levels = 1;
+    refused(Type::boolean, c.view(), options, ErrorCode::usage);  // a semiring: no levels
+    options.host = {};
+    options.host.device_memory_bytes = 100;
+    refused(Type::gf2, c.view(), options, ErrorCode::resource);
+    options.host = {};
+    options.leaf = "no-such-leaf";
+    refused(Type::gf2, c.view(), options, ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace heptad::test
