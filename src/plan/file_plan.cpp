@@ -61,12 +61,17 @@ std::int64_t exact_bytes(const Oriented& o, const Cut& cut) {
 constexpr std::int64_t kPanelsOfB = 2;
 constexpr std::int64_t kStripsOfA = 3;
 
+/// A window of whole lines may begin anywhere in a block.
+std::int64_t whole_line_slack(const Oriented& o) {
+    return 2 * (kStripsOfA * o.a.block_bytes + kPanelsOfB * o.b.block_bytes + o.c.block_bytes);
+}
+
 /// Memory that a kept C needs at least: the tile, two panels of B and three strips of A, all as thin as allowed.
 std::int64_t least_beside_tile(const Oriented& o, std::int64_t unit, std::int64_t tile_m, std::int64_t tile_n) {
     const std::int64_t depth = least_cut(o.k, unit);
     const std::int64_t strip = std::min(tile_m, std::max(unit, kLeastCut));
     return (kPanelsOfB * tile_n + kStripsOfA * strip) * depth * o.a.element_bytes +
-           4 * (o.a.block_bytes + o.b.block_bytes) * kStripsOfA;
+           whole_line_slack(o);
 }
 
 /// Keep C: for every p the widest tile that fits; more tiles down cost B again, more across cost A again.
@@ -105,7 +110,7 @@ void search_kept_left(const Oriented& o, Cut cut, std::int64_t memory, std::vect
         cut.tile_n = narrow;
         cut.kept_bytes = cut.tile_m * o.k * element;
         const std::int64_t streamed = kPanelsOfB * (o.k + cut.tile_m) * narrow * element;
-        if (cut.kept_bytes + streamed + 4 * (o.a.block_bytes + o.b.block_bytes) <= memory) {
+        if (cut.kept_bytes + streamed + whole_line_slack(o) <= memory) {
             cut.exact_bytes = exact_bytes(o, cut);
             found.push_back(cut);
             return;
@@ -121,6 +126,12 @@ bool may_cut_k(Type type) {
     return type != Type::bf16 && type != Type::f16;
 }
 
+/// Cuts anywhere, not only on blocks, mean files that are read and written through the cache.
+FileProblem without_blocks(FileProblem problem) {
+    problem.a.block_bytes = problem.b.block_bytes = problem.c.block_bytes = 1;
+    return problem;
+}
+
 std::vector<Cut> all_cuts(const FileProblem& problem) {
     const std::int64_t block = std::max({problem.a.block_bytes, problem.b.block_bytes, problem.c.block_bytes});
     std::vector<std::int64_t> units{1};
@@ -130,7 +141,7 @@ std::vector<Cut> all_cuts(const FileProblem& problem) {
     std::vector<Cut> found;
     for (const std::int64_t unit : units) {
         for (const bool mirrored : {false, true}) {
-            const Oriented o = oriented(problem, mirrored);
+            const Oriented o = oriented(unit == 1 ? without_blocks(problem) : problem, mirrored);
             const Cut start{.mirrored = mirrored, .unit = unit};
             if (may_cut_k(problem.type)) {
                 search_kept_c(o, start, problem.memory_bytes, found);
@@ -288,7 +299,8 @@ std::int64_t least_memory(const FileProblem& problem) {
     FileProblem larger = problem;
     for (larger.memory_bytes = std::max<std::int64_t>(problem.memory_bytes, 1024);; larger.memory_bytes *= 2) {
         for (const Cut& cut : all_cuts(larger)) {
-            if (settle(larger, cut, [](auto...) { return StagePrediction{1, 0}; })) {
+            const FileProblem as_cut = cut.unit == 1 ? without_blocks(larger) : larger;
+            if (settle(as_cut, cut, [](auto...) { return StagePrediction{1, 0}; })) {
                 return larger.memory_bytes;
             }
         }
@@ -309,8 +321,9 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
     std::vector<Cut> cuts = all_cuts(problem);
     while (!cuts.empty()) {
         const Cut chosen = best_cut(cuts);
-        if (std::optional<FilePlan> plan = settle(problem, chosen, predict)) {
-            choose_blocks(problem, *plan);
+        const FileProblem as_cut = chosen.unit == 1 ? without_blocks(problem) : problem;
+        if (std::optional<FilePlan> plan = settle(as_cut, chosen, predict)) {
+            choose_blocks(as_cut, *plan);
             return *plan;
         }
         std::erase_if(cuts, [&](const Cut& cut) {
