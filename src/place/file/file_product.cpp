@@ -1,0 +1,458 @@
+#include "place/file/file_product.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/types.hpp"
+#include "place/file/file_pipeline.hpp"
+#include "place/file/journal.hpp"
+#include "place/file/npy.hpp"
+#include "place/file/output_lock.hpp"
+#include "place/file/streamed_check.hpp"
+#include "place/memory/product.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kUsualBlock_bytes = 512;  // of a file that does not exist yet
+constexpr std::chrono::seconds kSyncEvery{5};    // what a power failure may cost
+
+FileLayout operand_layout(const MatrixFile& file, bool transpose) {
+    return transpose ? transposed(file.layout()) : file.layout();
+}
+
+bool same_file(const std::string& x, const std::string& y) {
+    struct stat first {}, second {};
+    return ::stat(x.c_str(), &first) == 0 && ::stat(y.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+/// The sources of a request, compared with each other.
+struct Sources {
+    MatrixSource a, b;
+    std::optional<MatrixSource> c0;
+    std::int64_t m, k, n;
+};
+
+Sources find_sources(const FileProductRequest& request) {
+    Sources sources{find_matrix(request.a), find_matrix(request.b), {}, 0, 0, 0};
+    if (sources.a.type == Type::gf2 || sources.a.type == Type::boolean) {
+        fail(ErrorCode::input, "'{}' holds bits, which are multiplied in memory only; give more memory", sources.a.name);
+    }
+    const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
+    const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
+    if (sources.a.type != sources.b.type) {
+        fail(ErrorCode::input, "'{}' holds {} and '{}' holds {}; all matrices of a product must have one type",
+             sources.a.name, type_name(sources.a.type), sources.b.name, type_name(sources.b.type));
+    }
+    if (a.cols != b.rows) {
+        fail(ErrorCode::input, "'{}' is {} x {} and '{}' is {} x {}, but the columns of the first must equal the rows of "
+             "the second; check the files or the transposes",
+             sources.a.name, a.rows, a.cols, sources.b.name, b.rows, b.cols);
+    }
+    sources.m = a.rows;
+    sources.k = a.cols;
+    sources.n = b.cols;
+    if (request.beta != 0) {
+        if (!request.c0) {
+            fail(ErrorCode::usage, "beta is {}, so the matrix that it multiplies is needed", request.beta);
+        }
+        sources.c0 = find_matrix(*request.c0);
+        if (sources.c0->type != sources.a.type || sources.c0->layout.rows != a.rows ||
+            sources.c0->layout.cols != b.cols) {
+            fail(ErrorCode::input, "'{}' is {} x {} of {}, but the product it is added to is {} x {} of {}",
+                 sources.c0->name, sources.c0->layout.rows, sources.c0->layout.cols, type_name(sources.c0->type), a.rows,
+                 b.cols, type_name(sources.a.type));
+        }
+    }
+    matrix_bytes(sources.a.type, sources.m, sources.n);  // refuses what 64 bits cannot count
+    return sources;
+}
+
+FileLayout result_layout(Type type, std::int64_t m, std::int64_t n, std::int64_t block_bytes) {
+    const auto element = static_cast<std::int64_t>(element_bytes(type));
+    return {m, n, element, false, static_cast<std::int64_t>(npy_header_text(type, m, n).size()), block_bytes};
+}
+
+/// The files that are read.
+struct OpenInputs {
+    MatrixFile a, b;
+    std::optional<MatrixFile> c0;
+
+    std::vector<const MatrixFile*> all() const {
+        std::vector<const MatrixFile*> files{&a, &b};
+        if (c0) {
+            files.push_back(&*c0);
+        }
+        return files;
+    }
+};
+
+using ShapeKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+/// One product plan for every shape that the steps multiply.
+class ProductPlans {
+public:
+    ProductPlans(const FileSchedule& schedule, const FilePlan& plan, const StageProducts& stage) {
+        const bool accumulate = schedule.panels() > 1 || plan.adds;
+        const std::int64_t last_row = schedule.tiles() - 1, across = schedule.tiles_across();
+        for (const std::int64_t tile : {std::int64_t{0}, across - 1, last_row - across + 1, last_row}) {
+            for (const std::int64_t panel : {std::int64_t{0}, std::min<std::int64_t>(1, schedule.panels() - 1),
+                                             schedule.panels() - 1}) {
+                for (const std::int64_t strip : {std::int64_t{0}, schedule.strips(tile) - 1}) {
+                    const FileWindow left = schedule.left_window(tile, panel, strip);
+                    const FileWindow right = schedule.right_window(tile, panel);
+                    const ShapeKey key{left.rows, left.cols, right.cols};
+                    if (!plans_.contains(key)) {
+                        plans_[key] = stage.plan(left.rows, left.cols, right.cols, plan.type, accumulate,
+                                                 plan.workspace_bytes);
+                    }
+                }
+            }
+        }
+    }
+    explicit ProductPlans(const std::vector<ProductPlan>& kept) {
+        for (const ProductPlan& plan : kept) {
+            plans_[{plan.m, plan.k, plan.n}] = plan;
+        }
+    }
+    const ProductPlan& of(const ConstView& a, const ConstView& b) const {
+        const auto found = plans_.find({a.rows, a.cols, b.cols});
+        if (found == plans_.end()) {
+            fail(ErrorCode::internal, "there is no plan for a product of {} x {} x {}", a.rows, a.cols, b.cols);
+        }
+        return found->second;
+    }
+    std::vector<ProductPlan> all() const {
+        std::vector<ProductPlan> list;
+        for (const auto& [key, plan] : plans_) {
+            list.push_back(plan);
+        }
+        return list;
+    }
+    /// The one with the most work.
+    const ProductPlan& largest() const {
+        const auto work = [](const ProductPlan& p) {
+            return static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n);
+        };
+        return std::max_element(plans_.begin(), plans_.end(), [&](const auto& x, const auto& y) {
+                   return work(x.second) < work(y.second);
+               })->second;
+    }
+    double largest_error_bound() const {
+        double bound = 0;
+        for (const auto& [key, plan] : plans_) {
+            bound = std::max(bound, plan.error_bound);
+        }
+        return bound;
+    }
+
+private:
+    std::map<ShapeKey, ProductPlan> plans_;
+};
+
+std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
+                                        const std::map<std::int64_t, std::uint64_t>& finished) {
+    std::vector<std::int64_t> missing;
+    for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+        if (!finished.contains(tile)) {
+            missing.push_back(tile);
+        }
+    }
+    return missing;
+}
+
+void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names) {
+    const FilePlan &x = before.plan, &y = now.plan;
+    const std::string way_out = fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
+    if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
+        before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
+        fail(ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
+    }
+    for (std::size_t i = 0; i < now.inputs.size(); ++i) {
+        if (before.inputs[i].identity != now.inputs[i].identity) {
+            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun{}", now.inputs[i].name, names.partial(),
+                 way_out);
+        }
+    }
+    if (x.used_bytes() > now.plan.memory_bytes) {
+        fail(ErrorCode::resource, "'{}' was begun with cuts that take {} bytes, and {} are allowed; give a larger --memory{}",
+             names.partial(), x.used_bytes(), now.plan.memory_bytes, way_out);
+    }
+}
+
+/// Sums of `panels` partial products: each has its bound, and each addition rounds what is there.
+double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel) {
+    const double additions = static_cast<double>(panels - 1) * static_cast<double>(plan.k) * unit_roundoff(plan.type);
+    return static_cast<double>(panels) * of_panel + additions;
+}
+
+/// One run: what is open, and what is left to do.
+class FileProduct {
+public:
+    FileProduct(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks, StageTrace& trace)
+        : request_(request),
+          stage_(stage),
+          hooks_(hooks),
+          trace_(trace),
+          sources_(find_sources(request)),
+          names_(output_names(request.output)) {
+        for (const MatrixSource* input : {&sources_.a, &sources_.b}) {
+            if (same_file(input->path, names_.target)) {
+                fail(ErrorCode::input,
+                     "'{}' is an input, and a product from file to file cannot be resumed over it; choose another output",
+                     request.output);
+            }
+        }
+    }
+
+    FileProductReport run() {
+        const OutputLock lock(names_.target, hooks_.watch);
+        OpenInputs inputs{MatrixFile(sources_.a, hooks_.watch), MatrixFile(sources_.b, hooks_.watch), {}};
+        if (sources_.c0) {
+            inputs.c0.emplace(*sources_.c0, hooks_.watch);
+        }
+        JournalHeader header;
+        header.alpha = request_.alpha;
+        header.beta = request_.beta;
+        for (const MatrixFile* input : inputs.all()) {
+            header.inputs.push_back({input->name(), input->identity()});
+        }
+        FileProblem problem = problem_of(inputs);
+        header.plan = plan_file_product(problem, stage_);  // refuses what does not fit before anything is touched
+        std::optional<JournalContents> before;
+        if (request_.resume && ::access(names_.partial().c_str(), F_OK) == 0) {
+            before = read_journal(names_.journal());
+        }
+        if (before) {
+            require_same_run(before->header, header, names_);
+            finished_tiles_ = static_cast<std::int64_t>(before->tiles.size());
+        }
+        try {
+            return before ? go_on(*before, inputs) : start(problem, header, inputs);
+        } catch (const Error& error) {
+            throw Error(error.code(), error.what() + tidy_up(error.code()));
+        }
+    }
+
+private:
+    FileProblem problem_of(const OpenInputs& inputs) const {
+        return {sources_.m,
+                sources_.k,
+                sources_.n,
+                sources_.a.type,
+                sources_.c0.has_value(),
+                request_.memory_bytes,
+                operand_layout(inputs.a, request_.transpose_a),
+                operand_layout(inputs.b, request_.transpose_b),
+                result_layout(sources_.a.type, sources_.m, sources_.n, kUsualBlock_bytes)};
+    }
+
+    std::string header_bytes() const { return npy_header_text(sources_.a.type, sources_.m, sources_.n); }
+
+    FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
+        remove_beside(names_.journal(), hooks_.watch);  // first: it must never describe another partial file
+        PartialFile result(names_, header_bytes(), problem.c, hooks_.watch);
+        if (result.layout().block_bytes != problem.c.block_bytes) {
+            problem.c.block_bytes = result.layout().block_bytes;
+            header.plan = plan_file_product(problem, stage_);
+        }
+        const FileSchedule schedule(header.plan, problem.a, problem.b, problem.c);
+        const ProductPlans products(schedule, header.plan, stage_);
+        header.products = products.all();
+        JournalWriter journal(names_.journal(), header, hooks_.watch);
+        return carry_out(schedule, header.plan, products, {}, inputs, result, journal);
+    }
+
+    FileProductReport go_on(const JournalContents& before, const OpenInputs& inputs) {
+        const FilePlan& plan = before.header.plan;
+        const FileProblem problem = problem_of(inputs);
+        PartialFile result = PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch);
+        if (plan.c_block > 1 && result.layout().block_bytes != plan.c_block) {
+            fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
+                 names_.partial());
+        }
+        const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+        const ProductPlans products(before.header.products);
+        std::map<std::int64_t, std::uint64_t> finished;
+        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+        for (const auto& [tile, sum] : before.tiles) {
+            if (tile >= 0 && tile < schedule.tiles() && read_tile_checksum(schedule, tile, result, *queue) == sum) {
+                finished[tile] = sum;
+            }
+        }
+        finished_tiles_ = static_cast<std::int64_t>(finished.size());
+        JournalWriter journal(names_.journal(), before, hooks_.watch);
+        return carry_out(schedule, plan, products, finished, inputs, result, journal);
+    }
+
+    FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const ProductPlans& products,
+                                const std::map<std::int64_t, std::uint64_t>& finished, const OpenInputs& inputs,
+                                PartialFile& result, JournalWriter& journal) {
+        const auto& [a, b, c0] = inputs;
+        const bool adds = c0.has_value();
+        const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
+        const PageBuffer workspace(plan.workspace_bytes);
+        PipelineFiles files{plan.mirrored ? &b : &a, plan.mirrored ? &a : &b, c0 ? &*c0 : nullptr, {}, &result};
+        if (c0) {
+            files.c0_layout = plan.mirrored ? transposed(c0->layout()) : c0->layout();
+        }
+        PipelineOptions options;
+        options.buffers = file_buffers(plan, with_block(operand_layout(a, request_.transpose_a), plan.a_block),
+                                       with_block(operand_layout(b, request_.transpose_b), plan.b_block),
+                                       with_block(result.layout(), plan.c_block));
+        options.tile_m = plan.tile_m;
+        options.tile_n = plan.tile_n;
+        options.overlap = request_.overlap;
+        options.io = request_.io;
+        options.watch = hooks_.watch;
+
+        FileProductReport report;
+        report.plan = plan;
+        report.product = products.largest();
+        report.tiles = schedule.tiles();
+        report.resumed_tiles = static_cast<std::int64_t>(finished.size());
+        report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
+        std::optional<StreamedCheck> check;
+        if (request_.verify) {
+            check.emplace(schedule, sources_.a.type, request_.alpha, request_.beta, plan.k, hooks_.threads);
+        }
+
+        StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
+        PipelineWork work;
+        work.multiply = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
+            const double beta = step.panel > 0 ? 1 : adds ? request_.beta : 0;
+            if (check) {
+                check->before_product(step, left, right, strip);
+            }
+            stage_.multiply(request_.alpha, left, right, beta, strip, products.of(left, right), workspace.data(),
+                            workspace.bytes());
+            if (check && step.panel + 1 == schedule.panels()) {
+                check->after_strip(step, strip);
+            }
+        };
+        work.finished = [&](std::int64_t tile, std::uint64_t sum) {
+            for (const MatrixFile* input : inputs.all()) {
+                input->require_unchanged();
+            }
+            journal.add_tile(tile, sum);
+            ++finished_tiles_;
+            if (StageTrace::Clock::now() - last_sync > kSyncEvery) {
+                result.sync();
+                journal.sync();
+                last_sync = StageTrace::Clock::now();
+            }
+        };
+        work.progress = [&](double fraction) {
+            if (hooks_.progress) {
+                hooks_.progress({fraction, "files"});
+            }
+        };
+        work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
+
+        const auto start = StageTrace::Clock::now();
+        const std::int64_t done = run_pipeline(schedule, missing, files, work, options, trace_);
+        if (done < static_cast<std::int64_t>(missing.size())) {
+            fail(ErrorCode::cancelled, "interrupted");
+        }
+        if (check) {
+            report.verified = check->result(report.resumed_tiles);
+        }
+        result.commit();
+        remove_beside(names_.journal(), hooks_.watch);
+        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        report.read = trace_.total(Stage::disk_read);
+        report.multiply = trace_.total(Stage::multiply);
+        report.write = trace_.total(Stage::disk_write);
+        report.io = make_io_queue(request_.io, {})->name();
+        return report;
+    }
+
+    static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
+        layout.block_bytes = block_bytes;
+        return layout;
+    }
+
+    /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
+    std::string tidy_up(ErrorCode code) const {
+        if (finished_tiles_ > 0) {
+            return fmt::format("; {} finished tiles are kept in '{}': go on with --resume", finished_tiles_.load(),
+                               names_.partial());
+        }
+        ::unlink(names_.partial().c_str());
+        ::unlink(names_.journal().c_str());
+        return code == ErrorCode::cancelled ? "; no tile was finished, so nothing is kept" : "";
+    }
+
+    const FileProductRequest& request_;
+    const StageProducts& stage_;
+    const FileHooks& hooks_;
+    StageTrace& trace_;
+    Sources sources_;
+    OutputNames names_;
+    std::atomic<std::int64_t> finished_tiles_{0};
+};
+
+}  // namespace
+
+StageProducts processor_stage(const Options& options, int threads) {
+    StageProducts stage;
+    stage.plan = [options, threads](std::int64_t m, std::int64_t k, std::int64_t n, Type type, bool accumulate,
+                                    std::int64_t workspace_limit_bytes) {
+        Options limited = options;
+        limited.accumulate = accumulate;
+        limited.workspace_limit_bytes = workspace_limit_bytes;
+        ProductContext context;
+        context.threads = threads;
+        return plan_product(m, k, n, type, limited, context);
+    };
+    stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                               const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
+        ProductContext context;
+        context.threads = threads;
+        context.workspace = workspace;
+        context.workspace_bytes = workspace_bytes;
+        multiply_in_memory(alpha, a, b, beta, c, plan, context);
+    };
+    return stage;
+}
+
+FileProblem file_problem(const FileProductRequest& request) {
+    const Sources sources = find_sources(request);
+    const auto with_usual_block = [](FileLayout layout, bool transpose) {
+        layout.block_bytes = kUsualBlock_bytes;
+        return transpose ? transposed(layout) : layout;
+    };
+    return {sources.m,
+            sources.k,
+            sources.n,
+            sources.a.type,
+            sources.c0.has_value(),
+            request.memory_bytes,
+            with_usual_block(sources.a.layout, request.transpose_a),
+            with_usual_block(sources.b.layout, request.transpose_b),
+            result_layout(sources.a.type, sources.m, sources.n, kUsualBlock_bytes)};
+}
+
+FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
+    return plan_files(problem, [&](std::int64_t m, std::int64_t k, std::int64_t n, bool accumulate,
+                                   std::int64_t workspace_limit_bytes) {
+        const ProductPlan plan = stage.plan(m, k, n, problem.type, accumulate, workspace_limit_bytes);
+        return StagePrediction{plan.predicted_s, plan.workspace_bytes};
+    });
+}
+
+FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
+                                 StageTrace& trace) {
+    return FileProduct(request, stage, hooks, trace).run();
+}
+
+}  // namespace heptad

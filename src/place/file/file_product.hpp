@@ -1,0 +1,66 @@
+// C = alpha * op(A) * op(B) + beta * C0 from files to a file, in a memory that may be far smaller than the matrices.
+//
+// The result is made as NAME.partial beside a journal of finished tiles, and takes its name when it is complete and
+// synced. A run that ends early (killed, interrupted, a failing disk) can be resumed: finished tiles are kept, and the
+// bits are those of a run that was never interrupted.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "check/verify.hpp"
+#include "place/file/hooks.hpp"
+#include "place/file/matrix_source.hpp"
+#include "place/file/stage_trace.hpp"
+#include "plan/file_plan.hpp"
+#include "plan/plan.hpp"
+
+namespace heptad {
+
+struct FileProductRequest {
+    MatrixName a, b;
+    std::optional<MatrixName> c0;  ///< may name the output itself
+    bool transpose_a = false, transpose_b = false;
+    double alpha = 1, beta = 0;
+    std::string output;
+    std::int64_t memory_bytes = 0;
+    bool resume = false;  ///< go on where a run before was ended; from the beginning where there is nothing to go on with
+    bool overlap = true;  ///< false: one stage after another
+    bool verify = false;
+    std::string io = "auto";  ///< "auto", "uring" or "threads"
+};
+
+/// How the products of strips and panels are planned and carried out: on the processor, or on a device.
+struct StageProducts {
+    std::function<ProductPlan(std::int64_t m, std::int64_t k, std::int64_t n, Type type, bool accumulate,
+                              std::int64_t workspace_limit_bytes)>
+        plan;
+    std::function<void(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                       const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes)>
+        multiply;
+};
+/// On the processor.
+StageProducts processor_stage(const Options& options, int threads);
+
+struct FileProductReport {
+    FilePlan plan;
+    ProductPlan product;  ///< of a whole strip by a whole panel
+    std::int64_t tiles = 0, resumed_tiles = 0;
+    double wall_s = 0;
+    StageTotal read, multiply, write;
+    std::string io;
+    double error_bound = 0;  ///< max|C - computed| <= error_bound * max|A| * max|B|
+    std::optional<VerifyResult> verified;
+};
+
+/// Sizes and layouts of a request, headers read and compared. Throws Error(input) where they do not fit together.
+FileProblem file_problem(const FileProductRequest& request);
+/// The plan that multiply_files() would choose, with the prediction of the stage.
+FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage);
+
+/// Throws Error(cancelled) after the tile in flight when hooks.cancel is set; what is finished is kept.
+FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
+                                 StageTrace& trace);
+
+}  // namespace heptad

@@ -1,0 +1,160 @@
+#include "place/file/journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "place/file/checksum.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr const char* kTitle = "heptad-journal 1";
+
+std::string sealed(const std::string& text) {
+    return fmt::format("{} #{:016x}\n", text, checksum(text.data(), static_cast<std::int64_t>(text.size())));
+}
+
+/// The line without its seal; nothing if it does not fit.
+std::optional<std::string> unsealed(const std::string& line) {
+    constexpr std::size_t kSeal = 18;  // " #" and 16 digits
+    if (line.size() < kSeal) {
+        return std::nullopt;
+    }
+    std::string text = line.substr(0, line.size() - kSeal);
+    return sealed(text) == line + "\n" ? std::optional(text) : std::nullopt;
+}
+
+/// The rest of a line after its first word.
+std::string after_word(const std::string& text) {
+    const auto blank = text.find(' ');
+    return blank == std::string::npos ? "" : text.substr(blank + 1);
+}
+
+/// Takes one line of the header. False: it makes no sense.
+bool take_header_line(const std::string& text, JournalHeader& header) {
+    std::istringstream words(text);
+    std::string kind;
+    words >> kind;
+    if (kind == "plan") {
+        header.plan = parse_file_plan(after_word(text));
+    } else if (kind == "product") {
+        header.products.push_back(parse_plan(after_word(text)));
+    } else if (kind == "scalars") {
+        std::string alpha, beta;
+        words >> alpha >> beta;
+        header.alpha = std::strtod(alpha.c_str(), nullptr);
+        header.beta = std::strtod(beta.c_str(), nullptr);
+    } else if (kind == "input") {
+        JournalInput input;
+        words >> input.identity.bytes >> input.identity.changed_ns >> input.identity.samples;
+        words.get();
+        std::getline(words, input.name);
+        header.inputs.push_back(input);
+        return !words.fail();
+    } else {
+        return false;
+    }
+    return true;
+}
+
+std::string header_text(const JournalHeader& header) {
+    std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
+    for (const ProductPlan& product : header.products) {
+        text += sealed("product " + to_string(product));
+    }
+    text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
+    for (const JournalInput& input : header.inputs) {
+        text += sealed(fmt::format("input {} {} {} {}", input.identity.bytes, input.identity.changed_ns,
+                                   input.identity.samples, input.name));
+    }
+    return text + sealed("begin");
+}
+
+[[noreturn]] void fail_journal(const std::string& path, int why) {
+    fail(write_error_code(why), "'{}' cannot be written: {}; choose another place for the result", path,
+         system_error_text(why));
+}
+
+}  // namespace
+
+std::optional<JournalContents> read_journal(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string line;
+    JournalContents contents;
+    bool has_title = false, has_begun = false;
+    while (std::getline(file, line) && !file.eof()) {
+        const std::optional<std::string> text = unsealed(line);
+        if (!text) {
+            break;
+        }
+        if (!has_title) {
+            if (*text != kTitle) {
+                return std::nullopt;
+            }
+            has_title = true;
+        } else if (!has_begun) {
+            has_begun = *text == "begin";
+            try {
+                if (!has_begun && !take_header_line(*text, contents.header)) {
+                    return std::nullopt;
+                }
+            } catch (const Error&) {  // a whole line of another version
+                return std::nullopt;
+            }
+        } else {
+            std::istringstream words(*text);
+            std::string kind;
+            std::int64_t index = 0;
+            std::uint64_t sum = 0;
+            if (!(words >> kind >> index >> sum) || kind != "tile") {
+                break;
+            }
+            contents.tiles[index] = sum;
+        }
+        contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
+    }
+    return has_begun ? std::optional(contents) : std::nullopt;
+}
+
+JournalWriter::JournalWriter(const std::string& path, const JournalHeader& header, const IoWatch& watch)
+    : path_(path), watch_(watch) {
+    ask_watch(watch_, IoCall::open, path_, true);
+    file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (file_.get() < 0) {
+        fail_journal(path_, errno);
+    }
+    append(header_text(header));
+}
+
+JournalWriter::JournalWriter(const std::string& path, const JournalContents& contents, const IoWatch& watch)
+    : path_(path), watch_(watch) {
+    ask_watch(watch_, IoCall::open, path_, true);
+    file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
+    if (file_.get() < 0 || ::ftruncate(file_.get(), contents.believed_bytes) != 0) {
+        fail_journal(path_, errno);
+    }
+}
+
+void JournalWriter::add_tile(std::int64_t index, std::uint64_t sum) {
+    append(sealed(fmt::format("tile {} {}", index, sum)));
+}
+
+void JournalWriter::append(const std::string& text) {
+    ask_watch(watch_, IoCall::write, path_, true);
+    write_exactly(write_to(file_.get()), text.data(), static_cast<std::int64_t>(text.size()), path_);
+}
+
+void JournalWriter::sync() {
+    ask_watch(watch_, IoCall::sync, path_, true);
+    if (::fdatasync(file_.get()) != 0) {
+        fail_journal(path_, errno);
+    }
+}
+
+}  // namespace heptad

@@ -1,0 +1,66 @@
+// What a product from file to file has finished, line by line, so that it can go on after any end:
+//
+//   heptad-journal 1
+//   plan files m=...                          the cuts, with which alone the tiles have a meaning
+//   product ...                               the plan of each shape that is multiplied: same plan, same bits
+//   scalars <alpha> <beta>
+//   input <bytes> <changed> <samples> <name>  one for each file that is read
+//   begin
+//   tile <index> <checksum>                   one for each tile of C that is written
+//
+// Every line ends in a checksum of itself; what follows the first line that does not fit is not believed. Nor is a tile
+// whose bytes are others than its checksum says: so the files need not be synced for every tile, only now and then, lest a
+// power failure costs too much.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "place/file/matrix_file.hpp"
+#include "plan/file_plan.hpp"
+#include "plan/plan.hpp"
+
+namespace heptad {
+
+struct JournalInput {
+    std::string name;
+    FileIdentity identity;
+    bool operator==(const JournalInput&) const = default;
+};
+
+struct JournalHeader {
+    FilePlan plan;
+    std::vector<ProductPlan> products;
+    double alpha = 1, beta = 0;
+    std::vector<JournalInput> inputs;
+};
+
+struct JournalContents {
+    JournalHeader header;
+    std::map<std::int64_t, std::uint64_t> tiles;  ///< finished ones and their checksums
+    std::int64_t believed_bytes = 0;              ///< of the file; what follows is a torn line
+};
+
+/// Nothing where there is no journal or not even its header is whole.
+std::optional<JournalContents> read_journal(const std::string& path);
+
+class JournalWriter {
+public:
+    /// A new journal.
+    JournalWriter(const std::string& path, const JournalHeader& header, const IoWatch& watch);
+    /// Goes on with one that was read.
+    JournalWriter(const std::string& path, const JournalContents& contents, const IoWatch& watch);
+    void add_tile(std::int64_t index, std::uint64_t sum);
+    void sync();
+
+private:
+    void append(const std::string& text);
+    std::string path_;
+    IoWatch watch_;
+    Descriptor file_;
+};
+
+}  // namespace heptad

@@ -1,0 +1,64 @@
+#include "place/file/matrix_source.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/error.hpp"
+#include "place/file/hdf5_dataset.hpp"
+#include "place/file/npy.hpp"
+#include "place/file/transfer.hpp"
+
+namespace heptad {
+namespace {
+
+std::int64_t regular_file_bytes(const std::string& path) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) {
+        const int why = errno;
+        fail(ErrorCode::input, "'{}' cannot be opened: {}", path, system_error_text(why));
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        fail(ErrorCode::input, "'{}' is {}; give a matrix file", path,
+             S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
+    }
+    return facts.st_size;
+}
+
+MatrixSource raw_matrix(const std::string& path, const RawShape& raw) {
+    const std::int64_t bytes = matrix_bytes(raw.type, raw.rows, raw.cols);
+    const std::int64_t file_bytes = regular_file_bytes(path);
+    if (file_bytes != bytes) {
+        fail(ErrorCode::input, "'{}' has {} bytes, and {} x {} of {} make {}; give its true shape", path, file_bytes,
+             raw.rows, raw.cols, type_name(raw.type), bytes);
+    }
+    const auto element = static_cast<std::int64_t>(element_bytes(raw.type));
+    return {path, path, raw.type, {raw.rows, raw.cols, element, false, 0, 1}, file_bytes};
+}
+
+}  // namespace
+
+MatrixSource find_matrix(const MatrixName& name) {
+    if (name.raw) {
+        return raw_matrix(name.path, *name.raw);
+    }
+    if (is_hdf5_name(name.path)) {
+        const Hdf5Dataset dataset = find_hdf5_dataset(name.path, name.as);
+        const auto element = static_cast<std::int64_t>(element_bytes(dataset.type));
+        return {name.path,
+                dataset.path,
+                dataset.type,
+                {dataset.rows, dataset.cols, element, false, dataset.offset, 1},
+                regular_file_bytes(dataset.path)};
+    }
+    const NpyHeader header = read_npy_header(name.path, name.as);
+    const auto element = static_cast<std::int64_t>(element_bytes(header.type));
+    return {name.path,
+            name.path,
+            header.type,
+            {header.rows, header.cols, element, header.fortran_order, header.data_offset, 1},
+            header.data_offset + header.data_bytes};
+}
+
+}  // namespace heptad

@@ -1,0 +1,44 @@
+// A matrix in a file, whatever the format: where its elements begin and how they lie. Reads headers only.
+//
+//   A.npy            as its header says
+//   A.bin            with a raw shape: nothing but the elements, row by row, from byte 0 on
+//   A.h5:/path       a two-dimensional contiguous dataset of an HDF5 file (where the library was found)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "place/memory/matrix.hpp"
+#include "plan/file_layout.hpp"
+
+namespace heptad {
+
+/// What the caller says of a file without a header.
+struct RawShape {
+    Type type = Type::f32;
+    std::int64_t rows = 0, cols = 0;
+};
+
+struct MatrixName {
+    std::string path;  ///< with ":/dataset" for HDF5
+    std::optional<Type> as = {};
+    std::optional<RawShape> raw = {};
+};
+
+struct MatrixSource {
+    std::string name;  ///< as the caller wrote it, for error sentences
+    std::string path;  ///< of the file
+    Type type = Type::f32;
+    FileLayout layout;  ///< block_bytes is 1
+    std::int64_t file_bytes = 0;
+};
+
+/// Is this the name of a dataset in an HDF5 file?
+bool is_hdf5_name(const std::string& name);
+
+/// Validates the header and the length of the file. Throws Error(input) for a file that is missing, unreadable, not a
+/// regular file, malformed, truncated or too long.
+MatrixSource find_matrix(const MatrixName& name);
+
+}  // namespace heptad

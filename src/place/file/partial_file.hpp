@@ -1,0 +1,58 @@
+// The result while it is made: NAME.partial, its whole length reserved at the start, filled window by window, and given
+// its name when it is complete and synced.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "place/file/io_queue.hpp"
+#include "place/file/matrix_file.hpp"
+
+namespace heptad {
+
+/// Where a result goes: its own name with links followed, and the names beside it.
+struct OutputNames {
+    std::string shown;   ///< as the caller wrote it
+    std::string target;  ///< with links followed
+    std::string partial() const { return target + ".partial"; }
+    std::string journal() const { return target + ".journal"; }
+};
+/// Throws Error(input) for a folder, a device, a pipe, an impossible name or a folder that cannot be written.
+OutputNames output_names(const std::string& path);
+
+class PartialFile {
+public:
+    /// Creates it (or starts it over) with `header` in front and the whole length reserved: a full disk shows now.
+    PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout, const IoWatch& watch);
+    /// Opens the one of an earlier run. Throws Error(input) unless it has its whole length and that header.
+    static PartialFile reopen(const OutputNames& names, const std::string& header, const FileLayout& layout,
+                              const IoWatch& watch);
+
+    /// With block_bytes as direct I/O needs it; 1 where it cannot be had.
+    const FileLayout& layout() const { return layout_; }
+    /// Writes a window whose lines lie `stride_bytes` apart in memory. `layout` is that of this file, possibly transposed,
+    /// with block_bytes 1 for writing through the cache.
+    void write(IoQueue& queue, const FileLayout& layout, const FileWindow& window, const std::byte* memory,
+               std::int64_t stride_bytes) const;
+    void read(IoQueue& queue, const FileLayout& layout, const FileWindow& window, std::byte* memory,
+              std::int64_t stride_bytes) const;
+    /// What was written until now outlives a crash.
+    void sync() const;
+    /// Syncs, gives it its name, syncs the folder.
+    void commit();
+
+private:
+    PartialFile(const OutputNames& names, const FileLayout& layout, const IoWatch& watch);
+    void open_file(int flags);
+    void open_directly();
+    IoTarget target_of(const FileLayout& layout) const;
+    OutputNames names_;
+    FileLayout layout_;
+    IoWatch watch_;
+    Descriptor cached_, direct_;
+};
+
+/// Removes a file beside the result; that it is not there is no failure.
+void remove_beside(const std::string& path, const IoWatch& watch);
+
+}  // namespace heptad

@@ -1,0 +1,52 @@
+// When which stage of a pipeline worked on what, and how much it moved: for rates in the progress line, and as a timeline
+// in the trace format of Chrome (chrome://tracing, ui.perfetto.dev).
+//
+// Stages have the names of P4's figure 4: DR disk to memory, M2G memory to device, MM multiply, G2M device to memory,
+// DW memory to disk. On a processor there are DR, MM and DW.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace heptad {
+
+enum class Stage : std::uint8_t { disk_read, multiply, disk_write };
+inline constexpr std::array<Stage, 3> kStages{Stage::disk_read, Stage::multiply, Stage::disk_write};
+/// "DR", "MM", "DW"
+const char* stage_name(Stage stage);
+
+struct StageTotal {
+    double busy_s = 0;
+    double amount = 0;  ///< bytes read or written, operations multiplied
+};
+
+class StageTrace {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit StageTrace(bool keeps_events) : keeps_events_(keeps_events), start_(Clock::now()) {}
+
+    void add(Stage stage, const std::string& label, Clock::time_point from, Clock::time_point to, double amount);
+    StageTotal total(Stage stage) const;
+    double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    /// {"traceEvents": [...]}
+    std::string chrome_json() const;
+
+private:
+    struct Event {
+        Stage stage;
+        std::string label;
+        double from_us, length_us, amount;
+    };
+    bool keeps_events_;
+    Clock::time_point start_;
+    mutable std::mutex mutex_;
+    std::vector<Event> events_;
+    std::array<StageTotal, kStages.size()> totals_;
+};
+
+}  // namespace heptad

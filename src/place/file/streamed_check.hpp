@@ -1,0 +1,37 @@
+// Freivalds' test while a product passes through memory, at no extra pass over the disk: with random vectors X for the
+// columns of a tile, every panel adds A (B X), and when a strip of C is finished C X is compared with
+// alpha A (B X) + beta C0 X.
+//
+// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 8 draws of random signs, summed in a
+// higher precision and compared with the rounding noise that src/check expects. A sum far above what the worst case of
+// rounding could make of it is an error; one between the two is neither proof nor refutation, and reported as such.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "check/verify.hpp"
+#include "plan/file_schedule.hpp"
+
+namespace heptad {
+
+class StreamedCheck {
+public:
+    StreamedCheck(const FileSchedule& schedule, Type type, double alpha, double beta, std::int64_t k, int threads);
+    ~StreamedCheck();
+
+    /// In the order of the steps, before each product; where C0 is added, the strip holds it at the first panel.
+    void before_product(const FileStep& step, const ConstView& left, const ConstView& right, const ConstView& strip);
+    /// After the last product of a strip. Throws Error(verification) if the strip is wrong.
+    void after_strip(const FileStep& step, const ConstView& strip);
+
+    /// Passed, or not verifiable; `resumed_tiles` were finished by a run before this one.
+    VerifyResult result(std::int64_t resumed_tiles) const;
+
+    class Lanes;
+
+private:
+    std::unique_ptr<Lanes> lanes_;
+};
+
+}  // namespace heptad

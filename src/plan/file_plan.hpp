@@ -1,0 +1,78 @@
+// A product from files to a file in a limited memory: which matrix stays there, how C is cut, what the disk moves.
+//
+//   keep C   C is cut into p x q tiles; one stays while panels of A and B pass   q|A| + p|B| + |C|
+//   keep A   A is cut into p blocks of rows; one stays while B passes            |A| + p|B| + |C|
+//   keep B   the mirror image, carried out as C^T = B^T A^T                      q|A| + |B| + |C|
+//
+// A kept A that is cut along k as well would have partial sums of C written and read again. With the same p that is
+// never less than keeping C: q cuts cost 2(q - 1)|C| extra, keeping C at most |A||C| / (p M) <= q|C|, and q <= 2(q -
+// 1).
+//
+// Within a tile: panel by panel along k, and for each panel strip by strip of rows. The panel of B stays for its
+// strips. Pure functions: no file is touched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "plan/file_layout.hpp"
+
+namespace heptad {
+
+enum class Kept : std::uint8_t { a, b, c };
+const char* kept_name(Kept kept);
+
+struct FileProblem {
+    std::int64_t m = 0, k = 0, n = 0;
+    Type type = Type::f32;
+    bool adds = false;  ///< C0 is read too
+    std::int64_t memory_bytes = 0;
+    FileLayout a, b,
+        c;  ///< op(A), m x k; op(B), k x n; C, m x n. block_bytes: what direct I/O would need, 1: not at all
+};
+
+struct FilePlan {
+    std::int64_t m = 0, k = 0, n = 0;
+    Type type = Type::f32;
+    bool adds = false;
+    std::int64_t memory_bytes = 0;
+    Kept kept = Kept::c;
+    bool mirrored = false;  ///< carried out transposed; the sizes below are those of the product that is carried out
+    std::int64_t tile_m = 0, tile_n = 0;      ///< of C
+    std::int64_t depth = 0, first_depth = 0;  ///< of panels along k; the first one ends on a block of the file
+    std::int64_t strip_m = 0;                 ///< rows multiplied, and written, at a time
+    std::int64_t a_block = 1, b_block = 1, c_block = 1;  ///< of the files A, B, C; 1: read or written through the cache
+
+    std::int64_t tile_bytes = 0, panel_bytes = 0, workspace_bytes = 0;  ///< memory; panels of A and B together
+    std::int64_t read_a_bytes = 0, read_b_bytes = 0, read_c0_bytes = 0, written_bytes = 0;  ///< as issued
+    double multiply_s = 0;                                                                  ///< predicted
+
+    std::int64_t moved_bytes() const { return read_a_bytes + read_b_bytes + read_c0_bytes + written_bytes; }
+    std::int64_t used_bytes() const { return tile_bytes + panel_bytes + workspace_bytes; }
+    bool operator==(const FilePlan&) const = default;
+};
+
+/// What the product of a strip and a panel would take, with at most so much workspace.
+struct StagePrediction {
+    double seconds = 0;
+    std::int64_t workspace_bytes = 0;
+};
+using PredictStage = std::function<StagePrediction(std::int64_t m, std::int64_t k, std::int64_t n, bool accumulate,
+                                                   std::int64_t workspace_limit_bytes)>;
+
+/// The plan with the fewest bytes, and of those the one with the best predicted product. Throws Error(resource), naming
+/// what is needed and what there is, where the memory is too small for any.
+FilePlan plan_files(const FileProblem& problem, const PredictStage& predict);
+
+/// q|A| + p|B| + |C| (+ |C0|) for the best whole numbers p and q whose tiles of C fit 90 % of the memory, or the better
+/// with A or B kept instead.
+std::int64_t reference_bytes(const FileProblem& problem);
+/// max(|A| + |B|, 2 sqrt(|A| |B| |C| / M)) + |C| (+ |C0|): what the classical order cannot go below, leading term.
+std::int64_t lower_bound_bytes(const FileProblem& problem);
+
+/// One line, and back. Throws Error(input) for anything else.
+std::string to_string(const FilePlan& plan);
+FilePlan parse_file_plan(const std::string& text);
+
+}  // namespace heptad

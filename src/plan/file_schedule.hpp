@@ -1,0 +1,88 @@
+// The order in which a product from files to a file is carried out: which window of which file belongs to which step,
+// in which buffer it lies, and what has to be done before a buffer may be used again. Pure: no file is touched.
+//
+// A step multiplies one strip of the left matrix by one panel of the right one and adds it to one strip of a tile of C.
+// Steps are multiplied in their order, always, so that the sums of floats are the same in every run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/file_plan.hpp"
+
+namespace heptad {
+
+/// Buffers in memory: how many, and how large each.
+struct FileBuffers {
+    std::int64_t tiles = 1, tile_bytes = 0;    // of C
+    std::int64_t panels = 2, panel_bytes = 0;  // of the right matrix
+    std::int64_t strips = 3, strip_bytes = 0;  // of the left matrix
+};
+/// The layouts are those of the files A, B and C; direct I/O widens by their block_bytes.
+FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c);
+
+struct FileTraffic {
+    std::int64_t read_a_bytes = 0, read_b_bytes = 0, read_c0_bytes = 0, written_bytes = 0;
+};
+
+struct FileStep {
+    std::int64_t tile = 0;  ///< index over all tiles of C
+    std::int64_t panel = 0, strip = 0;
+    bool loads_left = false, loads_right = false;  ///< else the buffer holds it already
+    bool first_of_tile = false, last_of_tile = false;
+    std::int64_t left_slot = 0, right_slot = 0, tile_slot = 0;
+    /// So many steps must have been multiplied before this one's windows may be read into their buffers.
+    std::int64_t load_after_multiplied = 0;
+    /// So many strips of C must have been written before the strip of this step may be filled anew (first panel only).
+    std::int64_t fill_after_written = 0;
+};
+
+class FileSchedule {
+public:
+    /// The layouts are those of op(A), op(B) and C; their block_bytes are replaced by those of the plan.
+    FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c);
+
+    /// As carried out: of C^T = B^T A^T where the plan is mirrored.
+    const FileLayout& left() const { return left_; }
+    const FileLayout& right() const { return right_; }
+    const FileLayout& result() const { return result_; }
+
+    std::int64_t tiles_down() const;
+    std::int64_t tiles_across() const;
+    std::int64_t tiles() const { return tiles_down() * tiles_across(); }
+    std::int64_t panels() const;
+    std::int64_t strips(std::int64_t tile) const;
+
+    FileWindow tile_window(std::int64_t tile) const;
+    FileWindow left_window(std::int64_t tile, std::int64_t panel, std::int64_t strip) const;
+    FileWindow right_window(std::int64_t tile, std::int64_t panel) const;
+    FileWindow result_window(std::int64_t tile, std::int64_t strip) const;
+
+    FileTraffic traffic() const;
+    /// Can A (or B) be read directly with the blocks of the plan: do the spans of a window all begin alike in a block?
+    bool may_read_a_directly() const { return may_read_directly(plan_.mirrored ? right_ : left_, plan_.mirrored); }
+    bool may_read_b_directly() const { return may_read_directly(plan_.mirrored ? left_ : right_, !plan_.mirrored); }
+    bool may_write_directly() const;
+
+    /// The steps of these tiles, which are in increasing order: all of them, or those that are still missing.
+    std::vector<FileStep> steps(const std::vector<std::int64_t>& tiles) const;
+
+private:
+    struct Range {
+        std::int64_t first, size;
+    };
+    Range panel_range(std::int64_t panel) const;
+    Range strip_range(std::int64_t tile, std::int64_t strip) const;
+    bool may_read_directly(const FileLayout& layout, bool is_right) const;
+    bool keeps_left() const { return plan_.kept != Kept::c; }
+
+    FilePlan plan_;
+    FileLayout left_, right_, result_;
+    std::int64_t m_, n_;
+};
+
+/// Bytes between the lines of a window in memory: whole blocks where it is read directly, whole cache lines else.
+/// `widest_bytes`: the longest span of any such window.
+std::int64_t line_stride_bytes(const FileLayout& layout, std::int64_t positions, std::int64_t widest_bytes);
+
+}  // namespace heptad

@@ -1,0 +1,582 @@
+// Products from files to a file in little memory: values against the same product in memory, bytes against the plan,
+// injected faults, ends at any call and what comes after them.
+#include "place/file/file_product.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "place/file/generate.hpp"
+#include "place/file/matrix_file.hpp"
+#include "place/file/npy.hpp"
+#include "place/file/scratch_folder.hpp"
+#include "place/memory/product.hpp"
+
+namespace heptad {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef HEPTAD_REDUCED_TESTS
+constexpr int kFaultStep = 17;
+#else
+constexpr int kFaultStep = 1;
+#endif
+
+Matrix integers(Type type, std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+    return generate("integer", rows, cols, type, seed, {-4, 4, 0.5, 8});
+}
+
+std::string bytes_of(const ConstView& view) {
+    std::string bytes;
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+        for (std::int64_t j = 0; j < view.cols; ++j) {
+            bytes.append(reinterpret_cast<const char*>(element_pointer(view, i, j)), element_bytes(view.type));
+        }
+    }
+    return bytes;
+}
+
+/// A product of small integers, its files and its value.
+struct Case {
+    std::int64_t m, k, n;
+    Type type = Type::f32;
+    std::int64_t memory_bytes = 0;
+    bool a_fortran = false, b_fortran = false, c0_fortran = false;
+    bool transpose_a = false, transpose_b = false, adds = false;
+};
+
+class FileProductTest : public ::testing::Test {
+protected:
+    void write_stored(const std::string& name, const Matrix& matrix, bool transpose, bool fortran) {
+        const ConstView stored = transpose ? transposed(matrix.view()) : matrix.view();
+        if (!fortran) {
+            write_npy(folder_ / name, stored);
+            return;
+        }
+        // A C-order file of the transpose, relabelled.
+        write_npy(folder_ / name, transposed(stored));
+        std::string text = read_text(folder_ / name);
+        const std::string shape = fmt::format("'shape': ({}, {})", stored.cols, stored.rows);
+        text.replace(text.find(shape), shape.size(), fmt::format("'shape': ({}, {})", stored.rows, stored.cols));
+        const std::string order = "'fortran_order': False";
+        text.replace(text.find(order), order.size(), "'fortran_order': True ");
+        write_text(folder_ / name, text);
+    }
+
+    FileProductRequest prepare(const Case& c) {
+        const Matrix a = integers(c.type, c.m, c.k, 1), b = integers(c.type, c.k, c.n, 2);
+        Matrix expected = integers(c.type, c.m, c.n, 3);
+        write_stored("A.npy", a, c.transpose_a, c.a_fortran);
+        write_stored("B.npy", b, c.transpose_b, c.b_fortran);
+        FileProductRequest request;
+        request.a = {folder_ / "A.npy"};
+        request.b = {folder_ / "B.npy"};
+        request.transpose_a = c.transpose_a;
+        request.transpose_b = c.transpose_b;
+        request.output = folder_ / "C.npy";
+        request.memory_bytes = c.memory_bytes;
+        if (c.adds) {
+            write_stored("C0.npy", expected, false, c.c0_fortran);
+            request.c0 = {folder_ / "C0.npy"};
+            request.alpha = -2;
+            request.beta = 3;
+        }
+        Options options;
+        options.device = "reference";
+        multiply_in_memory(request.alpha, a, b, request.beta, expected.view(), options);
+        expected_ = bytes_of(expected.view());
+        return request;
+    }
+
+    FileProductReport multiply(const FileProductRequest& request, const FileHooks& hooks = {}) {
+        StageTrace trace(false);
+        return multiply_files(request, processor_stage({}, 2), hooks, trace);
+    }
+
+    std::string result() { return bytes_of(read_npy(folder_ / "C.npy").view()); }
+    bool exists(const std::string& name) { return fs::exists(folder_ / name); }
+
+    ScratchFolder folder_;
+    std::string expected_;
+};
+
+const Case kTiled{.m = 300, .k = 210, .n = 260, .memory_bytes = 100 << 10};
+
+TEST_F(FileProductTest, every_cut_equals_the_product_in_memory) {
+    std::map<Kept, int> kept;
+    for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{
+             {300, 210, 260}, {128, 256, 384}, {700, 33, 500}, {40, 2000, 50}, {1000, 40, 40}, {40, 40, 1000}, {1, 300, 1}}) {
+        for (const std::int64_t memory : {24 << 10, 100 << 10, 400 << 10, 40 << 20}) {
+            for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+                Case c{.m = m, .k = k, .n = n, .type = type, .memory_bytes = memory};
+                const FileProductRequest request = prepare(c);
+                const FileProductReport report = multiply(request);
+                ++kept[report.plan.kept];
+                ASSERT_EQ(result(), expected_) << to_string(report.plan);
+                ASSERT_LE(report.plan.used_bytes(), memory);
+            }
+        }
+    }
+    EXPECT_EQ(kept.size(), 3U) << "some way of cutting was never taken";
+}
+
+TEST_F(FileProductTest, orders_transposes_and_additions_mean_the_same_matrices) {
+    for (int bits = 0; bits < 64; ++bits) {
+        Case c = kTiled;
+        c.a_fortran = (bits & 1) != 0;
+        c.b_fortran = (bits & 2) != 0;
+        c.transpose_a = (bits & 4) != 0;
+        c.transpose_b = (bits & 8) != 0;
+        c.adds = (bits & 16) != 0;
+        c.c0_fortran = (bits & 32) != 0;
+        const FileProductRequest request = prepare(c);
+        const FileProductReport report = multiply(request);
+        ASSERT_EQ(result(), expected_) << bits << " " << to_string(report.plan);
+        ASSERT_GT(report.tiles, 1);
+    }
+}
+
+TEST_F(FileProductTest, rows_of_whole_blocks_are_read_and_written_directly_by_every_queue) {
+    for (const char* io : {"auto", "threads"}) {
+        for (const bool overlap : {true, false}) {
+            FileProductRequest request = prepare({.m = 1024, .k = 1024, .n = 1024, .memory_bytes = 3 << 20, .adds = true});
+            request.io = io;
+            request.overlap = overlap;
+            const FileProductReport report = multiply(request);
+            ASSERT_EQ(result(), expected_) << io << overlap;
+            ASSERT_GT(report.tiles, 1);
+            const Descriptor direct(::open((folder_ / "A.npy").c_str(), O_RDONLY | O_DIRECT));
+            const std::int64_t block = direct.get() < 0 ? 1 : direct_block_bytes(direct.get());
+            EXPECT_EQ(report.plan.a_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.b_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.c_block, block) << to_string(report.plan);
+        }
+    }
+}
+
+TEST_F(FileProductTest, bytes_as_issued_are_those_of_the_plan) {
+    for (const Case& c : {kTiled, Case{.m = 640, .k = 512, .n = 768, .memory_bytes = 1 << 20},
+                          Case{.m = 1000, .k = 64, .n = 1000, .memory_bytes = 200 << 10, .adds = true}}) {
+        const FileProductRequest request = prepare(c);
+        std::atomic<std::int64_t> read{0}, written{0};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
+            (call == IoCall::read ? read : written) += bytes;
+            return {};
+        };
+        const FilePlan plan = multiply(request, hooks).plan;
+        EXPECT_EQ(read.load(), plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes) << to_string(plan);
+        EXPECT_EQ(written.load(), plan.written_bytes) << to_string(plan);
+    }
+}
+
+TEST_F(FileProductTest, short_counts_go_on) {
+    for (const char* io : {"auto", "threads"}) {
+        FileProductRequest request = prepare({.m = 640, .k = 512, .n = 768, .memory_bytes = 1 << 20});
+        request.io = io;
+        std::atomic<int> calls{0};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {0, 300 + 700 * (++calls % 3)}; };
+        multiply(request, hooks);
+        EXPECT_EQ(result(), expected_);
+    }
+}
+
+TEST_F(FileProductTest, raw_files_and_other_versions_are_read) {
+    FileProductRequest request = prepare(kTiled);
+    const Matrix a = read_npy(folder_ / "A.npy");
+    write_text(folder_ / "A.bin", bytes_of(a.view()));
+    request.a = {folder_ / "A.bin", {}, RawShape{Type::f32, 300, 210}};
+    multiply(request);
+    EXPECT_EQ(result(), expected_);
+    request.a.raw->rows = 299;
+    EXPECT_THROW(multiply(request), Error);
+}
+
+TEST_F(FileProductTest, added_matrix_may_be_the_output_itself) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    fs::copy_file(folder_ / "C0.npy", folder_ / "C.npy");
+    request.c0 = {folder_ / "C.npy"};
+    multiply(request);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(FileProductTest, output_that_is_an_input_is_refused_and_nothing_is_lost) {
+    FileProductRequest request = prepare(kTiled);
+    const std::string before = read_text(folder_ / "A.npy");
+    for (const std::string& output : {folder_ / "A.npy", folder_ / "link.npy"}) {
+        if (output != folder_ / "A.npy") {
+            fs::create_symlink("A.npy", output);
+        }
+        request.output = output;
+        try {
+            multiply(request);
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "A.npy"), before);
+    }
+}
+
+TEST_F(FileProductTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
+    prepare(kTiled);
+    write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
+    write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
+    FileProductRequest request = prepare(kTiled);
+    write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
+    write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
+    multiply(request);
+    const std::string first = result();
+    for (const bool overlap : {true, false}) {
+        for (const char* io : {"auto", "threads"}) {
+            request.overlap = overlap;
+            request.io = io;
+            multiply(request);
+            EXPECT_EQ(result(), first);
+        }
+    }
+}
+
+/// Fails the call with that number, and every one after it: a disk that is gone.
+FileHooks dying_at(int number, std::atomic<int>& calls, int error) {
+    FileHooks hooks;
+    hooks.watch = [number, &calls, error](IoCall, std::int64_t) -> IoVerdict {
+        return {++calls >= number ? error : 0};
+    };
+    return hooks;
+}
+
+TEST_F(FileProductTest, failure_of_any_call_is_an_error_and_resuming_gives_the_same_bits) {
+    for (const bool overlap : {true, false}) {
+        FileProductRequest request = prepare({.m = 40, .k = 20, .n = 48, .memory_bytes = 9 << 10, .adds = true});
+        request.overlap = overlap;
+        request.io = "threads";
+        int resumed_somewhere = 0;
+        bool clean = false;
+        for (int number = 1; !clean; number += overlap ? 7 * kFaultStep : kFaultStep) {
+            SCOPED_TRACE(number);
+            for (const char* name : {"C.npy", "C.npy.partial", "C.npy.journal"}) {
+                fs::remove(folder_ / name);
+            }
+            std::atomic<int> calls{0};
+            request.resume = false;
+            try {
+                multiply(request, dying_at(number, calls, number % 2 == 0 ? EIO : ENOSPC));
+                clean = true;
+            } catch (const Error& error) {
+                ASSERT_TRUE(error.code() == ErrorCode::input || error.code() == ErrorCode::resource) << error.what();
+                ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+                ASSERT_GE(calls, number) << error.what();
+            }
+            ASSERT_FALSE(exists("C.npy.lock"));
+            if (exists("C.npy")) {  // the name appears only with the whole result
+                ASSERT_EQ(result(), expected_);
+            } else {
+                ASSERT_EQ(exists("C.npy.partial"), exists("C.npy.journal"));
+            }
+            request.resume = true;
+            const FileProductReport report = multiply(request);
+            resumed_somewhere += report.resumed_tiles > 0 ? 1 : 0;
+            ASSERT_EQ(result(), expected_);
+            ASSERT_FALSE(exists("C.npy.partial"));
+            ASSERT_FALSE(exists("C.npy.journal"));
+        }
+        EXPECT_GT(resumed_somewhere, 0);
+    }
+}
+
+TEST_F(FileProductTest, failure_of_one_call_alone_is_an_error_too) {
+    FileProductRequest request = prepare({.m = 40, .k = 20, .n = 48, .memory_bytes = 9 << 10});
+    bool clean = false;
+    for (int number = 1; !clean; number += kFaultStep) {
+        std::atomic<int> calls{0};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {++calls == number ? EIO : 0}; };
+        try {
+            multiply(request, hooks);
+            clean = calls < number;
+            ASSERT_TRUE(clean) << "call " << number << " failed and nobody noticed";
+        } catch (const Error& error) {
+            ASSERT_GE(calls, number) << error.what();
+        }
+        if (exists("C.npy")) {
+            ASSERT_EQ(result(), expected_);
+            fs::remove(folder_ / "C.npy");
+        }
+    }
+}
+
+/// Ends a run after so many tiles.
+class Interrupted : public FileProductTest {
+protected:
+    void interrupt_after(FileProductRequest& request, int tiles) {
+        FileHooks hooks;
+        std::atomic<int> lines{0};
+        const CancelToken token = hooks.cancel;
+        hooks.watch = [&lines, tiles, token](IoCall call, std::int64_t bytes) -> IoVerdict {
+            // Writes beside the matrix itself: its header, that of the journal, and a line for each tile.
+            if (call == IoCall::write && bytes == 0 && ++lines >= 2 + tiles) {
+                token.cancel();
+            }
+            return {};
+        };
+        request.overlap = false;
+        try {
+            multiply(request, hooks);
+            FAIL() << "it was not interrupted";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
+            EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+        }
+        EXPECT_FALSE(exists("C.npy"));
+        EXPECT_TRUE(exists("C.npy.partial"));
+        EXPECT_TRUE(exists("C.npy.journal"));
+        request.resume = true;
+    }
+    /// Expects that resuming is refused with that code, and changes nothing.
+    void expect_refused(const FileProductRequest& request, ErrorCode code, const std::string& word) {
+        const std::string partial = read_text(folder_ / "C.npy.partial"), journal = read_text(folder_ / "C.npy.journal");
+        try {
+            multiply(request);
+            FAIL() << "resumed";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), code) << error.what();
+            EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "C.npy.partial"), partial);
+        EXPECT_EQ(read_text(folder_ / "C.npy.journal"), journal);
+    }
+};
+
+TEST_F(Interrupted, run_keeps_its_tiles_and_goes_on) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    const FileProductReport report = multiply(request);
+    EXPECT_GE(report.resumed_tiles, 2);
+    EXPECT_LT(report.resumed_tiles, report.tiles);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, damaged_tile_is_made_again) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 3);
+    std::fstream file(folder_ / "C.npy.partial", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096 + 40);
+    file.put('\x55');
+    file.close();
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, torn_last_line_of_the_journal_is_not_believed) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 3);
+    const std::string whole = read_text(folder_ / "C.npy.journal");
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{9}, std::size_t{20}}) {
+        const std::string partial = read_text(folder_ / "C.npy.partial");
+        write_text(folder_ / "C.npy.journal", whole.substr(0, whole.size() - cut));
+        EXPECT_GE(multiply(request).resumed_tiles, 2);
+        EXPECT_EQ(result(), expected_);
+        fs::remove(folder_ / "C.npy");
+        write_text(folder_ / "C.npy.partial", partial);
+    }
+}
+
+TEST_F(Interrupted, journal_without_a_whole_header_starts_over) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    write_text(folder_ / "C.npy.journal", read_text(folder_ / "C.npy.journal").substr(0, 200));
+    EXPECT_EQ(multiply(request).resumed_tiles, 0);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, other_inputs_or_factors_are_refused) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    FileProductRequest other = request;
+    other.alpha = 2;
+    expect_refused(other, ErrorCode::input, "another product");
+    other = request;
+    other.memory_bytes = 20 << 10;
+    expect_refused(other, ErrorCode::resource, "--memory");
+    std::fstream file(folder_ / "B.npy", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-4, std::ios::end);
+    file.put('\x01');
+    file.close();
+    expect_refused(request, ErrorCode::input, "B.npy");
+}
+
+TEST_F(Interrupted, partial_file_of_another_length_is_refused) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    fs::resize_file(folder_ / "C.npy.partial", 5000);
+    expect_refused(request, ErrorCode::input, "length");
+}
+
+TEST_F(Interrupted, without_resume_the_product_starts_over) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    request.resume = false;
+    EXPECT_EQ(multiply(request).resumed_tiles, 0);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(FileProductTest, second_run_on_one_output_is_refused) {
+    const FileProductRequest request = prepare(kTiled);
+    const int lock = ::open((folder_ / "C.npy.lock").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+    try {
+        multiply(request);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("another run"), std::string::npos) << error.what();
+    }
+    ::close(lock);
+    multiply(request);  // a lock file that nobody holds is no obstacle
+    EXPECT_EQ(result(), expected_);
+    EXPECT_FALSE(exists("C.npy.lock"));
+}
+
+TEST_F(FileProductTest, input_that_changes_or_shrinks_under_way_is_an_error) {
+    for (const bool shrinks : {false, true}) {
+        const FileProductRequest request = prepare(kTiled);
+        std::atomic<bool> done{false};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
+            if (call == IoCall::write && !done.exchange(true)) {
+                if (shrinks) {
+                    fs::resize_file(folder_ / "B.npy", 5000);
+                } else {
+                    std::fstream file(folder_ / "B.npy", std::ios::in | std::ios::out | std::ios::binary);
+                    file.seekp(4100);
+                    file.put('\x01');
+                }
+            }
+            return {};
+        };
+        try {
+            multiply(request, hooks);
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+            EXPECT_NE(std::string(error.what()).find("B.npy"), std::string::npos) << error.what();
+        }
+        EXPECT_FALSE(exists("C.npy"));
+    }
+}
+
+TEST_F(FileProductTest, right_results_verify_and_wrong_products_are_found) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+        for (const bool adds : {false, true}) {
+            Case c = kTiled;
+            c.type = type;
+            c.adds = adds;
+            FileProductRequest request = prepare(c);
+            request.verify = true;
+            const FileProductReport report = multiply(request);
+            ASSERT_TRUE(report.verified);
+            EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+            EXPECT_EQ(result(), expected_);
+            fs::remove(folder_ / "C.npy");
+
+            StageProducts wrong = processor_stage({}, 2);
+            int calls = 0;
+            const auto right = wrong.multiply;
+            wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                                 const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+                right(alpha, a, b, beta, out, plan, workspace, bytes);
+                if (++calls == 3) {  // one element of one strip
+                    std::byte* const at = element_pointer(out, out.rows / 2, out.cols / 3);
+                    at[element_bytes(type) - 1] ^= std::byte{0x40};
+                }
+            };
+            StageTrace trace(false);
+            try {
+                multiply_files(request, wrong, {}, trace);
+                FAIL() << "a wrong element was not found";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+            }
+            EXPECT_FALSE(exists("C.npy"));
+        }
+    }
+}
+
+TEST_F(FileProductTest, random_floats_verify_and_nan_is_not_called_verified) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    for (const char* kind : {"uniform", "positive", "hilbert"}) {
+        write_npy(folder_ / "A.npy", generate(kind, 300, 210, Type::f32, 5));
+        write_npy(folder_ / "B.npy", generate(kind, 210, 260, Type::f32, 6));
+        const FileProductReport report = multiply(request);
+        EXPECT_TRUE(report.verified->passed()) << kind << ": " << report.verified->explanation;
+    }
+    Matrix a = generate("uniform", 300, 210, Type::f32, 5);
+    static_cast<float*>(a.data())[1234] = std::numeric_limits<float>::quiet_NaN();
+    write_npy(folder_ / "A.npy", a);
+    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+}
+
+TEST_F(FileProductTest, trace_names_the_stages_and_counts_what_they_moved) {
+    const FileProductRequest request = prepare(kTiled);
+    StageTrace trace(true);
+    const FileProductReport report = multiply_files(request, processor_stage({}, 2), {}, trace);
+    const std::string json = trace.chrome_json();
+    for (const char* name : {"\"DR\"", "\"MM\"", "\"DW\"", "traceEvents"}) {
+        EXPECT_NE(json.find(name), std::string::npos) << name;
+    }
+    EXPECT_EQ(report.write.amount, static_cast<double>(report.plan.written_bytes));
+    EXPECT_EQ(report.read.amount, static_cast<double>(report.plan.read_a_bytes + report.plan.read_b_bytes));
+    EXPECT_EQ(report.multiply.amount, 2.0 * 300 * 210 * 260);
+}
+
+TEST_F(FileProductTest, wrong_shapes_types_and_memory_are_refused) {
+    FileProductRequest request = prepare(kTiled);
+    const auto code_of = [&](const FileProductRequest& asked) {
+        try {
+            multiply(asked);
+            return ErrorCode{};
+        } catch (const Error& error) {
+            return error.code();
+        }
+    };
+    FileProductRequest other = request;
+    other.transpose_a = true;
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    other = request;
+    other.memory_bytes = 100;
+    EXPECT_EQ(code_of(other), ErrorCode::resource);
+    other = request;
+    other.output = folder_ / "none/C.npy";
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    other.output = "/dev/null";
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    other = request;
+    other.b = {folder_ / "missing.npy"};
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    write_npy(folder_ / "D.npy", integers(Type::f64, 210, 260, 1));
+    other.b = {folder_ / "D.npy"};
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    write_npy(folder_ / "E.npy", integers(Type::gf2, 210, 260, 1));
+    other.a = other.b = {folder_ / "E.npy"};
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    EXPECT_FALSE(exists("C.npy.partial"));
+    EXPECT_FALSE(exists("C.npy.lock"));
+}
+
+}  // namespace
+}  // namespace heptad
