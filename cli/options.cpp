@@ -7,6 +7,7 @@
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "cluster_words.hpp"
 #include "option_words.hpp"
 #include "place/devices/device_list.hpp"
 #include "text.hpp"
@@ -20,6 +21,7 @@ int thread_count(const std::string& word) {
 namespace {
 
 constexpr std::int64_t kMostLevels = 16;
+constexpr std::int64_t kMostNodes = 4096;
 
 /// Options of a product as typed.
 struct ProductWords {
@@ -193,6 +195,52 @@ std::optional<C1060Arguments> c1060_arguments(const ProductWords& words, const M
     return arguments;
 }
 
+/// A cluster to plan for, as typed.
+struct NodeWords {
+    std::string nodes, disk, compute;
+    ClusterWords cluster;
+};
+
+void add_node_options(CLI::App& command, NodeWords& words) {
+    command.add_option("--nodes", words.nodes, "plan for a cluster of so many nodes (docs/cluster.md)")->type_name("P");
+    command.add_option("--disk", words.disk, "cluster: bytes per second of each node's disk (default 2G)")
+        ->type_name("RATE");
+    command
+        .add_option("--compute", words.compute,
+                    "cluster: operations per second of each node (default: what this machine would do)")
+        ->type_name("RATE");
+    add_cluster_options(command, words.cluster);
+}
+
+std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, const MachineWords& machine,
+                                                  const NodeWords& words) {
+    if (words.nodes.empty()) {
+        if (!words.disk.empty() || !words.compute.empty() || any_given(words.cluster) ||
+            is_cluster_algorithm(product.algorithm)) {
+            fail(ErrorCode::usage,
+                 "--network, --disk, --compute, --grid, --block, --scatter, --broadcast and the algorithms grid, pegmm "
+                 "and mod-pegmm are for clusters; give --nodes P too");
+        }
+        return std::nullopt;
+    }
+    if (!machine.machine.empty()) {
+        fail(ErrorCode::usage, "--machine and --nodes exclude each other; leave one out");
+    }
+    ClusterArguments arguments;
+    arguments.nodes = parse_integer("--nodes", words.nodes, 1, kMostNodes);
+    arguments.request = cluster_request(words.cluster, product.algorithm);
+    arguments.forecast = forecast_options(words.cluster);
+    arguments.rates.network_bytes_per_s = network_rate(words.cluster);
+    if (!words.disk.empty()) {
+        arguments.rates.disk_bytes_per_s = parse_rate("--disk", words.disk, RateUnit::bytes);
+    }
+    if (!words.compute.empty()) {
+        arguments.rates.operations_per_s = parse_rate("--compute", words.compute, RateUnit::operations);
+        arguments.rate_given = true;
+    }
+    return arguments;
+}
+
 Registered add_plan(CLI::App& root) {
     CLI::App* command = root.add_subcommand("plan", "print what a product would do, and multiply nothing");
     auto words = std::make_shared<ProductWords>();
@@ -210,15 +258,23 @@ Registered add_plan(CLI::App& root) {
         ->type_name("NAME");
     command->add_option("--tau1", machine->tau1, "c1060: up to this size, the classical product")->type_name("N");
     command->add_option("--tau2", machine->tau2, "c1060: up to this size, one level")->type_name("N");
+    auto nodes = std::make_shared<NodeWords>();
+    add_node_options(*command, *nodes);
     add_json_flag(*command, words->json);
     command->footer(
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
-    return {command, [words, sizes, machine] {
+    return {command, [words, sizes, machine, nodes] {
                 PlanArguments plan;
                 plan.c1060 = c1060_arguments(*words, *machine);
+                plan.cluster = cluster_arguments(*words, *machine, *nodes);
                 plan.product = product_options(*words, Accuracy::balanced);
+                if (plan.cluster) {
+                    plan.product.options.algorithm = node_algorithm(words->algorithm);
+                    plan.cluster->request.memory_bytes =
+                        plan.product.memory_bytes.value_or(plan.cluster->request.memory_bytes);
+                }
                 plan.size.m = parse_integer("M", (*sizes)[0], 0, kLargestSize);
                 plan.size.k = parse_integer("K", (*sizes)[1], 0, kLargestSize);
                 plan.size.n = parse_integer("N", (*sizes)[2], 0, kLargestSize);

@@ -10,6 +10,9 @@
 
 #include <heptad/heptad.hpp>
 
+#include "plan/cluster_forecast.hpp"
+#include "plan/cluster_request.hpp"
+
 namespace heptad::cli {
 
 /// The knobs of a product, shared by `mul`, `plan` and `verify`.
@@ -38,10 +41,20 @@ struct C1060Arguments {
     std::int64_t tau1 = 0, tau2 = 0;
 };
 
+/// A cluster that need not exist; see plan/cluster_forecast.hpp.
+struct ClusterArguments {
+    std::int64_t nodes = 1;
+    ClusterRequest request;
+    ForecastOptions forecast;
+    ClusterRates rates;
+    bool rate_given = false;  // rates.operations_per_s; otherwise what this machine would do
+};
+
 struct PlanArguments {
     ProblemSize size;
     ProductOptions product;
-    std::optional<C1060Arguments> c1060;  // empty: this machine
+    std::optional<C1060Arguments> c1060;      // empty: this machine
+    std::optional<ClusterArguments> cluster;  // empty: one machine
 };
 
 struct VerifyArguments {

@@ -16,6 +16,7 @@
 #include "place/devices/over_devices.hpp"
 #include "place/memory/matrix.hpp"
 #include "plan_c1060.hpp"
+#include "plan_cluster.hpp"
 #include "plan_text.hpp"
 
 namespace heptad::cli {
@@ -23,6 +24,10 @@ namespace heptad::cli {
 void run(const PlanArguments& arguments) {
     if (arguments.c1060) {
         print_c1060_plan(arguments);
+        return;
+    }
+    if (arguments.cluster) {
+        print_cluster_plan(arguments);
         return;
     }
     const ProblemSize& size = arguments.size;

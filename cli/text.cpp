@@ -28,6 +28,19 @@ double unit_bytes(std::string unit) {
     return std::ldexp(1.0, 10 * static_cast<int>(power + 1));
 }
 
+/// Bytes (or operations) of a unit such as "G", "Gbit" or "MB"; 0 if there is no such unit.
+double rate_unit_bytes(const std::string& unit, RateUnit bare) {
+    const std::string prefixes = "kMGT";
+    const std::size_t power = unit.empty() ? std::string::npos : prefixes.find(unit[0] == 'K' ? 'k' : unit[0]);
+    const std::string rest = power == std::string::npos ? unit : unit.substr(1);
+    const double scale = power == std::string::npos ? 1 : std::pow(1000.0, static_cast<double>(power + 1));
+    if (rest.empty()) {
+        return bare == RateUnit::bits ? scale / 8 : scale;
+    }
+    const bool data = bare != RateUnit::operations;
+    return data && rest == "bit" ? scale / 8 : data && rest == "B" ? scale : 0;
+}
+
 }  // namespace
 
 std::int64_t parse_integer(const std::string& option, const std::string& word, std::int64_t low, std::int64_t high) {
@@ -66,6 +79,21 @@ std::int64_t parse_bytes(const std::string& option, const std::string& word) {
         fail(ErrorCode::usage, "{} takes a size such as 8G, 512M or 1.5GiB, not '{}'", option, word);
     }
     return static_cast<std::int64_t>(bytes);
+}
+
+double parse_rate(const std::string& option, const std::string& word, RateUnit unit) {
+    double value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, status] = std::from_chars(word.data(), end, value, std::chars_format::fixed);
+    const double rate = status == std::errc() ? value * rate_unit_bytes(std::string(stop, end), unit) : 0;
+    if (!(rate > 0) || !std::isfinite(rate)) {
+        fail(ErrorCode::usage, "{} takes a rate per second such as {}, not '{}'", option,
+             unit == RateUnit::bits    ? "10G (bits), 25Gbit or 1.2GB"
+             : unit == RateUnit::bytes ? "2G (bytes), 800MB or 3Gbit"
+                                       : "500G or 20T (operations)",
+             word);
+    }
+    return rate;
 }
 
 std::vector<std::int64_t> parse_shape(const std::string& option, const std::string& word, std::size_t dimensions) {

@@ -15,6 +15,10 @@ std::int64_t parse_integer(const std::string& option, const std::string& word, s
 double parse_real(const std::string& option, const std::string& word);
 /// "8G", "512M", "1.5GiB", "4096": G, GB and GiB all mean 2^30 bytes.
 std::int64_t parse_bytes(const std::string& option, const std::string& word);
+/// What a rate without a unit counts: networks are sold in bits, disks in bytes, processors in operations.
+enum class RateUnit : std::uint8_t { bits, bytes, operations };
+/// "10G", "25Gbit", "1.2GB", "800MB": per second, powers of ten, more than 0. Bytes or operations per second.
+double parse_rate(const std::string& option, const std::string& word, RateUnit unit);
 /// "1024x512" with two sizes, "1024x512x2048" with three; every size from 0 up.
 std::vector<std::int64_t> parse_shape(const std::string& option, const std::string& word, std::size_t dimensions);
 Accuracy parse_accuracy(const std::string& option, const std::string& word);

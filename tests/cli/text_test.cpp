@@ -156,5 +156,18 @@ TEST(Contest, times_told_by_contestants_decide_how_often_a_call_is_repeated) {
     EXPECT_NEAR(timings[1].median_s, 2e-3, 6e-4);
 }
 
+TEST(text, rates_count_what_the_option_counts) {
+    EXPECT_DOUBLE_EQ(parse_rate("--network", "10G", RateUnit::bits), 1.25e9);
+    EXPECT_DOUBLE_EQ(parse_rate("--network", "1.2GB", RateUnit::bits), 1.2e9);
+    EXPECT_DOUBLE_EQ(parse_rate("--disk", "2G", RateUnit::bytes), 2e9);
+    EXPECT_DOUBLE_EQ(parse_rate("--disk", "800Mbit", RateUnit::bytes), 1e8);
+    EXPECT_DOUBLE_EQ(parse_rate("--compute", "20T", RateUnit::operations), 2e13);
+    EXPECT_DOUBLE_EQ(parse_rate("--disk", "5", RateUnit::bytes), 5);
+    for (const char* word : {"", "0", "-1G", "G", "10X", "10Gib", "1e400", "10G "}) {
+        EXPECT_THROW(parse_rate("--network", word, RateUnit::bits), Error) << word;
+    }
+    EXPECT_THROW(parse_rate("--compute", "20GB", RateUnit::operations), Error);
+}
+
 }  // namespace
 }  // namespace heptad::cli

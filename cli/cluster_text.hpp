@@ -1,0 +1,13 @@
+// The forecast of a product on a cluster as the fields of a JSON object, for `heptad plan --nodes` and `heptad-mpi
+// mul`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "plan/cluster_forecast.hpp"
+
+namespace heptad::cli {
+
+nlohmann::ordered_json forecast_json(const ClusterPlan& plan, const ClusterForecast& predicted);
+
+}  // namespace heptad::cli

@@ -1,0 +1,86 @@
+#include "plan_cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cluster_text.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// What this machine would do on a block as large as a node's share.
+double predicted_rate(const PlanArguments& arguments, Type type, std::int64_t nodes) {
+    const double cut = std::cbrt(static_cast<double>(nodes));
+    const auto part = [&](std::int64_t size) {
+        return std::max<std::int64_t>(1, std::llround(static_cast<double>(size) / cut));
+    };
+    const ProblemSize share{part(arguments.size.m), part(arguments.size.k), part(arguments.size.n)};
+    Context context;
+    context.set_threads(arguments.product.threads);
+    const double seconds = plan(share, type, arguments.product.options, context).predicted_s();
+    return operation_count(share) / std::max(seconds, 1e-9);
+}
+
+std::string bytes_text(double bytes) {
+    return format_bytes(std::llround(bytes));
+}
+
+std::string forecast_text(const ClusterPlan& plan, const ClusterForecast& predicted) {
+    std::string text = to_string(plan) + "\n";
+    text += fmt::format("# ranks           {} ({} idle)\n", plan.ranks, idle_ranks(plan));
+    text += fmt::format("# received        {} per rank while multiplying, formula {}, lower bound {}{}\n",
+                        bytes_text(predicted.received_bytes), bytes_text(predicted.formula_bytes),
+                        bytes_text(predicted.lower_bound_bytes),
+                        predicted.lower_bound_bytes > 0
+                            ? fmt::format(" (ratio {:.3f})", predicted.received_bytes / predicted.lower_bound_bytes)
+                            : "");
+    for (const ForecastStage& stage : predicted.stages) {
+        const std::string amount =
+            stage.name == "MM" ? fmt::format("{:.3g} operations", stage.bytes) : bytes_text(stage.bytes);
+        text +=
+            fmt::format("# {:<11}{:<4} {:>22} {:>12}\n", stage.step, stage.name, amount, format_seconds(stage.seconds));
+    }
+    if (!predicted.terms.empty()) {
+        text += fmt::format("# equation ({})    ", plan.algorithm == ClusterAlgorithm::pegmm ? 2 : 3);
+        for (const EquationTerm& term : predicted.terms) {
+            text += fmt::format("{}{} {}", &term == predicted.terms.data() ? "" : " + ", term.name,
+                                format_seconds(term.seconds));
+        }
+        text += fmt::format(" = {}\n", format_seconds(predicted.equation_s));
+    }
+    text +=
+        fmt::format("# predicted time  {} (distribute {}, multiply {}, collect {}), efficiency {:.3f}\n",
+                    format_seconds(predicted.total_s()), format_seconds(predicted.distribute_s),
+                    format_seconds(predicted.multiply_s), format_seconds(predicted.collect_s), predicted.efficiency);
+    return text;
+}
+
+}  // namespace
+
+void print_cluster_plan(const PlanArguments& arguments) {
+    const ClusterArguments& cluster = *arguments.cluster;
+    const Type type = arguments.product.type.value_or(Type::f32);
+    ClusterRates rates = cluster.rates;
+    if (!cluster.rate_given) {
+        rates.operations_per_s = predicted_rate(arguments, type, cluster.nodes);
+    }
+    const ClusterPlan plan = make_cluster_plan(arguments.size, type, cluster.nodes, cluster.request, rates);
+    const ClusterForecast predicted = forecast(plan, rates, cluster.forecast);
+    if (!arguments.product.json) {
+        print(forecast_text(plan, predicted));
+        return;
+    }
+    nlohmann::ordered_json object{{"m", plan.m}, {"k", plan.k}, {"n", plan.n}, {"type", type_name(type)}};
+    object.update(forecast_json(plan, predicted));
+    object["rates"] = {{"operations_per_s", rates.operations_per_s},
+                       {"network_bytes_per_s", rates.network_bytes_per_s},
+                       {"disk_bytes_per_s", rates.disk_bytes_per_s}};
+    print(object);
+}
+
+}  // namespace heptad::cli
