@@ -123,12 +123,14 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     ProductContext context;
     context.hooks.cancel = &interrupt_token();
     const HostPlan plan = make_bit_plan_over_devices(type, size, false, options, context);
-    const std::vector<Contestant> contestants{
-        repeated("threads",
-                 [&] {
-                     bits::multiply_bits(type, a, b, c.view(), false, {}, {plan.device_count, &interrupt_token()});
-                 }),
-        repeated("heptad", [&] { multiply_bits_over_devices(type, a, b, c.view(), false, options, context); })};
+    std::vector<Contestant> contestants;
+    if (!parse_device_list(bench.device).cuda) {
+        contestants.push_back(repeated("threads", [&] {
+            bits::multiply_bits(type, a, b, c.view(), false, {}, {plan.device_count, &interrupt_token()});
+        }));
+    }
+    contestants.push_back(
+        repeated("heptad", [&] { multiply_bits_over_devices(type, a, b, c.view(), false, options, context); }));
     ContestHooks hooks;
     hooks.poison = [&] { std::fill_n(c.view().words, c.rows() * c.stride(), 0x5555555555555555U); };
     hooks.progress = progress;

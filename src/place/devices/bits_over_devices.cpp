@@ -22,10 +22,11 @@ SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::Bit
     }
     return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
         const bits::BitPlan plan = bits::make_bit_plan(algebra, block, options, 1);
-        double operations =
-            2 * static_cast<double>(block.m) * static_cast<double>(block.k) * static_cast<double>(block.n);
+        // What the leaf takes for tables and the like counts as rows of A, as in its own plan.
+        double operations = 2 * static_cast<double>(plan.shape.m + plan.leaf->overhead_rows) *
+                            static_cast<double>(plan.shape.k) * static_cast<double>(plan.shape.n);
         for (int level = 0; level < plan.levels; ++level) {
-            operations *= 7.0 / 8;
+            operations *= 7;
         }
         return SolveForecast{operations / kCoreBitOperationsPerS, plan.workspace_bytes(), 0, 1};
     };

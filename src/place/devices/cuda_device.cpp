@@ -5,14 +5,26 @@
 #include "place/devices/device_product.hpp"
 
 namespace heptad {
+
+struct SharedWorkspace {
+    SharedWorkspace(int device, std::int64_t size)
+        : stream(device), memory(device, size, stream.handle()), bytes(size) {
+        stream.synchronize();
+    }
+    cuda::Stream stream;  // before the memory, which is given back in its order
+    cuda::DeviceMemory memory;
+    std::int64_t bytes;
+};
+
 namespace {
 
 /// T, S and Q of a lane and the way between them and the host, whatever the elements are.
 class CudaLane : public Lane {
 public:
-    CudaLane(const SubProduct& product, int device)
+    CudaLane(const SubProduct& product, int device, std::shared_ptr<SharedWorkspace> workspace)
         : product_(product),
           device_(device),
+          workspace_(std::move(workspace)),
           stream_(device),
           left_(device, product.left.bytes(), stream_.handle()),
           right_(device, product.right.bytes(), stream_.handle()),
@@ -32,6 +44,7 @@ protected:
     const SubProduct& product() const { return product_; }
     int device() const { return device_; }
     const cuda::Stream& stream() const { return stream_; }
+    const SharedWorkspace& workspace() const { return *workspace_; }
     void* left() const { return left_.data(); }
     void* right() const { return right_.data(); }
     void* result() const { return result_.data(); }
@@ -45,6 +58,7 @@ private:
 
     SubProduct product_;
     int device_;
+    std::shared_ptr<SharedWorkspace> workspace_;
     cuda::Stream stream_;  // before the memory, which is given back in its order
     cuda::DeviceMemory left_, right_, result_;
 };
@@ -56,6 +70,8 @@ public:
     void solve(double alpha, double beta) override {
         ProductContext context;
         context.stream = stream().handle();
+        context.workspace = workspace().memory.data();
+        context.workspace_bytes = workspace().bytes;
         context.hooks.cancel = product().cancel;
         multiply_on_device(alpha, product().left.view(left()), product().right.view(right()), beta,
                            product().result.view(result()), product().options, context);
@@ -81,7 +97,11 @@ std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     }
     SubProduct here = product;
     here.options.device = name();
-    return std::make_unique<DenseCudaLane>(here, index_);
+    std::shared_ptr<SharedWorkspace> workspace = workspace_.lock();
+    if (!workspace || workspace->bytes < here.options.workspace_limit_bytes) {
+        workspace_ = workspace = std::make_shared<SharedWorkspace>(index_, here.options.workspace_limit_bytes);
+    }
+    return std::make_unique<DenseCudaLane>(here, index_, std::move(workspace));
 }
 
 HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {

@@ -6,6 +6,9 @@
 
 namespace heptad {
 
+/// Scratch memory of the products of a device, which never overlap.
+struct SharedWorkspace;
+
 class CudaDevice final : public ComputeDevice {
 public:
     /// Throws Error(resource) unless that device can be used.
@@ -18,6 +21,7 @@ public:
 
 private:
     int index_;
+    std::weak_ptr<SharedWorkspace> workspace_;  // kept by the lanes
 };
 
 }  // namespace heptad

@@ -83,7 +83,7 @@ TEST(DenseOverDevices, every_type_equals_the_definition_bit_for_bit) {
     for (const Type type : kTypes) {
         Random random(77 + static_cast<unsigned>(type));
         int refused = 0;
-        const int count = kShorter > 1 ? 12 : 150;
+        const int count = kShorter > 1 ? 6 : 150;
         for (int i = 0; i < count; ++i) {
             const Case x = devices_case(type, random);
             const std::string why = objection_over_devices(x, random, refused);

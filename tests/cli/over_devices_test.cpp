@@ -1,0 +1,106 @@
+// Several devices on the command line: cores as devices give the product; plans, limits and mistakes are told.
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+class OverDevices : public HeptadProcess {
+protected:
+    void SetUp() override {
+        HeptadProcess::SetUp();
+        write_matrix("A.npy", a_);
+        write_matrix("B.npy", b_);
+        write_matrix("C0.npy", c0_);
+    }
+    std::vector<std::string> mul(const std::vector<std::string>& options) const {
+        std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
+        words.insert(words.end(), options.begin(), options.end());
+        return words;
+    }
+    const TestMatrix a_ = integers(90, 70, 1), b_ = integers(70, 110, 2), c0_ = integers(90, 110, 3);
+};
+
+TEST_F(OverDevices, cores_as_devices_give_the_product) {
+    const std::vector<std::vector<std::string>> choices{
+        {"--device", "cpu:1"},
+        {"--device", "cpu:3", "--host-levels", "1", "--verify"},
+        {"--device", "cpu:2", "--host-levels", "2", "--host-algorithm", "winograd", "--pipelines", "2"},
+        {"--device", "cpu:8", "--device-memory", "64K"},
+        {"--device", "cpu:2", "--host-levels", "0", "--pipelines", "1", "--verify"}};
+    for (const auto& choice : choices) {
+        heptad_ok(mul(choice));
+        EXPECT_EQ(read_matrix("C.npy"), product(a_, b_)) << choice[1];
+    }
+    heptad_ok(mul({"--device", "cpu:2", "--alpha", "2", "--beta", "-1", "--add", "C0.npy", "--host-levels", "1"}));
+    EXPECT_EQ(read_matrix("C.npy"), product(a_, b_, 2, -1, c0_));
+}
+
+TEST_F(OverDevices, bits_are_multiplied_packed) {
+    heptad_ok({"gen", "bits", "--shape", "300x200", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "200x250", "--seed", "2", "-o", "B.pbm"});
+    for (const char* type : {"gf2", "bool"}) {
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "one.pbm", "--type", type});
+        const nlohmann::json object = heptad_json(
+            {"mul", "A.pbm", "B.pbm", "-o", "many.pbm", "--type", type, "--device", "cpu:3", "--device-memory", "32K"});
+        EXPECT_EQ(read("one.pbm"), read("many.pbm")) << type;
+        EXPECT_EQ(object["device_count"], 3);
+        EXPECT_LE(object["device_bytes"].get<std::int64_t>(), 32 << 10);
+    }
+    heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "one.pbm", "--type", "gf2"});
+    heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "many.pbm", "--type", "gf2", "--device", "cpu:2", "--host-levels", "1",
+               "--host-algorithm", "self-inverse", "--verify"});
+    EXPECT_EQ(read("one.pbm"), read("many.pbm"));
+}
+
+TEST_F(OverDevices, plan_tells_memory_stages_and_what_binds_without_any_device) {
+    const std::string text = heptad_ok(
+        {"plan", "60000", "60000", "60000", "--type", "f64", "--device", "cuda:0,1", "--device-memory", "8G"});
+    EXPECT_EQ(text.rfind("devices cuda:0,1 60000x60000x60000 f64", 0), 0U) << text;
+    for (const char* part : {"d_h", "on each device", "of buffers on the host", "upload", " binds", "error bound"}) {
+        EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+    }
+    const nlohmann::json object = heptad_json({"plan", "524288", "524288", "524288", "--type", "gf2", "--device",
+                                               "cpu:8", "--device-memory", "16G", "--host-levels", "2"});
+    EXPECT_EQ(object["tasks"], 49);
+    EXPECT_LE(object["device_bytes"].get<std::int64_t>(), std::int64_t{16} << 30);
+    EXPECT_GT(object["predicted_s"].get<double>(), 0);
+}
+
+TEST_F(OverDevices, mistakes_are_answered_by_a_sentence) {
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:0"})), "cpu:0"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cuda:0,0"})), "twice"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cuda:0,x"})), "cuda:0,x"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device-memory", "1G"})), "--device"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu", "--host-levels", "1"})), "--host-levels"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:2", "--host-levels", "x"})), "--host-levels"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:2", "--pipelines", "0"})), "--pipelines"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--device", "cpu:2", "--host-levels", "9"})), "9 levels"));
+    EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cpu:2", "--device-memory", "1000"})), "1000 can be had"));
+    if (!heptad_json({"info"})["cuda"]["available"].get<bool>()) {
+        EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cuda:0,1"})), "--device cpu"));
+        EXPECT_TRUE(contains(heptad_fails(4, mul({"--device", "cuda", "--device-memory", "1G"})), "--device cpu"));
+    }
+}
+
+TEST_F(OverDevices, bench_compares_with_the_same_cores_as_threads) {
+    const Outcome outcome = heptad({"bench", "devices", "--types", "f32,i32,gf2,bool", "--sizes", "130,64x96x80",
+                                    "--device", "cpu:2", "--rounds", "1", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    ASSERT_EQ(file["results"].size(), 8U);
+    for (const nlohmann::json& record : file["results"]) {
+        EXPECT_EQ(record["suite"], "devices");
+        EXPECT_EQ(record["device"], "cpu:2");
+        EXPECT_EQ(record["vendor"], "threads");
+        EXPECT_GT(record["heptad_s"].get<double>(), 0);
+        EXPECT_EQ(record["plan"].get<std::string>().rfind("devices cpu:2 ", 0), 0U);
+    }
+    heptad_fails(2, {"bench", "devices", "--device", "cpu:x"});
+}
+
+}  // namespace
+}  // namespace heptad::testing
