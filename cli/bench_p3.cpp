@@ -16,6 +16,7 @@
 #include "p3_tables.hpp"
 #include "place/devices/bit_device_check.hpp"
 #include "place/devices/bit_device_product.hpp"
+#include "place/devices/device_bits.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
 
@@ -30,35 +31,20 @@ constexpr double kSampleSeconds = 0.02;
 constexpr unsigned char kPoison = 0x5a;
 
 /// Three square matrices on the device.
-class Operands {
-public:
+struct Operands {
+    DeviceBits a, b, c;
+
     Operands(std::int64_t n, const cuda::Stream& stream)
-        : n_(n),
-          stride_(round_up(ceil_div(n, 64), 2)),
-          bytes_(8 * n * stride_),
-          stream_(stream),
-          a_(stream.device(), bytes_, stream.handle()),
-          b_(stream.device(), bytes_, stream.handle()),
-          c_(stream.device(), bytes_, stream.handle()) {}
+        : a(n, n, stream.device(), stream.handle()),
+          b(n, n, stream.device(), stream.handle()),
+          c(n, n, stream.device(), stream.handle()) {}
 
-    static std::int64_t bytes(std::int64_t n) { return 3 * 8 * n * round_up(ceil_div(n, 64), 2); }
-
-    void fill(double density) const {
-        cuda::fill_random_bits(words(a_), n_ * stride_, 1, density, stream_.handle());
-        cuda::fill_random_bits(words(b_), n_ * stride_, 2, density, stream_.handle());
+    void fill(double density, void* stream) const {
+        cuda::fill_random_bits(a.view.words, a.view.rows * a.view.stride, 1, density, stream);
+        cuda::fill_random_bits(b.view.words, b.view.rows * b.view.stride, 2, density, stream);
     }
-    void poison() const { cuda::fill_bytes(c_.data(), kPoison, bytes_, stream_.handle()); }
-    BitView a() const { return view(a_); }
-    BitView b() const { return view(b_); }
-    BitView c() const { return view(c_); }
-
-private:
-    static std::uint64_t* words(const cuda::DeviceMemory& memory) { return static_cast<std::uint64_t*>(memory.data()); }
-    BitView view(const cuda::DeviceMemory& memory) const { return {words(memory), n_, n_, stride_, 0}; }
-
-    std::int64_t n_, stride_, bytes_;
-    const cuda::Stream& stream_;
-    cuda::DeviceMemory a_, b_, c_;
+    void poison(void* stream) const { cuda::fill_bytes(c.view.words, kPoison, bytes(c.view.rows) / 3, stream); }
+    static std::int64_t bytes(std::int64_t n) { return checked_mul(3, DeviceBits::bytes(n, n)); }
 };
 
 /// The density at which half of a Boolean product is ones: its check then means something.
@@ -80,16 +66,16 @@ public:
           timer_(stream.device()) {}
 
     BenchRecord run(const std::function<void(int, int)>& progress) {
-        operands_.fill(0.5);
-        operands_.poison();
+        operands_.fill(0.5, stream_.handle());
+        operands_.poison(stream_.handle());
         const double first_s = sample(1);
         require_right();
         if (type_ == Type::boolean) {  // whose product of dense matrices is all ones
-            operands_.fill(sparse_density(n_));
-            operands_.poison();
+            operands_.fill(sparse_density(n_), stream_.handle());
+            operands_.poison(stream_.handle());
             sample(1);
             require_right();
-            operands_.fill(0.5);
+            operands_.fill(0.5, stream_.handle());
         }
         const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 1 ? 2 : first_s > 0.1 ? 3 : 7;
         const auto calls = static_cast<std::int64_t>(std::ceil(kSampleSeconds / first_s));
@@ -111,8 +97,8 @@ private:
     double sample(std::int64_t calls) {
         timer_.start(stream_.handle());
         for (std::int64_t call = 0; call < calls; ++call) {
-            multiply_bits_on_device(plan_, operands_.a(), operands_.b(), operands_.c(), false, stream_.device(),
-                                    stream_.handle(), workspace_.data());
+            multiply_bits_on_device(plan_, operands_.a.view, operands_.b.view, operands_.c.view, false,
+                                    stream_.device(), stream_.handle(), workspace_.data());
         }
         timer_.stop(stream_.handle());
         return timer_.seconds() / static_cast<double>(calls);
@@ -121,10 +107,10 @@ private:
     void require_right() {
         workspace_ = {};  // the check needs some of it
         const std::int64_t wrong =
-            type_ == Type::gf2 ? differing_rows_over_gf2(operands_.a(), operands_.b(), operands_.c(), 3,
+            type_ == Type::gf2 ? differing_rows_over_gf2(operands_.a.view, operands_.b.view, operands_.c.view, 3,
                                                          stream_.device(), stream_.handle())
-                               : differing_rows_of_booleans(operands_.a(), operands_.b(), operands_.c(), kCheckedRows,
-                                                            3, stream_.device(), stream_.handle());
+                               : differing_rows_of_booleans(operands_.a.view, operands_.b.view, operands_.c.view,
+                                                            kCheckedRows, 3, stream_.device(), stream_.handle());
         if (wrong != 0) {
             fail(ErrorCode::verification, "{} rows of the {} product of size {} are wrong; the plan was: {}", wrong,
                  type_name(type_), n_, plan_.to_string());

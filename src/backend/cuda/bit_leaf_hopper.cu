@@ -1,10 +1,9 @@
-// C = A * B' of bits on Hopper: counts of common ones by warpgroup products of the binary tensor cores
-// (m64n256k256, AND and POPC), packed to bits in registers, so that no count reaches memory unless counts are asked
-// for.
+// C = A * B' of bits on Hopper: counts of common ones by warpgroup products of the binary tensor cores (AND and POPC),
+// packed to bits in registers, so that no count reaches memory unless counts are asked for.
 //
-// A block makes 128 x 256 of C: one thread keeps a ring of shared memory filled by the copy engine, two warpgroups
-// multiply 64 rows each. Up to four blocks, one above the other, form a cluster: each fetches a quarter of their common
-// part of B for all, because what the L2 cache can deliver is the limit. Blocks stay and take one tile after another.
+// One thread of a block keeps a ring of shared memory filled by the copy engine, two warpgroups multiply. What the L2
+// cache delivers is the limit, so tiles are as large as the registers allow, and two blocks side by side form a
+// cluster: each fetches half of what both need. Blocks stay and take one tile after another.
 #include <cuda.h>
 
 #include <algorithm>
@@ -16,18 +15,33 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kConsumers = 2;
-constexpr int kTileRows = 64 * kConsumers, kTileCols = 256;
+constexpr int kConsumers = 2, kGroupThreads = 128;
+constexpr int kThreads = kGroupThreads * (1 + kConsumers);
 constexpr int kStepBytes = 128;  // of k, per stage: the width of the swizzle
 constexpr int kStages = 4;
-/// Blocks of a cluster, at most, and rows of tiles that are gone through column by column.
-constexpr int kMostSharing = 2, kRasterRows = 16;
-constexpr int kGroupThreads = 128;
-constexpr int kThreads = kGroupThreads * (1 + kConsumers);
-constexpr int kStageBytesA = kTileRows * kStepBytes, kStageBytesB = kTileCols * kStepBytes;
-constexpr int kStageBytes = kStageBytesA + kStageBytesB;
-/// The swizzle needs stages on 1024-byte boundaries.
-constexpr int kSharedBytes = kStages * kStageBytes + 1024;
+/// Rows of C that are gone through column by column.
+constexpr int kRasterRows = 2048;
+
+/// What a block makes: each warpgroup `row_blocks` times 64 rows, all of the columns. The blocks of a cluster lie side
+/// by side (and share A) or one above the other (and share B).
+template <int row_blocks_, int cols_, int cluster_, bool shares_a_>
+struct TileShape {
+    static constexpr int row_blocks = row_blocks_, cluster = cluster_;
+    static constexpr bool shares_a = shares_a_;
+    static constexpr int rows = 64 * kConsumers * row_blocks, cols = cols_;
+    static constexpr int cluster_rows = shares_a ? rows : rows * cluster;
+    static constexpr int cluster_cols = shares_a ? cols * cluster : cols;
+    /// What one block fetches.
+    static constexpr int fetched_rows = shares_a ? rows / cluster : rows;
+    static constexpr int fetched_cols = shares_a ? cols : cols / cluster;
+    static constexpr int a_bytes = rows * kStepBytes, b_bytes = cols * kStepBytes;
+    static constexpr int stage_bytes = a_bytes + b_bytes;
+    /// The swizzle needs stages on 1024-byte boundaries.
+    static constexpr int shared_bytes = kStages * stage_bytes + 1024;
+};
+using LargeTile = TileShape<2, 192, 2, true>;
+using SmallTile = TileShape<1, 256, 2, false>;
+using FlatTile = TileShape<1, 256, 1, false>;
 
 struct Arguments {
     LeafResult c;
@@ -65,8 +79,34 @@ struct Ring {
     }
 };
 
-template <BitOperation operation, int cluster>
+template <BitOperation operation>
+__device__ __forceinline__ void store(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
+                                      const int (&d)[1][128]) {
+    if constexpr (operation == BitOperation::count) {
+        store_counts<32>(c, block, row, col, d[0]);
+    } else {
+        const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
+        store_bits<operation>(c, block, row + lane / 4 + 8 * (q % 2), col + 128 * (q / 2),
+                              pack_16x256<operation>(d[0]));
+    }
+}
+template <BitOperation operation>
+__device__ __forceinline__ void store(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
+                                      const int (&d)[2][96]) {
+    if constexpr (operation == BitOperation::count) {
+        store_counts<24>(c, block, row, col, d[0]);
+        store_counts<24>(c, block, row + 64, col, d[1]);
+    } else {
+        const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
+        const std::int64_t own_row = row + lane / 4 + 8 * (q % 2) + 64 * (q / 2);
+        store_bits<operation>(c, block, own_row, col, pack_32x128<operation>(d));
+        store_bits<operation>(c, block, own_row, col + 128, pack_next_32x64<operation>(d));
+    }
+}
+
+template <BitOperation operation, class Shape>
 __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap& map_b, const Arguments& args) {
+    constexpr int cluster = Shape::cluster;
     extern __shared__ unsigned char shared_bytes[];
     __shared__ std::uint64_t barriers[2 * kStages];
     const std::uint32_t ring_start = (shared_address(shared_bytes) + 1023U) & ~1023U;
@@ -87,32 +127,42 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         __syncthreads();
     }
     const std::int64_t first = blockIdx.x / cluster, stride = gridDim.x / cluster;
+    const std::int64_t rank_row = Shape::shares_a ? 0 : rank * Shape::rows;
+    const std::int64_t rank_col = Shape::shares_a ? rank * Shape::cols : 0;
     Ring ring;
     if (group == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) {
+            constexpr auto kAll = static_cast<std::uint16_t>((1U << cluster) - 1);
             for (std::int64_t index = first; index < args.tiles; index += stride) {
                 const Tile tile = tile_at(args, index);
-                const int row = static_cast<int>((tile.row * cluster + rank) * kTileRows);
-                const int col = static_cast<int>(tile.col * kTileCols + rank * (kTileCols / cluster));
-                const int block = static_cast<int>(tile.block);
+                const auto row = static_cast<int>(tile.row * Shape::cluster_rows + rank * Shape::fetched_rows);
+                const auto col = static_cast<int>(tile.col * Shape::cluster_cols + rank * Shape::fetched_cols);
+                const auto block = static_cast<int>(tile.block);
                 for (int step = 0; step < args.steps; ++step, ring.advance()) {
                     barrier_wait(empty(ring.stage), ring.phase ^ 1);
-                    barrier_expect(full(ring.stage), kStageBytes);
-                    const std::uint32_t to = ring_start + static_cast<std::uint32_t>(ring.stage * kStageBytes);
-                    fetch(map_a, full(ring.stage), to, step * kStepBytes, row, block);
-                    const std::uint32_t to_b = to + kStageBytesA + rank * (kStageBytesB / cluster);
-                    if constexpr (cluster > 1) {
-                        fetch(map_b, full(ring.stage), to_b, step * kStepBytes, col, block,
-                              static_cast<std::uint16_t>((1U << cluster) - 1));
+                    const std::uint32_t ready = full(ring.stage);
+                    barrier_expect(ready, Shape::stage_bytes);
+                    const std::uint32_t to_a = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
+                    const std::uint32_t to_b = to_a + Shape::a_bytes;
+                    if constexpr (cluster == 1) {
+                        fetch(map_a, ready, to_a, step * kStepBytes, row, block);
+                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
+                    } else if constexpr (Shape::shares_a) {
+                        fetch(map_a, ready, to_a + rank * (Shape::a_bytes / cluster), step * kStepBytes, row, block,
+                              kAll);
+                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
                     } else {
-                        fetch(map_b, full(ring.stage), to_b, step * kStepBytes, col, block);
+                        fetch(map_a, ready, to_a, step * kStepBytes, row, block);
+                        fetch(map_b, ready, to_b + rank * (Shape::b_bytes / cluster), step * kStepBytes, col, block,
+                              kAll);
                     }
                 }
             }
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        constexpr int kGroupRows = 64 * Shape::row_blocks;
         const int consumer = group - 1;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
         const auto release = [&](int stage) {
@@ -120,20 +170,25 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                 barrier_arrive(empty(stage), static_cast<std::uint32_t>(lane));
             }
         };
-        int d[128];
+        int d[Shape::row_blocks][Shape::cols / 2];
         for (std::int64_t index = first; index < args.tiles; index += stride) {
             const Tile tile = tile_at(args, index);
             int before = 0;
             for (int step = 0; step < args.steps; ++step) {
                 barrier_wait(full(ring.stage), ring.phase);
-                const std::uint32_t at = ring_start + static_cast<std::uint32_t>(ring.stage * kStageBytes);
-                const std::uint64_t a = matrix_descriptor(at + static_cast<std::uint32_t>(consumer * 64 * kStepBytes));
-                const std::uint64_t b = matrix_descriptor(at + kStageBytesA);
+                const std::uint32_t at = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
+                const std::uint64_t a =
+                    matrix_descriptor(at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
+                const std::uint64_t b = matrix_descriptor(at + Shape::a_bytes);
                 products_begin();
 #pragma unroll
                 for (int part = 0; part < kStepBytes / 32; ++part) {
-                    product(d, a + static_cast<std::uint64_t>(part * 2), b + static_cast<std::uint64_t>(part * 2),
-                            step + part);
+#pragma unroll
+                    for (int block = 0; block < Shape::row_blocks; ++block) {
+                        // Descriptors count in 16 bytes.
+                        product(d[block], a + static_cast<std::uint64_t>((block * 64 * kStepBytes + part * 32) / 16),
+                                b + static_cast<std::uint64_t>(part * 32 / 16), step + part);
+                    }
                 }
                 products_commit();
                 if (step > 0) {
@@ -145,15 +200,9 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
             }
             products_wait<0>();
             release(before);
-            const std::int64_t row = (tile.row * cluster + rank) * kTileRows + consumer * 64 + warp * 16;
-            const std::int64_t col = tile.col * kTileCols;
-            if constexpr (operation == BitOperation::count) {
-                store_counts<kTileCols / 8>(args.c, tile.block, row, col, d);
-            } else {
-                const uint4 bits = pack_16x256<operation>(d);
-                const int q = lane % 4;
-                store_bits<operation>(args.c, tile.block, row + lane / 4 + 8 * (q % 2), col + 128 * (q / 2), bits);
-            }
+            store<operation>(args.c, tile.block,
+                             tile.row * Shape::cluster_rows + rank_row + consumer * kGroupRows + warp * 16,
+                             tile.col * Shape::cluster_cols + rank_col, d);
         }
     }
     if constexpr (cluster > 1) {
@@ -163,18 +212,18 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
 
 #else
 
-template <BitOperation operation, int cluster>
+template <BitOperation operation, class Shape>
 __device__ __forceinline__ void run(const CUtensorMap&, const CUtensorMap&, const Arguments&) {
     __trap();  // the host asks for this kernel on chips of compute capability 9.0 only
 }
 
 #endif
 
-template <BitOperation operation, int cluster>
-__global__ void __cluster_dims__(cluster, 1, 1) __launch_bounds__(kThreads, 1)
+template <BitOperation operation, class Shape>
+__global__ void __launch_bounds__(kThreads, 1)
     multiply(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
              const __grid_constant__ Arguments args) {
-    run<operation, cluster>(map_a, map_b, args);
+    run<operation, Shape>(map_a, map_b, args);
 }
 
 using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
@@ -206,72 +255,98 @@ cudaError_t describe(EncodeTiled encode, const BitBlocks& blocks, std::int64_t r
     return status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+/// A launch of so many clusters. The attribute lies beside the configuration that points to it.
+template <class Shape>
+struct LaunchShape {
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config{};
+
+    LaunchShape(std::int64_t clusters, cudaStream_t stream) {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {Shape::cluster, 1, 1};
+        config.gridDim = dim3(static_cast<unsigned>(Shape::cluster * clusters));
+        config.blockDim = dim3(kThreads);
+        config.dynamicSmemBytes = Shape::shared_bytes;
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+    }
+    LaunchShape(const LaunchShape&) = delete;
+    LaunchShape& operator=(const LaunchShape&) = delete;
+};
+
 /// How many clusters of a kernel a device can run at a time; asked once.
-template <BitOperation operation, int cluster>
+template <BitOperation operation, class Shape>
 cudaError_t resident_clusters(int device, int& count) {
     constexpr int kMostDevices = 64;
     static std::atomic<int> known[kMostDevices];
     if (device < kMostDevices && (count = known[device].load()) > 0) {
         return cudaSuccess;
     }
-    if (const cudaError_t status = cudaFuncSetAttribute(multiply<operation, cluster>,
-                                                        cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+    if (const cudaError_t status = cudaFuncSetAttribute(
+            multiply<operation, Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::shared_bytes);
         status != cudaSuccess) {
         return status;
     }
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(cluster);
-    config.blockDim = dim3(kThreads);
-    config.dynamicSmemBytes = kSharedBytes;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {cluster, 1, 1};
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    const cudaError_t status = cudaOccupancyMaxActiveClusters(&count, multiply<operation, cluster>, &config);
+    LaunchShape<Shape> shape(1, nullptr);
+    const cudaError_t status = cudaOccupancyMaxActiveClusters(&count, multiply<operation, Shape>, &shape.config);
     if (status == cudaSuccess && device < kMostDevices) {
         known[device].store(count);
     }
     return status == cudaSuccess && count <= 0 ? cudaErrorInvalidConfiguration : status;
 }
 
-template <BitOperation operation, int cluster>
+template <class Shape>
+std::int64_t tile_count(const BitLeafLaunch& launch) {
+    return launch.batch * ((launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows) *
+           ((launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols);
+}
+
+template <BitOperation operation, class Shape>
 DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t stream) {
     int device = 0, clusters = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess) {
-        status = resident_clusters<operation, cluster>(device, clusters);
+        status = resident_clusters<operation, Shape>(device, clusters);
     }
     CUtensorMap map_a, map_b;
     if (status == cudaSuccess) {
-        status = describe(encode, launch.a, launch.m, launch.k, launch.batch, kTileRows, map_a);
+        status = describe(encode, launch.a, launch.m, launch.k, launch.batch, Shape::fetched_rows, map_a);
     }
     if (status == cudaSuccess) {
-        status = describe(encode, launch.b, launch.n, launch.k, launch.batch, kTileCols / cluster, map_b);
+        status = describe(encode, launch.b, launch.n, launch.k, launch.batch, Shape::fetched_cols, map_b);
     }
     if (status != cudaSuccess) {
         return status;
     }
     Arguments args{};
     args.c = leaf_result(launch);
-    args.tile_rows = (launch.m + cluster * kTileRows - 1) / (cluster * kTileRows);
-    args.tile_cols = (launch.n + kTileCols - 1) / kTileCols;
-    args.tiles = launch.batch * args.tile_rows * args.tile_cols;
-    args.raster = std::max(1, kRasterRows / cluster);
+    args.tile_rows = (launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows;
+    args.tile_cols = (launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols;
+    args.tiles = tile_count<Shape>(launch);
+    args.raster = kRasterRows / Shape::cluster_rows;
     args.steps = static_cast<int>((launch.k + 8 * kStepBytes - 1) / (8 * kStepBytes));
-    const auto blocks = static_cast<unsigned>(cluster * std::min<std::int64_t>(clusters, args.tiles));
-    multiply<operation, cluster><<<blocks, kThreads, kSharedBytes, stream>>>(map_a, map_b, args);
-    return cudaGetLastError();
+    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.tiles), stream);
+    return cudaLaunchKernelEx(&shape.config, multiply<operation, Shape>, map_a, map_b, args);
+}
+
+/// Large tiles are faster per bit, but the last round of them may be nearly empty.
+bool prefers_large_tiles(const BitLeafLaunch& launch) {
+    constexpr std::int64_t kClusters = 66;  // of an H100 or H200
+    constexpr double kGain = 1.12;
+    const auto rounds = [](std::int64_t tiles) { return static_cast<double>((tiles + kClusters - 1) / kClusters); };
+    const double large = rounds(tile_count<LargeTile>(launch)) * LargeTile::cluster_rows * LargeTile::cluster_cols;
+    const double small = rounds(tile_count<SmallTile>(launch)) * SmallTile::cluster_rows * SmallTile::cluster_cols;
+    return large < kGain * small;
 }
 
 template <BitOperation operation>
 DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t stream) {
-    // As many blocks share B as there are rows of tiles for.
-    if (launch.m <= kTileRows) {
-        return start<operation, 1>(launch, encode, stream);
+    if (launch.m <= FlatTile::rows) {  // nobody to share B with
+        return start<operation, FlatTile>(launch, encode, stream);
     }
-    return launch.m <= 2 * kTileRows ? start<operation, 2>(launch, encode, stream)
-                                     : start<operation, kMostSharing>(launch, encode, stream);
+    return prefers_large_tiles(launch) ? start<operation, LargeTile>(launch, encode, stream)
+                                       : start<operation, SmallTile>(launch, encode, stream);
 }
 
 }  // namespace

@@ -114,6 +114,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
         store_counts<kWarpCols / 8>(args.c, block, row + warp_row, col + warp_col, d[0]);
         store_counts<kWarpCols / 8>(args.c, block, row + warp_row + 16, col + warp_col, d[1]);
     } else {
+        // 16 rows of each: lanes 2 and 3 of four have the second 16.
         store_bits<operation>(args.c, block, row + warp_row + lane / 4 + 8 * (lane % 4), col + warp_col,
                               pack_32x128<operation>(d));
     }

@@ -17,7 +17,7 @@ struct LeafResult {
     std::int64_t row_stride, block_stride;
     std::int64_t m, n;
     bool accumulate;
-    bool wide;  // 16 bytes at a time are allowed: data, rows and blocks lie on such boundaries
+    bool wide;  // data, rows and blocks lie on 16-byte boundaries
 };
 
 inline LeafResult leaf_result(const BitLeafLaunch& launch) {
@@ -28,23 +28,23 @@ inline LeafResult leaf_result(const BitLeafLaunch& launch) {
 
 namespace detail {
 
-/// The results for 32 counts of one row of this lane as one word, count i in bit i.
-template <BitOperation operation>
+/// The results for `count` counts of one row of this lane as one word, count i in bit i.
+template <BitOperation operation, int count = 32>
 __device__ __forceinline__ std::uint32_t collect(const int* d) {
     std::uint32_t bits = 0;
 #pragma unroll
-    for (int i = 0; i < 32; ++i) {
+    for (int i = 0; i < count; ++i) {
         if constexpr (operation == BitOperation::parity) {
             // Shifts bit 0 of the count in from above: one instruction.
             bits = __funnelshift_r(bits, static_cast<std::uint32_t>(d[i / 2 * 4 + i % 2]), 1);
         } else {
             // The sign of count + 2^31 - 1 says whether the count is above zero; shifted in from below, last one first.
-            const int last = 31 - i;
+            const int last = count - 1 - i;
             const auto sign = static_cast<std::uint32_t>(d[last / 2 * 4 + last % 2]) + 0x7fffffffU;
             bits = __funnelshift_l(sign, bits, 1);
         }
     }
-    return bits;
+    return operation == BitOperation::parity ? bits >> (32 - count) : bits;
 }
 
 /// Four by four fields of two bits, transposed.
@@ -95,40 +95,50 @@ __device__ __forceinline__ uint4 pack_16x256(const int (&d)[128]) {
                           detail::collect<operation>(d + 64), detail::collect<operation>(d + 66)});
 }
 
-/// The bits of 32 rows x 128 columns, d[0] and d[1] being 16 rows each: lane 4 g + q gets row g + 8 q.
-template <BitOperation operation>
-__device__ __forceinline__ uint4 pack_32x128(const int (&d)[2][64]) {
+/// The bits of 32 rows x 128 columns, d[0] and d[1] being 16 rows each: lane 4 g + q gets row g + 8 (q % 2) of d[q /
+/// 2].
+template <BitOperation operation, int length>
+__device__ __forceinline__ uint4 pack_32x128(const int (&d)[2][length]) {
     return share_in_quad({detail::collect<operation>(d[0]), detail::collect<operation>(d[0] + 2),
                           detail::collect<operation>(d[1]), detail::collect<operation>(d[1] + 2)});
 }
 
-/// 128 columns of a row, from a multiple of 128 on.
+/// Likewise the 64 columns after those.
+template <BitOperation operation>
+__device__ __forceinline__ uint2 pack_next_32x64(const int (&d)[2][96]) {
+    const uint4 bits =
+        share_in_quad({detail::collect<operation, 16>(d[0] + 64), detail::collect<operation, 16>(d[0] + 66),
+                       detail::collect<operation, 16>(d[1] + 64), detail::collect<operation, 16>(d[1] + 66)});
+    return {bits.x, bits.y};
+}
+
+template <BitOperation operation>
+__device__ __forceinline__ void put_bits(std::uint64_t& to, std::uint32_t low, std::uint32_t high, bool accumulate) {
+    const std::uint64_t bits = std::uint64_t{low} | std::uint64_t{high} << 32;
+    to = !accumulate ? bits : operation == BitOperation::parity ? to ^ bits : to | bits;
+}
+
+/// 64 columns of a row, from a multiple of 64 on.
+template <BitOperation operation>
+__device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
+                                           const uint2& bits) {
+    if (row < c.m && col < c.n) {
+        auto* const words = static_cast<std::uint64_t*>(c.data);
+        put_bits<operation>(words[block * c.block_stride + row * c.row_stride + col / 64], bits.x, bits.y,
+                            c.accumulate);
+    }
+}
+
+/// 128 columns of a row, from a multiple of 64 on.
 template <BitOperation operation>
 __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
                                            const uint4& bits) {
-    if (row >= c.m || col >= c.n) {
-        return;
-    }
-    auto* const target = static_cast<std::uint64_t*>(c.data) + block * c.block_stride + row * c.row_stride + col / 64;
-    const auto add = [&](auto& to, auto value) {
-        to = !c.accumulate ? value : operation == BitOperation::parity ? to ^ value : to | value;
-    };
-    if (c.wide && col + 64 < c.n) {
-        auto* const wide = reinterpret_cast<uint4*>(target);
-        uint4 value = bits;
-        if (c.accumulate) {
-            value = *wide;
-            add(value.x, bits.x);
-            add(value.y, bits.y);
-            add(value.z, bits.z);
-            add(value.w, bits.w);
-        }
-        *wide = value;
-        return;
-    }
-    add(target[0], std::uint64_t{bits.x} | std::uint64_t{bits.y} << 32);
-    if (col + 64 < c.n) {
-        add(target[1], std::uint64_t{bits.z} | std::uint64_t{bits.w} << 32);
+    if (!c.wide || c.accumulate || col / 64 % 2 != 0 || col + 64 >= c.n) {
+        store_bits<operation>(c, block, row, col, uint2{bits.x, bits.y});
+        store_bits<operation>(c, block, row, col + 64, uint2{bits.z, bits.w});
+    } else if (row < c.m) {
+        auto* const words = static_cast<std::uint64_t*>(c.data);
+        *reinterpret_cast<uint4*>(words + block * c.block_stride + row * c.row_stride + col / 64) = bits;
     }
 }
 

@@ -1,25 +1,11 @@
 #include "place/devices/bit_device_check.hpp"
 
-#include <algorithm>
-
-#include "backend/cuda/device.hpp"
-#include "base/size.hpp"
 #include "base/splitmix.hpp"
-#include "bits/bit_words.hpp"
 #include "place/devices/bit_device_product.hpp"
+#include "place/devices/device_bits.hpp"
 
 namespace heptad {
 namespace {
-
-/// A matrix of bits on the device.
-struct DeviceBits {
-    cuda::DeviceMemory memory;
-    BitView view;
-
-    DeviceBits(std::int64_t rows, std::int64_t cols, int device, void* stream)
-        : memory(device, std::max<std::int64_t>(8 * rows * round_up(bits::words_of(cols), 2), 16), stream),
-          view{static_cast<std::uint64_t*>(memory.data()), rows, cols, round_up(bits::words_of(cols), 2), 0} {}
-};
 
 void multiply_plainly(cuda::BitOperation operation, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                       int device, void* stream) {

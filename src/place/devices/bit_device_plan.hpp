@@ -76,6 +76,10 @@ std::vector<int> bit_pass_levels(int parallel_levels);
 BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const BitDeviceOptions& options,
                                       const BitDeviceFacts& facts = {});
 
+/// Reads what to_string() printed, for operands on 16-byte boundaries; sizes of leaves, workspace and prediction follow
+/// from the rest. Throws Error(input).
+BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFacts& facts = {});
+
 /// One level in the standard basis, changes of basis included: [product][quarter of A, of B, of C].
 struct BitLevelTables {
     unsigned a[cuda::kBitProducts], b[cuda::kBitProducts], c[cuda::kBitProducts];  // one bit per quarter

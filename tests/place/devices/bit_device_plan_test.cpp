@@ -98,6 +98,28 @@ TEST(bit_device_plan, the_print_names_the_layers_of_p3) {
               std::string::npos);
 }
 
+TEST(bit_device_plan, the_print_parses_back_to_an_equal_plan) {
+    for (const std::int64_t n : {100, 5000, 65536}) {
+        for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
+            for (int levels = -1; levels <= (operation == BitOperation::parity ? 4 : 0); ++levels) {
+                BitDeviceOptions options;
+                options.levels = levels;
+                options.serial_levels = levels > 1 ? 1 : -1;
+                const BitDevicePlan plan = plan_for(n, operation, options);
+                const BitDevicePlan again = parse_bit_device_plan(plan.to_string());
+                EXPECT_EQ(again.to_string(), plan.to_string());
+                EXPECT_EQ(again.workspace_bytes(), plan.workspace_bytes());
+            }
+        }
+    }
+    for (const char* const text : {"", "bits", "bits gf2 1 2 3 algorithm classical",
+                                   "bits f32 1 1 1 device cuda algorithm classical d_h 0 d_s 0 "
+                                   "d_p 0 d_i 1 leaf mma",
+                                   "bits gf2 1 1 1 device cuda algorithm classical d_h 1 d_s 0 d_p 0 d_i 1 leaf mma"}) {
+        message_of(ErrorCode::input, [&] { parse_bit_device_plan(text); });
+    }
+}
+
 TEST(bit_device_plan, refusals_name_the_value_and_the_way_out) {
     BitDeviceOptions options;
     options.levels = 9;
