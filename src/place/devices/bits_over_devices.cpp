@@ -1,9 +1,12 @@
 // Products of packed bits over devices.
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
 #include "bits/bit_product.hpp"
+#include "place/devices/bit_block_plan.hpp"
 #include "place/devices/bit_blocks.hpp"
+#include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/layer_stages.hpp"
 #include "place/devices/over_devices.hpp"
@@ -15,10 +18,27 @@ namespace {
 /// Xeon with GFNI. It is the same for all cuts, so it decides only between them and the time of the host.
 constexpr double kCoreBitOperationsPerS = 1e13;
 
+/// A block that does not fit is forecast with what it would need: another cut is tried then.
+template <class MakePlan>
+BitDevicePlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
+    try {
+        return make_plan(workspace);
+    } catch (const Error& problem) {
+        if (problem.code() != ErrorCode::resource) {
+            throw;
+        }
+        return make_plan(std::numeric_limits<std::int64_t>::max());
+    }
+}
+
 SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::BitOptions& options) {
     if (list.cuda) {
-        fail(ErrorCode::usage, "packed bits are multiplied on cores, not on {}; say --device cpu or --device cpu:N",
-             list.name);
+        const BitDeviceFacts facts = bit_device_facts(list.indices.front());
+        return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t workspace) {
+            const BitDevicePlan plan = plan_within(
+                workspace, [&](std::int64_t limit) { return plan_bit_block(algebra, block, options, limit, facts); });
+            return SolveForecast{plan.predicted_s, plan.workspace_bytes(), 0, 1};
+        };
     }
     return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
         const bits::BitPlan plan = bits::make_bit_plan(algebra, block, options, 1);
@@ -101,6 +121,7 @@ void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBi
     run.product.right = {plan.type, true, true, plan.block.k, plan.block.n};
     run.product.result = {plan.type, true, true, plan.block.m, plan.block.n};
     run.product.bit_options = device_options(options);
+    run.product.options.workspace_limit_bytes = plan.workspace_bytes;
     run.product.cancel = context.hooks.cancel;
     run.pipelines = plan.pipelines;
     const bool cuda = parse_device_list(options.device).cuda;

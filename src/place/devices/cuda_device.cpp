@@ -2,6 +2,8 @@
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "place/devices/bit_block_plan.hpp"
+#include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_product.hpp"
 
 namespace heptad {
@@ -79,6 +81,23 @@ public:
     }
 };
 
+class PackedCudaLane final : public CudaLane {
+public:
+    PackedCudaLane(const SubProduct& product, int device, const BitDevicePlan& plan,
+                   std::shared_ptr<SharedWorkspace> workspace)
+        : CudaLane(product, device, std::move(workspace)), plan_(plan) {}
+
+    void solve(double /*alpha*/, double beta) override {
+        multiply_bits_on_device(plan_, product().left.bits(left()), product().right.bits(right()),
+                                product().result.bits(result()), beta != 0, device(), stream().handle(),
+                                workspace().memory.data());
+        stream().synchronize();
+    }
+
+private:
+    BitDevicePlan plan_;
+};
+
 }  // namespace
 
 CudaDevice::CudaDevice(int index) : index_(index) {
@@ -92,16 +111,22 @@ std::string CudaDevice::name() const {
 std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     const cuda::DeviceScope scope(index_);
     if (product.left.packed) {
-        fail(ErrorCode::usage, "packed bits are multiplied on cores, not on {}; say --device cpu or --device cpu:N",
-             name());
+        const BitDevicePlan plan =
+            plan_bit_block(product.left.type, {product.left.rows, product.left.cols, product.right.cols},
+                           product.bit_options, product.options.workspace_limit_bytes, bit_device_facts(index_));
+        return std::make_unique<PackedCudaLane>(product, index_, plan, workspace_of(plan.workspace_bytes()));
     }
     SubProduct here = product;
     here.options.device = name();
+    return std::make_unique<DenseCudaLane>(here, index_, workspace_of(here.options.workspace_limit_bytes));
+}
+
+std::shared_ptr<SharedWorkspace> CudaDevice::workspace_of(std::int64_t bytes) {
     std::shared_ptr<SharedWorkspace> workspace = workspace_.lock();
-    if (!workspace || workspace->bytes < here.options.workspace_limit_bytes) {
-        workspace_ = workspace = std::make_shared<SharedWorkspace>(index_, here.options.workspace_limit_bytes);
+    if (!workspace || workspace->bytes < bytes) {
+        workspace_ = workspace = std::make_shared<SharedWorkspace>(index_, bytes);
     }
-    return std::make_unique<DenseCudaLane>(here, index_, std::move(workspace));
+    return workspace;
 }
 
 HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {

@@ -14,12 +14,14 @@ public:
     /// Throws Error(resource) unless that device can be used.
     explicit CudaDevice(int index);
     std::string name() const override;
-    /// Dense types; packed bits are refused with Error(usage).
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
     /// Page-locked.
     HostBuffer host_buffer(std::int64_t bytes) override;
 
 private:
+    /// One that is large enough, for all lanes.
+    std::shared_ptr<SharedWorkspace> workspace_of(std::int64_t bytes);
+
     int index_;
     std::weak_ptr<SharedWorkspace> workspace_;  // kept by the lanes
 };

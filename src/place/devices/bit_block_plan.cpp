@@ -1,0 +1,18 @@
+#include "place/devices/bit_block_plan.hpp"
+
+namespace heptad {
+
+BitDevicePlan plan_bit_block(Type algebra, const ProblemSize& block, const bits::BitOptions& options,
+                             std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts) {
+    BitDeviceProblem problem;
+    problem.operation = algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
+    problem.size = block;
+    BitDeviceOptions wishes;
+    wishes.algorithm = options.algorithm;
+    wishes.levels = options.levels;
+    wishes.leaf = options.leaf;
+    wishes.workspace_limit_bytes = workspace_limit_bytes;
+    return plan_bit_device_product(problem, wishes, facts);
+}
+
+}  // namespace heptad

@@ -1,0 +1,15 @@
+// The product of blocks of packed bits that an NVIDIA device is asked for by the pipelines, in the words of their
+// options.
+#pragma once
+
+#include <heptad/bits.hpp>
+
+#include "place/devices/bit_device_plan.hpp"
+
+namespace heptad {
+
+/// Blocks lie in rows of whole lines. Throws like plan_bit_device_product().
+BitDevicePlan plan_bit_block(Type algebra, const ProblemSize& block, const bits::BitOptions& options,
+                             std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts);
+
+}  // namespace heptad
