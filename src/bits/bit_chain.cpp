@@ -27,7 +27,8 @@ public:
     Packed right(const ConstBitView& view) const { return packed(plan_.right(), view); }
     Packed times(const Packed& left, const Packed& right) const {
         Packed result(plan_.result());
-        multiply_packed(plan_, left.words.data(), right.words.data(), result.words.data(), meter_);
+        const WordBuffer scratch(plan_.scratch_words());
+        multiply_packed(plan_, left.words.data(), right.words.data(), result.words.data(), scratch.data(), meter_);
         return result;
     }
     /// A result as an operand of this plan.

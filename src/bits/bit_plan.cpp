@@ -21,13 +21,11 @@ LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
     return {padded(size.m, kGroupRows), padded(size.k, 64), padded(size.n, leaf.layout->column_unit())};
 }
 
-/// Leaves below this pay their overhead (tables, packing of sums) badly.
-constexpr std::int64_t kSmallestLeaf = 512;
 int best_levels(const ProblemSize& size, const Leaf& leaf, const LevelProgram& program) {
     int best = 0;
     for (int levels = 1; levels <= kMostLevels; ++levels) {
         const LeafShape shape = leaf_shape(size, leaf, levels);
-        if (std::min({size.m, size.k, size.n}) >> levels < kSmallestLeaf) {
+        if (std::min({size.m, size.k, size.n}) >> levels < leaf.smallest) {
             break;
         }
         // A level that is predicted to be as good as none is none.
@@ -67,8 +65,7 @@ double BitPlan::work() const {
 }
 
 std::int64_t BitPlan::workspace_bytes() const {
-    const std::int64_t scratch = levels > 0 ? scratch_words(job(nullptr)) : 0;
-    return 8 * (left().words() + right().words() + result().words() + scratch);
+    return 8 * (left().words() + right().words() + result().words() + scratch_words());
 }
 
 std::string BitPlan::to_string() const {
