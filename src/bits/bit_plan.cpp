@@ -159,7 +159,8 @@ ChainPlan packed_chain(Type algebra, const std::vector<std::int64_t>& sizes, Bit
         // Every size is rows of one operand and columns of another.
         const std::int64_t unit = std::max<std::int64_t>(64, plan.leaf->layout->column_unit());
         plan.shape = {round_up(plan.shape.m, unit), round_up(plan.shape.k, unit), round_up(plan.shape.n, unit)};
-        // From the second on the left operand is a result that is packed anew; leaving the packed layout comes last.
+        // From the second on the left operand, and in a power the right one, is a result that is packed anew; leaving
+        // the packed layout comes last.
         plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
                            (i + 1 == chain.plans.size() ? packing_s(plan, plan.result()) : 0);
         chain.predicted_s += plan.predicted_s;

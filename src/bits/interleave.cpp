@@ -161,20 +161,27 @@ void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* p
 }
 
 void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64_t* from,
-            std::span<const Change> out_of, const PackedShape& to_shape, std::uint64_t* to,
-            std::span<const Change> into, ThreadPool& pool) {
+            std::span<const Change> out_of, std::span<const PackedTarget> targets, std::span<const Change> into,
+            ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * from_shape.levels);
     for_each_line_of_tiles(layout, from_shape, pool, [&](std::span<const Tile> tiles) {
         for (const Tile& tile : tiles) {
             change_tiles(from_shape, tile.range, out_of, from);
+            const auto range_in = [&](const PackedTarget& target) {
+                return layout.range(target.shape.role, target.shape.rows, target.shape.cols, tile.group, tile.number);
+            };
             std::uint64_t rows[kGroupRows * kMostTileWords];
-            const TileRange target = layout.range(to_shape.role, to_shape.rows, to_shape.cols, tile.group, tile.number);
             for (std::int64_t q = 0; q < blocks; ++q) {
                 layout.unpack(from_shape.role, tile.range, tile.width, from + q * from_shape.block_words(), rows,
                               tile.width);
-                layout.pack(to_shape.role, target, tile.width, rows, tile.width, to + q * to_shape.block_words());
+                for (const PackedTarget& target : targets) {
+                    layout.pack(target.shape.role, range_in(target), tile.width, rows, tile.width,
+                                target.words + q * target.shape.block_words());
+                }
             }
-            change_tiles(to_shape, target, into, to);
+            for (const PackedTarget& target : targets) {
+                change_tiles(target.shape, range_in(target), into, target.words);
+            }
         }
     });
 }

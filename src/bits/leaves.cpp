@@ -40,7 +40,7 @@ std::vector<Leaf> find_leaves() {
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
     static const BlockLayout gfni_blocks(pack_gfni, unpack_gfni);
     if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
-        found.push_back({"gfni", &gfni_blocks, multiply_gfni, nullptr, multiply_gfni_fused, 2, 2500, 15000, 1024, 8});
+        found.push_back({"gfni", &gfni_blocks, multiply_gfni, nullptr, multiply_gfni_fused, 2, 4000, 20000, 1024, 8});
     }
     if (avx512) {
         found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean, nullptr, 0,
