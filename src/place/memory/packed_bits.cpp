@@ -212,9 +212,9 @@ RunReport multiply_packed_bits(const ProductPlan& plan, double alpha, const Cons
     const BitView bits_a = bits_at(memory, plan.m, plan.k), bits_b = bits_at(memory, plan.k, plan.n);
     const BitView bits_c = bits_at(memory, plan.m, plan.n);
     ThreadPool& pool = shared_pool(plan.threads);
-    pack_bytes(a, bits_a, pool);
-    pack_bytes(b, bits_b, pool);
-    if (is_one(alpha, plan.type)) {
+    if (is_one(alpha, plan.type)) {  // otherwise A and B are not read
+        pack_bytes(a, bits_a, pool);
+        pack_bytes(b, bits_b, pool);
         bits::multiply_bits(inside, bits_a, bits_b, bits_c, false, {hooks.cancel, hooks.progress}, memory);
     } else {
         std::fill_n(bits_c.words, bits_c.rows * bits_c.stride, 0);

@@ -3,6 +3,7 @@
 #include "place/memory/packed_bits.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <random>
@@ -61,6 +62,19 @@ TEST(packed_bits, bytes_other_than_zero_and_one_mean_what_the_type_says) {
     b[4] = 64;
     EXPECT_EQ(multiply(Type::boolean, 1), 1);
     EXPECT_EQ(multiply(Type::boolean, 0), 0);
+}
+
+TEST(packed_bits, alpha_zero_reads_neither_a_nor_b) {
+    constexpr std::size_t bytes = 1 << 16;
+    void* forbidden = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(forbidden, MAP_FAILED);
+    for (const double alpha : {0.0, 2.0}) {
+        std::vector<std::uint8_t> c(200 * 200, 1);
+        multiply_in_memory(alpha, {forbidden, Type::gf2, 200, 100, 100, 1}, {forbidden, Type::gf2, 100, 200, 200, 1}, 1,
+                           {c.data(), Type::gf2, 200, 200, 200, 1}, with_leaf("packed"), {});
+        EXPECT_EQ(c, std::vector<std::uint8_t>(200 * 200, 1));
+    }
+    munmap(forbidden, bytes);
 }
 
 TEST(packed_bits, large_products_are_packed_and_small_or_forced_ones_are_not) {
