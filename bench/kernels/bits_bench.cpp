@@ -2,7 +2,7 @@
 // nanoseconds per 64 bytes: the leaves alone, the sums of the levels, packing with its change of basis, and whole
 // products by number of levels.
 //
-//   bits_bench [leaf|boolean|sums|pack|product] [threads] [sizes...]
+//   bits_bench [leaf|boolean|sums|pack|product|power] [threads] [sizes...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "bits/bit_product.hpp"
+#include "bits/bit_chain.hpp"
 #include "bits/word_buffer.hpp"
 #include "bits/word_sums.hpp"
 
@@ -152,7 +152,7 @@ void print_products(int threads, const std::vector<std::int64_t>& sizes) {
         BitMatrix c(n, n);
         const int chosen = make_bit_plan(Type::gf2, {n, n, n}, {}, threads).levels;
         for (int levels = 0; n >> levels >= 512; ++levels) {
-            if (n >> levels > 4096) {
+            if (n >> levels > 4096 || std::abs(levels - chosen) > 1) {
                 continue;
             }
             const BitPlan plan = make_bit_plan(Type::gf2, {n, n, n}, {"self-inverse", levels, "auto"}, threads);
@@ -163,13 +163,14 @@ void print_products(int threads, const std::vector<std::int64_t>& sizes) {
                 fmt::print("{}", c == expected ? "" : "WRONG: ");
             }
             const double whole_s = best_s([&] { multiply_bits(plan, a, b, c.view(), false, {}); });
-            WordBuffer packed(plan.left().words() + plan.right().words() + plan.result().words());
+            WordBuffer packed(plan.workspace_bytes() / 8);
             fill(packed, plan.left().words() + plan.right().words());
             std::uint64_t* right = packed.data() + plan.left().words();
+            std::uint64_t* result = right + plan.right().words();
             const BitHooks none;
             WorkMeter meter(none, plan.work());
-            const double inner_s =
-                best_s([&] { multiply_packed(plan, packed.data(), right, right + plan.right().words(), meter); });
+            const double inner_s = best_s(
+                [&] { multiply_packed(plan, packed.data(), right, result, result + plan.result().words(), meter); });
             fmt::print(
                 "product n = {}, {} threads, {} levels{}: {:.3f} ms = {:.2f} Tbit-op/s, of that packing {:.3f} ms; "
                 "predicted {:.3f} "
@@ -177,6 +178,29 @@ void print_products(int threads, const std::vector<std::int64_t>& sizes) {
                 n, threads, levels, levels == chosen ? " (chosen)" : "", 1e3 * whole_s, rate({n, n, n}, whole_s),
                 1e3 * (whole_s - inner_s), 1e3 * plan.predicted_s);
         }
+    }
+}
+
+/// A^8 as a chain and as three products.
+void print_powers(int threads, const std::vector<std::int64_t>& sizes) {
+    for (const std::int64_t n : sizes) {
+        const BitMatrix a = BitMatrix::random(n, n, 1);
+        BitMatrix power, square(n, n), fourth(n, n), eighth(n, n);
+        const BitContext context{threads};
+        double chain_s = 1e9, apart_s = 1e9;
+        for (int round = 0; round < 3; ++round) {  // in turns, so that both see the same machine
+            chain_s = std::min(chain_s, best_s([&] { power = raise(Type::gf2, a, 8, {}, context); }));
+            apart_s = std::min(apart_s, best_s([&] {
+                                   multiply_bits(Type::gf2, a, a, square.view(), false, {}, context);
+                                   multiply_bits(Type::gf2, square, square, fourth.view(), false, {}, context);
+                                   multiply_bits(Type::gf2, fourth, fourth, eighth.view(), false, {}, context);
+                               }));
+        }
+        const ChainPlan chain = make_chain_plan(Type::gf2, {n, n, n, n, n}, {}, threads);
+        fmt::print("{}A^8, n = {}, {} threads, {} {}: {:.3f} ms, three products {:.3f} ms; predicted {:.3f} ms\n",
+                   power == eighth ? "" : "WRONG: ", n, threads, chain.packed ? "packed" : "apart",
+                   chain.plans[0].program == nullptr ? "classical" : chain.plans[0].program->name, 1e3 * chain_s,
+                   1e3 * apart_s, 1e3 * chain.predicted_s);
     }
 }
 
@@ -207,6 +231,9 @@ int main(int count, char** words) {
     }
     if (what == "product" || what == "all") {
         heptad::bits::print_products(threads, sizes);
+    }
+    if (what == "power" || what == "all") {
+        heptad::bits::print_powers(threads, sizes);
     }
     return 0;
 }

@@ -123,8 +123,8 @@ HEPTAD_API BitMatrix product(Type algebra, const ConstBitView& a, const ConstBit
                              const Context& context = {});
 
 /// first * second * ... over GF(2) or for booleans, from the left. Between two products nothing leaves the packed
-/// layout, nor the chaining basis ("auto" means it here; "winograd" and "classical" chain as well). Options as for
-/// multiply().
+/// layout where that is predicted to be faster, nor the basis if that chains ("chaining", "winograd", "classical";
+/// "auto" takes what is predicted to be the fastest). Options as for multiply().
 HEPTAD_API BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors,
                                    const BitOptions& options = {}, const Context& context = {});
 /// a^exponent of a square matrix by squaring, in the same manner; a^0 is the identity.

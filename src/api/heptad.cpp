@@ -5,7 +5,7 @@
 #include "place/devices/device_product.hpp"
 #include "place/devices/over_devices.hpp"
 #include "place/memory/batch.hpp"
-#include "plan/planner.hpp"
+#include "place/memory/packed_bits.hpp"
 
 namespace heptad {
 
@@ -91,7 +91,7 @@ const Plan::Impl& Plan::impl() const {
 
 Plan Plan::parse(const std::string& text) {
     auto impl = std::make_unique<Impl>(Impl{parse_plan(text)});
-    check_plan(impl->plan);
+    check_plan_in_memory(impl->plan);
     return Plan(std::move(impl));
 }
 std::string Plan::to_string() const {

@@ -1,6 +1,8 @@
 #include "bits/bit_chain.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,52 +15,42 @@ namespace {
 struct Packed {
     PackedShape shape;
     WordBuffer words;
-    bool standard = false;  // a result that is in the standard basis by now
 
     explicit Packed(const PackedShape& s) : shape(s), words(s.words()) {}
+    PackedTarget target() { return {shape, words.data()}; }
 };
 
-/// The steps of a chain, on packed matrices.
+/// The steps of a chain, on packed matrices that the caller keeps: fresh memory costs more than what is done in it.
 class PackedSteps {
 public:
-    PackedSteps(const BitPlan& plan, WorkMeter& meter) : plan_(plan), pool_(shared_pool(plan.threads)), meter_(meter) {}
+    PackedSteps(const BitPlan& plan, WorkMeter& meter)
+        : plan_(plan), pool_(shared_pool(plan.threads)), meter_(meter), scratch_(plan.scratch_words()) {}
 
-    Packed left(const ConstBitView& view) const { return packed(plan_.left(), view); }
-    Packed right(const ConstBitView& view) const { return packed(plan_.right(), view); }
-    Packed times(const Packed& left, const Packed& right) const {
-        Packed result(plan_.result());
-        multiply_packed(plan_, left.words.data(), right.words.data(), result.words.data(), meter_);
-        return result;
+    void pack(const ConstBitView& view, Packed& to) const {
+        bits::pack(*plan_.leaf->layout, to.shape, view, plan_.into(), to.words.data(), pool_);
     }
-    /// A result as an operand of this plan.
-    Packed left(Packed& result) const { return in_role(plan_.left(), result); }
-    Packed right(Packed& result) const { return in_role(plan_.right(), result); }
-    BitMatrix unpacked(const Packed& result) const {
+    void multiply(const Packed& left, const Packed& right, Packed& result) const {
+        multiply_packed(plan_, left.words.data(), right.words.data(), result.words.data(), scratch_.data(), meter_);
+    }
+    /// A result becomes operands of this plan; it is lost.
+    void repack(Packed& result, std::span<const PackedTarget> operands) const {
+        const bool stays = plan_.program == nullptr || plan_.program->chains;
+        const auto none = std::span<const Change>();
+        bits::repack(*plan_.leaf->layout, result.shape, result.words.data(), stays ? none : plan_.out_of(), operands,
+                     stays ? none : plan_.into(), pool_);
+    }
+    BitMatrix unpacked(Packed& result) const {
         BitMatrix matrix(plan_.size.m, plan_.size.n);
-        const auto change = result.standard ? std::span<const Change>() : plan_.out_of();
-        unpack(*plan_.leaf->layout, result.shape, result.words.data(), change, matrix.view(), Store::assign, pool_);
+        unpack(*plan_.leaf->layout, result.shape, result.words.data(), plan_.out_of(), matrix.view(), Store::assign,
+               pool_);
         return matrix;
     }
 
 private:
-    Packed packed(const PackedShape& shape, const ConstBitView& view) const {
-        Packed result(shape);
-        pack(*plan_.leaf->layout, shape, view, plan_.into(), result.words.data(), pool_);
-        return result;
-    }
-    Packed in_role(const PackedShape& shape, Packed& from) const {
-        Packed operand(shape);
-        const bool stays = plan_.program == nullptr || plan_.program->chains;
-        const auto none = std::span<const Change>();
-        repack(*plan_.leaf->layout, from.shape, from.words.data(), stays || from.standard ? none : plan_.out_of(),
-               shape, operand.words.data(), stays ? none : plan_.into(), pool_);
-        from.standard = !stays;
-        return operand;
-    }
-
     const BitPlan& plan_;
     ThreadPool& pool_;
     WorkMeter& meter_;
+    WordBuffer scratch_;
 };
 
 double total_work(const std::vector<BitPlan>& plans) {
@@ -82,14 +74,19 @@ BitHooks part_of(const BitHooks& whole, double done, double share) {
 BitMatrix chain_packed(const std::vector<BitPlan>& plans, const std::vector<ConstBitView>& factors,
                        const BitHooks& hooks) {
     WorkMeter meter(hooks, total_work(plans));
-    Packed left = PackedSteps(plans[0], meter).left(factors[0]);
+    Packed left(plans[0].left());
+    PackedSteps(plans[0], meter).pack(factors[0], left);
     for (std::size_t i = 0;; ++i) {
         const PackedSteps steps(plans[i], meter);
-        Packed result = steps.times(left, steps.right(factors[i + 1]));
+        Packed right(plans[i].right()), result(plans[i].result());
+        steps.pack(factors[i + 1], right);
+        steps.multiply(left, right, result);
         if (i + 1 == plans.size()) {
             return steps.unpacked(result);
         }
-        left = PackedSteps(plans[i + 1], meter).left(result);
+        left = Packed(plans[i + 1].left());
+        const PackedTarget next = left.target();
+        PackedSteps(plans[i + 1], meter).repack(result, {&next, 1});
     }
 }
 
@@ -124,11 +121,20 @@ BitMatrix raise_packed(const BitPlan& plan, const ConstBitView& a, const std::ve
                        const BitHooks& hooks) {
     WorkMeter meter(hooks, plan.work() * static_cast<double>(squares.size()));
     const PackedSteps steps(plan, meter);
-    const Packed factor = steps.right(a);
-    Packed result = steps.times(steps.left(a), factor);
-    for (std::size_t i = 1; i < squares.size(); ++i) {
-        const Packed left = steps.left(result);
-        result = squares[i] ? steps.times(left, steps.right(result)) : steps.times(left, factor);
+    Packed left(plan.left()), right(plan.right()), result(plan.result());
+    steps.pack(a, left);
+    steps.pack(a, right);
+    std::optional<Packed> factor;
+    if (std::find(squares.begin(), squares.end(), false) != squares.end()) {
+        factor.emplace(plan.right());
+        std::copy_n(right.words.data(), right.shape.words(), factor->words.data());
+    }
+    const PackedTarget operands[] = {left.target(), right.target()};
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+        if (i > 0) {
+            steps.repack(result, {operands, squares[i] ? std::size_t{2} : std::size_t{1}});
+        }
+        steps.multiply(left, squares[i] ? right : *factor, result);
     }
     return steps.unpacked(result);
 }

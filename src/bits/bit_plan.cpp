@@ -21,13 +21,11 @@ LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
     return {padded(size.m, kGroupRows), padded(size.k, 64), padded(size.n, leaf.layout->column_unit())};
 }
 
-/// Leaves below this pay their overhead (tables, packing of sums) badly.
-constexpr std::int64_t kSmallestLeaf = 512;
 int best_levels(const ProblemSize& size, const Leaf& leaf, const LevelProgram& program) {
     int best = 0;
     for (int levels = 1; levels <= kMostLevels; ++levels) {
         const LeafShape shape = leaf_shape(size, leaf, levels);
-        if (std::min({size.m, size.k, size.n}) >> levels < kSmallestLeaf) {
+        if (std::min({size.m, size.k, size.n}) >> levels < leaf.smallest) {
             break;
         }
         // A level that is predicted to be as good as none is none.
@@ -67,8 +65,7 @@ double BitPlan::work() const {
 }
 
 std::int64_t BitPlan::workspace_bytes() const {
-    const std::int64_t scratch = levels > 0 ? scratch_words(job(nullptr)) : 0;
-    return 8 * (left().words() + right().words() + result().words() + scratch);
+    return 8 * (left().words() + right().words() + result().words() + scratch_words());
 }
 
 std::string BitPlan::to_string() const {
@@ -162,7 +159,8 @@ ChainPlan packed_chain(Type algebra, const std::vector<std::int64_t>& sizes, Bit
         // Every size is rows of one operand and columns of another.
         const std::int64_t unit = std::max<std::int64_t>(64, plan.leaf->layout->column_unit());
         plan.shape = {round_up(plan.shape.m, unit), round_up(plan.shape.k, unit), round_up(plan.shape.n, unit)};
-        // From the second on the left operand is a result that is packed anew; leaving the packed layout comes last.
+        // From the second on the left operand, and in a power the right one, is a result that is packed anew; leaving
+        // the packed layout comes last.
         plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
                            (i + 1 == chain.plans.size() ? packing_s(plan, plan.result()) : 0);
         chain.predicted_s += plan.predicted_s;

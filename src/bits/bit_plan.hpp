@@ -31,6 +31,8 @@ struct BitPlan {
     LevelJob job(WorkMeter* meter) const { return {program, leaf, shape, levels, task_levels, threads, meter}; }
     /// What the meter of this product counts up to.
     double work() const;
+    /// Words beside the packed operands.
+    std::int64_t scratch_words() const { return levels > 0 ? bits::scratch_words(job(nullptr)) : 0; }
     /// Bytes of packed operands and scratch memory.
     std::int64_t workspace_bytes() const;
     std::string to_string() const;

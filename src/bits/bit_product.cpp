@@ -98,14 +98,12 @@ void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBi
 }
 
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
-                     WorkMeter& meter) {
+                     std::uint64_t* scratch, WorkMeter& meter) {
     if (plan.levels == 0) {
         multiply_in_parts(plan, left, right, result, meter);
-        return;
+    } else {
+        run_levels(plan.job(&meter), left, right, result, false, scratch);
     }
-    const LevelJob job = plan.job(&meter);
-    const WordBuffer scratch(scratch_words(job));
-    run_levels(job, left, right, result, false, scratch.data());
 }
 
 void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
@@ -117,7 +115,7 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
 }
 
 void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                   const BitHooks& hooks) {
+                   const BitHooks& hooks, std::uint64_t* memory) {
     require_product(a, b, c);
     if (plan.size.m != a.rows || plan.size.k != a.cols || plan.size.n != b.cols) {
         fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.size.m,
@@ -127,20 +125,23 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
         return;
     }
     ThreadPool& pool = shared_pool(plan.threads);
-    if (plan.algebra == Type::boolean && has_few_ones(a)) {
+    if (plan.algebra == Type::boolean && memory == nullptr && has_few_ones(a)) {
         multiply_boolean_rows(a, b, c, accumulate, pool, hooks);
         return;
     }
     const PackedShape left = plan.left(), right = plan.right(), result = plan.result();
-    const WordBuffer words(left.words() + right.words() + result.words());
-    std::uint64_t* packed_a = words.data();
+    WordBuffer own;
+    if (memory == nullptr) {
+        own = WordBuffer(plan.workspace_bytes() / 8);
+    }
+    std::uint64_t* packed_a = memory == nullptr ? own.data() : memory;
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
     const LeafLayout& layout = *plan.leaf->layout;
     pack(layout, left, a, plan.into(), packed_a, pool);
     pack(layout, right, b, plan.into(), packed_b, pool);
     WorkMeter meter(hooks, plan.work());
-    multiply_packed(plan, packed_a, packed_b, packed_c, meter);
+    multiply_packed(plan, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
     const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
     unpack(layout, result, packed_c, plan.out_of(), c, accumulate ? adding : Store::assign, pool);
 }

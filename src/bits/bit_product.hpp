@@ -15,13 +15,14 @@ struct BitContext {
 void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                    const BitOptions& options, const BitContext& context);
 
-/// The same, as a plan says. Throws Error(usage) if it is for other sizes.
+/// The same, as a plan says. Throws Error(usage) if it is for other sizes. `memory`: plan.workspace_bytes(), aligned to
+/// 64 bytes; then nothing else is allocated, and a sparse Boolean product goes the way of the others. Null: our own.
 void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                   const BitHooks& hooks);
+                   const BitHooks& hooks, std::uint64_t* memory = nullptr);
 
-/// A product of packed operands, as the plan says: result = left * right.
+/// A product of packed operands, as the plan says: result = left * right. `scratch`: plan.scratch_words().
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
-                     WorkMeter& meter);
+                     std::uint64_t* scratch, WorkMeter& meter);
 
 /// Throws Error(input) if a view cannot be, such as one whose rows overlap.
 void require_view(const ConstBitView& view, const char* name);

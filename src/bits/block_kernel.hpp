@@ -10,30 +10,63 @@
 #include <span>
 
 #include "bits/block_layout.hpp"
-#include "bits/side_work.hpp"
 
 namespace heptad::bits {
 
 /// Depth in blocks after which a panel of B (32 blocks wide) no longer fits in the L1 cache.
 inline constexpr std::int64_t kDepthBlocks = 128;
 
-/// One tile: 4 x 8 W blocks. `depth` is even; `side` may be null.
+/// Words of a tile, and of any piece of memory that is called into the cache while a tile is made.
+inline constexpr std::int64_t kPieceWords = std::int64_t{kPanelBlockRows} * kPanelWords * 8;
+inline constexpr std::int64_t kPieceLines = kPieceWords / 8;
+
+/// Pieces of memory that are wanted soon. Memory is idle while a tile is made, and the tile's instructions leave room
+/// to ask it. (There is no room for the sums themselves: their instructions take the port of the block products.)
+class Ahead {
+public:
+    /// Into the L1 cache, to be changed next.
+    void add_near(const std::uint64_t* piece) { near_[near_count_++] = piece; }
+    /// `pieces` of each source, into the L2 cache.
+    void add(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
+        for (const std::uint64_t* source : from) {
+            for (std::int64_t i = 0; i < pieces; ++i) {
+                far_[far_count_++] = source + offset + i * kPieceWords;
+            }
+        }
+    }
+    /// One line of every piece; a tile asks for all kPieceLines of them.
+    void ask_for_line(std::int64_t line) const {
+        for (std::size_t i = 0; i < near_count_; ++i) {
+            __builtin_prefetch(near_[i] + line * 8, 1, 3);
+        }
+        for (std::size_t i = 0; i < far_count_; ++i) {
+            __builtin_prefetch(far_[i] + line * 8, 0, 2);
+        }
+    }
+
+private:
+    // Of each term of B one piece, of A the rows of a group.
+    static constexpr std::size_t kMostFar =
+        kMostFused * (1 + static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords);
+    const std::uint64_t* near_[kMostFused];
+    const std::uint64_t* far_[kMostFar];
+    std::size_t near_count_ = 0, far_count_ = 0;
+};
+
+/// One tile: 4 x 8 W blocks. `depth` is even.
 template <class Vector, int W>
 inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth, std::uint64_t* c,
-                       bool accumulate, const SideWork<Vector>* side = nullptr) {
+                       bool accumulate, const Ahead& ahead) {
     constexpr int R = kPanelBlockRows;
-    constexpr std::int64_t steps = SideWork<Vector>::kSteps;
     typename Vector::Register sums[std::size_t{R}][std::size_t{W}];
     for (std::int64_t r = 0; r < R; ++r) {
         for (std::int64_t w = 0; w < W; ++w) {
             sums[r][w] = accumulate ? Vector::load(c + (r * W + w) * 8) : Vector::zero();
         }
     }
-    for (std::int64_t step = 0, k = 0; step < steps; ++step) {
-        if (side != nullptr) {
-            side->step(step);
-        }
-        for (const std::int64_t until = depth / 2 * (step + 1) / steps; k < until; ++k) {
+    for (std::int64_t line = 0, k = 0; line < kPieceLines; ++line) {
+        ahead.ask_for_line(line);
+        for (const std::int64_t until = depth / 2 * (line + 1) / kPieceLines; k < until; ++k) {
             typename Vector::Register first[std::size_t{W}], second[std::size_t{W}];
             for (std::int64_t w = 0; w < W; ++w) {
                 first[w] = Vector::load(b + w * 8);
@@ -59,16 +92,56 @@ inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int6
 /// The tile for a panel of `width` vectors.
 template <class Vector>
 inline void block_tile_of_width(int width, const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth,
-                                std::uint64_t* c, bool accumulate, const SideWork<Vector>* side = nullptr) {
+                                std::uint64_t* c, bool accumulate, const Ahead& ahead) {
     switch (width) {
         case 4:
-            return block_tile<Vector, 4>(a, b, depth, c, accumulate, side);
+            return block_tile<Vector, 4>(a, b, depth, c, accumulate, ahead);
         case 3:
-            return block_tile<Vector, 3>(a, b, depth, c, accumulate, side);
+            return block_tile<Vector, 3>(a, b, depth, c, accumulate, ahead);
         case 2:
-            return block_tile<Vector, 2>(a, b, depth, c, accumulate, side);
+            return block_tile<Vector, 2>(a, b, depth, c, accumulate, ahead);
         default:
-            return block_tile<Vector, 1>(a, b, depth, c, accumulate, side);
+            return block_tile<Vector, 1>(a, b, depth, c, accumulate, ahead);
+    }
+}
+
+/// to = the sum of `terms` sources, or of so many more as there are if it is 4; from `offset` on.
+template <class Vector, int terms>
+inline void sum_terms(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t words,
+                      std::uint64_t* to) {
+    // Copies, which the stores below cannot reach: the compiler keeps them in registers.
+    const std::uint64_t* source[std::size_t{terms}];
+    for (std::size_t t = 0; t < terms; ++t) {
+        source[t] = from[t] + offset;
+    }
+    for (std::int64_t i = 0; i < words; i += 8) {
+        auto sum = Vector::load(source[0] + i);
+        if constexpr (terms == 2) {
+            sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::zero());
+        } else {
+            sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
+            sum = Vector::xor3(sum, Vector::load(source[3] + i), Vector::zero());
+            for (std::size_t t = 4; t < from.size(); ++t) {
+                sum = Vector::xor3(sum, Vector::load(from[t] + offset + i), Vector::zero());
+            }
+        }
+        Vector::store(to + i, sum);
+    }
+}
+
+/// Sums have a power of two terms: one or two from each level.
+template <class Vector>
+inline void sum_words(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t words,
+                      std::uint64_t* to) {
+    from.size() == 2 ? sum_terms<Vector, 2>(from, offset, words, to) : sum_terms<Vector, 4>(from, offset, words, to);
+}
+
+/// to (+)= a tile.
+template <class Vector>
+inline void add_tile(const std::uint64_t* tile, std::int64_t words, std::uint64_t* to, bool adds) {
+    for (std::int64_t w = 0; w < words; w += 8) {
+        const auto sum = Vector::load(tile + w);
+        Vector::store(to + w, adds ? Vector::xor3(sum, Vector::load(to + w), Vector::zero()) : sum);
     }
 }
 
@@ -93,126 +166,53 @@ struct BlockPanel {
     }
 };
 
-/// One product of sums, whose parts are made beside the tiles: the next panel of B, the next rows of A, and the way of
-/// the last tile to its quarters of C.
-template <class Vector>
-class FusedBlockProduct {
-public:
-    FusedBlockProduct(const LeafShape& shape, const FusedOperands& operands)
-        : shape_(shape),
-          operands_(operands),
-          depth_(shape.k / 8),
-          groups_(shape.m / kGroupRows),
-          sums_a_(operands.a.size() > 1),
-          sums_b_(operands.b.size() > 1),
-          summed_a_(operands.scratch) {
-        std::uint64_t* panels = summed_a_ + shape.m * (shape.k / 64);
-        panels_[0] = panels;
-        panels_[1] = panels + kFusedPanelWords / 2;
-    }
-
-    void run() {
-        BlockPanel panel(shape_, 0, 0);
-        if (sums_b_) {
-            at_once(panels_[0], operands_.b, panel.offset, panel.words);
-        }
-        for (int parity = 0; panel.exists(shape_); parity = 1 - parity) {
-            const BlockPanel next = panel.next(shape_);
-            if (panel.tile == 0 && sums_a_) {
-                at_once(summed_a_ + panel.from * R, operands_.a, panel.from * R, panel.count * R);
-            }
-            for (std::int64_t group = 0; group < groups_; ++group) {
-                SideWork<Vector> side;
-                finish_tile(side);
-                prepare_panel(side, panel, next, group, panels_[1 - parity]);
-                prepare_rows(side, panel, next, group);
-                const std::int64_t rows = (group * depth_ + panel.from) * R;
-                const std::int64_t offset = group * R * (shape_.n / 8) + panel.tile * kPanelWords * kGroupRows;
-                const std::int64_t words = std::int64_t{R} * panel.width * 8;
-                for (const std::uint64_t* to : operands_.c) {
-                    side.call_near(to + offset, words);
-                }
-                tile_number_ = 1 - tile_number_;
-                block_tile_of_width<Vector>(panel.width, (sums_a_ ? summed_a_ : operands_.a[0]) + rows,
-                                            sums_b_ ? panels_[parity] : operands_.b[0] + panel.offset, panel.count,
-                                            tiles_[tile_number_], false, &side);
-                finished_ = {tiles_[tile_number_]};
-                finished_offset_ = offset;
-                finished_words_ = words;
-                finished_adds_ = panel.from > 0 ? ~0U : operands_.adds;
-            }
-            panel = next;
-        }
-        SideWork<Vector> side;
-        finish_tile(side);
-        side.all_steps();
-    }
-
-private:
-    static constexpr int R = kPanelBlockRows;
-
-    static void at_once(std::uint64_t* to, std::span<const std::uint64_t* const> from, std::int64_t offset,
-                        std::int64_t words) {
-        SideWork<Vector> side;
-        side.sum(to, from, offset, words, false, 0);
-        side.all_steps();
-    }
-
-    /// The tile before this one goes to its quarters of C.
-    void finish_tile(SideWork<Vector>& side) const {
-        for (std::size_t i = 0; finished_words_ > 0 && i < operands_.c.size(); ++i) {
-            side.sum(operands_.c[i] + finished_offset_, {&finished_, 1}, 0, finished_words_,
-                     ((finished_adds_ >> i) & 1) != 0, 0);
-        }
-    }
-
-    /// A share of the next panel of B, or of the first one of the next product.
-    void prepare_panel(SideWork<Vector>& side, const BlockPanel& panel, const BlockPanel& next, std::int64_t group,
-                       std::uint64_t* to) const {
-        const bool here = next.exists(shape_);
-        const std::int64_t all = here ? next.words : panel.words, lines = all / 8;
-        const std::int64_t first = lines * group / groups_ * 8, words = lines * (group + 1) / groups_ * 8 - first;
-        if (!here) {
-            side.call(operands_.next_b, first, words);
-        } else if (sums_b_) {
-            side.sum(to + first, operands_.b, next.offset + first, words, false, first + 2 * words <= all ? words : 0);
-        } else {
-            side.call(operands_.b, next.offset + first, words);
-        }
-    }
-
-    /// The next rows of A, or the first ones of the next product.
-    void prepare_rows(SideWork<Vector>& side, const BlockPanel& panel, const BlockPanel& next,
-                      std::int64_t group) const {
-        const std::int64_t words = panel.count * R;
-        const std::int64_t rows = ((group + 1) * depth_ + panel.from) * R;
-        if (group + 1 == groups_) {
-            if (!next.exists(shape_)) {
-                side.call(operands_.next_a, 0, words);
-            }
-        } else if (panel.tile == 0 && sums_a_) {
-            side.sum(summed_a_ + rows, operands_.a, rows, words, false, group + 2 < groups_ ? depth_ * R : 0);
-        } else if (panel.tile == 0) {
-            side.call(operands_.a, rows, words);
-        }
-    }
-
-    const LeafShape& shape_;
-    const FusedOperands& operands_;
-    std::int64_t depth_, groups_;  // in blocks, in groups of rows
-    bool sums_a_, sums_b_;
-    std::uint64_t* summed_a_;
-    std::uint64_t* panels_[2];
-    alignas(64) std::uint64_t tiles_[2][std::size_t{R} * kPanelWords * 8];
-    int tile_number_ = 0;
-    const std::uint64_t* finished_ = nullptr;
-    std::int64_t finished_offset_ = 0, finished_words_ = 0;
-    unsigned finished_adds_ = 0;
-};
-
+/// One product of sums. Those of B are made panel by panel, in the L1 cache; those of A once, on the way; a tile goes
+/// from the L1 cache to all its places in C. What comes next is called in meanwhile.
 template <class Vector>
 void block_product_fused(const LeafShape& shape, const FusedOperands& operands) {
-    FusedBlockProduct<Vector>(shape, operands).run();
+    constexpr int R = kPanelBlockRows;
+    static_assert(kFusedPanelWords >= kDepthBlocks * 8 * kPanelWords);
+    const std::int64_t depth = shape.k / 8, groups = shape.m / kGroupRows;
+    const bool sums_a = operands.a.size() > 1, sums_b = operands.b.size() > 1;
+    std::uint64_t* summed_a = operands.scratch;
+    std::uint64_t* summed_panel = operands.scratch + shape.m * (shape.k / 64);
+    alignas(64) std::uint64_t tile[std::size_t{kPieceWords}];
+    for (BlockPanel panel(shape, 0, 0); panel.exists(shape); panel = panel.next(shape)) {
+        if (sums_b) {
+            sum_words<Vector>(operands.b, panel.offset, panel.words, summed_panel);
+        }
+        const BlockPanel next = panel.next(shape);
+        const bool last = !next.exists(shape);
+        const std::span<const std::uint64_t* const> next_b = last ? operands.next_b : operands.b;
+        const std::int64_t next_offset = last ? 0 : next.offset, next_words = last ? panel.words : next.words;
+        const std::int64_t row_pieces = panel.count * R / kPieceWords;
+        for (std::int64_t group = 0; group < groups; ++group) {
+            const std::int64_t rows = (group * depth + panel.from) * R;
+            if (sums_a && panel.tile == 0) {
+                sum_words<Vector>(operands.a, rows, panel.count * R, summed_a + rows);
+            }
+            const std::int64_t offset = group * R * (shape.n / 8) + panel.tile * kPanelWords * kGroupRows;
+            Ahead ahead;
+            for (const std::uint64_t* to : operands.c) {
+                ahead.add_near(to + offset);
+            }
+            if ((group + 1) * kPieceWords <= next_words) {
+                ahead.add(next_b, next_offset + group * kPieceWords, 1);
+            }
+            if (panel.tile == 0 && group + 1 < groups) {
+                ahead.add(operands.a, rows + depth * R, row_pieces);
+            } else if (last && group + 1 == groups) {
+                ahead.add(operands.next_a, 0, row_pieces);
+            }
+            block_tile_of_width<Vector>(panel.width, (sums_a ? summed_a : operands.a[0]) + rows,
+                                        sums_b ? summed_panel : operands.b[0] + panel.offset, panel.count, tile, false,
+                                        ahead);
+            for (std::size_t i = 0; i < operands.c.size(); ++i) {
+                add_tile<Vector>(tile, std::int64_t{R} * panel.width * 8, operands.c[i] + offset,
+                                 panel.from > 0 || ((operands.adds >> i) & 1) != 0);
+            }
+        }
+    }
 }
 
 template <class Vector>
@@ -230,7 +230,7 @@ void block_product(const LeafShape& shape, const LeafPart& part, const std::uint
             for (std::int64_t group = part.first_group; group < part.last_group; ++group) {
                 const std::uint64_t* rows = a + (group * depth + from) * R;
                 std::uint64_t* out = c + group * R * columns + tile * kPanelWords * kGroupRows;
-                block_tile_of_width<Vector>(width, rows, panel, count, out, adds);
+                block_tile_of_width<Vector>(width, rows, panel, count, out, adds, {});
             }
         }
     }

@@ -1,5 +1,7 @@
 #include "bits/interleave.hpp"
 
+#include <algorithm>
+
 #include "bits/word_sums.hpp"
 
 namespace heptad::bits {
@@ -53,16 +55,75 @@ bool is_whole(const ConstBitView& view, std::int64_t row, std::int64_t word, int
     return view.offset == 0 && row + kGroupRows <= view.rows && (word + width) * kWordBits <= view.cols;
 }
 
-/// task(group, tile, range, width) for every tile of a block; groups in parallel, because two tiles of one row may
-/// share a word of the matrix.
+/// A tile of all blocks.
+struct Tile {
+    std::int64_t group, number;
+    TileRange range;
+    int width;
+};
+
+/// task(tiles) for every tile, together with those that share cache lines of the matrix with it; groups in parallel,
+/// because two tiles of one row may share a word.
 template <class Task>
-void for_each_tile(const LeafLayout& layout, const PackedShape& shape, ThreadPool& pool, const Task& task) {
+void for_each_line_of_tiles(const LeafLayout& layout, const PackedShape& shape, ThreadPool& pool, const Task& task) {
+    constexpr int line_words = 8;
+    const std::int64_t together = std::max(1, line_words / layout.tile_words());
     pool.run(shape.rows / kGroupRows, [&](std::int64_t group) {
-        for (std::int64_t tile = 0; tile < layout.tiles(shape.cols); ++tile) {
-            task(group, tile, layout.range(shape.role, shape.rows, shape.cols, group, tile),
-                 layout.width(shape.cols, tile));
+        Tile tiles[line_words];
+        const std::int64_t count = layout.tiles(shape.cols);
+        for (std::int64_t first = 0; first < count; first += together) {
+            const std::int64_t last = std::min(first + together, count);
+            for (std::int64_t tile = first; tile < last; ++tile) {
+                tiles[tile - first] = {group, tile, layout.range(shape.role, shape.rows, shape.cols, group, tile),
+                                       layout.width(shape.cols, tile)};
+            }
+            task(std::span<const Tile>(tiles, static_cast<std::size_t>(last - first)));
         }
     });
+}
+
+/// Where tile `tile` of block q lies in the matrix.
+struct MatrixPlace {
+    std::int64_t row, word;
+};
+MatrixPlace place_in_matrix(const LeafLayout& layout, const PackedShape& shape, std::int64_t q, const Tile& tile) {
+    const BlockPlace at = place_of(q, shape.levels);
+    return {at.row * shape.rows + tile.group * kGroupRows,
+            at.col * (shape.cols / 64) + tile.number * layout.tile_words()};
+}
+
+void pack_tile(const LeafLayout& layout, Role role, const Tile& tile, const ConstBitView& view, const MatrixPlace& at,
+               std::uint64_t* block) {
+    if (is_whole(view, at.row, at.word, tile.width)) {
+        layout.pack(role, tile.range, tile.width, view.words + at.row * view.stride + at.word, view.stride, block);
+        return;
+    }
+    std::uint64_t rows[kGroupRows * kMostTileWords];
+    for (std::int64_t r = 0; r < kGroupRows; ++r) {
+        load_words(view, at.row + r, at.word, tile.width, rows + r * tile.width);
+    }
+    layout.pack(role, tile.range, tile.width, rows, tile.width, block);
+}
+
+void unpack_tile(const LeafLayout& layout, Role role, const Tile& tile, const std::uint64_t* block, const BitView& view,
+                 const MatrixPlace& at, Store mode) {
+    if (at.row >= view.rows || at.word >= words_of(view.cols)) {
+        return;
+    }
+    if (mode == Store::assign && is_whole(view, at.row, at.word, tile.width)) {
+        layout.unpack(role, tile.range, tile.width, block, view.words + at.row * view.stride + at.word, view.stride);
+        return;
+    }
+    std::uint64_t rows[kGroupRows * kMostTileWords];
+    layout.unpack(role, tile.range, tile.width, block, rows, tile.width);
+    switch (mode) {
+        case Store::assign:
+            return store_tile<Store::assign>(view, at.row, at.word, tile.width, rows);
+        case Store::exclusive_or:
+            return store_tile<Store::exclusive_or>(view, at.row, at.word, tile.width, rows);
+        case Store::inclusive_or:
+            return store_tile<Store::inclusive_or>(view, at.row, at.word, tile.width, rows);
+    }
 }
 
 }  // namespace
@@ -70,75 +131,59 @@ void for_each_tile(const LeafLayout& layout, const PackedShape& shape, ThreadPoo
 void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView& view, std::span<const Change> change,
           std::uint64_t* packed, ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * shape.levels);
-    for_each_tile(layout, shape, pool, [&](std::int64_t group, std::int64_t tile, const TileRange& range, int width) {
-        std::uint64_t rows[kGroupRows * kMostTileWords];
+    for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
         for (std::int64_t q = 0; q < blocks; ++q) {
-            const BlockPlace at = place_of(q, shape.levels);
-            const std::int64_t row = at.row * shape.rows + group * kGroupRows;
-            const std::int64_t word = at.col * (shape.cols / 64) + tile * layout.tile_words();
-            std::uint64_t* block = packed + q * shape.block_words();
-            if (is_whole(view, row, word, width)) {
-                layout.pack(shape.role, range, width, view.words + row * view.stride + word, view.stride, block);
-                continue;
+            for (const Tile& tile : tiles) {
+                pack_tile(layout, shape.role, tile, view, place_in_matrix(layout, shape, q, tile),
+                          packed + q * shape.block_words());
             }
-            for (std::int64_t r = 0; r < kGroupRows; ++r) {
-                load_words(view, row + r, word, width, rows + r * width);
-            }
-            layout.pack(shape.role, range, width, rows, width, block);
         }
-        change_tiles(shape, range, change, packed);
+        for (const Tile& tile : tiles) {
+            change_tiles(shape, tile.range, change, packed);
+        }
     });
 }
 
 void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* packed, std::span<const Change> change,
             const BitView& view, Store mode, ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * shape.levels);
-    for_each_tile(layout, shape, pool, [&](std::int64_t group, std::int64_t tile, const TileRange& range, int width) {
-        change_tiles(shape, range, change, packed);
-        std::uint64_t rows[kGroupRows * kMostTileWords];
+    for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
+        for (const Tile& tile : tiles) {
+            change_tiles(shape, tile.range, change, packed);
+        }
         for (std::int64_t q = 0; q < blocks; ++q) {
-            const BlockPlace at = place_of(q, shape.levels);
-            const std::int64_t row = at.row * shape.rows + group * kGroupRows;
-            const std::int64_t word = at.col * (shape.cols / 64) + tile * layout.tile_words();
-            if (row >= view.rows || word >= words_of(view.cols)) {
-                continue;
-            }
-            const std::uint64_t* block = packed + q * shape.block_words();
-            if (mode == Store::assign && is_whole(view, row, word, width)) {
-                layout.unpack(shape.role, range, width, block, view.words + row * view.stride + word, view.stride);
-                continue;
-            }
-            layout.unpack(shape.role, range, width, block, rows, width);
-            switch (mode) {
-                case Store::assign:
-                    store_tile<Store::assign>(view, row, word, width, rows);
-                    break;
-                case Store::exclusive_or:
-                    store_tile<Store::exclusive_or>(view, row, word, width, rows);
-                    break;
-                case Store::inclusive_or:
-                    store_tile<Store::inclusive_or>(view, row, word, width, rows);
-                    break;
+            for (const Tile& tile : tiles) {
+                unpack_tile(layout, shape.role, tile, packed + q * shape.block_words(), view,
+                            place_in_matrix(layout, shape, q, tile), mode);
             }
         }
     });
 }
 
 void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64_t* from,
-            std::span<const Change> out_of, const PackedShape& to_shape, std::uint64_t* to,
-            std::span<const Change> into, ThreadPool& pool) {
+            std::span<const Change> out_of, std::span<const PackedTarget> targets, std::span<const Change> into,
+            ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * from_shape.levels);
-    for_each_tile(
-        layout, from_shape, pool, [&](std::int64_t group, std::int64_t tile, const TileRange& range, int width) {
-            change_tiles(from_shape, range, out_of, from);
+    for_each_line_of_tiles(layout, from_shape, pool, [&](std::span<const Tile> tiles) {
+        for (const Tile& tile : tiles) {
+            change_tiles(from_shape, tile.range, out_of, from);
+            const auto range_in = [&](const PackedTarget& target) {
+                return layout.range(target.shape.role, target.shape.rows, target.shape.cols, tile.group, tile.number);
+            };
             std::uint64_t rows[kGroupRows * kMostTileWords];
-            const TileRange target = layout.range(to_shape.role, to_shape.rows, to_shape.cols, group, tile);
             for (std::int64_t q = 0; q < blocks; ++q) {
-                layout.unpack(from_shape.role, range, width, from + q * from_shape.block_words(), rows, width);
-                layout.pack(to_shape.role, target, width, rows, width, to + q * to_shape.block_words());
+                layout.unpack(from_shape.role, tile.range, tile.width, from + q * from_shape.block_words(), rows,
+                              tile.width);
+                for (const PackedTarget& target : targets) {
+                    layout.pack(target.shape.role, range_in(target), tile.width, rows, tile.width,
+                                target.words + q * target.shape.block_words());
+                }
             }
-            change_tiles(to_shape, target, into, to);
-        });
+            for (const PackedTarget& target : targets) {
+                change_tiles(target.shape, range_in(target), into, target.words);
+            }
+        }
+    });
 }
 
 }  // namespace heptad::bits

@@ -29,11 +29,17 @@ void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView
 void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* packed, std::span<const Change> change,
             const BitView& view, Store mode, ThreadPool& pool);
 
-/// From one role to another, block by block: what a chain of products does between two products. `out_of` and `into`
+/// A packed matrix that is to be written.
+struct PackedTarget {
+    PackedShape shape;
+    std::uint64_t* words = nullptr;
+};
+
+/// From one role to others, block by block: what a chain of products does between two products. `out_of` and `into`
 /// change the basis on the way and are empty where the product leaves its result in the basis of the next operands;
-/// `from` is left after `out_of`. Both shapes have the same rows, columns and levels.
+/// `from` is left after `out_of`. All shapes have the same rows, columns and levels.
 void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64_t* from,
-            std::span<const Change> out_of, const PackedShape& to_shape, std::uint64_t* to,
-            std::span<const Change> into, ThreadPool& pool);
+            std::span<const Change> out_of, std::span<const PackedTarget> targets, std::span<const Change> into,
+            ThreadPool& pool);
 
 }  // namespace heptad::bits

@@ -79,7 +79,7 @@ struct FusedOperands {
     // What the product after this one will sum: its first words are called into the cache towards the end.
     std::span<const std::uint64_t*const> next_a, next_b;
 };
-inline constexpr std::int64_t kFusedPanelWords = 8192;
+inline constexpr std::int64_t kFusedPanelWords = 4096;
 inline constexpr std::size_t kMostFused = 8;
 
 /// c[i] (+)= (a[0] ^ a[1] ...) * (b[0] ^ b[1] ...) over GF(2), without a pass over memory for the sums of B and of C.
@@ -95,6 +95,7 @@ struct Leaf {
     // For predictions and the choice of levels; rough figures are enough, because they decide between neighbours only.
     double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
     double products_per_packing;   // the same for a word that is packed or unpacked
+    std::int64_t smallest;         // levels pay down to leaves of this size
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
 };
 

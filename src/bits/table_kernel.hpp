@@ -116,8 +116,31 @@ void table_slab(const std::uint32_t* keys, std::int64_t key_stride, const std::u
 
 /// Rows whose saturation is looked at together; their list lies on the stack.
 inline constexpr std::int64_t kBooleanRows = 4096;
-/// Passes between two looks.
+/// Passes between two looks, and rows of a sample: the list is made when a sixteenth of the sample is finished, because
+/// rows in order are faster than rows in a list.
 inline constexpr std::int64_t kPassesPerLook = 8;
+inline constexpr std::int64_t kSampledRows = 64;
+
+/// Does the row have every bit that is reachable?
+template <int row_words>
+inline bool is_full(const std::uint64_t* row, const std::uint64_t* reachable) {
+    std::uint64_t missing = 0;
+    for (std::int64_t w = 0; w < row_words; ++w) {
+        missing |= reachable[w] & ~row[w];
+    }
+    return missing == 0;
+}
+
+/// Is it worth a list to leave out finished rows?
+template <int row_words>
+inline bool many_are_full(const std::uint64_t* rows, std::int64_t count, const std::uint64_t* reachable) {
+    const std::int64_t step = count / kSampledRows > 0 ? count / kSampledRows : 1;
+    std::int64_t sampled = 0, full = 0;
+    for (std::int64_t i = 0; i < count; i += step, ++sampled) {
+        full += is_full<row_words>(rows + i * row_words, reachable) ? 1 : 0;
+    }
+    return 16 * full >= sampled;
+}
 
 /// One slab of C for booleans. A row that has every bit that any row of B could give it is finished.
 template <class Vector, int V>
@@ -134,33 +157,35 @@ void boolean_slab(const std::uint32_t* keys, std::int64_t key_stride, const std:
     std::uint32_t unfinished[kBooleanRows];
     for (std::int64_t from = 0; from < rows; from += kBooleanRows) {
         std::int64_t count = rows - from < kBooleanRows ? rows - from : kBooleanRows;
-        for (std::int64_t i = 0; i < count; ++i) {
-            unfinished[i] = static_cast<std::uint32_t>(i);
-        }
+        bool listed = false;
         const std::uint32_t* pass_keys = keys + from;
         std::uint64_t* out = c + from * row_words;
         for (std::int64_t k = 0; k < depth && count > 0; k += kPassRows) {
             build_tables<Vector, V, typename Vector::Or>(b + k * row_words, tables);
             const bool adds = accumulate || k > 0;
-            for (std::int64_t u = 0; u < count; ++u) {
-                const std::int64_t i = unfinished[u];
-                add_selected<Vector, V, typename Vector::Or>(tables, pass_keys[i], out + i * row_words, adds);
+            if (listed) {
+                for (std::int64_t u = 0; u < count; ++u) {
+                    const std::int64_t i = unfinished[u];
+                    add_selected<Vector, V, typename Vector::Or>(tables, pass_keys[i], out + i * row_words, adds);
+                }
+            } else {
+                for (std::int64_t i = 0; i < count; ++i) {
+                    add_selected<Vector, V, typename Vector::Or>(tables, pass_keys[i], out + i * row_words, adds);
+                }
             }
             pass_keys += key_stride;
-            if ((k / kPassRows) % kPassesPerLook != kPassesPerLook - 1) {
+            if ((k / kPassRows) % kPassesPerLook != kPassesPerLook - 1 ||
+                (!listed && !many_are_full<row_words>(out, count, reachable))) {
                 continue;
             }
             std::int64_t kept = 0;
             for (std::int64_t u = 0; u < count; ++u) {
-                const std::uint64_t* row = out + std::int64_t{unfinished[u]} * row_words;
-                std::uint64_t missing = 0;
-                for (std::int64_t w = 0; w < row_words; ++w) {
-                    missing |= reachable[w] & ~row[w];
-                }
-                unfinished[kept] = unfinished[u];
-                kept += missing != 0 ? 1 : 0;
+                const auto i = listed ? unfinished[u] : static_cast<std::uint32_t>(u);
+                unfinished[kept] = i;
+                kept += is_full<row_words>(out + std::int64_t{i} * row_words, reachable) ? 0 : 1;
             }
             count = kept;
+            listed = true;
         }
     }
 }

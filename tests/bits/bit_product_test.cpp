@@ -198,8 +198,9 @@ TEST(BitProduct, a_set_token_cancels) {
     BitMatrix c(300, 300);
     for (const int levels : {0, 1}) {
         for (const int threads : {1, 2}) {
-            EXPECT_THROW(multiply_bits(Type::gf2, a, a, c.view(), false, options_of("auto", levels), {threads, &token}),
-                         Error);
+            EXPECT_THROW(
+                multiply_bits(Type::gf2, a, a, c.view(), false, options_of("auto", levels), {threads, {&token}}),
+                Error);
         }
     }
 }

@@ -55,8 +55,8 @@ TEST_P(EveryLeaf, changing_roles_keeps_the_bits) {
     for (const Role from : {Role::left, Role::right, Role::result}) {
         for (const Role to : {Role::left, Role::right, Role::result}) {
             Packed source(leaf(), from, 64, 512, m, 1), target(leaf(), to, 64, 512, BitMatrix(1, 1), 1);
-            repack(*leaf().layout, source.shape, source.words.data(), {}, target.shape, target.words.data(), {},
-                   shared_pool(1));
+            const PackedTarget to_target{target.shape, target.words.data()};
+            repack(*leaf().layout, source.shape, source.words.data(), {}, {&to_target, 1}, {}, shared_pool(1));
             EXPECT_TRUE(target.unpacked(leaf(), 100, 1000) == m);
         }
     }

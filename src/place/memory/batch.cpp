@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "place/memory/packed_bits.hpp"
 #include "place/memory/validate.hpp"
 
 namespace heptad {
@@ -129,7 +130,7 @@ void multiply_batch_in_memory(const ProductBatch& batch, const Options& options,
     const ProductPlan plan = plan_product(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, context);
     ProductContext quiet = context;
     quiet.hooks.progress = {};  // of the batch, not of each product
-    const bool many_at_a_time = plan.levels.empty() && plan.backend == "cpu";
+    const bool many_at_a_time = plan.levels.empty() && plan.backend == "cpu" && plan.leaf != kPackedLeaf;
     constexpr std::int64_t kManyAtATime = 1024;
     const std::int64_t step = many_at_a_time ? kManyAtATime : 1;
     for (std::int64_t first = 0; first < batch.count; first += step) {

@@ -11,6 +11,7 @@
 #include "backend/reference/reference_backend.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
+#include "place/memory/packed_bits.hpp"
 #include "place/memory/validate.hpp"
 #include "place/memory/workspace.hpp"
 #include "plan/level_layout.hpp"
@@ -95,7 +96,10 @@ const Machine& machine_for(PlanStore& store, int threads) {
 }
 
 void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
-    const std::vector<std::string> leaves = backend.leaves(type);
+    std::vector<std::string> leaves = backend.leaves(type);
+    if (has_packed_leaf(type, backend.name())) {
+        leaves.emplace_back(kPackedLeaf);
+    }
     if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
         fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; there is {}", leaf, type_name(type), backend.name(),
              fmt::join(leaves, ", "));
@@ -110,7 +114,7 @@ std::shared_ptr<const ReadyPlan> make_ready(const ProductPlan& plan) {
     for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
         validate_leaf(leaf, plan.type, *ready->backend);
     }
-    if (ready->cpu != nullptr) {
+    if (ready->cpu != nullptr && plan.leaf != kPackedLeaf) {
         ready->leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
     }
     return ready;
@@ -154,6 +158,30 @@ RecentPlan& recent_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type typ
                       static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
                       static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
     return recent[(hash >> 48) % recent.size()];
+}
+
+/// Bit types have one more way, which the planner does not know: packed.
+ProductPlan plan_or_pack(const Problem& problem, const Machine& machine, const std::string& backend) {
+    const Options& options = problem.options;
+    const bool wanted = options.leaf == kPackedLeaf;
+    const bool free = options.algorithm == "auto" && options.levels <= 0 && options.mode == "auto";
+    if (!has_packed_leaf(problem.type, backend) ||
+        (!wanted && (!free || options.levels == 0 || options.leaf != "auto"))) {
+        return make_plan(problem, machine);
+    }
+    if (!free) {
+        fail(ErrorCode::usage, "the leaf 'packed' finds its levels itself; leave algorithm, levels and mode to auto");
+    }
+    Problem plain = problem;
+    plain.options.leaf = "auto";
+    const ProductPlan unpacked = make_plan(plain, machine), packed = packed_plan(unpacked);
+    const bool fits = packed.workspace_bytes <= options.workspace_limit_bytes;
+    if (wanted && !fits) {
+        fail(ErrorCode::resource,
+             "packed bits take {} bytes of workspace, but the limit is {}; raise it or take leaf auto",
+             packed.workspace_bytes, options.workspace_limit_bytes);
+    }
+    return fits && (wanted || packed.predicted_s < unpacked.predicted_s) ? packed : unpacked;
 }
 
 std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
@@ -201,7 +229,7 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
         machine_for(store, threads);
         machine = store.machines[threads];
     }
-    auto ready = make_ready(make_plan(problem, *machine));
+    auto ready = make_ready(plan_or_pack(problem, *machine, backend.name()));
     const std::lock_guard lock(store.mutex);
     if (store.plans.size() >= kMostPlansKept) {
         store.plans.clear();
@@ -214,14 +242,19 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
 RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, const ConstView& b, double beta,
                   const View& c, const ProductContext& context) {
     const ProductPlan& plan = ready.plan;
-    if (plan.levels.empty() && ready.cpu != nullptr) {
+    const bool packed = plan.leaf == kPackedLeaf;
+    if (plan.levels.empty() && ready.cpu != nullptr && !packed) {
         start_product(context.hooks);
         ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
         finish_product(context.hooks);
         return {};
     }
+    const auto run = [&](void* workspace) {
+        return packed ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
+                      : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
+    };
     if (plan.workspace_bytes == 0) {
-        return run_plan(plan, *ready.backend, alpha, a, b, beta, c, nullptr, context.hooks);
+        return run(nullptr);
     }
     if (context.workspace_bytes >= 0) {
         const AlignedWorkspace given = aligned_workspace(context);
@@ -231,10 +264,10 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
                  "on",
                  plan.workspace_bytes, kWorkspaceAlignment, given.bytes);
         }
-        return run_plan(plan, *ready.backend, alpha, a, b, beta, c, given.data, context.hooks);
+        return run(given.data);
     }
     const Workspace workspace(plan.workspace_bytes);
-    return run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
+    return run(workspace.data());
 }
 
 /// The short way for a small product like one before it: tens of nanoseconds above the leaf. False: take the long way.

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
-#include "plan/planner.hpp"
+#include "place/memory/packed_bits.hpp"
 
 namespace heptad {
 namespace {
@@ -198,7 +198,7 @@ void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView&
              "the plan overwrites A and B, which overlap here or store several elements in one place; plan without "
              "overwrite_inputs");
     }
-    check_plan(plan);
+    check_plan_in_memory(plan);
 }
 
 void validate_workspace(const void* memory, std::int64_t bytes, const ConstView& a, const ConstView& b, const View& c) {
