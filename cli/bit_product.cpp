@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "api/context.hpp"
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bit_device_product.hpp"
 #include "bit_operands.hpp"
 #include "bits/bit_product.hpp"
 #include "check/verify_bits.hpp"
@@ -23,6 +25,12 @@ namespace {
 
 int thread_count_of(const ProductOptions& product) {
     return product.threads > 0 ? product.threads : available_cores();
+}
+
+void require_no_count(const ProductOptions& product) {
+    if (product.count) {
+        fail(ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
+    }
 }
 
 bits::BitPlan decide(const MulArguments& mul, Type algebra, const BitFacts& facts) {
@@ -62,6 +70,13 @@ nlohmann::ordered_json plan_object(const bits::BitPlan& plan, std::int64_t opera
 
 void run_bits(const MulArguments& mul, Type algebra) {
     const ProductOptions& product = mul.product;
+    const bool planned_for_device =
+        !mul.plan_file.empty() && read_plan_text(mul.plan_file).find(" device cuda ") != std::string::npos;
+    if (planned_for_device || cuda::is_device_name(product.options.device)) {
+        run_bits_on_device(mul, algebra);
+        return;
+    }
+    require_no_count(product);
     ProgressMeter meter;
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     require_writable_format(mul.output);
@@ -120,6 +135,11 @@ void run_bits(const MulArguments& mul, Type algebra) {
 }
 
 void run_bits(const PlanArguments& arguments, Type algebra) {
+    if (cuda::is_device_name(arguments.product.options.device)) {
+        run_bits_on_device(arguments, algebra);
+        return;
+    }
+    require_no_count(arguments.product);
     const ProblemSize& size = arguments.size;
     const bits::BitPlan plan =
         bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
