@@ -28,6 +28,8 @@ constexpr std::int64_t kCheckedRows = 4096;
 constexpr std::int64_t kReserveBytes = std::int64_t{1} << 30;
 /// A sample shorter than that is repeated, because the host needs some microseconds for each product.
 constexpr double kSampleSeconds = 0.02;
+/// A product that takes longer is timed once.
+constexpr double kLongSeconds = 5;
 constexpr unsigned char kPoison = 0x5a;
 
 /// Three square matrices on the device.
@@ -66,34 +68,48 @@ public:
           timer_(stream.device()) {}
 
     BenchRecord run(const std::function<void(int, int)>& progress) {
-        operands_.fill(0.5, stream_.handle());
-        operands_.poison(stream_.handle());
-        const double first_s = sample(1);
-        require_right();
-        if (type_ == Type::boolean) {  // whose product of dense matrices is all ones
+        if (type_ == Type::boolean) {  // whose product of dense matrices is all ones, which is no check
             operands_.fill(sparse_density(n_), stream_.handle());
             operands_.poison(stream_.handle());
             sample(1);
             require_right();
-            operands_.fill(0.5, stream_.handle());
         }
-        const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 1 ? 2 : first_s > 0.1 ? 3 : 7;
-        const auto calls = static_cast<std::int64_t>(std::ceil(kSampleSeconds / first_s));
-        std::vector<double> seconds;
+        operands_.fill(0.5, stream_.handle());
+        operands_.poison(stream_.handle());
+        const Samples first = samples(1, 1, progress);
+        if (type_ == Type::gf2) {
+            require_right();
+        }
+        const double first_s = first.seconds.front();
+        if (first_s > kLongSeconds && bench_.rounds == 0) {
+            return record_of(first);
+        }
+        const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 0.1 ? 3 : 7;
+        return record_of(samples(rounds, static_cast<std::int64_t>(std::ceil(kSampleSeconds / first_s)), progress));
+    }
+
+private:
+    struct Samples {
+        std::vector<double> seconds;   // of one product, in order
+        std::optional<double> joules;  // of one product
+    };
+
+    Samples samples(int rounds, std::int64_t calls, const std::function<void(int, int)>& progress) {
+        Samples taken;
         const std::optional<double> before = cuda::energy_joules(stream_.device());
         for (int round = 0; round < rounds; ++round) {
             stop_if_interrupted();
             progress(round, rounds);
-            seconds.push_back(sample(calls));
+            taken.seconds.push_back(sample(calls));
         }
         const std::optional<double> after = cuda::energy_joules(stream_.device());
-        std::sort(seconds.begin(), seconds.end());
-        return record_of(seconds, before && after
-                                      ? std::optional((*after - *before) / (static_cast<double>(calls) * rounds))
-                                      : std::nullopt);
+        std::sort(taken.seconds.begin(), taken.seconds.end());
+        if (before && after) {
+            taken.joules = (*after - *before) / (static_cast<double>(calls) * rounds);
+        }
+        return taken;
     }
 
-private:
     double sample(std::int64_t calls) {
         timer_.start(stream_.handle());
         for (std::int64_t call = 0; call < calls; ++call) {
@@ -118,7 +134,8 @@ private:
         workspace_ = cuda::DeviceMemory(stream_.device(), plan_.workspace_bytes(), stream_.handle());
     }
 
-    BenchRecord record_of(const std::vector<double>& seconds, const std::optional<double>& joules) const {
+    BenchRecord record_of(const Samples& taken) const {
+        const std::vector<double>& seconds = taken.seconds;
         BenchRecord record;
         record.suite = "p3";
         record.type = type_;
@@ -133,7 +150,7 @@ private:
         record.predicted_s = plan_.predicted_s;
         record.levels = plan_.levels();
         record.plan = plan_.to_string();
-        record.joules = joules;
+        record.joules = taken.joules;
         record.vendor = "P3 on 8 V100, published";
         if (const P3Line* const line = p3_line(n_)) {
             record.vendor_s = type_ == Type::gf2

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/cuda/bit_verbs.hpp"
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bits/level_program.hpp"
+#include "place/devices/device_list.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/npy.hpp"
 
@@ -18,20 +21,20 @@ bool is_bits(Type type) {
     return type == Type::gf2 || type == Type::boolean;
 }
 
-/// Cores are; packed bits know no other device.
-bool multiplies_bits(const std::string& device) {
-    return device == "auto" || device == "cpu" || device.starts_with("cpu:");
-}
-
 bool has_bit_algorithm(const std::string& name) {
     const auto programs = bits::level_programs();
     return name == "auto" || name == "classical" ||
            std::any_of(programs.begin(), programs.end(), [&](const bits::LevelProgram& p) { return p.name == name; });
 }
 
-bool has_bit_leaf(const std::string& name, Type algebra) {
-    const std::vector<std::string> names = bits::leaf_names(algebra);
+bool has_bit_leaf(const std::string& name, Type algebra, const std::string& device) {
+    const std::vector<std::string> names =
+        device.starts_with("cuda") ? cuda::bit_leaf_names() : bits::leaf_names(algebra);
     return name == "auto" || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool multiplies_bits(const std::string& device) {
+    return device == "auto" || device == "cpu" || is_device_list(device) || cuda::is_device_name(device);
 }
 
 /// alpha * A * B + beta * C0 is a product, or a product added to a matrix.
@@ -47,10 +50,10 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
         if (!product.type || !is_bits(*product.type)) {
             fail(ErrorCode::usage, "{} and {} are matrices of bits; say --type gf2 or --type bool", a, b);
         }
-        if (!multiplies_bits(product.options.device)) {
+        const std::string& device = product.options.device;
+        if (!multiplies_bits(device)) {
             fail(ErrorCode::usage,
-                 "files of packed bits are multiplied on the processor, not on '{}'; leave --device out",
-                 product.options.device);
+                 "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out", device);
         }
         if (product.options.mode != "auto") {
             fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
@@ -65,9 +68,10 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
 }
 
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
-    const bool packable = multiplies_bits(product.options.device) && product.options.mode == "auto" &&
-                          has_plain_factors(product) && has_bit_algorithm(product.options.algorithm);
-    return is_bits(type) && packable && has_bit_leaf(product.options.leaf, type) ? std::optional(type) : std::nullopt;
+    const Options& options = product.options;
+    const bool packable = multiplies_bits(options.device) && options.mode == "auto" && has_plain_factors(product) &&
+                          has_bit_algorithm(options.algorithm) && has_bit_leaf(options.leaf, type, options.device);
+    return is_bits(type) && packable ? std::optional(type) : std::nullopt;
 }
 
 std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {

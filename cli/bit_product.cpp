@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "api/context.hpp"
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bit_device_product.hpp"
 #include "bit_operands.hpp"
 #include "bits/bit_product.hpp"
 #include "check/verify_bits.hpp"
@@ -37,6 +39,12 @@ struct BitDecision {
     std::int64_t workspace_bytes = 0;
     std::function<void(const ConstBitView&, const ConstBitView&, const BitView&)> multiply;
 };
+
+void require_no_count(const ProductOptions& product) {
+    if (product.count) {
+        fail(ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
+    }
+}
 
 bits::BitPlan bit_plan_of(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     const ProductOptions& product = mul.product;
@@ -72,10 +80,25 @@ nlohmann::ordered_json plan_object(const bits::BitPlan& plan, std::int64_t opera
             {"plan", plan.to_string()}};
 }
 
+std::int64_t bit_operand_bytes(const ProblemSize& size) {
+    return checked_add(checked_add(bit_bytes(size.m, size.k), bit_bytes(size.k, size.n)), bit_bytes(size.m, size.n));
+}
+
+/// Cut up by the host: for several devices, and for one NVIDIA device where it was asked for or nothing else fits.
+bool over_devices(const ProductOptions& product, const ProblemSize& size) {
+    const std::string& device = product.options.device;
+    return is_device_list(device) || (cuda::is_device_name(device) && !product.count &&
+                                      goes_beyond_device(bit_operand_bytes(size), product.options));
+}
+
+bool on_one_device(const ProductOptions& product, const ProblemSize& size) {
+    return cuda::is_device_name(product.options.device) && !over_devices(product, size);
+}
+
 BitDecision decide(const MulArguments& mul, Type algebra, const BitFacts& facts, const Context& context,
                    ProgressMeter& meter) {
     const bool adds = mul.product.beta != 0;
-    if (mul.plan_file.empty() && is_device_list(mul.product.options.device)) {
+    if (mul.plan_file.empty() && over_devices(mul.product, facts.size)) {
         bits::BitOptions options = bit_options(mul.product);
         options.host.host_memory_bytes = workspace_after(facts.operand_bytes, mul.product);
         const HostPlan cut =
@@ -98,8 +121,15 @@ BitDecision decide(const MulArguments& mul, Type algebra, const BitFacts& facts,
 
 void run_bits(const MulArguments& mul, Type algebra) {
     const ProductOptions& product = mul.product;
+    const bool planned_for_device =
+        !mul.plan_file.empty() && read_plan_text(mul.plan_file).find(" device cuda ") != std::string::npos;
     ProgressMeter meter;
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
+    if (planned_for_device || on_one_device(product, facts.size)) {
+        run_bits_on_device(mul, algebra);
+        return;
+    }
+    require_no_count(product);
     require_writable_format(mul.output);
     check_writable(mul.output);
     const Context context = product_context(meter, product.threads);
@@ -157,10 +187,14 @@ void run_bits(const MulArguments& mul, Type algebra) {
 }
 
 void run_bits(const PlanArguments& arguments, Type algebra) {
+    if (on_one_device(arguments.product, arguments.size)) {
+        run_bits_on_device(arguments, algebra);
+        return;
+    }
+    require_no_count(arguments.product);
     const ProblemSize& size = arguments.size;
-    const std::int64_t operand_bytes =
-        checked_add(checked_add(bit_bytes(size.m, size.k), bit_bytes(size.k, size.n)), bit_bytes(size.m, size.n));
-    if (is_device_list(arguments.product.options.device)) {
+    const std::int64_t operand_bytes = bit_operand_bytes(size);
+    if (over_devices(arguments.product, size)) {
         bits::BitOptions options = bit_options(arguments.product);
         if (arguments.product.memory_bytes) {
             options.host.host_memory_bytes = workspace_after(operand_bytes, arguments.product);

@@ -153,6 +153,9 @@ void run(const MulArguments& mul) {
         run_bits(mul, *algebra);
         return;
     }
+    if (product.count) {
+        fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
+    }
     ProgressMeter meter;
     const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
     check_writable(mul.output);

@@ -27,7 +27,7 @@ constexpr std::int64_t kMostNodes = 4096;
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
     HostWords host;
-    bool transpose_a = false, transpose_b = false, json = false;
+    bool transpose_a = false, transpose_b = false, count = false, json = false;
 };
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
@@ -44,6 +44,7 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
     command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
     add_host_options(command, words.host);
+    command.add_flag("--count", words.count, "bit matrices, on cuda: how many ones a row and a column share, as i32");
 }
 
 void add_columns_option(CLI::App& command, std::string& columns) {
@@ -118,6 +119,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     product.columns = column_count(words.columns);
     product.transpose_a = words.transpose_a;
     product.transpose_b = words.transpose_b;
+    product.count = words.count;
     product.json = words.json;
     return product;
 }

@@ -25,6 +25,7 @@ struct ProductOptions {
     double alpha = 1, beta = 0;
     std::string add;                      // file of C0; empty: none
     std::optional<std::int64_t> columns;  // .npy files hold packed bits, and so many columns
+    bool count = false;                   // of bit matrices: common ones of rows and columns, as i32
     bool json = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include "api/context.hpp"
 #include "backend/cuda/device.hpp"
+#include "base/error.hpp"
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
@@ -35,6 +36,9 @@ void run(const PlanArguments& arguments) {
     if (const std::optional<Type> algebra = packed_algebra(type, arguments.product)) {
         run_bits(arguments, *algebra);
         return;
+    }
+    if (arguments.product.count) {
+        fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     }
     Options options = arguments.product.options;
     options.accumulate = arguments.product.beta != 0;

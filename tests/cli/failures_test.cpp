@@ -72,7 +72,13 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"bench", "gpu", "--device", "cuda:-1"},
         {"bench", "gpu", "--threads", "2"},
         {"plan", "1", "2", "3", "--device", "cuda1"},
-        {"plan", "1", "2", "3", "--device", "cuda", "--type", "gf2"},
+        {"plan", "1", "2", "3", "--device", "cuda", "--type", "gf2", "--leaf", "gfni"},
+        {"plan", "1", "2", "3", "--device", "cuda", "--type", "bool", "--levels", "1"},
+        {"plan", "1", "2", "3", "--type", "gf2", "--count"},
+        {"plan", "1", "2", "3", "--device", "cuda", "--count"},
+        {"bench", "p3", "--types", "f32"},
+        {"bench", "p3", "--sizes", "0"},
+        {"bench", "p3", "--device", "cpu"},
     };
     for (const auto& words : lines) {
         std::string typed = "heptad";

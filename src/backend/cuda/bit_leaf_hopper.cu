@@ -332,9 +332,14 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
 
 /// Large tiles are faster per bit, but the last round of them may be nearly empty.
 bool prefers_large_tiles(const BitLeafLaunch& launch) {
-    constexpr std::int64_t kClusters = 66;  // of an H100 or H200
     constexpr double kGain = 1.12;
-    const auto rounds = [](std::int64_t tiles) { return static_cast<double>((tiles + kClusters - 1) / kClusters); };
+    int device = 0, multiprocessors = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
+        return false;  // the launch will say what is wrong
+    }
+    const std::int64_t clusters = std::max(multiprocessors / 2, 1);
+    const auto rounds = [&](std::int64_t tiles) { return static_cast<double>((tiles + clusters - 1) / clusters); };
     const double large = rounds(tile_count<LargeTile>(launch)) * LargeTile::cluster_rows * LargeTile::cluster_cols;
     const double small = rounds(tile_count<SmallTile>(launch)) * SmallTile::cluster_rows * SmallTile::cluster_cols;
     return large < kGain * small;

@@ -58,7 +58,7 @@ void lay_out(BitDevicePlan& plan) {
     if (plan.levels() == 0) {
         const std::int64_t k_words = round_up(size.k, kUnit) / 64;
         plan.left = {0, plan.problem.aligned ? 0 : checked_mul(size.m, k_words)};
-        plan.right = {plan.left.words, checked_mul(plan.panel_cols, k_words)};
+        plan.right = {plan.left.words, checked_mul(plan.panel_cols, round_up(plan.panel_k, kUnit) / 64)};
         plan.result = {plan.left.words + plan.right.words, 0};
         return;
     }
@@ -81,28 +81,38 @@ void lay_out(BitDevicePlan& plan) {
 
 /// Seconds of `count` leaf products of one size in one launch.
 double leaf_seconds(const BitDeviceFacts& facts, const bits::LeafShape& s, double count) {
-    // A tile of 128 x 256 takes its steps of k and, as long as some of them, its beginning and its end.
-    constexpr double kTileRows = 128, kTileCols = 256, kStep = 1024, kExtraSteps = 1.2;
-    const double tiles =
-        count * std::ceil(static_cast<double>(s.m) / kTileRows) * std::ceil(static_cast<double>(s.n) / kTileCols);
-    const double rounds = std::ceil(tiles / facts.multiprocessors);
-    const double steps = std::ceil(static_cast<double>(s.k) / kStep) + kExtraSteps;
-    return rounds * facts.multiprocessors * 2 * kTileRows * kTileCols * kStep * steps / facts.operations_per_s;
+    // What two blocks make together takes its steps of k and, as long as some of them, its beginning and its end. Small
+    // tiles are slower, but their last round is fuller.
+    struct Tiles {
+        double rows, cols, extra_steps, rate;
+    };
+    constexpr Tiles kLarge{256, 384, 1.15, 1}, kSmall{256, 256, 1.1, 0.89};
+    constexpr double kStep = 1024;
+    const double clusters = std::max(facts.multiprocessors / 2, 1);
+    const auto seconds = [&](const Tiles& t) {
+        const double tiles =
+            count * std::ceil(static_cast<double>(s.m) / t.rows) * std::ceil(static_cast<double>(s.n) / t.cols);
+        const double steps = std::ceil(static_cast<double>(s.k) / kStep) + t.extra_steps;
+        return std::ceil(tiles / clusters) * clusters * 2 * t.rows * t.cols * kStep * steps /
+               (t.rate * facts.operations_per_s);
+    };
+    return std::min(seconds(kLarge), seconds(kSmall));
 }
 
 double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const double panels =
-            std::ceil(static_cast<double>(size.n) / static_cast<double>(std::max<std::int64_t>(plan.panel_cols, 1)));
+        const auto panels = [](std::int64_t whole, std::int64_t panel) {
+            return std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1)));
+        };
+        const double k_panels = panels(size.k, plan.panel_k),
+                     bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
+        const double bytes_of_c = plan.problem.operation == BitOperation::count ? 4 * bits_of_c : bits_of_c / 8;
         const double moved = 2.0 * static_cast<double>(size.k) * static_cast<double>(size.n) / 8 +
-                             16.0 * static_cast<double>(plan.left.words) +
-                             (plan.problem.operation == BitOperation::count
-                                  ? 4.0 * static_cast<double>(size.m) * static_cast<double>(size.n)
-                                  : 0.0);
-        return moved / facts.bytes_per_s + 2 * panels * facts.launch_s +
-               leaf_seconds(facts, {size.m, size.k, size.n}, 1);
+                             16.0 * static_cast<double>(plan.left.words) + (2 * k_panels - 1) * bytes_of_c;
+        return moved / facts.bytes_per_s + 2 * k_panels * panels(size.n, plan.panel_cols) * facts.launch_s +
+               k_panels * leaf_seconds(facts, {size.m, std::min(size.k, plan.panel_k), size.n}, 1);
     }
     const double a = static_cast<double>(s.m) * static_cast<double>(s.k) / 8;
     const double b = static_cast<double>(s.n) * static_cast<double>(s.k) / 8;
@@ -125,19 +135,20 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
                            leaf_seconds(facts, s, static_cast<double>(power(7, plan.parallel_levels))));
 }
 
-/// Columns of B that fit the workspace at a time.
-std::int64_t panel_cols(const BitDeviceProblem& problem, std::int64_t limit_bytes) {
-    const std::int64_t k_words = round_up(problem.size.k, kUnit) / 64;
+/// Columns of a panel of B that fit the workspace at a time.
+std::int64_t panel_cols(const BitDeviceProblem& problem, std::int64_t panel_k, std::int64_t limit_bytes) {
+    const std::int64_t column_bytes = round_up(panel_k, kUnit) / 8;
     const std::int64_t all = round_up(problem.size.n, kPanelUnit);
-    const std::int64_t copy_bytes = problem.aligned ? 0 : 8 * checked_mul(problem.size.m, k_words);
-    if (k_words == 0 || all == 0) {
+    const std::int64_t copy_bytes =
+        problem.aligned ? 0 : checked_mul(problem.size.m, round_up(problem.size.k, kUnit) / 8);
+    if (column_bytes == 0 || all == 0) {
         return all;
     }
-    const std::int64_t fitting = (limit_bytes - copy_bytes) / (8 * k_words) / kPanelUnit * kPanelUnit;
+    const std::int64_t fitting = (limit_bytes - copy_bytes) / column_bytes / kPanelUnit * kPanelUnit;
     if (fitting <= 0) {
         fail(ErrorCode::resource,
              "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is {}",
-             problem.size.m, problem.size.k, problem.size.n, copy_bytes + 8 * k_words * kPanelUnit, limit_bytes);
+             problem.size.m, problem.size.k, problem.size.n, copy_bytes + column_bytes * kPanelUnit, limit_bytes);
     }
     return std::min(all, fitting);
 }
@@ -151,6 +162,9 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
     if (std::max({size.m, size.k, size.n}) >= kMostSide) {
         fail(ErrorCode::input, "a product of {} x {} x {} bits is too large for one device; each side must be below {}",
              size.m, size.k, size.n, kMostSide);
+    }
+    if (options.most_panel_k < kUnit || options.most_panel_k % kUnit != 0) {
+        fail(ErrorCode::usage, "{} bits of k at a time cannot be; take a multiple of {}", options.most_panel_k, kUnit);
     }
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
     if (options.levels < -1 || options.levels > most) {
@@ -187,7 +201,10 @@ BitDevicePlan with_levels(const BitDeviceProblem& problem, const bits::LevelProg
     plan.program = serial + parallel > 0 ? program : nullptr;
     plan.leaf = options.leaf == "auto" ? facts.leaf : options.leaf;
     plan.shape = leaf_shape(problem.size, serial + parallel);
-    plan.panel_cols = serial + parallel > 0 ? 0 : panel_cols(problem, options.workspace_limit_bytes);
+    if (serial + parallel == 0) {
+        plan.panel_k = std::min(problem.size.k, options.most_panel_k);
+        plan.panel_cols = panel_cols(problem, plan.panel_k, options.workspace_limit_bytes);
+    }
     lay_out(plan);
     plan.predicted_s = predict(plan, facts);
     return plan;
@@ -219,8 +236,9 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
     const bits::LevelProgram& program = bits::find_level_program(name);
     const ProblemSize& size = problem.size;
     const std::int64_t shortest = std::min({size.m, size.k, size.n});
-    std::optional<BitDevicePlan> best;
+    std::vector<BitDevicePlan> fitting;
     std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
+    double least_s = std::numeric_limits<double>::infinity();
     for (int serial = 0; serial <= (classical ? 0 : kMostSerialBitLevels); ++serial) {
         for (int parallel = 0; parallel <= (classical ? 0 : kMostParallelBitLevels); ++parallel) {
             const int levels = serial + parallel;
@@ -231,16 +249,21 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
             if (options.levels < 0 && options.serial_levels < 0 && levels > 0 && shortest >> levels < kSmallestLeaf) {
                 continue;
             }
-            const BitDevicePlan plan = with_levels(problem, &program, serial, parallel, options, facts);
+            BitDevicePlan plan = with_levels(problem, &program, serial, parallel, options, facts);
             least_bytes = std::min(least_bytes, plan.workspace_bytes());
-            // More levels, or a layer that needs more launches, must be clearly better.
-            if (plan.workspace_bytes() <= options.workspace_limit_bytes &&
-                (!best || plan.predicted_s < 0.99 * best->predicted_s)) {
-                best = plan;
+            if (plan.workspace_bytes() <= options.workspace_limit_bytes) {
+                least_s = std::min(least_s, plan.predicted_s);
+                fitting.push_back(std::move(plan));
             }
         }
     }
-    if (!best) {
+    // Of those that are predicted to be about as fast as the fastest, the one with the smallest workspace.
+    constexpr double kAboutAsFast = 1.01;
+    std::erase_if(fitting, [&](const BitDevicePlan& plan) { return plan.predicted_s > kAboutAsFast * least_s; });
+    const auto best = std::min_element(fitting.begin(), fitting.end(), [](const auto& x, const auto& y) {
+        return x.workspace_bytes() < y.workspace_bytes();
+    });
+    if (best == fitting.end()) {
         fail(ErrorCode::resource,
              "a product of {} x {} x {} bits with the levels asked for needs at least {} bytes of workspace on the "
              "device, but the limit is {}; leave the levels to auto or allow more",

@@ -33,13 +33,16 @@ struct BitDeviceOptions {
     int levels = -1;                 ///< -1: as many as pay
     int serial_levels = -1;          ///< of those; -1: as few as the workspace allows
     std::string leaf = "auto";
+    /// Without levels: bits of k that are multiplied at a time, at most. Longer sums let the blocks of a launch drift
+    /// apart until what they share is no longer in the L2 cache.
+    std::int64_t most_panel_k = 65536;
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 /// What the planner knows of a device.
 struct BitDeviceFacts {
     std::string leaf = "wgmma";         // the best one there
-    double operations_per_s = 11.5e15;  // of long leaf products: 2 m k n of them
+    double operations_per_s = 12.8e15;  // of long leaf products: 2 m k n of them
     double bytes_per_s = 3.6e12;        // read and written by passes
     double launch_s = 4e-6;
     int multiprocessors = 132;
@@ -56,7 +59,8 @@ struct BitDevicePlan {
     int serial_levels = 0, parallel_levels = 0;
     std::string leaf;
     bits::LeafShape shape;          // of a leaf; 2^levels times that is the padded product
-    std::int64_t panel_cols = 0;    // without levels: columns of B that are transposed at a time
+    std::int64_t panel_k = 0;       // without levels: rows of B
+    std::int64_t panel_cols = 0;    // and columns of B that are transposed at a time
     BitRegion left, right, result;  // the operands of all leaves of a sub-product, and their results
     double predicted_s = 0;
 

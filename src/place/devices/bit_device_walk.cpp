@@ -1,5 +1,6 @@
 // One product as a row of passes: what is summed, transposed, multiplied and added, in what order and where.
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "bits/bit_words.hpp"
 #include "place/devices/bit_device_product.hpp"
 
@@ -88,37 +89,27 @@ public:
         cuda::BitLeafLaunch leaf;
         leaf.operation = plan_.problem.operation;
         leaf.m = size.m;
-        leaf.k = size.k;
         leaf.a = {operands_.a, operands_.a_row_words, 0};
         leaf.c_row_stride = operands_.c_row_stride;
-        leaf.accumulate = operands_.accumulate;
-        const std::int64_t k_words = plan_.panel_cols > 0 ? plan_.right.words / plan_.panel_cols : 0;
         if (plan_.left.words > 0) {
-            cuda::BitExpandLaunch copy;
-            copy.source =
-                windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
-            copy.target = at(plan_.left);
-            copy.rows = size.m;
-            copy.words = k_words;
-            verbs_.expand(copy);
-            leaf.a = {copy.target, k_words, 0};
+            leaf.a = copy_of_a();
         }
-        for (std::int64_t col = 0; col < size.n; col += plan_.panel_cols) {
-            leaf.n = std::min(plan_.panel_cols, size.n - col);
-            cuda::BitTransposeLaunch transpose;
-            transpose.source =
-                windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.b), size.k, size.n, operands_.b_row_words);
-            transpose.source.corner[0].word = col / bits::kWordBits;
-            transpose.target = at(plan_.right);
-            transpose.rows = leaf.n;
-            transpose.words = k_words;
-            verbs_.transpose(transpose);
-            leaf.b = {transpose.target, k_words, 0};
-            leaf.c = leaf.operation == cuda::BitOperation::count
-                         ? static_cast<void*>(static_cast<std::int32_t*>(operands_.c) + col)
-                         : static_cast<std::uint64_t*>(operands_.c) + col / bits::kWordBits;
-            verbs_.multiply(leaf);
-        }
+        const BitBlocks whole_a = leaf.a;
+        std::int64_t first_k = 0;
+        do {  // once for an empty sum, too: it is zero
+            leaf.k = std::min(plan_.panel_k, size.k - first_k);
+            leaf.a.data = whole_a.data + words(first_k);
+            leaf.accumulate = operands_.accumulate || first_k > 0;
+            for (std::int64_t col = 0; col < size.n; col += plan_.panel_cols) {
+                leaf.n = std::min(plan_.panel_cols, size.n - col);
+                leaf.b = transposed_panel(first_k, leaf.k, col, leaf.n);
+                leaf.c = leaf.operation == cuda::BitOperation::count
+                             ? static_cast<void*>(static_cast<std::int32_t*>(operands_.c) + col)
+                             : static_cast<std::uint64_t*>(operands_.c) + words(col);
+                verbs_.multiply(leaf);
+            }
+            first_k += plan_.panel_k;
+        } while (first_k < size.k);
     }
 
     void with_levels() {
@@ -142,6 +133,33 @@ public:
     }
 
 private:
+    using BitBlocks = cuda::BitBlocks;
+
+    BitBlocks copy_of_a() {
+        const ProblemSize& size = plan_.problem.size;
+        cuda::BitExpandLaunch copy;
+        copy.source =
+            windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
+        copy.target = at(plan_.left);
+        copy.rows = size.m;
+        copy.words = plan_.left.words / size.m;
+        verbs_.expand(copy);
+        return {copy.target, copy.words, 0};
+    }
+
+    BitBlocks transposed_panel(std::int64_t first_k, std::int64_t k, std::int64_t col, std::int64_t cols) {
+        const ProblemSize& size = plan_.problem.size;
+        cuda::BitTransposeLaunch transpose;
+        transpose.source =
+            windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.b), size.k, size.n, operands_.b_row_words);
+        transpose.source.corner[0] = {first_k, words(col)};
+        transpose.target = at(plan_.right);
+        transpose.rows = cols;
+        transpose.words = words(round_up(k, 2 * bits::kWordBits));
+        verbs_.transpose(transpose);
+        return {transpose.target, transpose.words, 0};
+    }
+
     std::uint64_t* at(const BitRegion& region) const { return operands_.workspace + region.offset; }
     std::int64_t words(std::int64_t cols) const { return cols / bits::kWordBits; }
 

@@ -145,6 +145,10 @@ TEST(bit_device_plan, refusals_name_the_value_and_the_way_out) {
     algorithm.algorithm = "strassen";
     EXPECT_NE(message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::parity, algorithm); }).find("strassen"),
               std::string::npos);
+    BitDeviceOptions panel;
+    panel.most_panel_k = 100;
+    EXPECT_NE(message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::any, panel); }).find("multiple of 128"),
+              std::string::npos);
     message_of(ErrorCode::input, [&] { plan_for(-1); });
     message_of(ErrorCode::input, [&] { plan_for(std::int64_t{1} << 40); });
     algorithm.algorithm = "classical";

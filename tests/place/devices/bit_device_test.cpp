@@ -74,6 +74,7 @@ TEST(bit_device, every_leaf_and_operation_equals_the_definition) {
             x.operation = static_cast<cuda::BitOperation>(repeat % 3);
             x.options.algorithm = x.operation == cuda::BitOperation::parity ? "classical" : "auto";
             x.options.leaf = leaf;
+            x.options.most_panel_k = repeat % 5 == 0 ? 128 : 65536;
             check_case(x, random, repeat % 4 == 0 ? 8 : 0);
         }
     }
@@ -145,7 +146,9 @@ TEST(bit_device, too_little_memory_names_the_bytes_and_leaves_the_device_usable)
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
     const std::int64_t n = 1 << 21;  // 512 GiB of B alone
-    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {n, n, n}, true}, {});
+    BitDeviceOptions options;
+    options.most_panel_k = n;
+    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {n, n, n}, true}, options);
     std::vector<std::uint64_t> words(64);
     DeviceVector<std::uint64_t> a(words, 0, stream.handle());
     try {

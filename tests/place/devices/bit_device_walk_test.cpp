@@ -82,6 +82,18 @@ TEST(bit_device_walk, panels_of_columns_equal_the_whole) {
     }
 }
 
+TEST(bit_device_walk, panels_of_k_add_up) {
+    std::mt19937_64 random(6);
+    for (int repeat = 0; repeat < 24; ++repeat) {
+        BitDeviceCase x = random_bit_case(random);
+        x.size.k = 1 + static_cast<std::int64_t>(random() % 700);
+        x.operation = static_cast<cuda::BitOperation>(repeat % 3);
+        x.options.algorithm = x.operation == cuda::BitOperation::parity ? "classical" : "auto";
+        x.options.most_panel_k = 128 * static_cast<std::int64_t>(1 + random() % 3);
+        check_case(x, random);
+    }
+}
+
 TEST(bit_device_walk, empty_sums_are_zero_or_leave_c_alone) {
     std::mt19937_64 random(5);
     for (const bool accumulate : {false, true}) {

@@ -1,0 +1,94 @@
+// Bit matrices on NVIDIA devices from the command line: plans need none; products and the benchmark say so without one.
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+class BitDevice : public HeptadProcess {
+protected:
+    void SetUp() override {
+        HeptadProcess::SetUp();
+        available_ = heptad_json({"info"})["cuda"]["available"].get<bool>();
+        heptad_ok({"gen", "bits", "--shape", "70x131", "--type", "bool", "--seed", "1", "-o", "A.npy"});
+        heptad_ok({"gen", "bits", "--shape", "131x93", "--type", "bool", "--seed", "2", "-o", "B.npy"});
+    }
+    bool available_ = false;
+};
+
+TEST_F(BitDevice, plan_names_the_layers_of_p3_and_needs_no_device) {
+    const std::string text =
+        heptad_ok({"plan", "65536", "65536", "65536", "--type", "gf2", "--device", "cuda", "--memory", "100G"});
+    EXPECT_EQ(text.rfind("bits gf2 65536 65536 65536 device cuda algorithm ", 0), 0U) << text;
+    for (const char* const part : {" d_h 0 ", " d_s ", " d_p ", " d_i ", "\n# predicted ", "\n# machine "}) {
+        EXPECT_TRUE(contains(text, part)) << part << text;
+    }
+    const nlohmann::json plan = heptad_json(
+        {"plan", "16384", "16384", "16384", "--type", "bool", "--device", "cuda", "--count", "--memory", "100G"});
+    EXPECT_EQ(plan["levels"], 0);
+    EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bits count "));
+    EXPECT_GT(plan["predicted_s"].get<double>(), 0);
+    heptad_fails(4, {"plan", "65536", "65536", "65536", "--type", "gf2", "--device", "cuda", "--memory", "1G"});
+}
+
+TEST_F(BitDevice, mul_gives_the_product_or_exits_4) {
+    write("p.txt", heptad_ok({"plan", "70", "131", "93", "--type", "gf2", "--device", "cuda", "--levels", "2",
+                              "--memory", "1G"}));
+    const std::vector<std::vector<std::string>> choices{
+        {"--type", "gf2", "--device", "cuda"},
+        {"--type", "bool", "--device", "cuda", "--verify"},
+        {"--type", "gf2", "--device", "cuda", "--levels", "3", "--algorithm", "chaining", "--verify"},
+        {"--type", "gf2", "--device", "cuda", "--leaf", "words"},
+        {"--type", "gf2", "--plan", "p.txt"},
+        {"--type", "bool", "--device", "cuda", "--count"}};
+    for (const auto& choice : choices) {
+        std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
+        words.insert(words.end(), choice.begin(), choice.end());
+        SCOPED_TRACE(choice[1] + " " + choice.back());
+        if (!available_) {
+            EXPECT_TRUE(contains(heptad_fails(4, words), "--device cpu"));
+            continue;
+        }
+        heptad_ok(words);
+        TestMatrix wanted = product(read_matrix("A.npy"), read_matrix("B.npy"));
+        for (double& value : wanted.values) {
+            const auto count = static_cast<std::int64_t>(value);
+            value = choice.back() == "--count" ? value
+                    : choice[1] == "gf2"       ? static_cast<double>(count % 2)
+                                               : count > 0;
+        }
+        EXPECT_EQ(read_matrix("C.npy"), wanted);
+    }
+}
+
+TEST_F(BitDevice, count_is_refused_where_it_means_nothing) {
+    heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--count"});
+    heptad_fails(2,
+                 {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--device", "cuda", "--count", "--verify"});
+    heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--device", "reference", "--count"});
+}
+
+TEST_F(BitDevice, bench_p3_writes_a_result_file_or_exits_4) {
+    EXPECT_TRUE(contains(heptad_ok({"bench", "p3", "--help"}), "--serial-levels"));
+    const std::vector<std::string> words{"bench", "p3", "--sizes", "1024,2000", "--rounds", "2", "--json", "r.json"};
+    if (!available_) {
+        EXPECT_TRUE(contains(heptad_fails(4, words), "--device cpu"));
+        return;
+    }
+    EXPECT_TRUE(contains(heptad_ok(words), "table 13"));
+    const nlohmann::json file = nlohmann::json::parse(read("r.json"), nullptr, false);
+    ASSERT_EQ(file["results"].size(), 4U);
+    const nlohmann::json& record = file["results"][0];
+    EXPECT_EQ(record["suite"], "p3");
+    EXPECT_EQ(record["type"], "gf2");
+    EXPECT_EQ(record["m"], 1024);
+    EXPECT_GT(record["heptad_s"].get<double>(), 0);
+    EXPECT_GT(record["vendor_s"].get<double>(), 0);
+    EXPECT_GT(record["effective_tops"].get<double>(), 0);
+}
+
+}  // namespace
+}  // namespace heptad::testing
