@@ -23,6 +23,7 @@ constexpr std::int64_t kMostLevels = 16;
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
+    std::string raw_a, raw_b, device_memory;
     bool transpose_a = false, transpose_b = false, json = false;
 };
 
@@ -35,7 +36,12 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
     command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
-    command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
+    command
+        .add_option("--memory", words.memory,
+                    "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file")
+        ->type_name("SIZE");
+    command.add_option("--device-memory", words.device_memory, "most memory of the device, from file to file")
+        ->type_name("SIZE");
 }
 
 void add_columns_option(CLI::App& command, std::string& columns) {
@@ -60,6 +66,19 @@ void add_update_options(CLI::App& command, ProductWords& words) {
 
 void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "print one JSON object");
+}
+
+/// "f32:4096x1024"
+std::optional<RawShape> raw_shape(const std::string& option, const std::string& word) {
+    if (word.empty()) {
+        return std::nullopt;
+    }
+    const auto colon = word.find(':');
+    if (colon == std::string::npos) {
+        fail(ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'", option, word);
+    }
+    const std::vector<std::int64_t> shape = parse_shape(option, word.substr(colon + 1), 2);
+    return RawShape{type_from_name(word.substr(0, colon)), shape[0], shape[1]};
 }
 
 std::string parse_device(const std::string& word) {
@@ -95,6 +114,11 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     if (!words.memory.empty()) {
         product.memory_bytes = parse_bytes("--memory", words.memory);
     }
+    if (!words.device_memory.empty()) {
+        product.device_memory_bytes = parse_bytes("--device-memory", words.device_memory);
+    }
+    product.raw_a = raw_shape("--raw-a", words.raw_a);
+    product.raw_b = raw_shape("--raw-b", words.raw_b);
     if (!words.alpha.empty()) {
         product.alpha = parse_real("--alpha", words.alpha);
     }
@@ -119,7 +143,10 @@ Registered add_mul(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
     auto mul = std::make_shared<MulArguments>();
-    command->add_option("A", mul->a, "left matrix: .npy, or .pbm .png .mtx of bits")->required()->type_name("");
+    auto overlap = std::make_shared<std::string>();
+    command->add_option("A", mul->a, "left matrix: .npy, file.h5:/dataset, or .pbm .png .mtx of bits")
+        ->required()
+        ->type_name("");
     command->add_option("B", mul->b, "right matrix")->required()->type_name("");
     command->add_option("-o,--output", mul->output, "result: .npy, or .pbm .png of bits; may be one of the inputs")
         ->required()
@@ -128,14 +155,25 @@ Registered add_mul(CLI::App& root) {
     add_update_options(*command, *words);
     command->add_flag("--verify", mul->verify, "check the result before it is written");
     command->add_option("--plan", mul->plan_file, "carry out the plan that 'heptad plan' printed")->type_name("FILE");
+    command->add_option("--raw-a", words->raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
+        ->type_name("T:MxN");
+    command->add_option("--raw-b", words->raw_b, "B has no header")->type_name("T:MxN");
+    command->add_flag("--resume", mul->resume, "from file to file: go on where a run before was ended");
+    command->add_option("--overlap", *overlap, "from file to file: on (default), or off: one stage after another")
+        ->type_name("on|off");
+    command->add_option("--trace", mul->trace_file, "from file to file: write a timeline for chrome://tracing")
+        ->type_name("FILE");
     add_json_flag(*command, words->json);
     command->footer(
         "The result appears under its name only when it is complete; an input that has the same name is replaced "
         "then.\n"
         "Example: heptad mul A.npy B.npy -o C.npy --verify");
-    return {command, [words, mul] {
+    return {command, [words, mul, overlap] {
                 require_beta_with_add(*words);
                 mul->product = product_options(*words, Accuracy::balanced);
+                if (!overlap->empty()) {
+                    mul->overlap = parse_choice("--overlap", *overlap, {"on", "off"}) == "on";
+                }
                 if (!mul->plan_file.empty() &&
                     !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
                       words->leaf.empty() && words->mode.empty() && words->device.empty())) {
@@ -199,13 +237,23 @@ Registered add_plan(CLI::App& root) {
         ->type_name("NAME");
     command->add_option("--tau1", machine->tau1, "c1060: up to this size, the classical product")->type_name("N");
     command->add_option("--tau2", machine->tau2, "c1060: up to this size, one level")->type_name("N");
+    auto files = std::make_shared<bool>(false);
+    auto disk = std::make_shared<std::string>();
+    command->add_flag("--files", *files, "from file to file in --memory: bytes, memory and seconds of each stage");
+    command->add_option("--disk", *disk, "--files: rate of the disk per second, e.g. 2G (default: measured here)")
+        ->type_name("SIZE");
     add_json_flag(*command, words->json);
     command->footer(
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
-    return {command, [words, sizes, machine] {
+    return {command, [words, sizes, machine, files, disk] {
                 PlanArguments plan;
+                plan.files = *files;
+                if (!disk->empty()) {
+                    plan.disk_bytes_per_s =
+                        static_cast<double>(std::max<std::int64_t>(parse_bytes("--disk", *disk), 1));
+                }
                 plan.c1060 = c1060_arguments(*words, *machine);
                 plan.product = product_options(*words, Accuracy::balanced);
                 plan.size.m = parse_integer("M", (*sizes)[0], 0, kLargestSize);

@@ -10,6 +10,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "place/file/matrix_source.hpp"
+
 namespace heptad::cli {
 
 /// The knobs of a product, shared by `mul`, `plan` and `verify`.
@@ -20,8 +22,10 @@ struct ProductOptions {
     std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace
     bool transpose_a = false, transpose_b = false;
     double alpha = 1, beta = 0;
-    std::string add;                      // file of C0; empty: none
-    std::optional<std::int64_t> columns;  // .npy files hold packed bits, and so many columns
+    std::string add;                       // file of C0; empty: none
+    std::optional<std::int64_t> columns;   // .npy files hold packed bits, and so many columns
+    std::optional<RawShape> raw_a, raw_b;  // files without a header
+    std::optional<std::int64_t> device_memory_bytes;
     bool json = false;
 };
 
@@ -29,7 +33,10 @@ struct MulArguments {
     std::string a, b, output;
     ProductOptions product;
     bool verify = false;
-    std::string plan_file;  // empty: plan it
+    std::string plan_file;        // empty: plan it
+    bool resume = false;          // from file to file
+    std::optional<bool> overlap;  // likewise
+    std::string trace_file;       // likewise; empty: none
 };
 
 /// The machine of the paper that GPU plans are compared with, and its thresholds; see plan/c1060.hpp.
@@ -41,7 +48,9 @@ struct C1060Arguments {
 struct PlanArguments {
     ProblemSize size;
     ProductOptions product;
-    std::optional<C1060Arguments> c1060;  // empty: this machine
+    std::optional<C1060Arguments> c1060;     // empty: this machine
+    bool files = false;                      // from file to file
+    std::optional<double> disk_bytes_per_s;  // empty: measured
 };
 
 struct VerifyArguments {

@@ -7,6 +7,7 @@
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
+#include "file_product.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/devices/device_machine.hpp"
@@ -20,6 +21,10 @@ namespace heptad::cli {
 void run(const PlanArguments& arguments) {
     if (arguments.c1060) {
         print_c1060_plan(arguments);
+        return;
+    }
+    if (arguments.files) {
+        run_files(arguments);
         return;
     }
     const ProblemSize& size = arguments.size;
