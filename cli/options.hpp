@@ -160,7 +160,10 @@ struct BenchBitsArguments {
 };
 
 struct BenchFilesArguments {
-    std::string a, b, output, json_file;
+    std::string a, b, output, json_file;  // no files: P4's Set 1
+    std::int64_t size = 32768;            // of that set
+    std::int64_t memory_bytes = 0;        // likewise
+    std::string folder, device = "auto";  // likewise
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;

@@ -16,6 +16,8 @@ heptad_process_test(bits_test)
 heptad_process_test(commands_test)
 heptad_process_test(plan_c1060_test)
 heptad_process_test(device_test)
+heptad_process_test(files_test)
+heptad_process_test(file_kills_test LABELS slow)
 heptad_process_test(bench_test LABELS timing)
 heptad_process_test(interrupt_test LABELS timing)
 
