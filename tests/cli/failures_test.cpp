@@ -27,7 +27,7 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o"},
         {"mul", "A.npy", "B.npy", "more.npy", "-o", "C.npy"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--frobnicate"},
-        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--resume"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--resumed"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "gpu"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda:"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda:first"},
