@@ -41,6 +41,10 @@ std::string short_table(const BenchRecord& record, const VerifyResult& checked) 
 }  // namespace
 
 void run(const BenchFilesArguments& bench) {
+    if (bench.a.empty()) {
+        run_p4_set(bench);
+        return;
+    }
     const OperandFacts facts = read_operand_facts(bench.a, bench.b, {});
     check_writable(bench.output);
     if (!bench.json_file.empty()) {

@@ -104,17 +104,48 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
 }
 
 Registered add_bench_files(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("files", "one product from files, by Heptad and by the vendor libraries");
+    CLI::App* suite = bench.add_subcommand(
+        "files", "one product from files by Heptad and the vendor libraries, or from file to file");
     auto words = std::make_shared<BenchWords>();
     auto files = std::make_shared<BenchFilesArguments>();
     files->command = typed;
-    suite->add_option("A", files->a, "left matrix, .npy of f32, f64 or i32")->required()->type_name("");
-    suite->add_option("B", files->b, "right matrix, .npy")->required()->type_name("");
-    suite->add_option("-o,--output", files->output, "result, .npy")->required()->type_name("C");
+    struct SetWords {
+        std::string size, memory, folder, device;
+    };
+    auto set = std::make_shared<SetWords>();
+    suite->add_option("A", files->a, "left matrix, .npy of f32, f64 or i32; none: P4's Set 1")->type_name("");
+    suite->add_option("B", files->b, "right matrix, .npy")->type_name("");
+    suite->add_option("-o,--output", files->output, "result, .npy")->type_name("C");
+    suite->add_option("--size", set->size, "P4's Set 1: rows and columns (default 32768)")->type_name("N");
+    suite->add_option("--memory", set->memory, "P4's Set 1: memory of the product (default 2G)")->type_name("SIZE");
+    suite->add_option("--folder", set->folder, "P4's Set 1: where the files go (default: here)")->type_name("DIR");
+    suite->add_option("--device", set->device, "P4's Set 1: auto, cpu, cuda or cuda:N")->type_name("D");
     add_bench_options(*suite, *words, files->quick, files->json_file);
     add_threads_option(*suite, *words);
-    suite->footer("Example: heptad bench files A.npy B.npy -o C.npy");
-    return {suite, [words, files] {
+    suite->footer(
+        "Example: heptad bench files A.npy B.npy -o C.npy\n"
+        "Example: heptad bench files --size 16384 --memory 1G --folder /scratch --json result.json");
+    return {suite, [words, files, set] {
+                const bool named = !files->a.empty() || !files->b.empty() || !files->output.empty();
+                const bool sized =
+                    !set->size.empty() || !set->memory.empty() || !set->folder.empty() || !set->device.empty();
+                if (named && (files->a.empty() || files->b.empty() || files->output.empty())) {
+                    fail(ErrorCode::usage, "heptad bench files takes A, B and -o C, or none of them");
+                }
+                if (named && sized) {
+                    fail(ErrorCode::usage,
+                         "--size, --memory, --folder and --device belong to P4's Set 1, which takes no files");
+                }
+                if (!set->size.empty()) {
+                    files->size = parse_integer("--size", set->size, 1, 1 << 20);
+                }
+                files->memory_bytes = parse_bytes("--memory", set->memory.empty() ? "2G" : set->memory);
+                files->folder = set->folder.empty() ? "." : set->folder;
+                if (!set->device.empty()) {
+                    files->device = cuda::is_device_name(set->device)
+                                        ? set->device
+                                        : parse_choice("--device", set->device, {"auto", "cpu", "cuda", "cuda:N"});
+                }
                 files->accuracy = bench_accuracy(words->accuracy);
                 files->threads = thread_count(words->threads);
                 return Invocation(*files);

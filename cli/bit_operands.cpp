@@ -64,7 +64,7 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
         }
         return product.type;
     }
-    return packed_algebra(product.type ? *product.type : read_npy_header(a).type, product);
+    return packed_algebra(product.type ? *product.type : find_matrix(name_of(a, product, product.raw_a)).type, product);
 }
 
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {

@@ -1,6 +1,6 @@
 // heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory, on an NVIDIA device
 // or over several devices.
-// Packed bit matrices go their own way (bit_product.cpp).
+// Packed bit matrices go their own way (bit_product.cpp), and so do matrices that do not fit (mul_files.cpp).
 //
 // Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
 // complete, so C may name an input: that file is replaced at the very end.
@@ -18,6 +18,7 @@
 #include "bit_operands.hpp"
 #include "check_result.hpp"
 #include "commands.hpp"
+#include "file_product.hpp"
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
@@ -25,6 +26,7 @@
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/devices/over_devices.hpp"
+#include "place/file/matrix_read.hpp"
 #include "place/file/npy.hpp"
 #include "plan/plan.hpp"
 #include "plan_text.hpp"
@@ -158,19 +160,23 @@ void run(const MulArguments& mul) {
     }
     ProgressMeter meter;
     const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
-    check_writable(mul.output);
     const bool adds = product.beta != 0;
     std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
     if (adds && mul.verify) {
         operand_bytes = checked_add(operand_bytes, facts.c_bytes);  // C0 is kept for the check
     }
+    if (goes_by_files(mul, operand_bytes)) {
+        run_files(mul);
+        return;
+    }
+    check_writable(mul.output);
     const Context context = product_context(meter, product.threads);
     const Decision chosen = decide(mul, facts, operand_bytes, context);
     stop_if_interrupted();
 
-    const Matrix a = read_npy(mul.a, product.type, file_hooks(meter, "read A", product.threads));
-    const Matrix b = read_npy(mul.b, product.type, file_hooks(meter, "read B", product.threads));
-    Matrix c = adds ? read_npy(product.add, product.type, file_hooks(meter, "read C0", product.threads))
+    const Matrix a = read_matrix(name_of(mul.a, product, product.raw_a), file_hooks(meter, "read A", product.threads));
+    const Matrix b = read_matrix(name_of(mul.b, product, product.raw_b), file_hooks(meter, "read B", product.threads));
+    Matrix c = adds ? read_matrix(name_of(product.add, product, {}), file_hooks(meter, "read C0", product.threads))
                     : Matrix(facts.type, facts.size.m, facts.size.n);
     std::optional<Matrix> c0;
     if (adds && mul.verify) {

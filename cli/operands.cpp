@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "interrupt.hpp"
-#include "place/file/npy.hpp"
+#include "place/file/matrix_source.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -17,7 +17,8 @@ namespace {
 /// For cuBLAS, its kernels and rows that are padded.
 constexpr std::int64_t kDeviceReservedBytes = std::int64_t{256} << 20;
 
-void require_equal_types(const std::string& a, const NpyHeader& first, const std::string& b, const NpyHeader& second) {
+void require_equal_types(const std::string& a, const MatrixSource& first, const std::string& b,
+                         const MatrixSource& second) {
     if (first.type != second.type) {
         fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", a,
              type_name(first.type), b, type_name(second.type));
@@ -56,11 +57,11 @@ void require_size_of_sum(const std::string& add, std::int64_t rows, std::int64_t
 }
 
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product) {
-    const NpyHeader header_a = read_npy_header(a, product.type);
-    const NpyHeader header_b = read_npy_header(b, product.type);
-    require_equal_types(a, header_a, b, header_b);
-    auto [m, k] = std::pair(header_a.rows, header_a.cols);
-    auto [k_of_b, n] = std::pair(header_b.rows, header_b.cols);
+    const MatrixSource source_a = find_matrix(name_of(a, product, product.raw_a));
+    const MatrixSource source_b = find_matrix(name_of(b, product, product.raw_b));
+    require_equal_types(a, source_a, b, source_b);
+    auto [m, k] = std::pair(source_a.layout.rows, source_a.layout.cols);
+    auto [k_of_b, n] = std::pair(source_b.layout.rows, source_b.layout.cols);
     if (product.transpose_a) {
         std::swap(m, k);
     }
@@ -69,11 +70,19 @@ OperandFacts read_operand_facts(const std::string& a, const std::string& b, cons
     }
     require_inner_sizes(a, m, k, b, k_of_b, n, product);
     if (!product.add.empty()) {
-        const NpyHeader header_c0 = read_npy_header(product.add, product.type);
-        require_equal_types(a, header_a, product.add, header_c0);
-        require_size_of_sum(product.add, header_c0.rows, header_c0.cols, m, n);
+        const MatrixSource source_c0 = find_matrix(name_of(product.add, product, {}));
+        require_equal_types(a, source_a, product.add, source_c0);
+        require_size_of_sum(product.add, source_c0.layout.rows, source_c0.layout.cols, m, n);
     }
-    return {header_a.type, {m, k, n}, header_a.data_bytes, header_b.data_bytes, matrix_bytes(header_a.type, m, n)};
+    return {source_a.type,
+            {m, k, n},
+            source_a.layout.total_bytes(),
+            source_b.layout.total_bytes(),
+            matrix_bytes(source_a.type, m, n)};
+}
+
+MatrixName name_of(const std::string& path, const ProductOptions& product, const std::optional<RawShape>& raw) {
+    return {path, product.type, raw};
 }
 
 std::int64_t memory_limit_bytes(const ProductOptions& product) {

@@ -25,6 +25,9 @@ void require_inner_sizes(const std::string& a, std::int64_t m, std::int64_t k, c
 /// What is added to the product, a file of rows x cols, has its size.
 void require_size_of_sum(const std::string& add, std::int64_t rows, std::int64_t cols, std::int64_t m, std::int64_t n);
 
+/// A file as the library names it: with the type asked for, and a shape where it has no header.
+MatrixName name_of(const std::string& path, const ProductOptions& product, const std::optional<RawShape>& raw);
+
 /// Reads the headers only. Throws Error(input) where the types or shapes of A, B and C0 do not match.
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product);
 

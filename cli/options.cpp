@@ -26,6 +26,7 @@ constexpr std::int64_t kMostNodes = 4096;
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
+    std::string raw_a, raw_b;
     HostWords host;
     bool transpose_a = false, transpose_b = false, count = false, json = false;
 };
@@ -42,7 +43,10 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
     command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
-    command.add_option("--memory", words.memory, "most memory for operands and workspace, e.g. 8G")->type_name("SIZE");
+    command
+        .add_option("--memory", words.memory,
+                    "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file")
+        ->type_name("SIZE");
     add_host_options(command, words.host);
     command.add_flag("--count", words.count, "bit matrices, on cuda: how many ones a row and a column share, as i32");
 }
@@ -69,6 +73,19 @@ void add_update_options(CLI::App& command, ProductWords& words) {
 
 void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "print one JSON object");
+}
+
+/// "f32:4096x1024"
+std::optional<RawShape> raw_shape(const std::string& option, const std::string& word) {
+    if (word.empty()) {
+        return std::nullopt;
+    }
+    const auto colon = word.find(':');
+    if (colon == std::string::npos) {
+        fail(ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'", option, word);
+    }
+    const std::vector<std::int64_t> shape = parse_shape(option, word.substr(colon + 1), 2);
+    return RawShape{type_from_name(word.substr(0, colon)), shape[0], shape[1]};
 }
 
 std::string parse_device(const std::string& word) {
@@ -109,6 +126,8 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     if (!words.memory.empty()) {
         product.memory_bytes = parse_bytes("--memory", words.memory);
     }
+    product.raw_a = raw_shape("--raw-a", words.raw_a);
+    product.raw_b = raw_shape("--raw-b", words.raw_b);
     if (!words.alpha.empty()) {
         product.alpha = parse_real("--alpha", words.alpha);
     }
@@ -134,7 +153,10 @@ Registered add_mul(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
     auto mul = std::make_shared<MulArguments>();
-    command->add_option("A", mul->a, "left matrix: .npy, or .pbm .png .mtx of bits")->required()->type_name("");
+    auto overlap = std::make_shared<std::string>();
+    command->add_option("A", mul->a, "left matrix: .npy, file.h5:/dataset, or .pbm .png .mtx of bits")
+        ->required()
+        ->type_name("");
     command->add_option("B", mul->b, "right matrix")->required()->type_name("");
     command->add_option("-o,--output", mul->output, "result: .npy, or .pbm .png of bits; may be one of the inputs")
         ->required()
@@ -143,14 +165,25 @@ Registered add_mul(CLI::App& root) {
     add_update_options(*command, *words);
     command->add_flag("--verify", mul->verify, "check the result before it is written");
     command->add_option("--plan", mul->plan_file, "carry out the plan that 'heptad plan' printed")->type_name("FILE");
+    command->add_option("--raw-a", words->raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
+        ->type_name("T:MxN");
+    command->add_option("--raw-b", words->raw_b, "B has no header")->type_name("T:MxN");
+    command->add_flag("--resume", mul->resume, "from file to file: go on where a run before was ended");
+    command->add_option("--overlap", *overlap, "from file to file: on (default), or off: one stage after another")
+        ->type_name("on|off");
+    command->add_option("--trace", mul->trace_file, "from file to file: write a timeline for chrome://tracing")
+        ->type_name("FILE");
     add_json_flag(*command, words->json);
     command->footer(
         "The result appears under its name only when it is complete; an input that has the same name is replaced "
         "then.\n"
         "Example: heptad mul A.npy B.npy -o C.npy --verify");
-    return {command, [words, mul] {
+    return {command, [words, mul, overlap] {
                 require_beta_with_add(*words);
                 mul->product = product_options(*words, Accuracy::balanced);
+                if (!overlap->empty()) {
+                    mul->overlap = parse_choice("--overlap", *overlap, {"on", "off"}) == "on";
+                }
                 if (!mul->plan_file.empty() &&
                     !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
                       words->leaf.empty() && words->mode.empty() && words->device.empty())) {
@@ -205,7 +238,10 @@ struct NodeWords {
 
 void add_node_options(CLI::App& command, NodeWords& words) {
     command.add_option("--nodes", words.nodes, "plan for a cluster of so many nodes (docs/cluster.md)")->type_name("P");
-    command.add_option("--disk", words.disk, "cluster: bytes per second of each node's disk (default 2G)")
+    command
+        .add_option(
+            "--disk", words.disk,
+            "cluster: bytes per second of each node's disk (default 2G); --files: of this one (default: measured)")
         ->type_name("RATE");
     command
         .add_option("--compute", words.compute,
@@ -221,7 +257,7 @@ std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, c
             is_cluster_algorithm(product.algorithm)) {
             fail(ErrorCode::usage,
                  "--network, --disk, --compute, --grid, --block, --scatter, --broadcast and the algorithms grid, pegmm "
-                 "and mod-pegmm are for clusters; give --nodes P too");
+                 "and mod-pegmm are for clusters; give --nodes P too (or --files, which takes --disk)");
         }
         return std::nullopt;
     }
@@ -262,13 +298,20 @@ Registered add_plan(CLI::App& root) {
     command->add_option("--tau2", machine->tau2, "c1060: up to this size, one level")->type_name("N");
     auto nodes = std::make_shared<NodeWords>();
     add_node_options(*command, *nodes);
+    auto files = std::make_shared<bool>(false);
+    command->add_flag("--files", *files, "from file to file in --memory: bytes, memory and seconds of each stage");
     add_json_flag(*command, words->json);
     command->footer(
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
-    return {command, [words, sizes, machine, nodes] {
+    return {command, [words, sizes, machine, nodes, files] {
                 PlanArguments plan;
+                plan.files = *files;
+                if (*files && !nodes->disk.empty()) {
+                    plan.disk_bytes_per_s = parse_rate("--disk", nodes->disk, RateUnit::bytes);
+                    nodes->disk.clear();
+                }
                 plan.c1060 = c1060_arguments(*words, *machine);
                 plan.cluster = cluster_arguments(*words, *machine, *nodes);
                 plan.product = product_options(*words, Accuracy::balanced);

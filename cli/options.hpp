@@ -10,6 +10,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "place/file/matrix_source.hpp"
 #include "plan/cluster_forecast.hpp"
 #include "plan/cluster_request.hpp"
 
@@ -23,9 +24,10 @@ struct ProductOptions {
     std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace
     bool transpose_a = false, transpose_b = false;
     double alpha = 1, beta = 0;
-    std::string add;                      // file of C0; empty: none
-    std::optional<std::int64_t> columns;  // .npy files hold packed bits, and so many columns
-    bool count = false;                   // of bit matrices: common ones of rows and columns, as i32
+    std::string add;                       // file of C0; empty: none
+    std::optional<std::int64_t> columns;   // .npy files hold packed bits, and so many columns
+    std::optional<RawShape> raw_a, raw_b;  // files without a header
+    bool count = false;                    // of bit matrices: common ones of rows and columns, as i32
     bool json = false;
 };
 
@@ -33,7 +35,10 @@ struct MulArguments {
     std::string a, b, output;
     ProductOptions product;
     bool verify = false;
-    std::string plan_file;  // empty: plan it
+    std::string plan_file;        // empty: plan it
+    bool resume = false;          // from file to file
+    std::optional<bool> overlap;  // likewise
+    std::string trace_file;       // likewise; empty: none
 };
 
 /// The machine of the paper that GPU plans are compared with, and its thresholds; see plan/c1060.hpp.
@@ -56,6 +61,8 @@ struct PlanArguments {
     ProductOptions product;
     std::optional<C1060Arguments> c1060;      // empty: this machine
     std::optional<ClusterArguments> cluster;  // empty: one machine
+    bool files = false;                       // from file to file
+    std::optional<double> disk_bytes_per_s;   // empty: measured
 };
 
 struct VerifyArguments {
@@ -188,7 +195,10 @@ struct BenchDevicesArguments {
 };
 
 struct BenchFilesArguments {
-    std::string a, b, output, json_file;
+    std::string a, b, output, json_file;  // no files: P4's Set 1
+    std::int64_t size = 32768;            // of that set
+    std::int64_t memory_bytes = 0;        // likewise
+    std::string folder, device = "auto";  // likewise
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;

@@ -9,6 +9,7 @@
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
+#include "file_product.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "over_devices.hpp"
@@ -29,6 +30,10 @@ void run(const PlanArguments& arguments) {
     }
     if (arguments.cluster) {
         print_cluster_plan(arguments);
+        return;
+    }
+    if (arguments.files) {
+        run_files(arguments);
         return;
     }
     const ProblemSize& size = arguments.size;

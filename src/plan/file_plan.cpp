@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kLeastCut = 16;     // no dimension is cut finer than that
 constexpr std::int64_t kUsualStrip = 256;  // fewer rows make poor products
+constexpr std::int64_t kMostStrips = 16;   // of a tile
+constexpr int kDepthsTried = 3;            // deep panels make good products, and leave them little workspace
 constexpr double kWideningAllowed = 1.01;  // direct I/O is given up where whole blocks move more than that
 constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost more than that
 
@@ -70,8 +72,7 @@ std::int64_t whole_line_slack(const Oriented& o) {
 std::int64_t least_beside_tile(const Oriented& o, std::int64_t unit, std::int64_t tile_m, std::int64_t tile_n) {
     const std::int64_t depth = least_cut(o.k, unit);
     const std::int64_t strip = std::min(tile_m, std::max(unit, kLeastCut));
-    return (kPanelsOfB * tile_n + kStripsOfA * strip) * depth * o.a.element_bytes +
-           whole_line_slack(o);
+    return (kPanelsOfB * tile_n + kStripsOfA * strip) * depth * o.a.element_bytes + whole_line_slack(o);
 }
 
 /// Keep C: for every p the widest tile that fits; more tiles down cost B again, more across cost A again.
@@ -271,14 +272,15 @@ std::optional<FilePlan> settle(const FileProblem& problem, const Cut& cut, const
     };
     // Whole k, and a whole row of tiles, where that fits; then ever less.
     const std::int64_t longest = cut.keeps_left ? o.n : o.k;
-    for (std::int64_t strips = 1; strips <= 64; strips *= 2) {
+    for (std::int64_t strips = cut.tile_m >= 4 * kUsualStrip ? 2 : 1; strips <= kMostStrips; strips *= 2) {
         FilePlan plan = plan_of_cut(problem, cut);
         plan.strip_m = part_size(cut.tile_m, strips, cut.unit);
         if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
             break;
         }
         int fitting = 0;
-        for (std::int64_t parts = 1; fitting < 4; parts = parts < 8 ? parts + 1 : parts + parts / 4) {
+        for (std::int64_t parts = 1; fitting < kDepthsTried;
+             parts += std::max<std::int64_t>(1, parts / (fitting > 0 ? 2 : 8))) {
             const std::int64_t length = std::max(part_size(longest, parts, cut.unit), least_cut(longest, cut.unit));
             if (cut.keeps_left) {
                 plan.tile_n = length;

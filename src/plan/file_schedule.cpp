@@ -9,6 +9,7 @@ namespace heptad {
 namespace {
 
 constexpr std::int64_t kCacheLine_bytes = 64;
+constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
 
 FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
     layout.block_bytes = block_bytes;
@@ -140,7 +141,7 @@ bool FileSchedule::may_read_directly(const FileLayout& layout, bool is_right) co
                                                : (is_right ? plan_.tile_n : plan_.first_depth);
     const std::int64_t step =
         layout.by_columns ? (is_right ? plan_.depth : plan_.strip_m) : (is_right ? plan_.tile_n : plan_.depth);
-    return layout.pitch_bytes() % layout.block_bytes == 0 &&
+    return layout.pitch_bytes() % layout.block_bytes == 0 && step * layout.element_bytes >= kLeastDirectSpan_bytes &&
            (layout.data_offset + cut * layout.element_bytes) % layout.block_bytes == 0 &&
            step * layout.element_bytes % layout.block_bytes == 0;
 }

@@ -19,6 +19,8 @@ heptad_process_test(plan_cluster_test)
 heptad_process_test(device_test)
 heptad_process_test(over_devices_test)
 heptad_process_test(bit_device_test)
+heptad_process_test(files_test)
+heptad_process_test(file_kills_test LABELS slow)
 heptad_process_test(bench_test LABELS timing)
 heptad_process_test(interrupt_test LABELS timing)
 

@@ -227,7 +227,8 @@ private:
         }
     }
 
-    /// What is added lies in the tile before the first product. A C0 stored the other way round is turned piece by piece.
+    /// What is added lies in the tile before the first product. A C0 stored the other way round is turned piece by
+    /// piece.
     void load_c0(const FileStep& step) {
         const auto from = StageTrace::Clock::now();
         const FileWindow window = schedule_.result_window(step.tile, step.strip);
@@ -238,14 +239,14 @@ private:
             bounce_ = PageBuffer(std::max(kBounce_bytes, round_up(layout.pitch_bytes(), 4096)));
         }
         const std::int64_t lines = layout.by_columns ? window.cols : window.rows;
-        const std::int64_t line_bytes = line_stride_bytes(
-            layout, layout.by_columns ? window.rows : window.cols, layout.pitch_bytes());
-        const std::int64_t at_once = std::max<std::int64_t>(bounce_.bytes() / std::max(line_bytes, layout.pitch_bytes()), 1);
+        const std::int64_t line_bytes =
+            line_stride_bytes(layout, layout.by_columns ? window.rows : window.cols, layout.pitch_bytes());
+        const std::int64_t at_once =
+            std::max<std::int64_t>(bounce_.bytes() / std::max(line_bytes, layout.pitch_bytes()), 1);
         for (std::int64_t line = 0; line < lines; line += at_once) {
             const std::int64_t count = std::min(at_once, lines - line);
-            const FileWindow part = layout.by_columns
-                                        ? FileWindow{window.row, window.rows, window.col + line, count}
-                                        : FileWindow{window.row + line, count, window.col, window.cols};
+            const FileWindow part = layout.by_columns ? FileWindow{window.row, window.rows, window.col + line, count}
+                                                      : FileWindow{window.row + line, count, window.col, window.cols};
             const ConstView read = files_.c0->read(*read_queue_, layout, part, bounce_.data());
             copy_view(read, layout.by_columns ? block(strip, 0, line, window.rows, count)
                                               : block(strip, line, 0, count, window.cols));
@@ -289,8 +290,9 @@ private:
         const FileLayout& layout = schedule_.result();
         const std::int64_t stride = tile_stride_ / layout.element_bytes;
         const Type type = files_.left->type();
-        const View whole = layout.by_columns ? View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, tile.cols, 1, stride)
-                                             : View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, tile.cols, stride, 1);
+        const View whole = layout.by_columns
+                               ? View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, tile.cols, 1, stride)
+                               : View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, tile.cols, stride, 1);
         return block(whole, strip.row - tile.row, 0, strip.rows, strip.cols);
     }
 
@@ -338,9 +340,8 @@ std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile
         const std::int64_t at_once = std::max<std::int64_t>(memory.bytes() / line_bytes, 1);
         for (std::int64_t line = 0; line < lines; line += at_once) {
             const std::int64_t count = std::min(at_once, lines - line);
-            const FileWindow part = layout.by_columns
-                                        ? FileWindow{window.row, window.rows, window.col + line, count}
-                                        : FileWindow{window.row + line, count, window.col, window.cols};
+            const FileWindow part = layout.by_columns ? FileWindow{window.row, window.rows, window.col + line, count}
+                                                      : FileWindow{window.row + line, count, window.col, window.cols};
             result.read(queue, layout, part, memory.data(), line_bytes);
             sum = strip_checksum(layout, part, memory.data(), line_bytes, sum);
         }

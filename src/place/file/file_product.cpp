@@ -30,7 +30,8 @@ FileLayout operand_layout(const MatrixFile& file, bool transpose) {
 }
 
 bool same_file(const std::string& x, const std::string& y) {
-    struct stat first {}, second {};
+    struct stat first {
+    }, second{};
     return ::stat(x.c_str(), &first) == 0 && ::stat(y.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
            first.st_dev == second.st_dev;
 }
@@ -45,7 +46,8 @@ struct Sources {
 Sources find_sources(const FileProductRequest& request) {
     Sources sources{find_matrix(request.a), find_matrix(request.b), {}, 0, 0, 0};
     if (sources.a.type == Type::gf2 || sources.a.type == Type::boolean) {
-        fail(ErrorCode::input, "'{}' holds bits, which are multiplied in memory only; give more memory", sources.a.name);
+        fail(ErrorCode::input, "'{}' holds bits, which are multiplied in memory only; give more memory",
+             sources.a.name);
     }
     const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
     const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
@@ -54,7 +56,8 @@ Sources find_sources(const FileProductRequest& request) {
              sources.a.name, type_name(sources.a.type), sources.b.name, type_name(sources.b.type));
     }
     if (a.cols != b.rows) {
-        fail(ErrorCode::input, "'{}' is {} x {} and '{}' is {} x {}, but the columns of the first must equal the rows of "
+        fail(ErrorCode::input,
+             "'{}' is {} x {} and '{}' is {} x {}, but the columns of the first must equal the rows of "
              "the second; check the files or the transposes",
              sources.a.name, a.rows, a.cols, sources.b.name, b.rows, b.cols);
     }
@@ -69,8 +72,8 @@ Sources find_sources(const FileProductRequest& request) {
         if (sources.c0->type != sources.a.type || sources.c0->layout.rows != a.rows ||
             sources.c0->layout.cols != b.cols) {
             fail(ErrorCode::input, "'{}' is {} x {} of {}, but the product it is added to is {} x {} of {}",
-                 sources.c0->name, sources.c0->layout.rows, sources.c0->layout.cols, type_name(sources.c0->type), a.rows,
-                 b.cols, type_name(sources.a.type));
+                 sources.c0->name, sources.c0->layout.rows, sources.c0->layout.cols, type_name(sources.c0->type),
+                 a.rows, b.cols, type_name(sources.a.type));
         }
     }
     matrix_bytes(sources.a.type, sources.m, sources.n);  // refuses what 64 bits cannot count
@@ -105,15 +108,15 @@ public:
         const bool accumulate = schedule.panels() > 1 || plan.adds;
         const std::int64_t last_row = schedule.tiles() - 1, across = schedule.tiles_across();
         for (const std::int64_t tile : {std::int64_t{0}, across - 1, last_row - across + 1, last_row}) {
-            for (const std::int64_t panel : {std::int64_t{0}, std::min<std::int64_t>(1, schedule.panels() - 1),
-                                             schedule.panels() - 1}) {
+            for (const std::int64_t panel :
+                 {std::int64_t{0}, std::min<std::int64_t>(1, schedule.panels() - 1), schedule.panels() - 1}) {
                 for (const std::int64_t strip : {std::int64_t{0}, schedule.strips(tile) - 1}) {
                     const FileWindow left = schedule.left_window(tile, panel, strip);
                     const FileWindow right = schedule.right_window(tile, panel);
                     const ShapeKey key{left.rows, left.cols, right.cols};
                     if (!plans_.contains(key)) {
-                        plans_[key] = stage.plan(left.rows, left.cols, right.cols, plan.type, accumulate,
-                                                 plan.workspace_bytes);
+                        plans_[key] =
+                            stage.plan(left.rows, left.cols, right.cols, plan.type, accumulate, plan.workspace_bytes);
                     }
                 }
             }
@@ -143,9 +146,9 @@ public:
         const auto work = [](const ProductPlan& p) {
             return static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n);
         };
-        return std::max_element(plans_.begin(), plans_.end(), [&](const auto& x, const auto& y) {
-                   return work(x.second) < work(y.second);
-               })->second;
+        return std::max_element(plans_.begin(), plans_.end(),
+                                [&](const auto& x, const auto& y) { return work(x.second) < work(y.second); })
+            ->second;
     }
     double largest_error_bound() const {
         double bound = 0;
@@ -172,19 +175,21 @@ std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
 
 void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names) {
     const FilePlan &x = before.plan, &y = now.plan;
-    const std::string way_out = fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
+    const std::string way_out =
+        fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
     if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
         before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
         fail(ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
     }
     for (std::size_t i = 0; i < now.inputs.size(); ++i) {
         if (before.inputs[i].identity != now.inputs[i].identity) {
-            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun{}", now.inputs[i].name, names.partial(),
-                 way_out);
+            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun{}", now.inputs[i].name,
+                 names.partial(), way_out);
         }
     }
     if (x.used_bytes() > now.plan.memory_bytes) {
-        fail(ErrorCode::resource, "'{}' was begun with cuts that take {} bytes, and {} are allowed; give a larger --memory{}",
+        fail(ErrorCode::resource,
+             "'{}' was begun with cuts that take {} bytes, and {} are allowed; give a larger --memory{}",
              names.partial(), x.used_bytes(), now.plan.memory_bytes, way_out);
     }
 }
@@ -198,7 +203,8 @@ double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_pa
 /// One run: what is open, and what is left to do.
 class FileProduct {
 public:
-    FileProduct(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks, StageTrace& trace)
+    FileProduct(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
+                StageTrace& trace)
         : request_(request),
           stage_(stage),
           hooks_(hooks),
@@ -208,7 +214,8 @@ public:
         for (const MatrixSource* input : {&sources_.a, &sources_.b}) {
             if (same_file(input->path, names_.target)) {
                 fail(ErrorCode::input,
-                     "'{}' is an input, and a product from file to file cannot be resumed over it; choose another output",
+                     "'{}' is an input, and a product from file to file cannot be resumed over it; choose another "
+                     "output",
                      request.output);
             }
         }
@@ -446,7 +453,7 @@ FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stag
     return plan_files(problem, [&](std::int64_t m, std::int64_t k, std::int64_t n, bool accumulate,
                                    std::int64_t workspace_limit_bytes) {
         const ProductPlan plan = stage.plan(m, k, n, problem.type, accumulate, workspace_limit_bytes);
-        return StagePrediction{plan.predicted_s, plan.workspace_bytes};
+        return StagePrediction{plan.predicted_s, stage.workspace_on_host ? plan.workspace_bytes : 0};
     });
 }
 

@@ -25,7 +25,8 @@ struct FileProductRequest {
     double alpha = 1, beta = 0;
     std::string output;
     std::int64_t memory_bytes = 0;
-    bool resume = false;  ///< go on where a run before was ended; from the beginning where there is nothing to go on with
+    bool resume =
+        false;  ///< go on where a run before was ended; from the beginning where there is nothing to go on with
     bool overlap = true;  ///< false: one stage after another
     bool verify = false;
     std::string io = "auto";  ///< "auto", "uring" or "threads"
@@ -39,6 +40,7 @@ struct StageProducts {
     std::function<void(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                        const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes)>
         multiply;
+    bool workspace_on_host = true;  ///< false: the plans' workspace is not host memory
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);

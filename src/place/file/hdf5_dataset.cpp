@@ -65,14 +65,15 @@ Type element_type(hid_t stored, const std::string& name, std::optional<Type> as)
         if (H5Tequal(stored, entry.native) > 0) {
             const bool tf32 = entry.type == Type::f32 && as == Type::tf32;
             if (as && *as != entry.type && !tf32) {
-                fail(ErrorCode::input, "'{}' holds {}, which cannot be read as {}; convert it or leave --type out", name,
-                     type_name(entry.type), type_name(*as));
+                fail(ErrorCode::input, "'{}' holds {}, which cannot be read as {}; convert it or leave --type out",
+                     name, type_name(entry.type), type_name(*as));
             }
             return as.value_or(entry.type);
         }
     }
     fail(ErrorCode::input,
-         "'{}' holds elements that are neither little-endian f64, f32 nor i32; write the dataset as one of those", name);
+         "'{}' holds elements that are neither little-endian f64, f32 nor i32; write the dataset as one of those",
+         name);
 }
 
 }  // namespace
@@ -120,7 +121,8 @@ Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
 }
 #else
 Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type>) {
-    fail(ErrorCode::input, "'{}' is an HDF5 file, and this build does not have the HDF5 library; convert it to .npy", name);
+    fail(ErrorCode::input, "'{}' is an HDF5 file, and this build does not have the HDF5 library; convert it to .npy",
+         name);
 }
 #endif
 

@@ -1,5 +1,5 @@
-// Where a contiguous dataset of an HDF5 file lies. Chunked and compressed ones are refused: their elements lie nowhere in
-// one piece. The same header serves builds without the library.
+// Where a contiguous dataset of an HDF5 file lies. Chunked and compressed ones are refused: their elements lie nowhere
+// in one piece. The same header serves builds without the library.
 #pragma once
 
 #include <cstdint>

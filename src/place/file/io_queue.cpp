@@ -43,8 +43,8 @@ private:
 
 [[noreturn]] void fail_piece(const IoTarget& target, bool writing, std::int64_t offset, int why) {
     if (writing) {
-        fail(write_error_code(why), "'{}' cannot be written at byte {}: {}; choose a place with enough room", target.name,
-             offset, system_error_text(why));
+        fail(write_error_code(why), "'{}' cannot be written at byte {}: {}; choose a place with enough room",
+             target.name, offset, system_error_text(why));
     }
     fail(ErrorCode::input, "'{}' cannot be read at byte {}: {}", target.name, offset, system_error_text(why));
 }
@@ -68,8 +68,9 @@ std::int64_t IoQueue::ask_watch(const Batch& batch, const IoPiece& piece) const 
         fail_piece(batch.target, batch.writing, piece.offset, verdict.error);
     }
     const std::int64_t block = batch.target.block_bytes;
-    return verdict.most_bytes >= piece.bytes ? piece.bytes
-                                             : std::min(piece.bytes, std::max(verdict.most_bytes / block, std::int64_t{1}) * block);
+    return verdict.most_bytes >= piece.bytes
+               ? piece.bytes
+               : std::min(piece.bytes, std::max(verdict.most_bytes / block, std::int64_t{1}) * block);
 }
 
 bool IoQueue::take(const Batch& batch, IoPiece& piece, std::int64_t result) {

@@ -29,8 +29,8 @@ class IoQueue {
 public:
     virtual ~IoQueue() = default;
     virtual const char* name() const = 0;
-    /// All pieces, in any order; short counts go on, interruptions are repeated. Throws Error(input) for an early end or
-    /// an unreadable file; nothing is under way any more then.
+    /// All pieces, in any order; short counts go on, interruptions are repeated. Throws Error(input) for an early end
+    /// or an unreadable file; nothing is under way any more then.
     void read(const IoTarget& target, std::vector<IoPiece> pieces);
     /// Throws Error(resource) for a full disk and the like, Error(input) for other refusals.
     void write(const IoTarget& target, std::vector<IoPiece> pieces);

@@ -13,7 +13,7 @@
 namespace heptad {
 namespace {
 
-constexpr unsigned kDepth = 64;                                // pieces under way at a time
+constexpr unsigned kDepth = 64;                                      // pieces under way at a time
 constexpr std::int64_t kMostPerPiece_bytes = std::int64_t{1} << 30;  // the kernel takes 32-bit counts
 
 class UringQueue : public IoQueue {
@@ -50,7 +50,8 @@ protected:
             }
             const int submitted = io_uring_submit_and_wait(&ring_, 1);
             if (submitted < 0 && submitted != -EINTR && submitted != -EAGAIN && submitted != -EBUSY) {
-                fail(ErrorCode::resource, "io_uring refused '{}': {}", batch.target.name, system_error_text(-submitted));
+                fail(ErrorCode::resource, "io_uring refused '{}': {}", batch.target.name,
+                     system_error_text(-submitted));
             }
             io_uring_cqe* done = nullptr;
             while (io_uring_peek_cqe(&ring_, &done) == 0) {

@@ -9,8 +9,8 @@
 //   tile <index> <checksum>                   one for each tile of C that is written
 //
 // Every line ends in a checksum of itself; what follows the first line that does not fit is not believed. Nor is a tile
-// whose bytes are others than its checksum says: so the files need not be synced for every tile, only now and then, lest a
-// power failure costs too much.
+// whose bytes are others than its checksum says: so the files need not be synced for every tile, only now and then,
+// lest a power failure costs too much.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,8 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kLongestPiece_bytes = std::int64_t{1} << 20;  // long spans are cut, so that several are under way
+constexpr std::int64_t kLongestPiece_bytes = std::int64_t{1}
+                                             << 20;  // long spans are cut, so that several are under way
 constexpr std::int64_t kSample_bytes = 4096;
 constexpr std::int64_t kSamples = 64;
 
@@ -39,8 +40,8 @@ PageBuffer::PageBuffer(std::int64_t bytes) : bytes_(bytes) {
     if (bytes == 0) {
         return;
     }
-    void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         fail(ErrorCode::resource, "no memory for a buffer of {} bytes; free memory or give a smaller --memory", bytes);
     }
@@ -122,8 +123,8 @@ ConstView MatrixFile::read(IoQueue& queue, const FileLayout& layout, const FileW
                            std::byte* memory) const {
     const LineWindow part = line_window(layout, window);
     const std::int64_t element = layout.element_bytes;
-    const FileSpan first = widened_span(file_offset(layout, part.line, part.position), part.positions * element,
-                                        layout.block_bytes);
+    const FileSpan first =
+        widened_span(file_offset(layout, part.line, part.position), part.positions * element, layout.block_bytes);
     const std::int64_t stride =
         part.whole_lines ? layout.pitch_bytes() : line_stride_bytes(layout, part.positions, first.bytes);
     const bool direct = layout.block_bytes > 1;
@@ -150,7 +151,8 @@ FileIdentity MatrixFile::identity() const {
 
 void MatrixFile::require_unchanged() const {
     struct stat facts {};
-    if (::fstat(cached_.get(), &facts) != 0 || facts.st_size != source_.file_bytes || nanoseconds(facts) != changed_ns_) {
+    if (::fstat(cached_.get(), &facts) != 0 || facts.st_size != source_.file_bytes ||
+        nanoseconds(facts) != changed_ns_) {
         fail(ErrorCode::input,
              "'{}' was changed while it was multiplied, so the result would be of neither version; start again when it "
              "rests",

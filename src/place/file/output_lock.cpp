@@ -15,7 +15,8 @@ namespace {
 
 /// Is the locked file still the one of that name? Its holder removes it just before it lets go.
 bool is_still_named(int descriptor, const std::string& path) {
-    struct stat held {}, named {};
+    struct stat held {
+    }, named{};
     return ::fstat(descriptor, &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
            held.st_dev == named.st_dev;
 }
@@ -37,8 +38,9 @@ OutputLock::OutputLock(const std::string& output, const IoWatch& watch) : path_(
                 continue;
             }
             if (why == EWOULDBLOCK) {
-                fail(ErrorCode::input, "another run is writing '{}' (it holds '{}'); wait for it or choose another output",
-                     output, path_);
+                fail(ErrorCode::input,
+                     "another run is writing '{}' (it holds '{}'); wait for it or choose another output", output,
+                     path_);
             }
             fail(ErrorCode::resource, "'{}' cannot be locked: {}", path_, system_error_text(why));
         }

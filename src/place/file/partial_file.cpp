@@ -27,15 +27,18 @@ OutputNames output_names(const std::string& path) {
     struct stat old {};
     if (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
         fail(ErrorCode::input,
-             "'{}' is no regular file, and a result that is made piece by piece needs one; give the name of a file", path);
+             "'{}' is no regular file, and a result that is made piece by piece needs one; give the name of a file",
+             path);
     }
-    { const AtomicFile probe(path, 0); }  // refuses folders, bad names and folders that cannot be written; leaves nothing
+    {
+        const AtomicFile probe(path, 0);
+    }  // refuses folders, bad names and folders that cannot be written; leaves nothing
     const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
     OutputNames names{path, resolved ? std::string(resolved.get()) : path};
     const auto slash = names.target.rfind('/');
     if (names.journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX) {
-        fail(ErrorCode::input, "'{}' leaves no room for '.journal' in {} bytes of a file name; give a shorter one", path,
-             NAME_MAX);
+        fail(ErrorCode::input, "'{}' leaves no room for '.journal' in {} bytes of a file name; give a shorter one",
+             path, NAME_MAX);
     }
     return names;
 }
@@ -129,7 +132,9 @@ void PartialFile::commit() {
         fail_write(names_.shown, errno);
     }
     const auto slash = names_.target.rfind('/');
-    const std::string folder_name = slash == std::string::npos ? "." : slash == 0 ? "/" : names_.target.substr(0, slash);
+    const std::string folder_name = slash == std::string::npos ? "."
+                                    : slash == 0               ? "/"
+                                                               : names_.target.substr(0, slash);
     const Descriptor folder(::open(folder_name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // Some file systems cannot sync a folder; then the rename itself is all there is.
     if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) {

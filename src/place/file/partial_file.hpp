@@ -30,8 +30,8 @@ public:
 
     /// With block_bytes as direct I/O needs it; 1 where it cannot be had.
     const FileLayout& layout() const { return layout_; }
-    /// Writes a window whose lines lie `stride_bytes` apart in memory. `layout` is that of this file, possibly transposed,
-    /// with block_bytes 1 for writing through the cache.
+    /// Writes a window whose lines lie `stride_bytes` apart in memory. `layout` is that of this file, possibly
+    /// transposed, with block_bytes 1 for writing through the cache.
     void write(IoQueue& queue, const FileLayout& layout, const FileWindow& window, const std::byte* memory,
                std::int64_t stride_bytes) const;
     void read(IoQueue& queue, const FileLayout& layout, const FileWindow& window, std::byte* memory,

@@ -36,7 +36,8 @@ std::string StageTrace::chrome_json() const {
     }
     for (const Event& event : events_) {
         text += fmt::format(
-            "{{\"ph\": \"X\", \"pid\": 1, \"tid\": {}, \"name\": \"{}\", \"cat\": \"{}\", \"ts\": {:.3f}, \"dur\": {:.3f}, "
+            "{{\"ph\": \"X\", \"pid\": 1, \"tid\": {}, \"name\": \"{}\", \"cat\": \"{}\", \"ts\": {:.3f}, \"dur\": "
+            "{:.3f}, "
             "\"args\": {{\"what\": \"{}\", \"amount\": {:.0f}}}}},\n",
             static_cast<int>(event.stage) + 1, stage_name(event.stage), stage_name(event.stage), event.from_us,
             event.length_us, event.label, event.amount);

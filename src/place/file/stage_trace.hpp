@@ -1,5 +1,5 @@
-// When which stage of a pipeline worked on what, and how much it moved: for rates in the progress line, and as a timeline
-// in the trace format of Chrome (chrome://tracing, ui.perfetto.dev).
+// When which stage of a pipeline worked on what, and how much it moved: for rates in the progress line, and as a
+// timeline in the trace format of Chrome (chrome://tracing, ui.perfetto.dev).
 //
 // Stages have the names of P4's figure 4: DR disk to memory, M2G memory to device, MM multiply, G2M device to memory,
 // DW memory to disk. On a processor there are DR, MM and DW.

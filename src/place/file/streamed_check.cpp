@@ -70,8 +70,12 @@ public:
         sums_ = check::Lanes<std::uint32_t>(tile.rows, kVectors);
     }
     void add_panel(const ConstView& right) override { bx_ = multiply_lanes(right, x_, pool_); }
-    void take_c0(std::int64_t row, const ConstView& strip) override { add(row, multiply_lanes(strip, x_, pool_), beta_); }
-    void add_product(std::int64_t row, const ConstView& left) override { add(row, multiply_lanes(left, bx_, pool_), alpha_); }
+    void take_c0(std::int64_t row, const ConstView& strip) override {
+        add(row, multiply_lanes(strip, x_, pool_), beta_);
+    }
+    void add_product(std::int64_t row, const ConstView& left) override {
+        add(row, multiply_lanes(left, bx_, pool_), alpha_);
+    }
     void compare(std::int64_t row, const ConstView& strip, const FileWindow& window) override {
         const check::Lanes<std::uint32_t> got = multiply_lanes(strip, x_, pool_);
         for (std::size_t i = 0; i < got.data.size(); ++i) {
@@ -122,9 +126,7 @@ template <class T>
 class FloatLanes : public StreamedCheck::Lanes {
 public:
     FloatLanes(const Scalars& scalars, int threads)
-        : scalars_(scalars),
-          pool_(shared_pool(threads > 0 ? threads : available_cores())),
-          seed_(seed_from_system()) {}
+        : scalars_(scalars), pool_(shared_pool(threads > 0 ? threads : available_cores())), seed_(seed_from_system()) {}
 
     void begin_tile(const FileWindow& tile) override {
         x_ = check::Lanes<T>(tile.cols, kRounds);
@@ -197,13 +199,14 @@ public:
             result.verdict = Verdict::not_verifiable;
             result.bad_row = worst_row_;
             result.explanation = fmt::format(
-                "row {} stands out of rounding noise by a factor of {:.3g}, which rounding alone could just explain; look "
+                "row {} stands out of rounding noise by a factor of {:.3g}, which rounding alone could just explain; "
+                "look "
                 "at it with 'heptad verify'",
                 worst_row_, largest_ratio_);
         } else if (unchecked_rows_ > 0) {
             result.verdict = Verdict::not_verifiable;
-            result.explanation =
-                fmt::format("{} rows of tiles hold NaN or Inf and were not looked at; use 'heptad verify'", unchecked_rows_);
+            result.explanation = fmt::format(
+                "{} rows of tiles hold NaN or Inf and were not looked at; use 'heptad verify'", unchecked_rows_);
         } else {
             result.explanation = fmt::format("{} rounds of random sums agree", kRounds);
         }
@@ -222,7 +225,8 @@ private:
     Limits limits_of(double a_norm, double b_norm, double cols) const {
         const double u = unit_roundoff(scalars_.type);
         const auto k = static_cast<double>(scalars_.k);
-        const bool wider_sums = scalars_.type == Type::bf16 || scalars_.type == Type::f16 || scalars_.type == Type::tf32;
+        const bool wider_sums =
+            scalars_.type == Type::bf16 || scalars_.type == Type::f16 || scalars_.type == Type::tf32;
         const double norms = std::fabs(scalars_.alpha) * a_norm * b_norm;
         const double usual = wider_sums ? std::max(u, 0x1p-24 * std::sqrt(k)) : u * std::sqrt(k + 1);
         const double most = wider_sums ? 2 * kTolerance * (u + 0x1p-24 * k) : kTolerance * u * (k + 1);
@@ -234,7 +238,8 @@ private:
     void judge(double sum, const Limits& limits, std::int64_t row, std::int64_t col) {
         if (!(sum <= limits.worst)) {  // NaN too
             fail(ErrorCode::verification,
-                 "C is wrong: a random sum over row {} of the columns from {} on is off by {:.3g} where rounding makes at "
+                 "C is wrong: a random sum over row {} of the columns from {} on is off by {:.3g} where rounding makes "
+                 "at "
                  "most {:.3g}",
                  row, col, sum, limits.worst);
         }

@@ -2,9 +2,10 @@
 // columns of a tile, every panel adds A (B X), and when a strip of C is finished C X is compared with
 // alpha A (B X) + beta C0 X.
 //
-// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 8 draws of random signs, summed in a
-// higher precision and compared with the rounding noise that src/check expects. A sum far above what the worst case of
-// rounding could make of it is an error; one between the two is neither proof nor refutation, and reported as such.
+// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 8 draws of random signs, summed
+// in a higher precision and compared with the rounding noise that src/check expects. A sum far above what the worst
+// case of rounding could make of it is an error; one between the two is neither proof nor refutation, and reported as
+// such.
 #pragma once
 
 #include <cstdint>

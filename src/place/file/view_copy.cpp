@@ -16,8 +16,7 @@ void copy_words(const ConstView& from, const View& to) {
         for (std::int64_t j0 = 0; j0 < to.cols; j0 += kTile) {
             for (std::int64_t i = i0; i < std::min(i0 + kTile, to.rows); ++i) {
                 for (std::int64_t j = j0; j < std::min(j0 + kTile, to.cols); ++j) {
-                    target[i * to.row_stride + j * to.col_stride] =
-                        source[i * from.row_stride + j * from.col_stride];
+                    target[i * to.row_stride + j * to.col_stride] = source[i * from.row_stride + j * from.col_stride];
                 }
             }
         }

@@ -115,8 +115,13 @@ const Case kTiled{.m = 300, .k = 210, .n = 260, .memory_bytes = 100 << 10};
 
 TEST_F(FileProductTest, every_cut_equals_the_product_in_memory) {
     std::map<Kept, int> kept;
-    for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{
-             {300, 210, 260}, {128, 256, 384}, {700, 33, 500}, {40, 2000, 50}, {1000, 40, 40}, {40, 40, 1000}, {1, 300, 1}}) {
+    for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{{300, 210, 260},
+                                                                        {128, 256, 384},
+                                                                        {700, 33, 500},
+                                                                        {40, 2000, 50},
+                                                                        {1000, 40, 40},
+                                                                        {40, 40, 1000},
+                                                                        {1, 300, 1}}) {
         for (const std::int64_t memory : {24 << 10, 100 << 10, 400 << 10, 40 << 20}) {
             for (const Type type : {Type::f32, Type::f64, Type::i32}) {
                 Case c{.m = m, .k = k, .n = n, .type = type, .memory_bytes = memory};
@@ -150,7 +155,8 @@ TEST_F(FileProductTest, orders_transposes_and_additions_mean_the_same_matrices) 
 TEST_F(FileProductTest, rows_of_whole_blocks_are_read_and_written_directly_by_every_queue) {
     for (const char* io : {"auto", "threads"}) {
         for (const bool overlap : {true, false}) {
-            FileProductRequest request = prepare({.m = 1024, .k = 1024, .n = 1024, .memory_bytes = 3 << 20, .adds = true});
+            FileProductRequest request =
+                prepare({.m = 1024, .k = 1024, .n = 1024, .memory_bytes = 3 << 20, .adds = true});
             request.io = io;
             request.overlap = overlap;
             const FileProductReport report = multiply(request);
@@ -349,7 +355,8 @@ protected:
     }
     /// Expects that resuming is refused with that code, and changes nothing.
     void expect_refused(const FileProductRequest& request, ErrorCode code, const std::string& word) {
-        const std::string partial = read_text(folder_ / "C.npy.partial"), journal = read_text(folder_ / "C.npy.journal");
+        const std::string partial = read_text(folder_ / "C.npy.partial"),
+                          journal = read_text(folder_ / "C.npy.journal");
         try {
             multiply(request);
             FAIL() << "resumed";
@@ -571,7 +578,7 @@ TEST_F(FileProductTest, wrong_shapes_types_and_memory_are_refused) {
     write_npy(folder_ / "D.npy", integers(Type::f64, 210, 260, 1));
     other.b = {folder_ / "D.npy"};
     EXPECT_EQ(code_of(other), ErrorCode::input);
-    write_npy(folder_ / "E.npy", integers(Type::gf2, 210, 260, 1));
+    write_npy(folder_ / "E.npy", generate("bits", 210, 260, Type::gf2, 1));
     other.a = other.b = {folder_ / "E.npy"};
     EXPECT_EQ(code_of(other), ErrorCode::input);
     EXPECT_FALSE(exists("C.npy.partial"));

@@ -1,0 +1,153 @@
+// heptad bench files without file names: P4's Set 1, two matrices of 2^15 x 2^15 f32 multiplied from file to file in a
+// memory that holds neither. Once with overlapping stages and once without (the paper's baseline), and in memory where
+// this machine has enough of it. The wall time is compared with the stage that binds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "bench_machine.hpp"
+#include "commands.hpp"
+#include "file_product.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/devices/device_product.hpp"
+#include "place/file/generate.hpp"
+#include "place/file/npy.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The matrices of the set, gone when the scope is left.
+class SetFiles {
+public:
+    SetFiles(const std::string& folder, std::int64_t n, ProgressMeter& meter, int threads)
+        : a(folder + "/heptad-p4-A.npy"), b(folder + "/heptad-p4-B.npy"), c(folder + "/heptad-p4-C.npy") {
+        check_writable(a);
+        std::uint64_t seed = 1;
+        for (const std::string& path : {a, b}) {  // P4: uniform in [0, 1]
+            const Matrix matrix =
+                generate("positive", n, n, Type::f32, seed++, {}, file_hooks(meter, "generate", threads));
+            write_npy(path, matrix, file_hooks(meter, "write inputs", threads));
+        }
+    }
+    ~SetFiles() {
+        for (const std::string& path : {a, b, c}) {
+            std::remove(path.c_str());
+        }
+    }
+    SetFiles(const SetFiles&) = delete;
+    SetFiles& operator=(const SetFiles&) = delete;
+
+    const std::string a, b, c;
+};
+
+FileProductReport timed_run(const BenchFilesArguments& bench, const SetFiles& files, bool overlap, ProgressMeter& meter,
+                            const ProductOptions& product) {
+    FileProductRequest request;
+    request.a = {files.a};
+    request.b = {files.b};
+    request.output = files.c;
+    request.memory_bytes = bench.memory_bytes;
+    request.overlap = overlap;
+    StageTrace trace(false);
+    FileHooks hooks;
+    hooks.threads = bench.threads;
+    hooks.cancel = interrupt_token();
+    meter.begin(overlap ? "overlapped" : "one stage after another");
+    hooks.progress = [&](const Progress& progress) { meter.update(progress.fraction, stage_rates(trace, Type::f32)); };
+    return multiply_files(request, stage_products(product), hooks, trace);
+}
+
+/// Seconds of the same product in memory; 0 where it does not fit.
+double in_core_seconds(const BenchFilesArguments& bench, const SetFiles& files, std::int64_t n, ProgressMeter& meter,
+                       const ProductOptions& product) {
+    const std::int64_t operands = 3 * n * n * 4;
+    const std::int64_t free = memory_limit_bytes({});
+    if (bench.quick || is_device_product(product.options.device) || operands > free / 10 * 9) {
+        return 0;
+    }
+    const Matrix a = read_npy(files.a, {}, file_hooks(meter, "read A", bench.threads));
+    const Matrix b = read_npy(files.b, {}, file_hooks(meter, "read B", bench.threads));
+    Matrix c(Type::f32, n, n);
+    Options options = product.options;
+    options.workspace_limit_bytes = free / 10 * 9 - operands;
+    meter.begin("in memory");
+    const Context context = product_context(meter, bench.threads);
+    const auto start = Clock::now();
+    multiply(1, a, b, 0, c.view(), options, context);
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+void run_p4_set(const BenchFilesArguments& bench) {
+    const std::int64_t n = bench.size;
+    ProgressMeter meter;
+    ProductOptions product;
+    product.options.accuracy = bench.accuracy;
+    product.options.device = bench.device;
+    product.threads = bench.threads;
+    product.memory_bytes = bench.memory_bytes;
+    if (!bench.json_file.empty()) {
+        check_writable(bench.json_file);
+    }
+    const SetFiles files(bench.folder, n, meter, bench.threads);
+    const FileProductReport overlapped = timed_run(bench, files, true, meter, product);
+    const std::int64_t peak_bytes = peak_resident_bytes();  // of the generator too: whole matrices were in memory
+    const FileProductReport in_turn = timed_run(bench, files, false, meter, product);
+    const double in_core_s = in_core_seconds(bench, files, n, meter, product);
+    meter.clear();
+
+    const double disk_s = overlapped.read.busy_s + overlapped.write.busy_s;
+    const double product_s = in_core_s > 0 ? in_core_s : overlapped.multiply.busy_s;
+    const double bound_s = std::max(product_s, disk_s);
+    const ProblemSize size{n, n, n};
+    const std::int64_t paper_bytes = 2 * std::max<std::int64_t>(n / 8192, 1) * n * n * 4 + n * n * 4;
+    nlohmann::ordered_json record = to_json(overlapped, size);
+    record["suite"] = "files";
+    record["variant"] = "p4-set-1";
+    record["device"] = bench.device;
+    record["vendor"] = "one stage after another";
+    record["vendor_s"] = in_turn.wall_s;
+    record["heptad_s"] = overlapped.wall_s;
+    record["ratio"] = in_turn.wall_s / overlapped.wall_s;
+    record["in_core_s"] = in_core_s > 0 ? nlohmann::ordered_json(in_core_s) : nlohmann::ordered_json(nullptr);
+    record["bound_s"] = bound_s;
+    record["wall_over_bound"] = overlapped.wall_s / bound_s;
+    record["paper_bytes"] = paper_bytes;
+    record["process_peak_bytes"] = peak_bytes;
+    record["error"] = nullptr;
+    record["vendor_error"] = nullptr;
+    record["workspace_bytes"] = overlapped.plan.workspace_bytes;
+    if (!bench.json_file.empty()) {
+        write_result_file(bench.json_file, {{"machine", machine_facts(bench.command)}, {"results", {record}}});
+    }
+    std::string text = machine_line();
+    text += fmt::format("{} x {} x {} f32 in {}: {}\n", n, n, n, format_bytes(bench.memory_bytes),
+                        to_string(overlapped.plan));
+    const auto row = [&](const char* what, const std::string& value) {
+        text += fmt::format("{:<26} {}\n", what, value);
+    };
+    row("overlapped", format_seconds(overlapped.wall_s));
+    row("one stage after another",
+        fmt::format("{} ({:.2f} times)", format_seconds(in_turn.wall_s), in_turn.wall_s / overlapped.wall_s));
+    row("in memory", in_core_s > 0 ? format_seconds(in_core_s) : "does not fit, or was not asked for");
+    row("busy: DR, MM, DW",
+        fmt::format("{}, {}, {}", format_seconds(overlapped.read.busy_s), format_seconds(overlapped.multiply.busy_s),
+                    format_seconds(overlapped.write.busy_s)));
+    row("overlapped / bound", fmt::format("{:.3f} (the larger of product {} and disk {})", overlapped.wall_s / bound_s,
+                                          format_seconds(product_s), format_seconds(disk_s)));
+    row("moved", fmt::format("{}; blocks of 8192 as in the paper move {}", format_bytes(overlapped.plan.moved_bytes()),
+                             format_bytes(paper_bytes)));
+    print(text);
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,31 @@
+// `heptad mul` and `heptad plan` from file to file, where the matrices do not fit in memory.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "options.hpp"
+#include "place/file/file_product.hpp"
+
+namespace heptad::cli {
+
+/// How strips and panels are multiplied: on the processor or on the device that the options name.
+StageProducts stage_products(const ProductOptions& product);
+
+/// Memory that a product from file to file may use: --memory, or most of what the machine has free.
+std::int64_t file_memory_bytes(const ProductOptions& product);
+
+/// Does this product go from file to file? Where something only that can do is asked for, or the matrices do not fit.
+bool goes_by_files(const MulArguments& mul, std::int64_t operand_bytes);
+
+void run_files(const MulArguments& mul);
+void run_files(const PlanArguments& arguments);
+
+/// What moved and what bound, for people and as JSON.
+std::string describe(const FileProductReport& report, const ProblemSize& size);
+nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size);
+/// "DR 2.1 GB/s  MM 61 GFLOP/s  DW 0.8 GB/s"
+std::string stage_rates(const StageTrace& trace, Type type);
+/// Most memory this process ever had resident, as the kernel counts it.
+std::int64_t peak_resident_bytes();
+
+}  // namespace heptad::cli

@@ -1,0 +1,168 @@
+// heptad mul from file to file: A and B are read piece by piece, C is written piece by piece, in --memory.
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "check_result.hpp"
+#include "file_product.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/file/atomic_file.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+std::string format_byte_rate(double bytes, double seconds) {
+    return seconds > 0 ? fmt::format("{:.3g} GB/s", bytes / seconds / 1e9) : "-";
+}
+
+FileProductRequest request_of(const MulArguments& mul) {
+    const ProductOptions& product = mul.product;
+    FileProductRequest request;
+    request.a = name_of(mul.a, product, product.raw_a);
+    request.b = name_of(mul.b, product, product.raw_b);
+    if (product.beta != 0) {
+        request.c0 = name_of(product.add, product, {});
+    }
+    request.transpose_a = product.transpose_a;
+    request.transpose_b = product.transpose_b;
+    request.alpha = product.alpha;
+    request.beta = product.beta;
+    request.output = mul.output;
+    request.memory_bytes = file_memory_bytes(product);
+    request.resume = mul.resume;
+    request.overlap = mul.overlap.value_or(true);
+    request.verify = mul.verify;
+    return request;
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+    AtomicFile file(path, 0);
+    file.write(text.data(), static_cast<std::int64_t>(text.size()));
+    file.commit();
+}
+
+/// Seconds that the disk was busy and that the product took: the larger one is what the run had to wait for.
+const char* binding_stage(const FileProductReport& report) {
+    const double disk_s = report.read.busy_s + report.write.busy_s;
+    return disk_s > report.multiply.busy_s ? "disk" : "multiply";
+}
+
+}  // namespace
+
+std::int64_t peak_resident_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string stage_rates(const StageTrace& trace, Type type) {
+    std::string text;
+    for (const Stage stage : kStages) {
+        const StageTotal total = trace.total(stage);
+        if (total.busy_s > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : "  ", stage_name(stage),
+                                stage == Stage::multiply ? format_rate(total.amount / total.busy_s, type)
+                                                         : format_byte_rate(total.amount, total.busy_s));
+        }
+    }
+    return text;
+}
+
+bool goes_by_files(const MulArguments& mul, std::int64_t operand_bytes) {
+    return mul.resume || mul.overlap.has_value() || !mul.trace_file.empty() ||
+           operand_bytes > memory_limit_bytes(mul.product);
+}
+
+nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size) {
+    const FilePlan& plan = report.plan;
+    const auto stage = [](const StageTotal& total) {
+        return nlohmann::ordered_json{{"busy_s", total.busy_s}, {"amount", total.amount}};
+    };
+    return {{"type", type_name(plan.type)},
+            {"m", size.m},
+            {"k", size.k},
+            {"n", size.n},
+            {"memory_bytes", plan.memory_bytes},
+            {"peak_resident_bytes", peak_resident_bytes()},
+            {"wall_s", report.wall_s},
+            {"effective_tops", operation_count(size) / report.wall_s / 1e12},
+            {"tiles", report.tiles},
+            {"resumed_tiles", report.resumed_tiles},
+            {"read_bytes", plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes},
+            {"written_bytes", plan.written_bytes},
+            {"io", report.io},
+            {"DR", stage(report.read)},
+            {"MM", stage(report.multiply)},
+            {"DW", stage(report.write)},
+            {"binds", binding_stage(report)},
+            {"error_bound", report.error_bound},
+            {"file_plan", to_string(plan)},
+            {"plan", to_string(report.product)}};
+}
+
+std::string describe(const FileProductReport& report, const ProblemSize& size) {
+    const FilePlan& plan = report.plan;
+    const double rate = operation_count(size) / report.wall_s;
+    return fmt::format(
+        "{} x {} {}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; peak "
+        "{}",
+        size.m, size.n, type_name(plan.type), report.tiles,
+        report.resumed_tiles > 0 ? fmt::format(" ({} of them by an earlier run)", report.resumed_tiles) : "",
+        format_seconds(report.wall_s), format_rate(rate, plan.type),
+        format_bytes(static_cast<std::int64_t>(report.read.amount)),
+        format_byte_rate(report.read.amount, report.read.busy_s),
+        format_rate(report.multiply.busy_s > 0 ? report.multiply.amount / report.multiply.busy_s : 0, plan.type),
+        format_bytes(static_cast<std::int64_t>(report.write.amount)),
+        format_byte_rate(report.write.amount, report.write.busy_s), binding_stage(report),
+        format_bytes(peak_resident_bytes()));
+}
+
+void run_files(const MulArguments& mul) {
+    const ProductOptions& product = mul.product;
+    if (!mul.plan_file.empty()) {
+        fail(ErrorCode::usage, "--plan is for products in memory; from file to file the plan follows from --memory");
+    }
+    const FileProductRequest request = request_of(mul);
+    StageTrace trace(!mul.trace_file.empty());
+    ProgressMeter meter;
+    const FileProblem problem = file_problem(request);
+    const ProblemSize size{problem.m, problem.k, problem.n};
+    meter.begin("multiply", operation_count(size), problem.type);
+    FileHooks hooks;
+    hooks.threads = product.threads;
+    hooks.cancel = interrupt_token();
+    hooks.progress = [&](const Progress& progress) {
+        meter.update(progress.fraction, stage_rates(trace, problem.type));
+    };
+    const FileProductReport report = multiply_files(request, stage_products(product), hooks, trace);
+    meter.clear();
+    if (!mul.trace_file.empty()) {
+        write_text_file(mul.trace_file, trace.chrome_json());
+    }
+    if (product.json) {
+        nlohmann::ordered_json object{{"output", mul.output}};
+        object.update(to_json(report, size));
+        object["verified"] = report.verified && report.verified->passed();
+        if (report.verified) {
+            object["verification"] = to_json(*report.verified);
+        }
+        print(object);
+    } else {
+        print(fmt::format("{}: {}{}\n", mul.output, describe(report, size),
+                          report.verified && report.verified->passed()
+                              ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
+                              : ""));
+    }
+    if (report.verified) {
+        require_passed(*report.verified, "the result", "; " + mul.output + " was written");
+    }
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,214 @@
+// heptad mul from file to file, as a user runs it: matrices far larger than --memory, kills and interruptions at any
+// moment, a full disk, and inputs that lie.
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <csignal>
+
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "cli/random_kills.hpp"
+
+namespace heptad::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Files = RandomKills;
+
+TEST_F(Files, product_in_little_memory_equals_the_definition) {
+    const TestMatrix a = integers(300, 210, 1), b = integers(210, 260, 2), c0 = integers(300, 260, 3);
+    for (const char* dtype : {"<f4", "<f8", "<i4"}) {
+        for (const bool fortran : {false, true}) {
+            write_matrix("A.npy", a, dtype, fortran);
+            write_matrix("B.npy", b, dtype);
+            write_matrix("C0.npy", c0, dtype, fortran);
+            const nlohmann::json said =
+                heptad_json({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K", "--verify"});
+            EXPECT_GT(said["tiles"], 1);
+            EXPECT_EQ(said["verified"], true);
+            EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+            heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K", "--beta", "2", "--add", "C0.npy"});
+            EXPECT_EQ(read_matrix("C.npy"), product(a, b, 1, 2, c0));
+            heptad_ok({"mul", "A.npy", "B.npy", "-o", "C0.npy", "--memory", "150K", "--beta", "-1", "--add", "C0.npy",
+                       "--overlap", "off"});
+            EXPECT_EQ(read_matrix("C0.npy"), product(a, b, 1, -1, c0));
+        }
+    }
+    EXPECT_EQ(folder_contents().size(), 4U) << "something was left behind";
+}
+
+TEST_F(Files, raw_files_are_multiplied_in_memory_and_from_file_to_file) {
+    const TestMatrix a = integers(90, 70, 1), b = integers(70, 80, 2);
+    write("A.bin", npy_file(a, "<f4").substr(128));
+    write_matrix("B.npy", b);
+    ASSERT_EQ(fs::file_size(folder_ / "A.bin"), 90U * 70 * 4);
+    heptad_ok({"mul", "A.bin", "B.npy", "-o", "C.npy", "--raw-a", "f32:90x70"});
+    EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+    heptad_ok({"mul", "A.bin", "B.npy", "-o", "C.npy", "--raw-a", "f32:90x70", "--memory", "30K"});
+    EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+    fs::remove(folder_ / "C.npy");
+    for (const char* memory : {"30K", "30M"}) {
+        heptad_fails(3, {"mul", "A.bin", "B.npy", "-o", "C.npy", "--raw-a", "f32:90x71", "--memory", memory});
+        heptad_fails(2, {"mul", "A.bin", "B.npy", "-o", "C.npy", "--raw-a", "90x70", "--memory", memory});
+        heptad_fails(2, {"mul", "A.bin", "B.npy", "-o", "C.npy", "--raw-a", "f31:90x70", "--memory", memory});
+    }
+}
+
+TEST_F(Files, trace_is_json_with_the_stages) {
+    random_inputs(200, 200, 200);
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K", "--trace", "t.json"});
+    const nlohmann::json trace = nlohmann::json::parse(read("t.json"), nullptr, false);
+    ASSERT_TRUE(trace.is_object());
+    std::set<std::string> names;
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["ph"] == "X") {
+            names.insert(event["name"]);
+            EXPECT_GE(event["dur"], 0);
+        }
+    }
+    EXPECT_EQ(names, (std::set<std::string>{"DR", "MM", "DW"}));
+}
+
+TEST_F(Files, resident_memory_stays_within_the_limit_and_64_mib) {
+    random_inputs(4096, 4096, 4096);  // three matrices of 64 MiB
+    for (const std::int64_t mebibytes : {48, 96}) {
+        const nlohmann::json said = nlohmann::json::parse(
+            long_run({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", std::to_string(mebibytes) + "M", "--json"}));
+        EXPECT_LE(said["peak_resident_bytes"], (mebibytes + 64) << 20) << said["file_plan"];
+        EXPECT_GT(said["tiles"], 0);
+    }
+}
+
+TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {
+    const nlohmann::json plan =
+        heptad_json({"plan", "32768", "32768", "32768", "--memory", "2G", "--files", "--disk", "2G"});
+    EXPECT_LE(plan["moved_bytes"].get<double>(), 1.03 * plan["reference_bytes"].get<double>());
+    EXPECT_GE(plan["moved_bytes"], plan["lower_bound_bytes"]);
+    EXPECT_LE(plan["used_bytes"], plan["memory_bytes"]);
+    EXPECT_NEAR(plan["write_s"].get<double>(), 2, 0.01);
+    const std::string text = heptad_ok({"plan", "4096", "4096", "4096", "--memory", "40M", "--files", "--disk", "2G"});
+    for (const char* word : {"lower bound", "DR", "MM", "DW", "binds"}) {
+        EXPECT_NE(text.find(word), std::string::npos) << word;
+    }
+    heptad_fails(4, {"plan", "4096", "4096", "4096", "--memory", "1K", "--files", "--disk", "2G"});
+}
+
+TEST_F(Files, memory_too_small_for_anything_is_refused_before_anything_is_written) {
+    random_inputs(100, 100, 100);
+    const std::string said = heptad_fails(4, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "1K"});
+    EXPECT_NE(said.find("needs about"), std::string::npos) << said;
+}
+
+TEST_F(Files, killed_at_random_moments_it_resumes_to_the_same_bits) {
+    survive_kills(8);
+}
+
+TEST_F(Files, interrupt_finishes_the_tile_keeps_the_journal_and_exits_130) {
+    random_inputs(1500, 1500, 1500);
+    // Plain loops and many tiles: long enough to be hit by a signal on any machine.
+    const std::vector<std::string> words{"mul",      "A.npy", "B.npy",    "-o",        "C.npy",
+                                         "--memory", "2M",    "--device", "reference", "--resume"};
+    int interrupts = 0;
+    for (int run = 0; run < 3 && !exists("C.npy"); ++run) {
+        const Outcome outcome = heptad(words, [&](int process) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(700));
+            kill(process, SIGINT);
+        });
+        if (outcome.exit_code == 130) {
+            ++interrupts;
+            EXPECT_NE(outcome.err.find("interrupted"), std::string::npos) << outcome.err;
+            EXPECT_EQ(exists("C.npy.partial"), exists("C.npy.journal"));
+        } else {
+            EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        }
+    }
+    EXPECT_GT(interrupts, 0);
+}
+
+TEST_F(Files, second_interrupt_ends_at_once) {
+    random_inputs(2000, 2000, 2000);
+    const Outcome outcome =
+        heptad({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "20M", "--device", "reference", "--overlap", "on"},
+               [&](int process) {
+                   std::this_thread::sleep_for(std::chrono::milliseconds(400));
+                   kill(process, SIGINT);
+                   std::this_thread::sleep_for(std::chrono::milliseconds(200));
+                   kill(process, SIGINT);
+               });
+    EXPECT_EQ(outcome.exit_code, 130);
+    EXPECT_FALSE(exists("C.npy"));
+}
+
+TEST_F(Files, full_disk_is_known_at_the_start_and_nothing_is_lost) {
+    const fs::path small = folder_ / "small";
+    fs::create_directory(small);
+    if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=256k") != 0) {
+        GTEST_SKIP() << "this user may not mount a small file system";
+    }
+    random_inputs(300, 300, 300);
+    write("small/C.npy", "old");
+    const Outcome outcome = heptad({"mul", "A.npy", "B.npy", "-o", "small/C.npy", "--memory", "150K"});
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+    EXPECT_NE(outcome.err.find("No space left"), std::string::npos) << outcome.err;
+    EXPECT_EQ(read("small/C.npy"), "old");
+    EXPECT_EQ(std::distance(fs::directory_iterator(small), fs::directory_iterator()), 1);
+    EXPECT_EQ(umount(small.c_str()), 0);
+}
+
+TEST_F(Files, odd_places_are_refused_in_one_sentence) {
+    random_inputs(100, 100, 100);
+    fs::create_directory(folder_ / "folder");
+    ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    const auto mul = [](const std::string& a, const std::string& b, const std::string& c) {
+        return std::vector<std::string>{"mul", a, b, "-o", c, "--memory", "40K"};
+    };
+    heptad_fails(3, mul("folder", "B.npy", "C.npy"));
+    heptad_fails(3, mul("A.npy", "missing.npy", "C.npy"));
+    heptad_fails(3, mul("A.npy", "B.npy", "folder"));
+    heptad_fails(3, mul("A.npy", "B.npy", "folder/none/C.npy"));
+    heptad_fails(3, mul("A.npy", "B.npy", "A.npy"));
+    heptad_fails(3, mul("A.npy", "B.npy", "./B.npy"));
+    heptad_fails(3, mul("A.npy", "B.npy", "/dev/null"));
+    heptad_fails(3, mul("A.h5", "B.npy", "C.npy"));
+    heptad_fails(3, mul("A.h5:/a", "B.npy", "C.npy"));
+    heptad_fails(3, mul("pipe", "B.npy", "C.npy"));
+    heptad_fails(3, mul("A.npy", "B.npy", "pipe"));
+    if (geteuid() != 0) {
+        fs::permissions(folder_ / "A.npy", fs::perms::none);
+        EXPECT_EQ(heptad(mul("A.npy", "B.npy", "C.npy")).exit_code, 3);
+    }
+    heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--overlap", "perhaps"});
+}
+
+TEST_F(Files, lying_headers_and_every_truncation_are_refused_without_much_memory) {
+    const TestMatrix a = integers(60, 50, 1);
+    write_matrix("B.npy", integers(50, 60, 2));
+    const std::string whole = npy_file(a, "<f4");
+    const auto refused = [&](const std::string& bytes) {
+        write("A.npy", bytes);
+        heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "20K"});
+    };
+    for (const std::size_t length : {0U, 3U, 6U, 8U, 9U, 10U, 50U, 127U, 128U, 130U, 5000U}) {
+        refused(whole.substr(0, length));
+    }
+    refused(whole + "x");
+    const std::string data = whole.substr(128);
+    for (const char* shape : {"(-60, 50)", "(9223372036854775807, 50)", "(9223372036854775808, 1)",
+                              "(4294967296, 4294967296)", "(60, 51)", "(60,)", "(60, 50, 1)"}) {
+        refused(npy_bytes(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + ", }", data));
+    }
+    for (const char* dtype : {"|O", ">f4", "<c8", "<f8", "<i2"}) {
+        refused(
+            npy_bytes(std::string("{'descr': '") + dtype + "', 'fortran_order': False, 'shape': (60, 50), }", data));
+    }
+    refused(std::string("\x93NUMPY\x02\x00\xff\xff\xff\x7f", 12) + data);
+}
+
+}  // namespace
+}  // namespace heptad::testing
