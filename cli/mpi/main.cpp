@@ -7,8 +7,8 @@
 #include <new>
 
 #include "base/error.hpp"
-#include "mpi_mul.hpp"
-#include "output.hpp"
+#include "cli/mpi/mpi_mul.hpp"
+#include "cli/output.hpp"
 
 namespace heptad::cli {
 namespace {

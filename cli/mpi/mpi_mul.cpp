@@ -1,4 +1,4 @@
-#include "mpi_mul.hpp"
+#include "cli/mpi/mpi_mul.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "cluster_text.hpp"
-#include "output.hpp"
-#include "progress.hpp"
-#include "text.hpp"
+#include "cli/cluster_text.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/text.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -1,7 +1,7 @@
 // heptad-mpi mul: runs the job, gathers what the ranks did, and lets the root print it.
 #pragma once
 
-#include "mpi_options.hpp"
+#include "cli/mpi/mpi_options.hpp"
 
 namespace heptad::cli {
 

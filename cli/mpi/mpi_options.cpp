@@ -1,11 +1,11 @@
-#include "mpi_options.hpp"
+#include "cli/mpi/mpi_options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "cluster_words.hpp"
-#include "text.hpp"
+#include "cli/cluster_words.hpp"
+#include "cli/text.hpp"
 
 namespace heptad::cli {
 namespace {

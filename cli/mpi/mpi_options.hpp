@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "options.hpp"
+#include "cli/options.hpp"
 #include "place/cluster/cluster_job.hpp"
 
 namespace heptad::cli {
