@@ -1,0 +1,75 @@
+// heptad-mpi: every rank runs this. Ranks that were started differently are refused; what all ranks know to be wrong is
+// printed by the root and is the exit code of all; what only one rank knows it prints itself, and ends the job.
+// Exit codes are those of heptad.
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <new>
+
+#include "base/error.hpp"
+#include "cli/mpi/mpi_mul.hpp"
+#include "cli/output.hpp"
+
+namespace heptad::cli {
+namespace {
+
+void require_same_start(Communicator& ranks, const std::vector<std::string>& words) {
+    std::string own = std::string("version ") + version() + ", words";
+    for (const std::string& word : words) {
+        own += " '" + word + "'";
+    }
+    const std::vector<std::string> all = ranks.gather_texts(own);
+    if (const int other = first_difference(all); other > 0) {
+        throw AgreedError(ErrorCode::usage,
+                          fmt::format("rank {} was started as {}, but rank 0 as {}; start the same program with the "
+                                      "same words on every node",
+                                      other, all[static_cast<std::size_t>(other)], all[0]));
+    }
+}
+
+void run_words(Communicator& ranks, const std::vector<std::string>& words) {
+    require_same_start(ranks, words);
+    MpiInvocation invocation;
+    ranks.agree([&] { invocation = parse_mpi_command_line(words); });
+    if (const auto* help = std::get_if<HelpText>(&invocation)) {
+        if (ranks.rank() == 0) {
+            print(help->text);
+        }
+        return;
+    }
+    run(std::get<MpiMulArguments>(invocation), ranks);
+}
+
+/// Tells what only this rank knows and ends the job. Others may be waiting for this rank, so nothing collective.
+[[noreturn]] void end_job(Communicator& ranks, ErrorCode code, const std::string& sentence) {
+    const Error error(code, fmt::format("rank {} ({}): {}", ranks.rank(), ranks.host(), sentence));
+    ranks.abort(print_failure(error, false));
+}
+
+int run_rank(Communicator& ranks, const std::vector<std::string>& words) {
+    try {
+        run_words(ranks, words);
+        return 0;
+    } catch (const AgreedError& error) {
+        const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+        return ranks.rank() == 0 ? print_failure(error, json) : static_cast<int>(error.code());
+    } catch (const Error& error) {
+        end_job(ranks, error.code(), error.what());
+    } catch (const std::bad_alloc&) {
+        end_job(ranks, ErrorCode::resource, "memory ran out; use more ranks or a smaller --memory");
+    } catch (const std::exception& error) {
+        end_job(ranks, ErrorCode::internal, std::string("internal error: ") + error.what());
+    }
+}
+
+}  // namespace
+}  // namespace heptad::cli
+
+int main(int argc, char** argv) {
+    try {
+        heptad::Communicator ranks(&argc, &argv);
+        return heptad::cli::run_rank(ranks, {argv + std::min(argc, 1), argv + argc});
+    } catch (const heptad::Error& error) {
+        return heptad::cli::print_failure(error, false);
+    }
+}

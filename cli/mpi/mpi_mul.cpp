@@ -1,0 +1,171 @@
+#include "cli/mpi/mpi_mul.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/error.hpp"
+#include "cli/cluster_text.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// Shows how far the product is, from a thread of its own: the main one waits for messages.
+class Watcher {
+public:
+    Watcher(const std::atomic<double>& fraction, bool shows) {
+        if (shows) {
+            thread_ = std::thread([this, &fraction] { watch(fraction); });
+        }
+    }
+    ~Watcher() {
+        {
+            const std::lock_guard lock(mutex_);
+            done_ = true;
+        }
+        changed_.notify_all();
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+    Watcher(const Watcher&) = delete;
+    Watcher& operator=(const Watcher&) = delete;
+
+private:
+    void watch(const std::atomic<double>& fraction) {
+        constexpr std::chrono::milliseconds kStep{200};
+        ProgressMeter meter;
+        meter.begin("multiply (DR NR MM DW, rank 0)");
+        std::unique_lock lock(mutex_);
+        while (!changed_.wait_for(lock, kStep, [&] { return done_; })) {
+            meter.update(fraction);
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool done_ = false;
+    std::thread thread_;
+};
+
+nlohmann::ordered_json rank_json(const ClusterOutcome& outcome, const Communicator& ranks) {
+    const RankReport& own = outcome.own;
+    nlohmann::ordered_json object{{"rank", ranks.rank()},
+                                  {"host", ranks.host()},
+                                  {"received_bytes", own.received_bytes},
+                                  {"planned_bytes", received_bytes(outcome.plan, ranks.rank())},
+                                  {"distributed_bytes", own.distributed_bytes},
+                                  {"part", {own.part.row, own.part.col, own.part.rows, own.part.cols}}};
+    if (!own.part_file.empty()) {
+        object["part_file"] = own.part_file;
+    }
+    object["stage_s"] = own.stage_s;
+    return object;
+}
+
+/// Trace events that chrome://tracing and Perfetto show: a process per rank, a row per stage.
+nlohmann::ordered_json trace_json(const ClusterOutcome& outcome, int rank) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    for (const StageInterval& interval : outcome.own.intervals) {
+        events.push_back({{"name", interval.stage},
+                          {"ph", "X"},
+                          {"pid", rank},
+                          {"tid", interval.stage},
+                          {"ts", interval.begin_s * 1e6},
+                          {"dur", (interval.end_s - interval.begin_s) * 1e6}});
+    }
+    return events;
+}
+
+nlohmann::ordered_json gather_json(Communicator& ranks, const nlohmann::ordered_json& own) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const std::string& text : ranks.gather_texts(own.dump())) {
+        all.push_back(nlohmann::ordered_json::parse(text));
+    }
+    return all;
+}
+
+void write_trace(const std::string& path, const nlohmann::ordered_json& of_ranks) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    for (const nlohmann::ordered_json& rank : of_ranks) {
+        for (const nlohmann::ordered_json& event : rank) {
+            events.push_back(event);
+        }
+    }
+    std::ofstream file(path);
+    file << nlohmann::ordered_json{{"traceEvents", events}}.dump() << "\n";
+    file.close();
+    if (!file) {
+        fail(ErrorCode::input, "the trace cannot be written to '{}'; give another path", path);
+    }
+}
+
+std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const nlohmann::ordered_json& ranks) {
+    const ClusterPlan& plan = outcome.plan;
+    std::int64_t most_bytes = 0;
+    for (const nlohmann::ordered_json& rank : ranks) {
+        most_bytes = std::max(most_bytes, rank["received_bytes"].get<std::int64_t>());
+    }
+    const double operations =
+        2.0 * static_cast<double>(plan.m) * static_cast<double>(plan.k) * static_cast<double>(plan.n);
+    const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
+    return fmt::format("{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank\n",
+                       what, plan.m, plan.n, type_name(plan.type), cluster_algorithm_name(plan.algorithm), plan.ranks,
+                       idle_ranks(plan), format_seconds(outcome.total_s),
+                       format_rate(operations / outcome.total_s, plan.type), format_bytes(most_bytes));
+}
+
+nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome& outcome,
+                               const nlohmann::ordered_json& ranks) {
+    const ClusterPlan& plan = outcome.plan;
+    nlohmann::ordered_json object{{"output", mul.job.output},
+                                  {"type", type_name(plan.type)},
+                                  {"m", plan.m},
+                                  {"k", plan.k},
+                                  {"n", plan.n},
+                                  {"total_s", outcome.total_s},
+                                  {"distribute_s", outcome.distribute_s},
+                                  {"multiply_s", outcome.multiply_s},
+                                  {"collect_s", outcome.collect_s}};
+    object["predicted"] = forecast_json(plan, outcome.predicted);
+    object["plan"] = to_string(plan);
+    object["ranks"] = ranks;
+    return object;
+}
+
+}  // namespace
+
+void run(const MpiMulArguments& mul, Communicator& ranks) {
+    std::atomic<double> fraction{0};
+    const ClusterOutcome outcome = [&] {
+        const Watcher watcher(fraction, ranks.rank() == 0);
+        return run_cluster_job(mul.job, ranks, fraction);
+    }();
+    const nlohmann::ordered_json reports = gather_json(ranks, rank_json(outcome, ranks));
+    if (!mul.trace_file.empty()) {
+        const nlohmann::ordered_json traces = gather_json(ranks, trace_json(outcome, ranks.rank()));
+        ranks.agree([&] {
+            if (ranks.rank() == 0) {
+                write_trace(mul.trace_file, traces);
+            }
+        });
+    }
+    if (ranks.rank() == 0) {
+        if (mul.json) {
+            print(json_of(mul, outcome, reports));
+        } else {
+            print(text_of(mul, outcome, reports));
+        }
+    }
+}
+
+}  // namespace heptad::cli

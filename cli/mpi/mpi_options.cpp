@@ -1,0 +1,98 @@
+#include "cli/mpi/mpi_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "cli/cluster_words.hpp"
+#include "cli/text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// What `heptad mul` takes and one file on many ranks does not.
+void require_supported(const MulArguments& mul) {
+    if (mul.verify) {
+        fail(ErrorCode::usage, "heptad-mpi does not check results itself; run 'heptad verify A B C' afterwards");
+    }
+    if (!mul.plan_file.empty()) {
+        fail(ErrorCode::usage,
+             "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
+    }
+    if (mul.product.columns) {
+        fail(ErrorCode::usage, "heptad-mpi reads bit matrices of one byte per element only; leave out --columns");
+    }
+}
+
+ClusterJob cluster_job(const MulArguments& mul, const ClusterWords& words) {
+    ClusterJob job;
+    job.a = mul.a;
+    job.b = mul.b;
+    job.output = mul.output;
+    job.type = mul.product.type;
+    job.transpose_a = mul.product.transpose_a;
+    job.transpose_b = mul.product.transpose_b;
+    job.node.options = mul.product.options;
+    job.node.options.algorithm = node_algorithm(mul.product.options.algorithm);
+    job.node.threads = mul.product.threads;
+    job.node.alpha = mul.product.alpha;
+    job.node.beta = mul.product.beta;
+    job.c0 = mul.product.beta != 0 ? mul.product.add : "";
+    job.memory_bytes = mul.product.memory_bytes;
+    job.request = cluster_request(words, mul.product.options.algorithm);
+    job.network_bytes_per_s = network_rate(words);
+    job.distribution = forecast_options(words);
+    return job;
+}
+
+}  // namespace
+
+MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
+    CLI::App root("Heptad on all ranks of an MPI job.", "heptad-mpi");
+    root.set_version_flag("--version", std::string("heptad-mpi ") + version());
+    root.require_subcommand(1);
+    CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
+    command->allow_extras();
+    ClusterWords cluster;
+    MpiMulArguments arguments;
+    std::string scratch;
+    bool keep_parts = false;
+    add_cluster_options(*command, cluster);
+    command->add_option("--scratch", scratch, "folder of each node for its parts of A and B; with --scatter")
+        ->type_name("DIR");
+    command->add_flag("--keep-parts", keep_parts, "every rank keeps its part of C in a file of its own");
+    command->add_option("--trace", arguments.trace_file, "write when each stage of each rank worked, as trace events")
+        ->type_name("FILE");
+    command->footer(
+        "Takes A, B, -o C and the options of 'heptad mul' too; --algorithm also knows grid (default), pegmm and "
+        "mod-pegmm.\nExample: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
+    try {
+        root.parse(reversed);
+    } catch (const CLI::CallForVersion& call) {
+        return HelpText{std::string(call.what()) + "\n"};
+    } catch (const CLI::CallForHelp&) {
+        return HelpText{root.help()};
+    } catch (const CLI::ParseError& error) {
+        fail(ErrorCode::usage, "{}; see 'heptad-mpi mul --help'", error.what());
+    }
+    std::vector<std::string> rest = command->remaining();
+    rest.insert(rest.begin(), "mul");
+    const Invocation invocation = parse_command_line(rest);
+    const auto* mul = std::get_if<MulArguments>(&invocation);
+    if (mul == nullptr) {
+        fail(ErrorCode::usage, "heptad-mpi multiplies only; see 'heptad-mpi mul --help'");
+    }
+    require_supported(*mul);
+    arguments.job = cluster_job(*mul, cluster);
+    arguments.job.scratch = scratch;
+    arguments.job.keep_parts = keep_parts;
+    arguments.job.keep_intervals = !arguments.trace_file.empty();
+    arguments.json = mul->product.json;
+    if (!scratch.empty() && !cluster.scatter) {
+        fail(ErrorCode::usage, "--scratch is for --scatter, which puts parts of A and B there; give both or neither");
+    }
+    return arguments;
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,24 @@
+// The command line of heptad-mpi: the words of `heptad mul` and those of clusters.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "place/cluster/cluster_job.hpp"
+
+namespace heptad::cli {
+
+struct MpiMulArguments {
+    ClusterJob job;
+    std::string trace_file;  // empty: none
+    bool json = false;
+};
+
+using MpiInvocation = std::variant<HelpText, MpiMulArguments>;
+
+/// Throws Error(usage).
+MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words);
+
+}  // namespace heptad::cli

@@ -1,0 +1,12 @@
+# heptad-mpi is built where MPI is found. HEPTAD_MPI=OFF leaves it out, ON insists on it.
+set(HEPTAD_MPI AUTO CACHE STRING "build heptad-mpi: AUTO, ON or OFF")
+set(HEPTAD_HAS_MPI OFF)
+if(NOT HEPTAD_MPI STREQUAL "OFF")
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI QUIET COMPONENTS CXX)
+  set(HEPTAD_HAS_MPI ${MPI_CXX_FOUND})
+  if(HEPTAD_MPI STREQUAL "ON" AND NOT HEPTAD_HAS_MPI)
+    message(FATAL_ERROR "HEPTAD_MPI is ON, but no MPI was found; on Debian, install libopenmpi-dev and openmpi-bin")
+  endif()
+endif()
+message(STATUS "MPI: ${HEPTAD_HAS_MPI}")

@@ -1,0 +1,257 @@
+// P4's products of blocks. Rank id of p computes C[id], its rows of C, in blocks of x x z.
+//
+// pegmm (figure 1 on every rank, after the distribution of figure 2): for every block (i, j) of C[id]
+//
+//   DR   reads A[id](i, h) and B(h, j), h = 1 ... k/y     a thread
+//   MM   C(i, j) += A[id](i, h) * B(h, j)                 a thread
+//   DW   writes C(i, j)                                   a thread
+//
+// mod-pegmm (figure 6): round q = 1 ... p works on B[s] of rank s = (id + q - 1) mod p, and passes the own B[id] on to
+// rank r = (id - (q - 1)) mod p. The printed figure has q in place of q - 1, which would leave out the next neighbour
+// and end with the rank itself; and it receives a block of B[s] again for every row i of blocks. Here the blocks of C
+// in one column stay in memory, so that a block of B crosses the network once: for every column j of blocks of B[s]
+//
+//   DR   reads the own B[id](h, j), and A[id](i, h) for all i      two threads
+//   NR   sends B[id](h, j), receives B[s](h, j)                    the main thread
+//   MM   C(i, s, j) += A[id](i, h) * B[s](h, j) for all i          a thread
+//   DW   writes the column of C                                    a thread
+#include <algorithm>
+#include <memory>
+
+#include "base/size.hpp"
+#include "place/cluster/rank_work.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr auto kInFlight = static_cast<std::size_t>(kBlocksInFlight);
+
+/// Blocks of A, B or C on their way from one stage to the next.
+struct Block {
+    Window window;
+    Matrix elements;
+};
+
+/// The blocks of A[id] as views on their order of use, and what both algorithms share.
+class BlockProduct {
+public:
+    explicit BlockProduct(const RankWork& work)
+        : work_(work),
+          plan_(work.plan),
+          rank_(work.ranks.rank()),
+          held_(held_windows(plan_, rank_)),
+          result_(result_window(plan_, rank_)),
+          down_(ceil_div(result_.rows, plan_.block.x)),
+          deep_(ceil_div(plan_.k, plan_.block.y)),
+          written_(work.failure, kInFlight) {}
+
+protected:
+    Block read(const WindowSource& source, const std::vector<Window>& windows, std::int64_t index) const {
+        const Window& window = windows.at(static_cast<std::size_t>(index));
+        Block block{window, Matrix(plan_.type, window.rows, window.cols)};
+        work_.clock.time("DR", [&] { source.read(static_cast<std::size_t>(index), block.elements.data()); });
+        return block;
+    }
+    Block read_a(std::int64_t i, std::int64_t h) const { return read(work_.a, held_.a, i * deep_ + h); }
+
+    /// A block of C before its first product, and the factor of what it holds.
+    Block fresh_result(const Window& window) const {
+        Block block{window, Matrix(plan_.type, window.rows, window.cols)};
+        if (work_.node.beta != 0) {
+            work_.clock.time("DR", [&] { work_.c0->read(window, block.elements.data()); });
+        }
+        return block;
+    }
+    double beta_of(std::int64_t h) const { return h == 0 ? work_.node.beta : 1; }
+
+    void write_results(std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            const Block block = written_.pop();
+            work_.clock.time("DW", [&] { work_.result->write(block.window, block.elements.data()); });
+            work_.fraction_done = static_cast<double>(i + 1) / static_cast<double>(count);
+        }
+    }
+
+    const RankWork& work_;
+    const ClusterPlan& plan_;
+    const std::int64_t rank_;
+    const HeldWindows held_;
+    const Window result_;
+    const std::int64_t down_, deep_;  // blocks of A[id]
+    Channel<Block> written_;
+};
+
+class Pegmm : BlockProduct {
+public:
+    explicit Pegmm(const RankWork& work)
+        : BlockProduct(work), across_(ceil_div(plan_.n, plan_.block.z)), read_(work.failure, kInFlight / 2) {}
+
+    void run() {
+        Stages stages(work_.failure);
+        stages.start([&] { read_blocks(); });
+        stages.start([&] { multiply_blocks(); });
+        stages.run_here_and_finish([&] { write_results(down_ * across_); });
+    }
+
+private:
+    struct Pair {
+        Block a, b;
+    };
+
+    template <class Visit>
+    void for_each_product(Visit&& visit) const {
+        for (std::int64_t i = 0; i < down_; ++i) {
+            for (std::int64_t j = 0; j < across_; ++j) {
+                for (std::int64_t h = 0; h < deep_; ++h) {
+                    visit(i, j, h);
+                }
+            }
+        }
+    }
+
+    void read_blocks() {
+        for_each_product([&](std::int64_t i, std::int64_t j, std::int64_t h) {
+            Block a = read_a(i, h);
+            read_.push({std::move(a), read(work_.b, held_.b, j * deep_ + h)});
+        });
+    }
+
+    void multiply_blocks() {
+        Block c;
+        for_each_product([&](std::int64_t, std::int64_t, std::int64_t h) {
+            const Pair pair = read_.pop();
+            if (h == 0) {
+                c = fresh_result({pair.a.window.row, pair.b.window.col, pair.a.window.rows, pair.b.window.cols});
+            }
+            multiply_on_node(work_, pair.a.elements, pair.b.elements, beta_of(h), c.elements.view());
+            if (h + 1 == deep_) {
+                written_.push(std::move(c));
+            }
+        });
+    }
+
+    const std::int64_t across_;  // blocks of B
+    Channel<Pair> read_;
+};
+
+class ModPegmm : BlockProduct {
+public:
+    explicit ModPegmm(const RankWork& work)
+        : BlockProduct(work),
+          ranks_(plan_.ranks),
+          a_read_(work.failure, kInFlight),
+          b_read_(work.failure, 1),
+          b_arrived_(work.failure, 1) {}
+
+    void run() {
+        std::int64_t columns = 0;
+        for (std::int64_t q = 1; q <= ranks_; ++q) {
+            columns += columns_of(source_of(q));
+        }
+        Stages stages(work_.failure);
+        stages.start([&] { read_own_blocks_of_b(); });
+        stages.start([&] { read_blocks_of_a(); });
+        stages.start([&] { multiply_blocks(); });
+        stages.start([&] { write_results(result_.rows > 0 ? columns : 0); });
+        stages.run_here_and_finish([&] { exchange_blocks_of_b(); });
+    }
+
+private:
+    std::int64_t source_of(std::int64_t q) const { return (rank_ + q - 1) % ranks_; }
+    std::int64_t receiver_in(std::int64_t q) const { return (rank_ + ranks_ - (q - 1)) % ranks_; }
+    /// Blocks that B[s] has side by side.
+    std::int64_t columns_of(std::int64_t s) const {
+        return ceil_div(split_range(plan_.n, ranks_, s).size(), plan_.block.z);
+    }
+
+    /// Once to multiply with, and once for every other rank.
+    void read_own_blocks_of_b() {
+        for (std::int64_t q = 1; q <= ranks_; ++q) {
+            for (std::size_t t = 0; t < held_.b.size(); ++t) {
+                b_read_.push(read(work_.b, held_.b, static_cast<std::int64_t>(t)));
+            }
+        }
+    }
+
+    void exchange_blocks_of_b() {
+        for (std::size_t t = 0; t < held_.b.size(); ++t) {
+            b_arrived_.push(b_read_.pop());
+        }
+        for (std::int64_t q = 2; q <= ranks_; ++q) {
+            const std::int64_t s = source_of(q), r = receiver_in(q);
+            const std::vector<Window> theirs = held_windows(plan_, s).b;
+            for (std::size_t t = 0; t < std::max(theirs.size(), held_.b.size()); ++t) {
+                Block sent, received;
+                const bool sends = t < held_.b.size(), receives = t < theirs.size();
+                if (sends) {
+                    sent = b_read_.pop();
+                }
+                if (receives) {
+                    received = {theirs[t], Matrix(plan_.type, theirs[t].rows, theirs[t].cols)};
+                }
+                work_.clock.time("NR", [&] {
+                    work_.ranks.exchange(sends ? static_cast<int>(r) : -1, sent.elements.data(),
+                                         sent.elements.size_bytes(), receives ? static_cast<int>(s) : -1,
+                                         received.elements.data(), received.elements.size_bytes());
+                });
+                if (receives) {
+                    b_arrived_.push(std::move(received));
+                }
+            }
+        }
+    }
+
+    /// Calls visit(s, j, h) for the blocks of B in the order in which they arrive.
+    template <class Visit>
+    void for_each_block_of_b(Visit&& visit) const {
+        for (std::int64_t q = 1; q <= ranks_; ++q) {
+            for (std::int64_t j = 0; j < columns_of(source_of(q)); ++j) {
+                for (std::int64_t h = 0; h < deep_; ++h) {
+                    visit(h);
+                }
+            }
+        }
+    }
+
+    void read_blocks_of_a() {
+        for_each_block_of_b([&](std::int64_t h) {
+            for (std::int64_t i = 0; i < down_; ++i) {
+                a_read_.push(read_a(i, h));
+            }
+        });
+    }
+
+    void multiply_blocks() {
+        Block column;
+        for_each_block_of_b([&](std::int64_t h) {
+            const Block b = b_arrived_.pop();
+            if (h == 0) {
+                column = fresh_result({result_.row, b.window.col, result_.rows, b.window.cols});
+            }
+            for (std::int64_t i = 0; i < down_; ++i) {
+                const Block a = a_read_.pop();
+                const View c =
+                    block(column.elements.view(), a.window.row - result_.row, 0, a.window.rows, b.window.cols);
+                multiply_on_node(work_, a.elements, b.elements, beta_of(h), c);
+            }
+            if (h + 1 == deep_ && result_.rows > 0) {
+                written_.push(std::move(column));
+            }
+        });
+    }
+
+    const std::int64_t ranks_;
+    Channel<Block> a_read_, b_read_, b_arrived_;
+};
+
+}  // namespace
+
+void multiply_pegmm(const RankWork& work) {
+    Pegmm(work).run();
+}
+
+void multiply_mod_pegmm(const RankWork& work) {
+    ModPegmm(work).run();
+}
+
+}  // namespace heptad

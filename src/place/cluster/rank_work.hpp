@@ -1,0 +1,45 @@
+// What a rank needs to compute its part of C, whatever the algorithm.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "place/cluster/communicator.hpp"
+#include "place/cluster/pipeline.hpp"
+#include "place/cluster/stage_clock.hpp"
+#include "place/cluster/window_source.hpp"
+#include "place/cluster/window_writer.hpp"
+#include "place/memory/matrix.hpp"
+#include "plan/cluster_plan.hpp"
+
+namespace heptad {
+
+/// The products inside a rank.
+struct NodeSettings {
+    Options options;
+    int threads = 1;
+    double alpha = 1, beta = 0;
+};
+
+struct RankWork {
+    const ClusterPlan& plan;
+    Communicator& ranks;
+    const WindowSource& a;
+    const WindowSource& b;
+    const NpyWindows* c0 = nullptr;        // where beta is not zero
+    const WindowWriter* result = nullptr;  // ranks without a part of C have none
+    NodeSettings node;
+    StageClock& clock;
+    StageFailure& failure;
+    std::atomic<double>& fraction_done;
+};
+
+/// c = alpha * a * b + beta * c on this rank's processor or device, on the account of stage MM.
+void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, double beta, const View& c);
+
+/// The plan's algorithm; called by every rank. Throws what any stage of this rank threw.
+void multiply_on_grid(const RankWork& work);
+void multiply_pegmm(const RankWork& work);
+void multiply_mod_pegmm(const RankWork& work);
+
+}  // namespace heptad

@@ -1,0 +1,72 @@
+// Where a rank gets the windows of an operand that it holds (plan/cluster_plan.hpp): from a .npy file that every node
+// sees, or from a scratch file of its own in which they lie one after the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "place/file/npy.hpp"
+#include "place/file/transfer.hpp"
+#include "plan/cluster_plan.hpp"
+
+namespace heptad {
+
+/// op(F) of a .npy file F, in windows. Any thread may read.
+class NpyWindows {
+public:
+    /// Throws Error(input) as read_npy_header does.
+    NpyWindows(const std::string& path, std::optional<Type> as, bool transpose);
+
+    Type type() const { return header_.type; }
+    std::int64_t rows() const { return transpose_ ? header_.cols : header_.rows; }
+    std::int64_t cols() const { return transpose_ ? header_.rows : header_.cols; }
+    /// The elements row by row, without gaps. Throws Error(input).
+    void read(const Window& window, void* to) const;
+
+private:
+    void read_runs(const Window& window, std::int64_t run_length, std::byte* to) const;
+
+    std::string path_;
+    NpyHeader header_;
+    bool transpose_;
+    Descriptor file_;
+};
+
+/// The held windows of one operand, by their place in the order of use.
+class WindowSource {
+public:
+    virtual ~WindowSource() = default;
+    virtual void read(std::size_t index, void* to) const = 0;
+};
+
+class FileSource : public WindowSource {
+public:
+    FileSource(const NpyWindows& file, std::vector<Window> windows) : file_(file), windows_(std::move(windows)) {}
+    void read(std::size_t index, void* to) const override { file_.read(windows_.at(index), to); }
+
+private:
+    const NpyWindows& file_;
+    std::vector<Window> windows_;
+};
+
+/// A scratch file that is removed with this object.
+class ScratchSource : public WindowSource {
+public:
+    /// Creates the file. Throws Error(input) or Error(resource) that names it.
+    ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type);
+    ~ScratchSource() override;
+    ScratchSource(const ScratchSource&) = delete;
+    ScratchSource& operator=(const ScratchSource&) = delete;
+
+    std::size_t count() const { return starts_.size() - 1; }
+    std::int64_t bytes(std::size_t index) const { return starts_.at(index + 1) - starts_.at(index); }
+    void write(std::size_t index, const void* from) const;
+    void read(std::size_t index, void* to) const override;
+
+private:
+    std::string path_;
+    std::vector<std::int64_t> starts_;  // in bytes; one more than there are windows
+    Descriptor file_;
+};
+
+}  // namespace heptad

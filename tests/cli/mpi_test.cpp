@@ -1,0 +1,317 @@
+// heptad-mpi under mpirun, several ranks on this machine: bit-exact results, the bytes that ranks receive, and how jobs
+// end that cannot succeed.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Mpi : public HeptadProcess {
+protected:
+    /// The words of mpirun before the first program: as root, and with more ranks than cores.
+    static Words launcher() {
+        return {"--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"};
+    }
+    static Words program(int ranks, const Words& words) {
+        Words all{"-n", std::to_string(ranks), HEPTAD_MPI_BINARY};
+        all.insert(all.end(), words.begin(), words.end());
+        return all;
+    }
+    static Words started(int ranks, const Words& words) {
+        Words all = launcher();
+        const Words own = program(ranks, words);
+        all.insert(all.end(), own.begin(), own.end());
+        return all;
+    }
+    static Words mul(const Words& more = {}) {
+        Words words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+
+    void expect_product(int ranks, const Words& more, const TestMatrix& expected) {
+        SCOPED_TRACE(std::to_string(ranks) + " ranks" + joined(more));
+        const Outcome outcome = heptad(started(ranks, mul(more)));
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_TRUE(read_matrix("C.npy") == expected);
+        std::filesystem::remove(folder_ / "C.npy");
+    }
+    nlohmann::json report(int ranks, Words more) {
+        more.emplace_back("--json");
+        const Outcome outcome = heptad(started(ranks, mul(more)));
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        return nlohmann::json::parse(outcome.out, nullptr, false);
+    }
+    /// Ends with this code, says the words, leaves no result and no part of one.
+    void expect_failure(int exit_code, const Words& words, const Words& said) {
+        SCOPED_TRACE(joined(words));
+        const Outcome outcome = heptad(words);
+        EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+        for (const std::string& part : said) {
+            EXPECT_NE(outcome.err.find(part), std::string::npos) << part << "\n" << outcome.err;
+        }
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "C.npy.partial"));
+    }
+    void make_operands(std::int64_t m, std::int64_t k, std::int64_t n, const std::string& dtype = "<i4") {
+        a_ = integers(m, k, 1);
+        b_ = integers(k, n, 2);
+        write_matrix("A.npy", a_, dtype);
+        write_matrix("B.npy", b_, dtype);
+    }
+    static std::string joined(const Words& words) {
+        std::string text;
+        for (const std::string& word : words) {
+            text += " " + word;
+        }
+        return text;
+    }
+
+    TestMatrix a_, b_;
+};
+
+TEST_F(Mpi, every_algorithm_equals_the_definition_on_1_to_8_ranks) {
+    make_operands(61, 83, 47);
+    const TestMatrix expected = product(a_, b_);
+    std::filesystem::create_directory(folder_ / "scratch");
+    for (const int ranks : {1, 2, 3, 4, 5, 7, 8}) {
+        expect_product(ranks, {}, expected);
+        expect_product(ranks, {"--algorithm", "pegmm", "--block", "7x10x9"}, expected);
+        expect_product(ranks, {"--algorithm", "mod-pegmm", "--block", "7x10x5"}, expected);
+    }
+}
+
+TEST_F(Mpi, grids_with_partial_sums_and_idle_ranks_equal_the_definition) {
+    make_operands(61, 83, 47);
+    const TestMatrix expected = product(a_, b_);
+    expect_product(8, {"--grid", "2x2x2"}, expected);
+    expect_product(7, {"--grid", "1x3x2"}, expected);
+    expect_product(5, {"--grid", "1x5x1"}, expected);
+    // C of a rank takes 1276 bytes, a column of three panels 648: 8 KiB are for panels of 9.
+    const nlohmann::json object = report(5, {"--grid", "3x1x1", "--memory", "16000"});
+    EXPECT_EQ(object["predicted"]["idle_ranks"], 2);
+    EXPECT_NE(object["plan"].get<std::string>().find("panels="), std::string::npos);
+    EXPECT_EQ(object["plan"].get<std::string>().find("panels=1"), std::string::npos) << object["plan"];
+    EXPECT_TRUE(read_matrix("C.npy") == expected);
+}
+
+TEST_F(Mpi, operands_on_the_root_alone_are_scattered_and_the_result_collected) {
+    make_operands(61, 83, 47, "<f4");
+    const TestMatrix expected = product(a_, b_);
+    std::filesystem::create_directory(folder_ / "scratch");
+    const Words scatter{"--scatter", "--scratch", "scratch"};
+    for (const Words& algorithm :
+         {Words{"--algorithm", "grid"}, Words{"--algorithm", "mod-pegmm"}, Words{"--algorithm", "pegmm"},
+          Words{"--algorithm", "pegmm", "--broadcast", "linear"}}) {
+        for (const int ranks : {1, 2, 4, 5}) {
+            Words words = scatter;
+            words.insert(words.end(), algorithm.begin(), algorithm.end());
+            expect_product(ranks, words, expected);
+        }
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "scratch"));
+}
+
+TEST_F(Mpi, every_type_transposes_orders_and_scalars) {
+    const TestMatrix a = integers(30, 41, 1), b = integers(41, 29, 2), c0 = integers(30, 29, 3);
+    for (const char* dtype : {"<f4", "<f8", "<i4"}) {
+        write_matrix("A.npy", transposed(a), dtype);
+        write_matrix("B.npy", b, dtype, true);
+        write_matrix("C0.npy", c0, dtype);
+        for (const Words& algorithm : {Words{"--grid", "2x2x1"}, Words{"--algorithm", "pegmm", "--block", "4x7x9"},
+                                       Words{"--algorithm", "mod-pegmm", "--block", "4x7x3"}}) {
+            Words words{"--transpose-a", "--alpha", "2", "--beta", "-3", "--add", "C0.npy"};
+            words.insert(words.end(), algorithm.begin(), algorithm.end());
+            expect_product(4, words, product(a, b, 2, -3, c0));
+        }
+    }
+}
+
+TEST_F(Mpi, bits_are_added_in_their_own_arithmetic) {
+    TestMatrix a = integers(20, 33, 1), b = integers(33, 17, 2);
+    for (TestMatrix* matrix : {&a, &b}) {
+        for (double& value : matrix->values) {
+            value = value > 0 ? 1 : 0;
+        }
+    }
+    write_matrix("A.npy", a, "|b1");
+    write_matrix("B.npy", b, "|b1");
+    TestMatrix parity = product(a, b), any = parity;
+    for (std::size_t i = 0; i < parity.values.size(); ++i) {
+        any.values[i] = parity.values[i] > 0 ? 1 : 0;
+        parity.values[i] = static_cast<double>(static_cast<int>(parity.values[i]) % 2);
+    }
+    expect_product(4, {"--grid", "1x2x2"}, any);
+    expect_product(4, {"--grid", "1x2x2", "--type", "gf2"}, parity);
+}
+
+TEST_F(Mpi, matrices_smaller_than_the_job_and_empty_ones) {
+    make_operands(3, 5, 2);
+    const TestMatrix expected = product(a_, b_);
+    for (const char* algorithm : {"grid", "pegmm", "mod-pegmm"}) {
+        expect_product(7, {"--algorithm", algorithm}, expected);
+    }
+    make_operands(4, 0, 3);
+    for (const char* algorithm : {"grid", "pegmm", "mod-pegmm"}) {
+        expect_product(3, {"--algorithm", algorithm}, product(a_, b_));
+    }
+}
+
+TEST_F(Mpi, ranks_receive_what_the_formula_says_and_at_most_1_35_times_the_bound) {
+    make_operands(240, 240, 240, "<f4");
+    for (const int ranks : {4, 6, 8, 9, 12, 16}) {
+        const nlohmann::json object = report(ranks, {"--network", "10000G"});
+        SCOPED_TRACE(object["plan"]);
+        EXPECT_EQ(object["predicted"]["idle_ranks"], 0);
+        const auto formula = object["predicted"]["formula_bytes_per_rank"].get<double>();
+        const auto bound = object["predicted"]["lower_bound_bytes_per_rank"].get<double>();
+        EXPECT_EQ(object["ranks"].size(), static_cast<std::size_t>(ranks));
+        for (const nlohmann::json& rank : object["ranks"]) {
+            const auto received = rank["received_bytes"].get<double>();
+            EXPECT_EQ(rank["received_bytes"], rank["planned_bytes"]);
+            EXPECT_GT(received, 0);
+            EXPECT_LE(received, 1.03 * formula);
+            EXPECT_LE(received, 1.35 * bound);
+        }
+    }
+}
+
+TEST_F(Mpi, a_block_of_b_crosses_the_network_once) {
+    make_operands(60, 40, 80, "<f4");
+    // Four block rows on every rank: printed as it is, the algorithm would send each block of B four times.
+    const nlohmann::json object = report(4, {"--algorithm", "mod-pegmm", "--block", "4x10x10"});
+    for (const nlohmann::json& rank : object["ranks"]) {
+        EXPECT_EQ(rank["received_bytes"], 4 * 40 * 60);
+    }
+    const nlohmann::json scattered = [&] {
+        std::filesystem::create_directory(folder_ / "scratch");
+        return report(4, {"--algorithm", "pegmm", "--scatter", "--scratch", "scratch"});
+    }();
+    for (const nlohmann::json& rank : scattered["ranks"]) {
+        EXPECT_EQ(rank["received_bytes"], 0);
+        EXPECT_EQ(rank["distributed_bytes"], rank["rank"] == 0 ? 0 : 4 * (15 * 40 + 40 * 80));
+    }
+    EXPECT_EQ(scattered["predicted"]["equation"]["number"], 2);
+}
+
+TEST_F(Mpi, parts_that_are_kept_make_up_the_result) {
+    make_operands(31, 20, 27);
+    const TestMatrix expected = product(a_, b_);
+    for (const Words& more : {Words{"--grid", "2x2x1"}, Words{"--algorithm", "mod-pegmm"}}) {
+        Words words{"--keep-parts"};
+        words.insert(words.end(), more.begin(), more.end());
+        const nlohmann::json object = report(4, words);
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
+        TestMatrix all{31, 27, std::vector<double>(31 * 27, -1e9)};
+        for (const nlohmann::json& rank : object["ranks"]) {
+            const TestMatrix part = read_matrix(rank["part_file"]);
+            ASSERT_EQ(part.rows, rank["part"][2]);
+            for (std::int64_t i = 0; i < part.rows; ++i) {
+                for (std::int64_t j = 0; j < part.cols; ++j) {
+                    all.at(rank["part"][0].get<std::int64_t>() + i, rank["part"][1].get<std::int64_t>() + j) =
+                        part.at(i, j);
+                }
+            }
+        }
+        EXPECT_TRUE(all == expected);
+    }
+}
+
+TEST_F(Mpi, report_and_trace_name_the_stages_of_p4) {
+    make_operands(61, 83, 47);
+    std::filesystem::create_directory(folder_ / "scratch");
+    const nlohmann::json object =
+        report(3, {"--algorithm", "mod-pegmm", "--scatter", "--scratch", "scratch", "--trace", "trace.json"});
+    for (const char* stage :
+         {"distribute NR", "distribute DW", "multiply DR", "multiply NR", "multiply MM", "multiply DW"}) {
+        EXPECT_TRUE(object["ranks"][1]["stage_s"].contains(stage)) << stage;
+    }
+    EXPECT_TRUE(object["ranks"][0]["stage_s"].contains("distribute NS"));
+    const nlohmann::json trace = nlohmann::json::parse(read("trace.json"), nullptr, false);
+    ASSERT_TRUE(trace.is_object());
+    EXPECT_GT(trace["traceEvents"].size(), 10U);
+}
+
+TEST_F(Mpi, what_cannot_be_done_is_said_once_with_its_exit_code) {
+    make_operands(6, 5, 4);
+    write_matrix("F.npy", a_, "<f4");
+    expect_failure(3, started(3, {"mul", "A.npy", "missing.npy", "-o", "C.npy"}), {"rank 0", "missing.npy"});
+    expect_failure(3, started(2, {"mul", "A.npy", "A.npy", "-o", "C.npy"}), {"columns of the first"});
+    expect_failure(3, started(2, {"mul", "F.npy", "B.npy", "-o", "C.npy"}), {"one type"});
+    expect_failure(3, started(2, {"mul", "A.npy", "B.npy", "-o", "no/such/folder/C.npy"}), {"cannot be written"});
+    expect_failure(2, started(2, mul({"--scatter"})), {"--scratch"});
+    expect_failure(2, started(2, mul({"--scratch", "."})), {"--scatter"});
+    expect_failure(2, started(2, mul({"--grid", "2x2x1"})), {"does not fit on 2 ranks"});
+    expect_failure(2, started(2, mul({"--verify"})), {"heptad verify"});
+    expect_failure(2, started(2, mul({"--colour", "red"})), {"--colour"});
+    expect_failure(2, started(2, mul({"--algorithm", "no-such-one"})), {"no-such-one"});
+    expect_failure(3, started(2, mul({"--scatter", "--scratch", "no/such/folder"})), {"no/such/folder"});
+    expect_failure(4, started(2, mul({"--memory", "10"})), {"--memory"});
+}
+
+TEST_F(Mpi, ranks_that_were_started_differently_are_refused) {
+    make_operands(6, 5, 4);
+    Words words = started(2, mul());
+    words.emplace_back(":");
+    const Words other = program(1, mul({"--alpha", "2"}));
+    words.insert(words.end(), other.begin(), other.end());
+    expect_failure(2, words, {"rank 2 was started as", "'--alpha'"});
+}
+
+TEST_F(Mpi, full_disk_on_one_rank_ends_the_job_and_names_the_rank) {
+    make_operands(300, 50, 300, "<f8");
+    Words words = started(2, mul({"--grid", "3x1x1"}));
+    const Words other{
+        ":",
+        "-n",
+        "1",
+        "/bin/sh",
+        "-c",
+        std::string("trap '' XFSZ; ulimit -f 100; exec ") + HEPTAD_MPI_BINARY + " mul A.npy B.npy -o C.npy --grid 3x1x1"};
+    words.insert(words.end(), other.begin(), other.end());
+    expect_failure(4, words, {"rank 2", "File too large"});
+}
+
+/// Processes that this one has started and that run the program under test.
+std::vector<int> ranks_of(int launcher) {
+    std::vector<int> ranks;
+    std::ifstream children("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children");
+    for (int child = 0; children >> child;) {
+        std::error_code ignored;
+        const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(child) + "/exe", ignored);
+        if (program.filename() == "heptad-mpi") {
+            ranks.push_back(child);
+        }
+    }
+    return ranks;
+}
+
+TEST_F(Mpi, killed_rank_ends_the_job_within_a_minute_and_no_result_appears) {
+    make_operands(1200, 1200, 1200, "<f8");
+    const auto begin = std::chrono::steady_clock::now();
+    // The slowest backend: there is time to kill.
+    const Outcome outcome = heptad(started(3, mul({"--device", "reference"})), [&](int launcher) {
+        std::vector<int> ranks;
+        while ((ranks = ranks_of(launcher)).size() < 3 || !std::filesystem::exists(folder_ / "C.npy.partial")) {
+            ASSERT_EQ(kill(launcher, 0), 0) << "the job ended before it could be disturbed";
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        kill(ranks.back(), SIGKILL);
+    });
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_NE(outcome.err.find("signal 9"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("rank"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
+
+}  // namespace
+}  // namespace heptad::testing
