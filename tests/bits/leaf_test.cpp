@@ -94,7 +94,7 @@ TEST_P(EveryLeaf, parts_write_nothing_else) {
     leaf().multiply(shape, part, left.words.data(), right.words.data(), result.words.data(), false);
     const BitMatrix expected = test::product_by_definition(Type::gf2, a, b);
     const BitMatrix found = result.unpacked(leaf(), 128, 1536);
-    const std::int64_t tile_cols = leaf().layout->tile_words() * 64;
+    const std::int64_t tile_cols = std::int64_t{64} * leaf().layout->tile_words();
     for (std::int64_t i = 0; i < 128; ++i) {
         for (std::int64_t j = 0; j < 1536; ++j) {
             const bool inside = i >= 32 && i < 96 && j >= tile_cols && j < 2 * tile_cols;
