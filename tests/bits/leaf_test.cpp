@@ -1,6 +1,7 @@
 // Every leaf that this processor can run, against the definition; layouts, parts, accumulation.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "bits/bit_test_matrices.hpp"
@@ -93,7 +94,7 @@ TEST_P(EveryLeaf, parts_write_nothing_else) {
     leaf().multiply(shape, part, left.words.data(), right.words.data(), result.words.data(), false);
     const BitMatrix expected = test::product_by_definition(Type::gf2, a, b);
     const BitMatrix found = result.unpacked(leaf(), 128, 1536);
-    const std::int64_t tile_cols = leaf().layout->tile_words() * 64;
+    const std::int64_t tile_cols = std::int64_t{64} * leaf().layout->tile_words();
     for (std::int64_t i = 0; i < 128; ++i) {
         for (std::int64_t j = 0; j < 1536; ++j) {
             const bool inside = i >= 32 && i < 96 && j >= tile_cols && j < 2 * tile_cols;
@@ -103,6 +104,73 @@ TEST_P(EveryLeaf, parts_write_nothing_else) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Leaves, EveryLeaf, ::testing::ValuesIn(leaf_names(Type::gf2)), test_name);
+
+BitMatrix sum_of(const std::vector<BitMatrix>& terms, std::size_t count) {
+    BitMatrix sum = terms[0];
+    for (std::size_t t = 1; t < count; ++t) {
+        for (std::int64_t w = 0; w < sum.rows() * sum.stride(); ++w) {
+            sum.view().words[w] ^= terms[t].view().words[w];
+        }
+    }
+    return sum;
+}
+
+void check_fused_products(const Leaf& leaf) {
+    // Narrow last panels, one and several groups of rows, and more depth than a panel has.
+    for (const LeafShape& shape :
+         {LeafShape{32, 64, 64}, LeafShape{96, 256, 448}, LeafShape{64, 1152, 320}, LeafShape{32, 2176, 256}}) {
+        std::vector<BitMatrix> a, b, c;
+        std::vector<Packed> left, right;
+        for (std::uint64_t i = 0; i < kMostFused; ++i) {
+            a.push_back(BitMatrix::random(shape.m, shape.k, i));
+            b.push_back(BitMatrix::random(shape.k, shape.n, 100 + i));
+            c.push_back(BitMatrix::random(shape.m, shape.n, 200 + i));
+            left.emplace_back(leaf, Role::left, shape.m, shape.k, a.back());
+            right.emplace_back(leaf, Role::right, shape.k, shape.n, b.back());
+        }
+        for (const auto& [terms_a, terms_b, places] :
+             {std::array<std::size_t, 3>{1, 1, 1}, {2, 1, 2}, {1, 4, 3}, {4, 2, 4}, {8, 8, 8}}) {
+            const BitMatrix product = test::product_by_definition(Type::gf2, sum_of(a, terms_a), sum_of(b, terms_b));
+            std::vector<Packed> result;
+            const std::uint64_t* from_a[kMostFused];
+            const std::uint64_t* from_b[kMostFused];
+            std::uint64_t* to[kMostFused];
+            for (std::size_t i = 0; i < kMostFused; ++i) {
+                result.emplace_back(leaf, Role::result, shape.m, shape.n, c[i]);
+                from_a[i] = left[i].words.data();
+                from_b[i] = right[i].words.data();
+                to[i] = result[i].words.data();
+            }
+            std::vector<std::uint64_t> scratch(
+                static_cast<std::size_t>(packed_words(shape.m, shape.k) + kFusedPanelWords));
+            FusedOperands operands;
+            operands.a = {from_a, terms_a};
+            operands.b = {from_b, terms_b};
+            operands.c = {to, places};
+            operands.adds = 0b10101010;
+            operands.scratch = scratch.data();
+            operands.next_a = {from_a, 2};
+            operands.next_b = {from_b, 2};
+            leaf.multiply_fused(shape, operands);
+            for (std::size_t i = 0; i < kMostFused; ++i) {
+                const BitMatrix found = result[i].unpacked(leaf, shape.m, shape.n);
+                const BitMatrix expected = i >= places ? c[i] : i % 2 == 1 ? sum_of({c[i], product}, 2) : product;
+                ASSERT_TRUE(found == expected) << shape.m << " " << shape.k << " " << terms_a << " " << i;
+            }
+        }
+    }
+}
+
+TEST(FusedLeaf, products_sum_their_operands_and_go_to_all_their_places) {
+    int checked = 0;
+    for (const Leaf& leaf : available_leaves()) {
+        if (leaf.multiply_fused != nullptr) {
+            check_fused_products(leaf);
+            ++checked;
+        }
+    }
+    EXPECT_GT(checked, 0);
+}
 
 class EveryBooleanLeaf : public ::testing::TestWithParam<std::string> {};
 
@@ -120,6 +188,25 @@ TEST_P(EveryBooleanLeaf, product_equals_definition_at_every_density) {
         leaf.multiply_boolean(shape, whole(leaf, shape), left.words.data(), right.words.data(), result.words.data(),
                               false);
         ASSERT_TRUE(result.unpacked(leaf, 96, 900) == expected) << density;
+    }
+}
+
+TEST_P(EveryBooleanLeaf, some_rows_fill_up_and_others_do_not) {
+    const Leaf& leaf = find_leaf(Type::boolean, GetParam());
+    const LeafShape shape{160, 1024, 512};
+    const BitMatrix b = BitMatrix::random(1024, 512, 2, 0.05);
+    for (const std::int64_t full_from : {0, 3, 150}) {  // all, nearly all, a few
+        BitMatrix a = BitMatrix::random(160, 1024, 1, 0.004);
+        for (std::int64_t i = full_from; i < 160; ++i) {
+            for (std::int64_t k = 0; k < 1024; ++k) {
+                a.set(i, k, true);
+            }
+        }
+        const Packed left(leaf, Role::left, 160, 1024, a), right(leaf, Role::right, 1024, 512, b);
+        Packed result(leaf, Role::result, 160, 512, BitMatrix(1, 1));
+        leaf.multiply_boolean(shape, whole(leaf, shape), left.words.data(), right.words.data(), result.words.data(),
+                              false);
+        ASSERT_TRUE(result.unpacked(leaf, 160, 512) == test::product_by_definition(Type::boolean, a, b)) << full_from;
     }
 }
 
