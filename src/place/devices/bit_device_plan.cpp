@@ -103,8 +103,9 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const auto panels = [](std::int64_t whole, std::int64_t panel) {
-            return std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1)));
+        const auto panels = [](std::int64_t whole, std::int64_t panel) {  // an empty sum is made once, too
+            return std::max(
+                1.0, std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1))));
         };
         const double k_panels = panels(size.k, plan.panel_k),
                      bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
