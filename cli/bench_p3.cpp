@@ -176,23 +176,27 @@ private:
 std::string head_text() {
     return fmt::format(
         "effective Pbit-op/s = 2 n^3 / time; operands on the device, transposes and changes of basis inside the time\n"
-        "P3: table 13, eight V100, operands in host memory, transposes and changes of basis outside its times\n"
-        "energy: of the device alone (NVML), host and cooling left out\n"
-        "{:>8} {:>5} {:>11} {:>9} {:>9} {:>10}  {:>10} {:>8}  {:>3} {:>3} {:>10}  {}\n",
-        "n", "type", "time", "Pbit-op/s", "pJ/bit-op", "kWh", "P3's time", "P3/time", "d_s", "d_p", "workspace",
-        "algorithm");
+        "P3: up to eight V100, operands in host memory, transposes and changes of basis outside its times\n"
+        "energy: of the device alone (NVML), host and cooling left out; P3's from the rated power of host and GPUs\n"
+        "{:>8} {:>5} {:>11} {:>9} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n",
+        "n", "type", "time", "Pbit-op/s", "pJ/bit-op", "kWh", "P3's time", "P3/time", "P3's pJ", "d_s", "d_p",
+        "workspace", "algorithm");
 }
 
 std::string row_text(const BenchRecord& record, const BitDevicePlan& plan) {
     const double operations = operation_count(record.size);
+    const P3Line* const line = p3_line(record.size.n);
     return fmt::format(
-        "{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8}  {:>3} {:>3} {:>10}  {}\n", record.size.n,
+        "{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n", record.size.n,
         type_name(record.type), format_seconds(record.heptad_s), record.effective_tops / 1e3,
         record.joules ? fmt::format("{:.4f}", *record.joules / operations * 1e12) : "-",
         record.joules ? fmt::format("{:.2e}", *record.joules / 3.6e6) : "-",
         record.vendor_s > 0 ? format_seconds(record.vendor_s) : "-",
-        record.vendor_s > 0 ? fmt::format("{:.1f}", record.ratio) : "-", plan.serial_levels, plan.parallel_levels,
-        format_bytes(record.workspace_bytes), plan.program == nullptr ? "classical" : plan.program->name);
+        record.vendor_s > 0 ? fmt::format("{:.1f}", record.ratio) : "-",
+        line == nullptr ? "-"
+                        : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),
+        plan.serial_levels, plan.parallel_levels, format_bytes(record.workspace_bytes),
+        plan.program == nullptr ? "classical" : plan.program->name);
 }
 
 std::string table_13_text() {

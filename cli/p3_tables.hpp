@@ -6,11 +6,13 @@
 
 namespace heptad::cli {
 
-/// A line of P3's table 13: seconds on a DGX-1 with eight V100, operands in host memory, the right one transposed and
-/// both in the right basis beforehand (not timed there).
+/// A line of P3's table 13: seconds on a DGX-1 with up to eight V100, operands in host memory, the right one transposed
+/// and both in the right basis beforehand (not timed there). Then picojoules per bit operation from its tables 9 and
+/// 11, which P3 computed from the rated power of processors and GPUs.
 struct P3Line {
     std::int64_t n;
     double cubic_s, boolean_s, winograd_s, self_inverse_s, chaining_s;
+    double boolean_pj, self_inverse_pj;
 };
 std::span<const P3Line> p3_table_13();
 /// Null where the table has no such n.

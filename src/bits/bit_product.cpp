@@ -39,13 +39,6 @@ bool overlap(const ConstBitView& x, const ConstBitView& y) {
     return column < x.cols || column + y.cols > row_bits;
 }
 
-void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
-    if (overlap(c, operand)) {
-        fail(ErrorCode::input, "C overlaps {}; a bit product cannot be made in place, so give C memory of its own",
-             name);
-    }
-}
-
 /// The classical product on all threads: parts of the result.
 void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right,
                        std::uint64_t* result, WorkMeter& meter) {
@@ -69,6 +62,13 @@ void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std
 }
 
 }  // namespace
+
+void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
+    if (overlap(c, operand)) {
+        fail(ErrorCode::input, "C overlaps {}; a bit product cannot be made in place, so give C memory of its own",
+             name);
+    }
+}
 
 void require_view(const ConstBitView& view, const char* name) {
     if (view.rows < 0 || view.cols < 0 || view.offset < 0 || view.offset >= kWordBits) {

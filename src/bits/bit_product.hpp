@@ -24,6 +24,8 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
                      std::uint64_t* scratch, WorkMeter& meter);
 
+/// Throws Error(input) if C shares a bit with an operand.
+void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name);
 /// Throws Error(input) if a view cannot be, such as one whose rows overlap.
 void require_view(const ConstBitView& view, const char* name);
 

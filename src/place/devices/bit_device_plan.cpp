@@ -103,8 +103,9 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const auto panels = [](std::int64_t whole, std::int64_t panel) {
-            return std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1)));
+        const auto panels = [](std::int64_t whole, std::int64_t panel) {  // an empty sum is made once, too
+            return std::max(
+                1.0, std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1))));
         };
         const double k_panels = panels(size.k, plan.panel_k),
                      bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
@@ -117,9 +118,9 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     const double a = static_cast<double>(s.m) * static_cast<double>(s.k) / 8;
     const double b = static_cast<double>(s.n) * static_cast<double>(s.k) / 8;
     const double c = static_cast<double>(s.m) * static_cast<double>(s.n) / 8;
-    const double blocks = static_cast<double>(power(4, plan.parallel_levels));
+    const auto blocks = static_cast<double>(power(4, plan.parallel_levels));
     // A sum in the standard basis has two terms per level on average, and a product goes to two quarters.
-    const double terms = static_cast<double>(power(2, plan.serial_levels));
+    const auto terms = static_cast<double>(power(2, plan.serial_levels));
     double moved = blocks * (terms * a + (terms + 2) * b + (plan.serial_levels > 0 ? 2 * terms : 1) * c);
     double outer = 1, launches = 2;
     for (const int levels : bit_pass_levels(plan.parallel_levels)) {

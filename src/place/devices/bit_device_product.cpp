@@ -68,6 +68,8 @@ void multiply_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, c
     if (c.rows != a.rows || c.cols != b.cols) {
         fail(ErrorCode::input, "C is {} x {}, but A * B is {} x {}", c.rows, c.cols, a.rows, b.cols);
     }
+    bits::require_apart(c, a, "A");
+    bits::require_apart(c, b, "B");
     if (plan.problem.operation == cuda::BitOperation::count) {
         fail(ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
     }
@@ -84,6 +86,11 @@ void count_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, cons
     if (plan.problem.operation != cuda::BitOperation::count) {
         fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
     }
+    // As one long row: its extent is what matters.
+    const std::int64_t counts = a.rows > 0 ? (a.rows - 1) * c_row_stride + b.cols : 0;
+    const ConstBitView words_of_c{reinterpret_cast<const std::uint64_t*>(c), 1, 32 * counts, 0, 0};
+    bits::require_apart(words_of_c, a, "A");
+    bits::require_apart(words_of_c, b, "B");
     if (c_row_stride < b.cols) {
         fail(ErrorCode::input, "C has {} columns but only {} counts from row to row", b.cols, c_row_stride);
     }

@@ -84,6 +84,16 @@ TEST(bit_device_plan, leaves_cover_the_product) {
     }
 }
 
+TEST(bit_device_plan, empty_products_have_plans) {
+    for (const ProblemSize& size : {ProblemSize{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}}) {
+        for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
+            const BitDevicePlan plan = plan_bit_device_product({operation, size, true}, {});
+            EXPECT_EQ(plan.levels(), 0);
+            EXPECT_GE(plan.predicted_s, 0);
+        }
+    }
+}
+
 TEST(bit_device_plan, the_print_names_the_layers_of_p3) {
     BitDeviceOptions options;
     options.levels = 3;

@@ -145,16 +145,17 @@ TEST(bit_device, leaves_of_several_tiles_under_levels_equal_the_cpu) {
 TEST(bit_device, too_little_memory_names_the_bytes_and_leaves_the_device_usable) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
-    const std::int64_t n = 1 << 21;  // 512 GiB of B alone
+    const std::int64_t n = 1 << 21;  // B would take 512 GiB
     BitDeviceOptions options;
     options.most_panel_k = n;
-    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {n, n, n}, true}, options);
-    std::vector<std::uint64_t> words(64);
-    DeviceVector<std::uint64_t> a(words, 0, stream.handle());
+    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {1, n, n}, true}, options);
+    std::vector<std::uint64_t> words(4 * n / 64);
+    DeviceVector<std::uint64_t> memory(words, 0, stream.handle());
+    std::uint64_t *const c = memory.data(), *const a = c + n / 64, *const b = a + n / 64;
     try {
-        // Never read: the workspace is asked for first.
-        multiply_bits_on_device(plan, {a.data(), n, n, n / 64, 0}, {a.data(), n, n, n / 64, 0},
-                                {a.data(), n, n, n / 64, 0}, false, 0, stream.handle());
+        // B is never read: the workspace is asked for first.
+        multiply_bits_on_device(plan, {a, 1, n, n / 64, 0}, {b, n, n, n / 64, 0}, {c, 1, n, n / 64, 0}, false, 0,
+                                stream.handle());
         FAIL() << "a workspace of " << plan.workspace_bytes() << " bytes was granted";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::resource);
@@ -177,6 +178,8 @@ TEST(bit_device, memory_of_the_host_and_views_off_a_word_are_refused) {
     EXPECT_THROW(multiply_bits_on_device(plan, {words.data(), 64, 128, 2, 0}, b, c, false, 0, stream.handle()), Error);
     EXPECT_THROW(multiply_bits_on_device(plan, {memory.data(), 64, 128, 3, 5}, b, c, false, 0, stream.handle()), Error);
     EXPECT_THROW(multiply_bits_on_device(plan, b, a, c, false, 0, stream.handle()), Error);
+    const BitView over_b{memory.data() + 600, 64, 64, 2, 0};
+    EXPECT_THROW(multiply_bits_on_device(plan, a, b, over_b, false, 0, stream.handle()), Error);
     stream.synchronize();
 }
 
