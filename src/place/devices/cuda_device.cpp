@@ -1,7 +1,12 @@
 #include "place/devices/cuda_device.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/thread_pool.hpp"
+#include "bits/word_buffer.hpp"
 #include "place/devices/device_product.hpp"
 
 namespace heptad {
@@ -106,7 +111,24 @@ std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
 
 HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {
     const cuda::DeviceScope scope(index_);
-    return {cuda::allocate_pinned(bytes), [](void* memory) { cuda::release_pinned(memory); }};
+    void* const memory = bits::allocate_words(bytes);
+    HostBuffer buffer(memory, [](void* unlocked) { bits::release_words(unlocked); });
+    // Every page is written first, by all cores: locking would have to bring them one after another.
+    constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
+    const std::int64_t pages = ceil_div(bytes, kPage);
+    shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
+        const std::int64_t last = std::min(pages, (task + 1) * kPagesPerTask);
+        for (std::int64_t page = task * kPagesPerTask; page < last; ++page) {
+            static_cast<std::byte*>(memory)[page * kPage] = std::byte{0};
+        }
+    });
+    if (cuda::lock_pages(memory, bytes)) {
+        buffer.get_deleter() = [](void* locked) {
+            cuda::unlock_pages(locked);
+            bits::release_words(locked);
+        };
+    }
+    return buffer;
 }
 
 }  // namespace heptad
