@@ -113,6 +113,11 @@ HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {
     const cuda::DeviceScope scope(index_);
     void* const memory = bits::allocate_words(bytes);
     HostBuffer buffer(memory, [](void* unlocked) { bits::release_words(unlocked); });
+    // Smaller ones share pages with others, and are moved in no time.
+    constexpr std::int64_t kLeastLockedBytes = std::int64_t{4} << 20;
+    if (bytes < kLeastLockedBytes) {
+        return buffer;
+    }
     // Every page is written first, by all cores: locking would have to bring them one after another.
     constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
     const std::int64_t pages = ceil_div(bytes, kPage);

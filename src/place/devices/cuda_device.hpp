@@ -16,7 +16,7 @@ public:
     std::string name() const override;
     /// Dense types; packed bits are refused with Error(usage).
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
-    /// Page-locked, where the system allows that.
+    /// Page-locked from 4 MiB on, where the system allows that.
     HostBuffer host_buffer(std::int64_t bytes) override;
 
 private:
