@@ -164,21 +164,19 @@ void DeviceMemory::swap(DeviceMemory& other) noexcept {
     std::swap(device_, other.device_);
 }
 
-void* allocate_pinned(std::int64_t bytes) {
-    void* memory = nullptr;
-    const cudaError_t status = cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
-    if (status == cudaErrorMemoryAllocation) {
+bool lock_pages(void* memory, std::int64_t bytes) noexcept {
+    const bool locked =
+        cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterPortable) == cudaSuccess;
+    if (!locked) {
         cudaGetLastError();
-        fail(ErrorCode::resource,
-             "{} bytes of page-locked host memory could not be had; use fewer devices or pipelines, or smaller blocks",
-             bytes);
     }
-    check(status, "allocate page-locked memory");
-    return memory;
+    return locked;
 }
 
-void release_pinned(void* memory) noexcept {
-    cudaFreeHost(memory);
+void unlock_pages(void* memory) noexcept {
+    if (cudaHostUnregister(memory) != cudaSuccess) {
+        cudaGetLastError();
+    }
 }
 
 Stream::Stream(int device) : device_(device) {

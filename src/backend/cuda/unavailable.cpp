@@ -41,10 +41,10 @@ DeviceMemory::DeviceMemory(int, std::int64_t, void*) {
 }
 DeviceMemory::~DeviceMemory() = default;
 void DeviceMemory::swap(DeviceMemory&) noexcept {}
-void* allocate_pinned(std::int64_t) {
-    refuse();
+bool lock_pages(void*, std::int64_t) noexcept {
+    return false;
 }
-void release_pinned(void*) noexcept {}
+void unlock_pages(void*) noexcept {}
 Stream::Stream(int) {
     refuse();
 }

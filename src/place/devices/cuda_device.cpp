@@ -1,7 +1,12 @@
 #include "place/devices/cuda_device.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/thread_pool.hpp"
+#include "bits/word_buffer.hpp"
 #include "place/devices/bit_block_plan.hpp"
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_product.hpp"
@@ -131,7 +136,29 @@ std::shared_ptr<SharedWorkspace> CudaDevice::workspace_of(std::int64_t bytes) {
 
 HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {
     const cuda::DeviceScope scope(index_);
-    return {cuda::allocate_pinned(bytes), [](void* memory) { cuda::release_pinned(memory); }};
+    void* const memory = bits::allocate_words(bytes);
+    HostBuffer buffer(memory, [](void* unlocked) { bits::release_words(unlocked); });
+    // Smaller ones share pages with others, and are moved in no time.
+    constexpr std::int64_t kLeastLockedBytes = std::int64_t{4} << 20;
+    if (bytes < kLeastLockedBytes) {
+        return buffer;
+    }
+    // Every page is written first, by all cores: locking would have to bring them one after another.
+    constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
+    const std::int64_t pages = ceil_div(bytes, kPage);
+    shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
+        const std::int64_t last = std::min(pages, (task + 1) * kPagesPerTask);
+        for (std::int64_t page = task * kPagesPerTask; page < last; ++page) {
+            static_cast<std::byte*>(memory)[page * kPage] = std::byte{0};
+        }
+    });
+    if (cuda::lock_pages(memory, bytes)) {
+        buffer.get_deleter() = [](void* locked) {
+            cuda::unlock_pages(locked);
+            bits::release_words(locked);
+        };
+    }
+    return buffer;
 }
 
 }  // namespace heptad

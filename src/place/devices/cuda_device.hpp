@@ -15,7 +15,7 @@ public:
     explicit CudaDevice(int index);
     std::string name() const override;
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
-    /// Page-locked.
+    /// Page-locked from 4 MiB on, where the system allows that.
     HostBuffer host_buffer(std::int64_t bytes) override;
 
 private:

@@ -90,6 +90,25 @@ TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_pro
     }
 }
 
+TEST_F(CudaOverDevices, large_blocks_go_through_locked_buffers) {
+    Random random(6);
+    const std::int64_t n = 2600;  // blocks of 6.5 MiB
+    GuardedMatrix a(Type::i32, n, n, Layout::rows), c(Type::i32, n, n, Layout::rows), expected = c;
+    a.fill_random(random, 3);
+    multiply_in_memory(1, a.view(), a.view(), 0, expected.view(), Options{}, {});
+    Options options;
+    options.device = "cuda";
+    for (const int levels : {0, 1}) {
+        options.host.levels = levels;
+        options.host.pipelines = 2;
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            GuardedMatrix result = c;
+            multiply_over_devices(1, a.view(), a.view(), 0, result.view(), options, {});
+            EXPECT_TRUE(result.equals(expected)) << levels;
+        }
+    }
+}
+
 TEST_F(CudaOverDevices, device_lost_or_full_is_an_error_and_the_next_product_is_right) {
     Random random(4);
     GuardedMatrix a(Type::f32, 300, 300, Layout::rows), c(Type::f32, 300, 300, Layout::rows), expected = c;
