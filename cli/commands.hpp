@@ -19,6 +19,7 @@ void run(const BenchP0Arguments& bench);
 void run(const BenchP1Arguments& bench);
 void run(const BenchBitsArguments& bench);
 void run(const BenchFilesArguments& bench);
+void run(const ReportArguments& report);
 /// `heptad bench files` without files.
 void run_p4_set(const BenchFilesArguments& bench);
 

@@ -170,6 +170,11 @@ struct BenchFilesArguments {
     std::string command;
 };
 
+struct ReportArguments {
+    std::vector<std::string> files;
+    std::string output;
+};
+
 /// --help, --version: text for standard output, then exit code 0.
 struct HelpText {
     std::string text;
@@ -178,7 +183,7 @@ struct HelpText {
 using Invocation =
     std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
                  AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
-                 BenchP0Arguments, BenchP1Arguments, BenchFilesArguments>;
+                 BenchP0Arguments, BenchP1Arguments, BenchFilesArguments, ReportArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);
