@@ -21,6 +21,7 @@ void run(const BenchP3Arguments& bench);
 void run(const BenchBitsArguments& bench);
 void run(const BenchDevicesArguments& bench);
 void run(const BenchFilesArguments& bench);
+void run(const ReportArguments& report);
 /// `heptad bench files` without files.
 void run_p4_set(const BenchFilesArguments& bench);
 

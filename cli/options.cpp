@@ -488,6 +488,15 @@ Registered add_tune(CLI::App& root) {
             }};
 }
 
+Registered add_report(CLI::App& root) {
+    CLI::App* command = root.add_subcommand("report", "tables and pictures of result files and timelines, as HTML");
+    auto report = std::make_shared<ReportArguments>();
+    command->add_option("FILE", report->files, "what --json of a bench or --trace wrote")->required()->type_name("");
+    command->add_option("-o,--output", report->output, "the page to write")->required()->type_name("HTML");
+    command->footer("Example: heptad report result.json trace.json -o report.html");
+    return {command, [report] { return Invocation(*report); }};
+}
+
 /// The parser's complaint as one sentence that says where to look.
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
     std::string path = "heptad";
@@ -536,8 +545,9 @@ Invocation parse_command_line(const std::vector<std::string>& given) {
     root.footer(
         "Exit codes: 0 done, 2 wrong usage, 3 bad input, 4 out of memory or disk, 5 verification failed, "
         "130 interrupted.\nExample: heptad mul A.npy B.npy -o C.npy");
-    std::vector<Registered> commands{add_mul(root),  add_plan(root),    add_verify(root),     add_gen(root),
-                                     add_info(root), add_closure(root), add_algorithms(root), add_tune(root)};
+    std::vector<Registered> commands{add_mul(root),        add_plan(root), add_verify(root),
+                                     add_gen(root),        add_info(root), add_closure(root),
+                                     add_algorithms(root), add_tune(root), add_report(root)};
     CLI::App* bench = root.add_subcommand("bench", "time Heptad against the vendor libraries, in one run");
     bench->require_subcommand(1);
     bench->footer("Without a suite: cpu.\nExample: heptad bench cpu --quick");

@@ -205,15 +205,20 @@ struct BenchFilesArguments {
     std::string command;
 };
 
+struct ReportArguments {
+    std::vector<std::string> files;
+    std::string output;
+};
+
 /// --help, --version: text for standard output, then exit code 0.
 struct HelpText {
     std::string text;
 };
 
-using Invocation =
-    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
-                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
-                 BenchDevicesArguments, BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchFilesArguments>;
+using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
+                                ClosureArguments, AlgorithmsArguments, TuneArguments, BenchCpuArguments,
+                                BenchGpuArguments, BenchBitsArguments, BenchDevicesArguments, BenchP0Arguments,
+                                BenchP1Arguments, BenchP3Arguments, BenchFilesArguments, ReportArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

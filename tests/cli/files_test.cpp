@@ -75,6 +75,28 @@ TEST_F(Files, trace_is_json_with_the_stages) {
     EXPECT_EQ(names, (std::set<std::string>{"DR", "MM", "DW"}));
 }
 
+TEST_F(Files, report_draws_timelines_and_result_files) {
+    random_inputs(200, 200, 200);
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K", "--trace", "t.json"});
+    write("r.json",
+          R"({"machine": {"cpu": "a<b", "cores": 2}, "results": [{"suite": "files", "type": "f32", "m": 1, "k": 2,
+        "n": 3, "vendor": "none", "vendor_s": 2.0, "heptad_s": 1.0, "ratio": 2.0}]})");
+    heptad_ok({"report", "t.json", "r.json", "-o", "page.html"});
+    const std::string page = read("page.html");
+    for (const char* part : {"<svg", ">DR<", ">MM<", ">DW<", "a&lt;b", "2.000"}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    fs::remove(folder_ / "page.html");
+    write("empty.json", "{}");
+    write("text.json", "no JSON");
+    write("odd.json", R"({"results": [1]})");
+    write("no-stage.json", R"({"traceEvents": [{"ph": "X"}]})");
+    for (const char* bad : {"empty.json", "text.json", "odd.json", "no-stage.json", "missing.json"}) {
+        heptad_fails(3, {"report", bad, "-o", "page.html"});
+    }
+    heptad_fails(2, {"report", "-o", "page.html"});
+}
+
 TEST_F(Files, resident_memory_stays_within_the_limit_and_64_mib) {
     random_inputs(4096, 4096, 4096);  // three matrices of 64 MiB
     for (const std::int64_t mebibytes : {48, 96}) {
