@@ -68,14 +68,22 @@ private:
         result_.equation_s += bytes / per_s;
     }
 
+    /// How often B is sent, one after the other. A chain passes blocks on while others arrive, and its last rank begins
+    /// to get them when the others before it have had the first.
+    double broadcast_copies() const {
+        if (options_.broadcast == Broadcast::linear || plan_.ranks == 1) {
+            return ranks_ - 1;
+        }
+        const std::int64_t blocks = ceil_div(plan_.k, plan_.block.y) * ceil_div(plan_.n, plan_.block.z);
+        return 1 + (ranks_ - 2) / as_real(std::max<std::int64_t>(1, blocks));
+    }
+
     /// From the root to everybody. Its terms follow one another in P4's equations; carried out, they overlap.
     void distribute() {
         const double disk = rates_.disk_bytes_per_s, network = rates_.network_bytes_per_s;
         const double others = 1 - 1 / ranks_;
         const bool all_of_b = plan_.algorithm == ClusterAlgorithm::pegmm;
-        // A chain passes B on while it arrives: the root sends it once.
-        const double copies = options_.broadcast == Broadcast::linear ? ranks_ - 1 : std::min(ranks_ - 1, 1.0);
-        const double sent_b = all_of_b ? b_ * copies : b_ * others;
+        const double sent_b = all_of_b ? b_ * broadcast_copies() : b_ * others;
         const double held_b = all_of_b ? b_ : b_ / ranks_;
         if (plan_.algorithm != ClusterAlgorithm::grid) {
             term("T_dr(A)", a_, disk);

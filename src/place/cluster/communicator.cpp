@@ -10,20 +10,14 @@
 #include <limits>
 #include <thread>
 
+#include "place/cluster/message_pieces.hpp"
+
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kPiece_bytes = std::int64_t{64} << 20;
 constexpr int kTag = 7;
 constexpr int kEagerLooks = 200;  // before a waiting rank begins to sleep
 constexpr std::chrono::microseconds kNap{50};
-
-/// Only misuse of MPI gets here: its own error handler ends the job for everything else.
-void check(int status, const char* what) {
-    if (status != MPI_SUCCESS) {
-        fail(ErrorCode::internal, "{} failed with MPI's code {}", what, status);
-    }
-}
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -50,8 +44,8 @@ struct Communicator::State {
     void wait(std::vector<MPI_Request>& requests) const {
         for (int looks = 0;; ++looks) {
             int done = 0;
-            check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-                  "waiting for a message");
+            check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+                      "waiting for a message");
             if (done != 0) {
                 return;
             }
@@ -67,7 +61,7 @@ struct Communicator::State {
 
 Communicator::Communicator(int* argc, char*** argv) : state_(std::make_unique<State>()) {
     int level = 0;
-    check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "beginning MPI");
+    check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "beginning MPI");
     if (level < MPI_THREAD_FUNNELED) {
         fail(ErrorCode::resource,
              "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
@@ -75,15 +69,15 @@ Communicator::Communicator(int* argc, char*** argv) : state_(std::make_unique<St
              level, static_cast<int>(MPI_THREAD_FUNNELED));
     }
     State& state = *state_;
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &state.world), "MPI_Comm_dup");
-    check(MPI_Comm_rank(state.world, &state.rank), "MPI_Comm_rank");
-    check(MPI_Comm_size(state.world, &state.size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &state.world), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_rank(state.world, &state.rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(state.world, &state.size), "MPI_Comm_size");
     MPI_Comm local = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(state.world, MPI_COMM_TYPE_SHARED, state.rank, MPI_INFO_NULL, &local),
-          "MPI_Comm_split_type");
-    check(MPI_Comm_rank(local, &state.local_rank), "MPI_Comm_rank");
-    check(MPI_Comm_size(local, &state.local_size), "MPI_Comm_size");
-    check(MPI_Comm_free(&local), "MPI_Comm_free");
+    check_mpi(MPI_Comm_split_type(state.world, MPI_COMM_TYPE_SHARED, state.rank, MPI_INFO_NULL, &local),
+              "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_rank(local, &state.local_rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(local, &state.local_size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_free(&local), "MPI_Comm_free");
     state.host = host_name();
 }
 
@@ -120,22 +114,8 @@ void Communicator::set_lookout(std::function<void()> lookout) {
 
 void Communicator::exchange(int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
                             std::int64_t received_bytes) {
-    std::vector<MPI_Request> requests;
-    const auto start = [&](int peer, std::int64_t bytes, auto&& begin) {
-        for (std::int64_t done = 0; peer >= 0 && done < bytes; done += kPiece_bytes) {
-            const auto piece = static_cast<int>(std::min(kPiece_bytes, bytes - done));
-            requests.emplace_back();
-            begin(done, piece, &requests.back());
-        }
-    };
-    start(from, received_bytes, [&](std::int64_t at, int bytes, MPI_Request* request) {
-        check(MPI_Irecv(static_cast<std::byte*>(received) + at, bytes, MPI_BYTE, from, kTag, state_->world, request),
-              "MPI_Irecv");
-    });
-    start(to, sent_bytes, [&](std::int64_t at, int bytes, MPI_Request* request) {
-        check(MPI_Isend(static_cast<const std::byte*>(sent) + at, bytes, MPI_BYTE, to, kTag, state_->world, request),
-              "MPI_Isend");
-    });
+    std::vector<MPI_Request> requests =
+        start_exchange(state_->world, kTag, to, sent, sent_bytes, from, received, received_bytes);
     state_->wait(requests);
     if (from >= 0 && from != state_->rank) {
         state_->received_bytes += received_bytes;
@@ -147,8 +127,8 @@ std::vector<std::string> Communicator::gather_texts(const std::string& text) {
     const int length = as_count(text.size());
     std::vector<int> lengths(ranks), starts(ranks);
     std::vector<MPI_Request> request(1);
-    check(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state_->world, request.data()),
-          "MPI_Iallgather");
+    check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state_->world, request.data()),
+              "MPI_Iallgather");
     state_->wait(request);
     std::size_t total = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -156,9 +136,9 @@ std::vector<std::string> Communicator::gather_texts(const std::string& text) {
         total += static_cast<std::size_t>(lengths[rank]);
     }
     std::string all(total, '\0');
-    check(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR,
-                          state_->world, request.data()),
-          "MPI_Iallgatherv");
+    check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR,
+                              state_->world, request.data()),
+              "MPI_Iallgatherv");
     state_->wait(request);
     std::vector<std::string> texts;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -170,18 +150,18 @@ std::vector<std::string> Communicator::gather_texts(const std::string& text) {
 std::string Communicator::broadcast_text(const std::string& text) {
     std::vector<MPI_Request> request(1);
     int length = as_count(text.size());
-    check(MPI_Ibcast(&length, 1, MPI_INT, 0, state_->world, request.data()), "MPI_Ibcast");
+    check_mpi(MPI_Ibcast(&length, 1, MPI_INT, 0, state_->world, request.data()), "MPI_Ibcast");
     state_->wait(request);
     std::string copy = text;
     copy.resize(static_cast<std::size_t>(length));
-    check(MPI_Ibcast(copy.data(), length, MPI_CHAR, 0, state_->world, request.data()), "MPI_Ibcast");
+    check_mpi(MPI_Ibcast(copy.data(), length, MPI_CHAR, 0, state_->world, request.data()), "MPI_Ibcast");
     state_->wait(request);
     return copy;
 }
 
 void Communicator::barrier() {
     std::vector<MPI_Request> request(1);
-    check(MPI_Ibarrier(state_->world, request.data()), "MPI_Ibarrier");
+    check_mpi(MPI_Ibarrier(state_->world, request.data()), "MPI_Ibarrier");
     state_->wait(request);
 }
 

@@ -1,0 +1,56 @@
+// Products of matrices that are spread over the ranks of a cluster in blocks, as ScaLAPACK has them. In
+// libheptad_scalapack.so, which also has pdgemm_ and psgemm_.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad {
+
+/// The processes that hold the matrices, in a grid of rows x cols, and which of them this is.
+struct ProcessGrid {
+    int rows = 1, cols = 1;
+    int my_row = 0, my_col = 0;
+    std::vector<int> ranks;  ///< of process (r, c) at r * cols + c: the numbers that an exchange takes
+};
+
+/// A matrix in blocks of row_block x col_block, dealt out to the process rows and columns in turn, beginning with the
+/// first ones given. Each process has its blocks side by side, column-major, columns `leading` elements apart.
+struct BlockCyclicMatrix {
+    void* data = nullptr;  ///< of this process
+    Type type = Type::f64;
+    std::int64_t rows = 0, cols = 0;
+    std::int64_t row_block = 1, col_block = 1;
+    int first_process_row = 0, first_process_col = 0;
+    std::int64_t leading = 1;
+};
+
+/// The part of such a matrix that begins at (row, col), counted from 0, transposed or not.
+struct BlockCyclicPart {
+    BlockCyclicMatrix matrix;
+    std::int64_t row = 0, col = 0;
+    bool transpose = false;
+};
+
+/// Sends so many bytes to one rank while receiving so many from another one; -1 for none.
+using RankExchange = std::function<void(int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
+                                        std::int64_t received_bytes)>;
+
+/// C = alpha * A * B + beta * C on all processes of the grid, which call it alike. A is size.m x size.k, B size.k x
+/// size.n and C size.m x size.n, transposes applied; C is not transposed. One element type: f64, f32, i32. beta = 0: C
+/// is not read. Each process takes over a block of the product, gets what it needs of A and B from whoever holds it,
+/// multiplies by the options with that many threads (0: all cores) and sends the holders of C what it computed.
+/// Throws Error(usage) or Error(input), on every process alike, for parts that are not inside their matrices.
+HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyclicPart& a,
+                                      const BlockCyclicPart& b, double beta, const BlockCyclicPart& c,
+                                      const ProcessGrid& grid, const RankExchange& exchange,
+                                      const Options& options = {}, int threads = 0);
+
+/// Exchanges over MPI_COMM_WORLD, in pieces below MPI's 32-bit counts. MPI must have begun, and this thread may call
+/// it.
+HEPTAD_API RankExchange mpi_exchange();
+
+}  // namespace heptad

@@ -1,0 +1,140 @@
+// pdgemm_ and psgemm_ of libheptad_scalapack against ScaLAPACK's own, which is opened beside it: every transpose, parts
+// of matrices, blocks of all sizes, grids whose first process is not the first. Small integers, so the results are
+// exact, and everything outside the part of C must stay as it was. Run under mpirun; ends with 1 where anything
+// differs.
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+extern "C" {
+void Cblacs_get(int context, int what, int* value);
+void Cblacs_gridinit(int* context, const char* order, int rows, int cols);
+void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
+void Cblacs_exit(int keep_mpi);
+int numroc_(const int* n, const int* block, const int* process, const int* first, const int* processes);
+void descinit_(int* descriptor, const int* m, const int* n, const int* mb, const int* nb, const int* first_row,
+               const int* first_col, const int* context, const int* leading, int* info);
+void pdgemm_(const char*, const char*, const int*, const int*, const int*, const double*, double*, const int*,
+             const int*, const int*, double*, const int*, const int*, const int*, const double*, double*, const int*,
+             const int*, const int*);
+void psgemm_(const char*, const char*, const int*, const int*, const int*, const float*, float*, const int*, const int*,
+             const int*, float*, const int*, const int*, const int*, const float*, float*, const int*, const int*,
+             const int*);
+}
+
+namespace {
+
+struct Grid {
+    int context = 0, rows = 1, cols = 1, my_row = 0, my_col = 0;
+};
+
+/// The same on every process.
+class Numbers {
+public:
+    std::uint32_t next() {
+        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<std::uint32_t>(state_ >> 33);
+    }
+    int upto(int most) { return static_cast<int>(next() % static_cast<std::uint32_t>(most + 1)); }
+
+private:
+    std::uint64_t state_ = 2026;
+};
+
+template <class Element>
+struct Local {
+    std::vector<Element> data;
+    int descriptor[9] = {};
+    int row = 1, col = 1;  // of the part, counted from 1
+};
+
+/// A matrix that holds a part of rows x cols somewhere.
+template <class Element>
+Local<Element> make(const Grid& grid, Numbers& numbers, int rows, int cols) {
+    Local<Element> local;
+    local.row = 1 + numbers.upto(5);
+    local.col = 1 + numbers.upto(5);
+    const int m = rows + local.row - 1 + numbers.upto(3), n = cols + local.col - 1 + numbers.upto(3);
+    const int mb = 1 + numbers.upto(6), nb = 1 + numbers.upto(6);
+    const int first_row = numbers.upto(grid.rows - 1), first_col = numbers.upto(grid.cols - 1);
+    const int height = numroc_(&m, &mb, &grid.my_row, &first_row, &grid.rows);
+    const int width = numroc_(&n, &nb, &grid.my_col, &first_col, &grid.cols);
+    const int leading = (height > 0 ? height : 1) + numbers.upto(2);
+    int info = 0;
+    descinit_(local.descriptor, &m, &n, &mb, &nb, &first_row, &first_col, &grid.context, &leading, &info);
+    Numbers own = numbers;
+    for (int skip = grid.my_row * 7 + grid.my_col; skip > 0; --skip) {
+        own.next();
+    }
+    local.data.resize(static_cast<std::size_t>(leading) * static_cast<std::size_t>(width > 0 ? width : 1));
+    for (Element& element : local.data) {
+        element = static_cast<Element>(own.upto(16) - 8);
+    }
+    return local;
+}
+
+template <class Element, class Gemm>
+int differences(const Grid& grid, Numbers& numbers, Gemm* ours, Gemm* theirs, int cases) {
+    int wrong = 0;
+    for (int i = 0; i < cases; ++i) {
+        const char ta = "NTC"[numbers.upto(2)], tb = "NTC"[numbers.upto(2)];
+        const int m = numbers.upto(30), n = numbers.upto(30), k = numbers.upto(30);
+        Local<Element> a = ta == 'N' ? make<Element>(grid, numbers, m, k) : make<Element>(grid, numbers, k, m);
+        Local<Element> b = tb == 'N' ? make<Element>(grid, numbers, k, n) : make<Element>(grid, numbers, n, k);
+        Local<Element> c = make<Element>(grid, numbers, m, n);
+        const auto alpha = static_cast<Element>(numbers.upto(4) - 2), beta = static_cast<Element>(numbers.upto(3) - 1);
+        std::vector<Element> expected = c.data;
+        theirs(&ta, &tb, &m, &n, &k, &alpha, a.data.data(), &a.row, &a.col, a.descriptor, b.data.data(), &b.row, &b.col,
+               b.descriptor, &beta, expected.data(), &c.row, &c.col, c.descriptor);
+        ours(&ta, &tb, &m, &n, &k, &alpha, a.data.data(), &a.row, &a.col, a.descriptor, b.data.data(), &b.row, &b.col,
+             b.descriptor, &beta, c.data.data(), &c.row, &c.col, c.descriptor);
+        if (c.data != expected) {
+            std::printf("process (%d, %d), case %d: %c%c m = %d, n = %d, k = %d differs\n", grid.my_row, grid.my_col, i,
+                        ta, tb, m, n, k);
+            ++wrong;
+        }
+    }
+    return wrong;
+}
+
+template <class Gemm>
+Gemm* symbol_of(void* library, const char* name) {
+    return reinterpret_cast<Gemm*>(dlsym(library, name));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    Grid grid;
+    const int rows = argc > 1 ? std::stoi(argv[1]) : 1, cols = argc > 2 ? std::stoi(argv[2]) : 1;
+    Cblacs_get(-1, 0, &grid.context);
+    Cblacs_gridinit(&grid.context, argc > 3 ? argv[3] : "Row", rows, cols);
+    Cblacs_gridinfo(grid.context, &grid.rows, &grid.cols, &grid.my_row, &grid.my_col);
+    void* const library = dlopen(HEPTAD_SCALAPACK, RTLD_NOW | RTLD_LOCAL);
+    auto* const their_pdgemm = library == nullptr ? nullptr : symbol_of<decltype(pdgemm_)>(library, "pdgemm_");
+    auto* const their_psgemm = library == nullptr ? nullptr : symbol_of<decltype(psgemm_)>(library, "psgemm_");
+    int wrong = 0;
+    if (their_pdgemm == nullptr || their_psgemm == nullptr || their_pdgemm == &pdgemm_) {
+        std::printf("there are no two pdgemm_ to compare\n");
+        wrong = 1;
+    } else if (grid.my_row >= 0) {
+        Numbers numbers;
+        wrong = differences<double>(grid, numbers, &pdgemm_, their_pdgemm, 150) +
+                differences<float>(grid, numbers, &psgemm_, their_psgemm, 150);
+    }
+    int all_wrong = 0;
+    MPI_Allreduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::printf("%d x %d processes: 300 products, %d differences\n", rows, cols, all_wrong);
+    }
+    Cblacs_exit(1);
+    MPI_Finalize();
+    return all_wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,172 @@
+// Products of block-cyclic matrices, every process a thread that hands messages to the others.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <heptad/cluster.hpp>
+
+namespace heptad {
+namespace {
+
+/// Messages between threads, in the order in which they were sent.
+class Mailboxes {
+public:
+    RankExchange of(int rank) {
+        return [this, rank](int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
+                            std::int64_t received_bytes) {
+            const auto* const bytes = static_cast<const std::byte*>(sent);
+            std::unique_lock lock(mutex_);
+            boxes_[{rank, to}].emplace_back(bytes, bytes + sent_bytes);
+            changed_.notify_all();
+            auto& box = boxes_[{from, rank}];
+            changed_.wait(lock, [&] { return !box.empty(); });
+            EXPECT_EQ(static_cast<std::int64_t>(box.front().size()), received_bytes);
+            std::memcpy(received, box.front().data(), box.front().size());
+            box.pop_front();
+        };
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> boxes_;
+};
+
+using Dense = std::vector<float>;  // column-major
+
+struct Layout {
+    std::int64_t rows, cols, row_block, col_block;
+    int first_row, first_col;
+
+    std::int64_t height(const ProcessGrid& grid) const {
+        return count(rows, row_block, first_row, grid.rows, grid.my_row);
+    }
+    static std::int64_t count(std::int64_t total, std::int64_t block, int first, int processes, int own) {
+        std::int64_t held = 0;
+        for (std::int64_t index = 0; index < total; ++index) {
+            held += (index / block + first) % processes == own ? 1 : 0;
+        }
+        return held;
+    }
+    /// Copies between the dense matrix and what a process holds; by the definition, element by element.
+    template <class Visit>
+    void visit(const ProcessGrid& grid, Visit&& visit_element) const {
+        std::int64_t local_col = 0;
+        for (std::int64_t col = 0; col < cols; ++col) {
+            if ((col / col_block + first_col) % grid.cols != grid.my_col) {
+                continue;
+            }
+            std::int64_t local_row = 0;
+            for (std::int64_t row = 0; row < rows; ++row) {
+                if ((row / row_block + first_row) % grid.rows == grid.my_row) {
+                    visit_element(static_cast<std::size_t>(col * rows + row),
+                                  static_cast<std::size_t>(local_col * (height(grid) + 1) + local_row));
+                    ++local_row;
+                }
+            }
+            ++local_col;
+        }
+    }
+    BlockCyclicMatrix matrix(Dense& local, const ProcessGrid& grid) const {
+        return {local.data(), Type::f32, rows, cols, row_block, col_block, first_row, first_col, height(grid) + 1};
+    }
+};
+
+Dense numbered(std::int64_t count, int seed) {
+    Dense dense(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < dense.size(); ++i) {
+        dense[i] = static_cast<float>(static_cast<int>((i * 7919 + static_cast<std::size_t>(seed) * 31) % 17) - 8);
+    }
+    return dense;
+}
+
+/// C(2.., 1..) = 2 * A^T(.., 3..) * B(1.., ..) - C(2.., 1..) with m = 9, k = 13, n = 7.
+void expect_product_on(int rows, int cols) {
+    const Layout la{20, 14, 3, 2, rows - 1, 0}, lb{15, 8, 4, 3, 0, cols - 1}, lc{12, 9, 2, 5, 0, 0};
+    const Dense a = numbered(20 * 14, 1), b = numbered(15 * 8, 2), c = numbered(12 * 9, 3);
+    Dense expected = c;
+    for (std::int64_t i = 0; i < 9; ++i) {
+        for (std::int64_t j = 0; j < 7; ++j) {
+            float sum = 0;
+            for (std::int64_t h = 0; h < 13; ++h) {
+                sum += a[static_cast<std::size_t>((i + 3) * 20 + h)] * b[static_cast<std::size_t>(j * 15 + h + 1)];
+            }
+            float& element = expected[static_cast<std::size_t>((j + 1) * 12 + i + 2)];
+            element = 2 * sum - element;
+        }
+    }
+    Dense result(c.size());
+    std::mutex mutex;
+    Mailboxes mailboxes;
+    std::vector<std::thread> processes;
+    for (int process = 0; process < rows * cols; ++process) {
+        processes.emplace_back([&, process] {
+            ProcessGrid grid{rows, cols, process / cols, process % cols, {}};
+            for (int rank = 0; rank < rows * cols; ++rank) {
+                grid.ranks.push_back(100 + rank);
+            }
+            Dense local_a(600), local_b(600), local_c(600);
+            la.visit(grid, [&](std::size_t at, std::size_t local) { local_a[local] = a[at]; });
+            lb.visit(grid, [&](std::size_t at, std::size_t local) { local_b[local] = b[at]; });
+            lc.visit(grid, [&](std::size_t at, std::size_t local) { local_c[local] = c[at]; });
+            multiply_block_cyclic({9, 13, 7}, 2, {la.matrix(local_a, grid), 0, 3, true},
+                                  {lb.matrix(local_b, grid), 1, 0, false}, -1, {lc.matrix(local_c, grid), 2, 1, false},
+                                  grid, mailboxes.of(100 + process), {}, 1);
+            const std::lock_guard lock(mutex);
+            lc.visit(grid, [&](std::size_t at, std::size_t local) { result[at] = local_c[local]; });
+        });
+    }
+    for (std::thread& process : processes) {
+        process.join();
+    }
+    EXPECT_EQ(result, expected) << rows << " x " << cols;
+}
+
+TEST(block_cyclic, parts_and_transposes_equal_the_definition_on_every_grid) {
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 3}}) {
+        expect_product_on(rows, cols);
+    }
+}
+
+BlockCyclicPart whole(const BlockCyclicMatrix& matrix) {
+    return {matrix, 0, 0, false};
+}
+
+TEST(block_cyclic, beta_zero_ignores_nan_in_c) {
+    std::vector<double> a{1, 2, 3, 4}, b{1, 0, 0, 1}, c(4, std::numeric_limits<double>::quiet_NaN());
+    const auto matrix = [](std::vector<double>& data) {
+        return BlockCyclicMatrix{data.data(), Type::f64, 2, 2, 1, 1, 0, 0, 2};
+    };
+    const ProcessGrid alone{1, 1, 0, 0, {0}};
+    multiply_block_cyclic({2, 2, 2}, 1, whole(matrix(a)), whole(matrix(b)), 0, whole(matrix(c)), alone, {});
+    EXPECT_EQ(c, a);
+}
+
+TEST(block_cyclic, what_cannot_be_meant_is_refused) {
+    std::vector<double> data(4);
+    const BlockCyclicMatrix fine{data.data(), Type::f64, 2, 2, 1, 1, 0, 0, 2};
+    BlockCyclicMatrix other = fine;
+    const ProcessGrid alone{1, 1, 0, 0, {0}}, wrong{2, 1, 0, 0, {0}};
+    EXPECT_THROW(multiply_block_cyclic({3, 2, 2}, 1, whole(fine), whole(fine), 0, whole(fine), alone, {}), Error);
+    EXPECT_THROW(
+        multiply_block_cyclic({2, 2, 2}, 1, BlockCyclicPart{fine, 1, 0, false}, whole(fine), 0, whole(fine), alone, {}),
+        Error);
+    EXPECT_THROW(
+        multiply_block_cyclic({2, 2, 2}, 1, whole(fine), whole(fine), 0, BlockCyclicPart{fine, 0, 0, true}, alone, {}),
+        Error);
+    EXPECT_THROW(multiply_block_cyclic({2, 2, 2}, 1, whole(fine), whole(fine), 0, whole(fine), wrong, {}), Error);
+    other.type = Type::f32;
+    EXPECT_THROW(multiply_block_cyclic({2, 2, 2}, 1, whole(other), whole(fine), 0, whole(fine), alone, {}), Error);
+    other = fine;
+    other.row_block = 0;
+    EXPECT_THROW(multiply_block_cyclic({2, 2, 2}, 1, whole(other), whole(fine), 0, whole(fine), alone, {}), Error);
+}
+
+}  // namespace
+}  // namespace heptad
