@@ -67,6 +67,9 @@ DiskRates measure_disk() {
 FileProblem problem_of(const PlanArguments& arguments) {
     const ProblemSize& size = arguments.size;
     const Type type = arguments.product.type.value_or(Type::f32);
+    if (type == Type::gf2 || type == Type::boolean) {
+        fail(ErrorCode::usage, "matrices of bits are multiplied in memory only; leave --files out");
+    }
     const auto element = static_cast<std::int64_t>(element_bytes(type));
     const auto layout = [&](std::int64_t rows, std::int64_t cols) {
         matrix_bytes(type, rows, cols);  // refuses what 64 bits cannot count

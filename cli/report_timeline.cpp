@@ -38,14 +38,15 @@ std::string html_text(const std::string& text) {
 
 std::string timeline_svg(const std::vector<TimelineBar>& bars) {
     std::vector<std::string> stages;
-    double end_s = 0;
+    double begin_s = bars.empty() ? 0 : bars.front().from_s, end_s = 0;
     for (const TimelineBar& bar : bars) {
+        begin_s = std::min(begin_s, bar.from_s);
         if (std::find(stages.begin(), stages.end(), bar.stage) == stages.end()) {
             stages.push_back(bar.stage);
         }
         end_s = std::max(end_s, bar.from_s + bar.length_s);
     }
-    const double scale = (kWidth - kLabel - kMargin) / std::max(end_s, 1e-9);
+    const double scale = (kWidth - kLabel - kMargin) / std::max(end_s - begin_s, 1e-9);
     const double height = kRow * static_cast<double>(stages.size()) + 2 * kMargin;
     std::string svg = svg_head(height);
     for (std::size_t row = 0; row < stages.size(); ++row) {
@@ -62,7 +63,7 @@ std::string timeline_svg(const std::vector<TimelineBar>& bars) {
             if (bar.stage != stages[row]) {
                 continue;
             }
-            const double begin = kLabel + bar.from_s * scale, end = begin + bar.length_s * scale;
+            const double begin = kLabel + (bar.from_s - begin_s) * scale, end = begin + bar.length_s * scale;
             if (to >= from && begin - to < kNarrowest) {
                 to = std::max(to, end);
             } else {
@@ -75,7 +76,7 @@ std::string timeline_svg(const std::vector<TimelineBar>& bars) {
     }
     svg += fmt::format(
         "<text x=\"{:.0f}\" y=\"{:.1f}\">0</text><text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{:.2f} s</text>\n",
-        kLabel, height - 8, kWidth - kMargin, height - 8, end_s);
+        kLabel, height - 8, kWidth - kMargin, height - 8, end_s - begin_s);
     return svg + "</svg>\n";
 }
 

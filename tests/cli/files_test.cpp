@@ -119,6 +119,7 @@ TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {
         EXPECT_NE(text.find(word), std::string::npos) << word;
     }
     heptad_fails(4, {"plan", "4096", "4096", "4096", "--memory", "1K", "--files", "--disk", "2G"});
+    heptad_fails(2, {"plan", "4096", "4096", "4096", "--type", "gf2", "--files", "--disk", "2G"});
 }
 
 TEST_F(Files, memory_too_small_for_anything_is_refused_before_anything_is_written) {

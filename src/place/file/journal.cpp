@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "place/file/checksum.hpp"
@@ -122,8 +123,8 @@ std::optional<JournalContents> read_journal(const std::string& path) {
     return has_begun ? std::optional(contents) : std::nullopt;
 }
 
-JournalWriter::JournalWriter(const std::string& path, const JournalHeader& header, const IoWatch& watch)
-    : path_(path), watch_(watch) {
+JournalWriter::JournalWriter(const std::string& path, const JournalHeader& header, IoWatch watch)
+    : path_(path), watch_(std::move(watch)) {
     ask_watch(watch_, IoCall::open, path_, true);
     file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (file_.get() < 0) {
@@ -132,8 +133,8 @@ JournalWriter::JournalWriter(const std::string& path, const JournalHeader& heade
     append(header_text(header));
 }
 
-JournalWriter::JournalWriter(const std::string& path, const JournalContents& contents, const IoWatch& watch)
-    : path_(path), watch_(watch) {
+JournalWriter::JournalWriter(const std::string& path, const JournalContents& contents, IoWatch watch)
+    : path_(path), watch_(std::move(watch)) {
     ask_watch(watch_, IoCall::open, path_, true);
     file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
     if (file_.get() < 0 || ::ftruncate(file_.get(), contents.believed_bytes) != 0) {

@@ -50,9 +50,9 @@ std::optional<JournalContents> read_journal(const std::string& path);
 class JournalWriter {
 public:
     /// A new journal.
-    JournalWriter(const std::string& path, const JournalHeader& header, const IoWatch& watch);
+    JournalWriter(const std::string& path, const JournalHeader& header, IoWatch watch);
     /// Goes on with one that was read.
-    JournalWriter(const std::string& path, const JournalContents& contents, const IoWatch& watch);
+    JournalWriter(const std::string& path, const JournalContents& contents, IoWatch watch);
     void add_tile(std::int64_t index, std::uint64_t sum);
     void sync();
 

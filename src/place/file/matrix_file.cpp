@@ -81,7 +81,7 @@ void ask_watch(const IoWatch& watch, IoCall call, const std::string& name, bool 
     }
 }
 
-MatrixFile::MatrixFile(const MatrixSource& source, const IoWatch& watch) : source_(source), watch_(watch) {
+MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(source)), watch_(std::move(watch)) {
     ask_watch(watch_, IoCall::open, source_.name, false);
     cached_ = Descriptor(::open(source_.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (cached_.get() < 0) {

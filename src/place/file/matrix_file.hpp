@@ -42,7 +42,7 @@ private:
 class MatrixFile {
 public:
     /// Opens what find_matrix() found. Throws Error(input).
-    MatrixFile(const MatrixSource& source, const IoWatch& watch);
+    MatrixFile(MatrixSource source, IoWatch watch);
 
     const std::string& name() const { return source_.name; }
     Type type() const { return source_.type; }

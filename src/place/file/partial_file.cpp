@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "base/error.hpp"
 #include "place/file/atomic_file.hpp"
@@ -43,8 +44,8 @@ OutputNames output_names(const std::string& path) {
     return names;
 }
 
-PartialFile::PartialFile(const OutputNames& names, const FileLayout& layout, const IoWatch& watch)
-    : names_(names), layout_(layout), watch_(watch) {}
+PartialFile::PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch)
+    : names_(std::move(names)), layout_(layout), watch_(std::move(watch)) {}
 
 void PartialFile::open_file(int flags) {
     ask_watch(watch_, IoCall::open, names_.partial(), true);

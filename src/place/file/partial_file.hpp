@@ -42,7 +42,7 @@ public:
     void commit();
 
 private:
-    PartialFile(const OutputNames& names, const FileLayout& layout, const IoWatch& watch);
+    PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch);
     void open_file(int flags);
     void open_directly();
     IoTarget target_of(const FileLayout& layout) const;
