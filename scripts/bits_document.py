@@ -56,9 +56,8 @@ def lines_of(runs):
     return lines
 
 
-def rate_plot(runs):
-    """Effective rate over n, both logarithmic, as SVG text."""
-    lines = lines_of(runs)
+def rate_plot(lines, title):
+    """Effective rate over n, both logarithmic, as SVG text; `lines` as lines_of gives them."""
     points = [point for line in lines for point in line[3]]
     if not points:
         return None
@@ -84,7 +83,7 @@ def rate_plot(runs):
     for n in sorted({p[0] for p in points}):
         out.append(f'<text x="{x(n):.1f}" y="{height - bottom + 18}" text-anchor="middle">{n}</text>')
     out.append(f'<text x="{(left + width - right) / 2}" y="{height - 8}" text-anchor="middle">n (square products)</text>')
-    out.append(f'<text x="{left}" y="14">Tbit-op/s over GF(2), 2 n^3 / time (dashed: M4RI)</text>')
+    out.append(f'<text x="{left}" y="14">{escape(title)}</text>')
     label_y = -math.inf
     for label, colour, dashed, line in sorted(lines, key=lambda entry: -entry[3][-1][1]):
         dashes = ' stroke-dasharray="6 3"' if dashed else ""

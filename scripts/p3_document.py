@@ -1,0 +1,39 @@
+"""The part of docs/gpu.md about bit matrices beside P3's table 13, and its plot, from the result file of `heptad bench p3`."""
+import bits_document
+
+BEGIN, END = "<!-- p3:begin -->", "<!-- p3:end -->"
+NAMES = {"gf2": "GF(2)", "bool": "Boolean"}
+
+
+def rate(record, seconds):
+    """Effective Pbit-op/s."""
+    return 2e-15 * record["m"] * record["k"] * record["n"] / seconds
+
+
+def measured_part(content, path, seconds, table):
+    machine, records = content["machine"], content["results"]
+    rows = []
+    for n in sorted({r["n"] for r in records}):
+        row = [str(n)]
+        for kind in NAMES:
+            found = [r for r in records if r["n"] == n and r["type"] == kind]
+            row += ["", "", "", ""] if not found else [
+                seconds(found[0]["heptad_s"]), f"**{rate(found[0], found[0]['heptad_s']):.2f}**",
+                f"{found[0]['workspace_bytes'] / 2**30:.2f} GiB", seconds(found[0]["vendor_s"])]
+        rows.append(row)
+    head = ["n"] + [f"{name}: {what}" for name in NAMES.values() for what in ("time", "Pbit-op/s", "workspace", "P3")]
+    return "\n\n".join([
+        "![Effective rate over n](img/bits-gpu.svg)",
+        f"{machine['device']}, CUDA {machine['cuda']}; `{path}`, command `{machine['command']}`. P3's published times are of up to "
+        "eight V100 with operands in host memory, and leave out permutations and changes of basis; ours are of one device with the "
+        "operands there, and leave out nothing else.",
+        table(head, rows)])
+
+
+def rate_plot(content):
+    lines = []
+    for (kind, name), colour in zip(NAMES.items(), bits_document.COLOURS):
+        records = sorted((r for r in content["results"] if r["type"] == kind), key=lambda r: r["n"])
+        lines.append((f"{name}", colour, False, [(r["n"], rate(r, r["heptad_s"])) for r in records]))
+        lines.append((f"P3, {name}", colour, True, [(r["n"], rate(r, r["vendor_s"])) for r in records]))
+    return bits_document.rate_plot(lines, "Pbit-op/s, 2 n^3 / time: one H200 (dashed: P3, up to eight V100)")
