@@ -64,8 +64,8 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     command->add_option("--trace", arguments.trace_file, "write when each stage of each rank worked, as trace events")
         ->type_name("FILE");
     command->footer(
-        "Takes A, B, -o C and the options of 'heptad mul' too; --algorithm also knows grid (default), pegmm and "
-        "mod-pegmm.\nExample: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
+        "Takes A, B, -o C and the options of 'heptad mul' too; --algorithm also knows grid (default), pegmm, "
+        "mod-pegmm and caps.\nExample: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     try {
         root.parse(reversed);
