@@ -255,9 +255,10 @@ std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, c
     if (words.nodes.empty()) {
         if (!words.disk.empty() || !words.compute.empty() || any_given(words.cluster) ||
             is_cluster_algorithm(product.algorithm)) {
-            fail(ErrorCode::usage,
-                 "--network, --disk, --compute, --grid, --block, --scatter, --broadcast and the algorithms grid, pegmm "
-                 "and mod-pegmm are for clusters; give --nodes P too (or --files, which takes --disk)");
+            fail(
+                ErrorCode::usage,
+                "--network, --disk, --compute, --grid, --block, --scatter, --broadcast and the algorithms grid, pegmm, "
+                "mod-pegmm and caps are for clusters; give --nodes P too (or --files, which takes --disk)");
         }
         return std::nullopt;
     }

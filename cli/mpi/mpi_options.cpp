@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "cli/cluster_words.hpp"
 #include "cli/text.hpp"
+#include "place/devices/device_list.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -18,6 +19,20 @@ void require_supported(const MulArguments& mul) {
     if (!mul.plan_file.empty()) {
         fail(ErrorCode::usage,
              "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
+    }
+    if (mul.resume || mul.overlap) {
+        fail(ErrorCode::usage, "heptad-mpi has no --resume and no --overlap; leave them out");
+    }
+    if (mul.product.raw_a || mul.product.raw_b || mul.product.count) {
+        fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b and --count; leave them out");
+    }
+    const HostOptions& host = mul.product.options.host;
+    const HostOptions usual;
+    if (is_device_list(mul.product.options.device) || host.device_memory_bytes != usual.device_memory_bytes ||
+        host.levels != usual.levels || host.algorithm != usual.algorithm || host.pipelines != usual.pipelines) {
+        fail(ErrorCode::usage,
+             "heptad-mpi has one device per rank, named by --device cuda; leave out lists of devices, --device-memory, "
+             "--host-levels, --host-algorithm and --pipelines");
     }
     if (mul.product.columns) {
         fail(ErrorCode::usage, "heptad-mpi reads bit matrices of one byte per element only; leave out --columns");
@@ -64,8 +79,8 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     command->add_option("--trace", arguments.trace_file, "write when each stage of each rank worked, as trace events")
         ->type_name("FILE");
     command->footer(
-        "Takes A, B, -o C and the options of 'heptad mul' too; --algorithm also knows grid (default), pegmm and "
-        "mod-pegmm.\nExample: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
+        "Takes A, B, -o C and the options of 'heptad mul' too; --algorithm also knows grid (default), pegmm, "
+        "mod-pegmm and caps.\nExample: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     try {
         root.parse(reversed);

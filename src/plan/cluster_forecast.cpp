@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/size.hpp"
+#include "plan/cluster_caps.hpp"
 
 namespace heptad {
 namespace {
@@ -29,7 +30,16 @@ public:
         if (options_.scatter) {
             distribute();
         }
-        plan_.algorithm == ClusterAlgorithm::grid ? multiply_on_grid() : multiply_blocks();
+        switch (plan_.algorithm) {
+            case ClusterAlgorithm::grid:
+                multiply_on_grid();
+                break;
+            case ClusterAlgorithm::caps:
+                multiply_by_caps();
+                break;
+            default:
+                multiply_blocks();
+        }
         if (options_.scatter) {
             const double others = c_ * (1 - 1 / ranks_);
             result_.collect_s = std::max({stage("collect", "DR", c_ / ranks_, rates_.disk_bytes_per_s),
@@ -47,7 +57,9 @@ private:
 
     void bounds() {
         // The first rank has the largest blocks, but where sizes do not divide another one may hold less of them.
-        const std::int64_t busy = plan_.algorithm == ClusterAlgorithm::grid ? plan_.grid.ranks() : plan_.ranks;
+        const std::int64_t busy = plan_.algorithm == ClusterAlgorithm::grid   ? plan_.grid.ranks()
+                                  : plan_.algorithm == ClusterAlgorithm::caps ? caps_shape(plan_).ranks
+                                                                              : plan_.ranks;
         for (std::int64_t rank = 0; rank < busy; ++rank) {
             result_.received_bytes = std::max(result_.received_bytes, as_real(heptad::received_bytes(plan_, rank)));
         }
@@ -85,7 +97,7 @@ private:
         const bool all_of_b = plan_.algorithm == ClusterAlgorithm::pegmm;
         const double sent_b = all_of_b ? b_ * broadcast_copies() : b_ * others;
         const double held_b = all_of_b ? b_ : b_ / ranks_;
-        if (plan_.algorithm != ClusterAlgorithm::grid) {
+        if (plan_.algorithm == ClusterAlgorithm::pegmm || plan_.algorithm == ClusterAlgorithm::mod_pegmm) {
             term("T_dr(A)", a_, disk);
             term("T_scatter(A)", a_ * others, network);
             term("T_dw(A[id])", a_ / ranks_, disk);
@@ -110,6 +122,18 @@ private:
                                          stage("multiply", "MM", largest, rates_.operations_per_s)});
         const double summed = element_ * reduced_elements(size, plan_.grid);
         result_.multiply_s = longest + stage("multiply", "RS", summed, rates_.network_bytes_per_s) +
+                             stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
+    }
+
+    /// Nothing overlaps: each step needs all of the one before.
+    void multiply_by_caps() {
+        const CapsShape shape = caps_shape(plan_);
+        const double busy = as_real(shape.ranks);
+        const double operations = 2 * as_real(shape.block_m) * as_real(shape.block_k) * as_real(shape.block_n);
+        result_.formula_bytes = result_.received_bytes;
+        result_.multiply_s = stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s) +
+                             stage("multiply", "NR", result_.received_bytes, rates_.network_bytes_per_s) +
+                             stage("multiply", "MM", operations, rates_.operations_per_s) +
                              stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
     }
 

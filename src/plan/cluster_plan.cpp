@@ -8,11 +8,12 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/cluster_caps.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr std::array kNames{"grid", "pegmm", "mod-pegmm"};
+constexpr std::array kNames{"grid", "pegmm", "mod-pegmm", "caps"};
 constexpr std::int64_t kLargestBlock = std::int64_t{1} << 13;  // P4's
 /// Below, a panel is too thin for a level of a fast algorithm to pay.
 constexpr std::int64_t kThinnestPanel = 1024;
@@ -67,6 +68,8 @@ void parse_field(ClusterPlan& plan, const std::string& text, const std::string& 
         plan.grid = {pm, pk, pn};
     } else if (name == "panels") {
         plan.panels = parse_number(text, part, value, 1);
+    } else if (name == "steps") {
+        plan.steps = static_cast<int>(parse_number(text, part, value, 1));
     } else if (name == "block") {
         const auto [x, y, z] = parse_triple(text, part, value, 1);
         plan.block = {x, y, z};
@@ -83,6 +86,11 @@ void check_fields(const ClusterPlan& plan, const std::string& text) {
         if (!fits) {
             fail(ErrorCode::input, "'{}' is no plan of a cluster: its grid has more places than the {} ranks", text,
                  plan.ranks);
+        }
+    } else if (plan.algorithm == ClusterAlgorithm::caps) {
+        if (plan.steps < 1 || plan.steps > most_caps_steps(plan.ranks)) {
+            fail(ErrorCode::input, "'{}' is no plan of a cluster: {} ranks make {} steps of caps at most", text,
+                 plan.ranks, most_caps_steps(plan.ranks));
         }
     } else if (plan.block.x < 1) {
         fail(ErrorCode::input, "'{}' is no plan of a cluster: {} needs block=XxYxZ", text,
@@ -146,7 +154,7 @@ bool is_cluster_algorithm(const std::string& name) {
 ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
     const auto* found = std::find(kNames.begin(), kNames.end(), name);
     if (found == kNames.end()) {
-        fail(ErrorCode::usage, "'{}' is no algorithm of a cluster; there are grid, pegmm and mod-pegmm", name);
+        fail(ErrorCode::usage, "'{}' is no algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
     }
     return static_cast<ClusterAlgorithm>(found - kNames.begin());
 }
@@ -156,6 +164,8 @@ std::string to_string(const ClusterPlan& plan) {
                                    type_name(plan.type), plan.ranks, cluster_algorithm_name(plan.algorithm));
     if (plan.algorithm == ClusterAlgorithm::grid) {
         text += fmt::format(" grid={} panels={}", shape_text(plan.grid.pm, plan.grid.pk, plan.grid.pn), plan.panels);
+    } else if (plan.algorithm == ClusterAlgorithm::caps) {
+        text += fmt::format(" steps={}", plan.steps);
     } else {
         text += " block=" + shape_text(plan.block.x, plan.block.y, plan.block.z);
     }
@@ -214,6 +224,9 @@ HeldWindows held_windows(const ClusterPlan& plan, std::int64_t rank) {
     if (plan.algorithm == ClusterAlgorithm::grid) {
         return held_in_grid(plan, rank);
     }
+    if (plan.algorithm == ClusterAlgorithm::caps) {
+        return held_by_caps(plan, rank);
+    }
     const Window a = window_of(split_range(plan.m, plan.ranks, rank), {0, plan.k});
     const bool all_of_b = plan.algorithm == ClusterAlgorithm::pegmm;
     const Window b = window_of({0, plan.k}, all_of_b ? IndexRange{0, plan.n} : split_range(plan.n, plan.ranks, rank));
@@ -221,6 +234,9 @@ HeldWindows held_windows(const ClusterPlan& plan, std::int64_t rank) {
 }
 
 Window result_window(const ClusterPlan& plan, std::int64_t rank) {
+    if (plan.algorithm == ClusterAlgorithm::caps) {
+        return {};
+    }
     if (plan.algorithm != ClusterAlgorithm::grid) {
         return window_of(split_range(plan.m, plan.ranks, rank), {0, plan.n});
     }
@@ -239,6 +255,8 @@ std::int64_t received_bytes(const ClusterPlan& plan, std::int64_t rank) {
             return 0;
         case ClusterAlgorithm::mod_pegmm:
             return element * plan.k * (plan.n - split_range(plan.n, plan.ranks, rank).size());
+        case ClusterAlgorithm::caps:
+            return element * received_by_caps(plan, rank);
         default:
             break;
     }
@@ -256,8 +274,9 @@ std::int64_t received_bytes(const ClusterPlan& plan, std::int64_t rank) {
 }
 
 std::int64_t idle_ranks(const ClusterPlan& plan) {
-    return plan.algorithm == ClusterAlgorithm::grid ? plan.ranks - plan.grid.ranks()
-                                                    : std::max<std::int64_t>(0, plan.ranks - plan.m);
+    return plan.algorithm == ClusterAlgorithm::caps   ? plan.ranks - caps_shape(plan).ranks
+           : plan.algorithm == ClusterAlgorithm::grid ? plan.ranks - plan.grid.ranks()
+                                                      : std::max<std::int64_t>(0, plan.ranks - plan.m);
 }
 
 }  // namespace heptad

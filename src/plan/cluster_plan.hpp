@@ -7,6 +7,10 @@
 // Accelerators ("P4"): rank id of p computes C[id], m/p rows. With pegmm (figure 2) it holds A[id] and all of B; with
 // mod-pegmm (figure 6) it holds A[id] and n/p columns B[id], and the B[s] pass from rank to rank. Both work on blocks
 // of x x y (A) and y x z (B).
+//
+// caps: `steps` levels of Strassen's algorithm breadth first over 7^steps ranks (G. Ballard et al.,
+// Communication-optimal parallel algorithm for Strassen's matrix multiplication, 2012): each step turns one product on
+// 7p ranks into seven on p ranks each (cluster_caps.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +23,8 @@
 
 namespace heptad {
 
-enum class ClusterAlgorithm : std::uint8_t { grid, pegmm, mod_pegmm };
-/// "grid", "pegmm", "mod-pegmm".
+enum class ClusterAlgorithm : std::uint8_t { grid, pegmm, mod_pegmm, caps };
+/// "grid", "pegmm", "mod-pegmm", "caps".
 const char* cluster_algorithm_name(ClusterAlgorithm algorithm);
 bool is_cluster_algorithm(const std::string& name);
 /// Throws Error(usage) that lists the names.
@@ -43,6 +47,7 @@ struct ClusterPlan {
     ClusterGrid grid;         // grid; the ranks beyond it are idle
     std::int64_t panels = 1;  // grid
     BlockSize block;          // pegmm, mod-pegmm
+    int steps = 0;            // caps
     bool operator==(const ClusterPlan&) const = default;
 };
 
@@ -71,11 +76,12 @@ struct Window {
 /// The parts of A and B that a rank holds, in the order in which they are used. Idle ranks hold none.
 ///   grid                 panel by panel, one of A and one of B
 ///   pegmm, mod-pegmm     A[id] block row by block row (i, h); B or B[id] block column by block column (j, h)
+///   caps                 its rows of every block, block by block
 struct HeldWindows {
     std::vector<Window> a, b;
 };
 HeldWindows held_windows(const ClusterPlan& plan, std::int64_t rank);
-/// The part of C that a rank has at the end; empty for idle ranks.
+/// The part of C that a rank has at the end; empty for idle ranks, and with caps, where it is in several pieces.
 Window result_window(const ClusterPlan& plan, std::int64_t rank);
 
 /// Bytes that a rank receives while the product is computed, exactly.

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/cluster_caps.hpp"
 
 namespace heptad {
 namespace {
@@ -31,6 +32,22 @@ void require_memory_for_blocks(const ClusterPlan& plan, std::int64_t memory_byte
     }
 }
 
+/// Blocks of A, B and C, and the sums and results of the step before.
+void require_memory_for_caps(const ClusterPlan& plan, std::int64_t memory_bytes) {
+    const CapsShape shape = caps_shape(plan);
+    const std::int64_t elements = checked_mul(2, checked_add(checked_add(checked_mul(shape.block_m, shape.block_k),
+                                                                         checked_mul(shape.block_k, shape.block_n)),
+                                                             checked_mul(shape.block_m, shape.block_n)));
+    const std::int64_t needed_bytes = checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
+    if (needed_bytes > memory_bytes) {
+        fail(
+            ErrorCode::resource,
+            "caps takes {} bytes on every rank, but {} bytes may be used; use --algorithm grid, more ranks or a larger "
+            "--memory",
+            needed_bytes, memory_bytes);
+    }
+}
+
 }  // namespace
 
 ClusterPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
@@ -46,6 +63,17 @@ ClusterPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
     plan.ranks = ranks;
     plan.algorithm =
         request.algorithm == "auto" ? ClusterAlgorithm::grid : cluster_algorithm_from_name(request.algorithm);
+    if (plan.algorithm == ClusterAlgorithm::caps) {
+        plan.steps = most_caps_steps(ranks);
+        if (plan.steps < 1) {
+            fail(ErrorCode::usage, "caps needs 7 ranks or more, not {}; use --algorithm grid", ranks);
+        }
+        if (request.block || request.grid || type == Type::boolean) {
+            fail(ErrorCode::usage, "caps takes neither --grid nor --block, and does not multiply bool; use grid");
+        }
+        require_memory_for_caps(plan, request.memory_bytes);
+        return plan;
+    }
     if (plan.algorithm == ClusterAlgorithm::grid) {
         if (request.block) {
             fail(ErrorCode::usage, "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");

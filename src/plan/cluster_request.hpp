@@ -10,7 +10,7 @@
 namespace heptad {
 
 struct ClusterRequest {
-    std::string algorithm = "auto";  // grid, pegmm, mod-pegmm; auto: grid
+    std::string algorithm = "auto";  // grid, pegmm, mod-pegmm, caps; auto: grid
     std::optional<ClusterGrid> grid;
     std::optional<BlockSize> block;
     std::int64_t memory_bytes = std::numeric_limits<std::int64_t>::max();  // of one rank

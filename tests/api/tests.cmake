@@ -8,7 +8,7 @@ heptad_test(api/over_devices_test heptad_api)
 
 # pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed.
 find_library(HEPTAD_SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)
-if(TARGET heptad_scalapack AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
+if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
   add_executable(api_scalapack_check api/scalapack_check.cpp)
   target_compile_definitions(api_scalapack_check PRIVATE HEPTAD_SCALAPACK="${HEPTAD_SCALAPACK_LIBRARY}")
   target_link_libraries(api_scalapack_check PRIVATE heptad_scalapack ${HEPTAD_SCALAPACK_LIBRARY} MPI::MPI_CXX dl)

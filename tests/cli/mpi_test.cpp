@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <thread>
 
@@ -202,6 +203,47 @@ TEST_F(Mpi, a_block_of_b_crosses_the_network_once) {
     EXPECT_EQ(scattered["predicted"]["equation"]["number"], 2);
 }
 
+TEST_F(Mpi, strassen_over_seven_ranks_equals_the_definition_and_its_count_of_bytes) {
+    for (const char* dtype : {"<i4", "<f4", "<f8"}) {
+        make_operands(61, 83, 47, dtype);
+        expect_product(8, {"--algorithm", "caps", "--alpha", "3"}, product(a_, b_, 3));
+    }
+    make_operands(3, 2, 1);  // less than a row for every rank
+    expect_product(7, {"--algorithm", "caps"}, product(a_, b_));
+    make_operands(280, 280, 140, "<f4");
+    const nlohmann::json object = report(7, {"--algorithm", "caps"});
+    EXPECT_TRUE(read_matrix("C.npy") == product(a_, b_));
+    for (const nlohmann::json& rank : object["ranks"]) {
+        // Six sevenths of a quarter of A, B and C each.
+        EXPECT_EQ(rank["received_bytes"], 4 * 6 * (140 * 140 + 2 * 140 * 70) / 7);
+        EXPECT_EQ(rank["received_bytes"], rank["planned_bytes"]);
+    }
+}
+
+TEST_F(Mpi, two_steps_of_strassen_on_49_ranks_equal_the_definition) {
+    make_operands(200, 99, 31);
+    expect_product(49, {"--algorithm", "caps", "--threads", "1"}, product(a_, b_));
+}
+
+TEST_F(Mpi, nan_and_overflow_are_left_to_the_classical_algorithm) {
+    make_operands(20, 20, 20, "<f4");
+    a_.at(3, 4) = 3e38;
+    write_matrix("A.npy", a_, "<f4");
+    const nlohmann::json object = report(7, {"--algorithm", "caps"});
+    EXPECT_NE(object["plan"].get<std::string>().find("algorithm=grid"), std::string::npos);
+    a_.at(3, 4) = std::nan("");
+    write_matrix("A.npy", a_, "<f4");
+    report(7, {"--algorithm", "caps"});
+    const TestMatrix c = read_matrix("C.npy");
+    a_.at(3, 4) = 0;
+    const TestMatrix expected = product(a_, b_);
+    for (std::int64_t i = 0; i < 20; ++i) {
+        for (std::int64_t j = 0; j < 20; ++j) {
+            EXPECT_TRUE(i == 3 ? std::isnan(c.at(i, j)) : c.at(i, j) == expected.at(i, j)) << i << ", " << j;
+        }
+    }
+}
+
 TEST_F(Mpi, parts_that_are_kept_make_up_the_result) {
     make_operands(31, 20, 27);
     const TestMatrix expected = product(a_, b_);
@@ -255,6 +297,9 @@ TEST_F(Mpi, what_cannot_be_done_is_said_once_with_its_exit_code) {
     expect_failure(2, started(2, mul({"--algorithm", "no-such-one"})), {"no-such-one"});
     expect_failure(3, started(2, mul({"--scatter", "--scratch", "no/such/folder"})), {"no/such/folder"});
     expect_failure(4, started(2, mul({"--memory", "10"})), {"--memory"});
+    expect_failure(2, started(2, mul({"--algorithm", "caps"})), {"7 ranks"});
+    expect_failure(2, started(7, mul({"--algorithm", "caps", "--keep-parts"})), {"--keep-parts"});
+    expect_failure(2, started(7, mul({"--algorithm", "caps", "--accuracy", "strict"})), {"strict"});
 }
 
 TEST_F(Mpi, ranks_that_were_started_differently_are_refused) {

@@ -54,14 +54,14 @@ if(TARGET cli_p1_device_test)
   target_include_directories(cli_p1_device_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
-# heptad-mpi, several ranks on this machine. Where MPI is missing that is said, not passed over.
-if(HEPTAD_HAS_MPI AND MPIEXEC_EXECUTABLE AND NOT HEPTAD_SANITIZE)
+# heptad-mpi, several ranks on this machine. Where Open MPI is missing that is said, not passed over.
+if(HEPTAD_OPEN_MPI AND NOT HEPTAD_SANITIZE)
   heptad_test(cli/mpi_test nlohmann_json::nlohmann_json LABELS slow)
   target_sources(cli_mpi_test PRIVATE cli/heptad_process.cpp)
   target_compile_definitions(cli_mpi_test PRIVATE HEPTAD_BINARY="${MPIEXEC_EXECUTABLE}"
     HEPTAD_MPI_BINARY="$<TARGET_FILE:heptad_mpi>")
   add_dependencies(cli_mpi_test heptad_mpi)
 elseif(NOT HEPTAD_SANITIZE)
-  add_test(NAME cli/mpi_test COMMAND ${CMAKE_COMMAND} -E echo "skipped: no MPI was found when this was configured")
-  set_tests_properties(cli/mpi_test PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no MPI")
+  add_test(NAME cli/mpi_test COMMAND ${CMAKE_COMMAND} -E echo "skipped: no Open MPI was found when this was configured")
+  set_tests_properties(cli/mpi_test PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no Open MPI")
 endif()

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "plan/cluster_caps.hpp"
 #include "plan/cluster_forecast.hpp"
 
 namespace heptad {
@@ -94,6 +95,53 @@ TEST(cluster_plan, exact_bytes_equal_the_formula_where_sizes_divide_and_stay_nea
     }
 }
 
+ClusterPlan caps_plan(ProblemSize size, int steps, std::int64_t ranks) {
+    ClusterPlan plan = block_plan(size, ClusterAlgorithm::caps, {}, ranks);
+    plan.steps = steps;
+    return plan;
+}
+
+TEST(cluster_caps, every_element_is_held_by_one_rank_and_ends_with_one) {
+    for (const int steps : {1, 2}) {
+        const ClusterPlan plan = caps_plan({130, 61, 47}, steps, 50);
+        Cover a(130, 61), b(61, 47), c(130, 47);
+        for (std::int64_t rank = 0; rank < plan.ranks; ++rank) {
+            const HeldWindows held = held_windows(plan, rank);
+            std::for_each(held.a.begin(), held.a.end(), [&](const Window& window) { a.add(window); });
+            std::for_each(held.b.begin(), held.b.end(), [&](const Window& window) { b.add(window); });
+            for (const Window& window : results_of_caps(plan, rank)) {
+                c.add(window);
+            }
+        }
+        EXPECT_TRUE(a.is_everywhere(1));
+        EXPECT_TRUE(b.is_everywhere(1));
+        EXPECT_TRUE(c.is_everywhere(1));
+        EXPECT_EQ(idle_ranks(plan), steps == 1 ? 43 : 1);
+    }
+}
+
+TEST(cluster_caps, in_every_round_who_sends_is_who_is_received_from) {
+    for (const std::int64_t size : {7, 49, 343}) {
+        for (std::int64_t round = 0; round < 7; ++round) {
+            for (std::int64_t rank = 0; rank < size; ++rank) {
+                const CapsRound messages = caps_round(size, rank, round);
+                const CapsRound theirs = caps_round(size, messages.to, round);
+                EXPECT_EQ(theirs.from, rank);
+                EXPECT_EQ(theirs.place, rank % 7);
+                EXPECT_EQ(messages.to / (size / 7), messages.sum);
+            }
+        }
+    }
+}
+
+TEST(cluster_caps, steps_are_as_many_as_the_ranks_allow) {
+    EXPECT_EQ(most_caps_steps(6), 0);
+    EXPECT_EQ(most_caps_steps(7), 1);
+    EXPECT_EQ(most_caps_steps(48), 1);
+    EXPECT_EQ(most_caps_steps(49), 2);
+    EXPECT_EQ(most_caps_steps(4096), 4);
+}
+
 TEST(cluster_plan, default_block_is_the_rule_of_p4) {
     const ProblemSize size{1 << 15, 1 << 15, 1 << 15};
     EXPECT_EQ(default_block(size, 2, ClusterAlgorithm::pegmm), (BlockSize{8192, 8192, 8192}));
@@ -118,7 +166,7 @@ TEST(cluster_plan, panels_grow_with_k_and_with_little_memory) {
 TEST(cluster_plan, print_parses_back) {
     for (const ClusterPlan& plan :
          {grid_plan({100, 200, 300}, {3, 1, 2}, 4, 7), block_plan({5, 6, 7}, ClusterAlgorithm::pegmm, {1, 2, 3}, 4),
-          block_plan({5, 6, 7}, ClusterAlgorithm::mod_pegmm, {1, 2, 3}, 4)}) {
+          block_plan({5, 6, 7}, ClusterAlgorithm::mod_pegmm, {1, 2, 3}, 4), caps_plan({5, 6, 7}, 1, 8)}) {
         EXPECT_EQ(parse_cluster_plan(to_string(plan)), plan) << to_string(plan);
     }
     EXPECT_EQ(to_string(grid_plan({100, 200, 300}, {3, 1, 2}, 4, 7)),
@@ -134,7 +182,8 @@ TEST(cluster_plan, text_that_is_no_plan_is_refused) {
           "cluster 4x4x4 f32 ranks=4 algorithm=grid grid=4294967296x4294967296x1 panels=1",
           "cluster 4x4x4 f32 ranks=1 algorithm=cannon grid=1x1x1 panels=1",
           "cluster 4x4x4 f32 ranks=1 algorithm=grid grid=1x1x1 panels=none",
-          "cluster 4x4x4 f32 ranks=1 algorithm=pegmm", "cluster 4x4x4 f32 ranks=1 algorithm=grid colour=red"}) {
+          "cluster 4x4x4 f32 ranks=1 algorithm=pegmm", "cluster 4x4x4 f32 ranks=6 algorithm=caps steps=1",
+          "cluster 4x4x4 f32 ranks=7 algorithm=caps", "cluster 4x4x4 f32 ranks=1 algorithm=grid colour=red"}) {
         EXPECT_THROW(parse_cluster_plan(text), Error) << text;
     }
 }

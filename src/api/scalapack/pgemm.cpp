@@ -90,7 +90,9 @@ BlockCyclicPart part_of(const MatrixArguments& x, Type type) {
 std::vector<int> world_ranks(int own_context, const ProcessGrid& grid) {
     std::vector<int> ranks(static_cast<std::size_t>(grid.rows) * static_cast<std::size_t>(grid.cols));
     const int count = grid.rows * grid.cols;
-    MPI_Comm_rank(MPI_COMM_WORLD, &ranks[static_cast<std::size_t>(grid.my_row * grid.cols + grid.my_col)]);
+    const auto own = static_cast<std::size_t>(grid.my_row) * static_cast<std::size_t>(grid.cols) +
+                     static_cast<std::size_t>(grid.my_col);
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks[own]);
     Cigsum2d(own_context, "All", " ", count, 1, ranks.data(), count, -1, -1);
     return ranks;
 }

@@ -17,6 +17,7 @@
 //   DW   writes the column of C                                    a thread
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/size.hpp"
 #include "place/cluster/rank_work.hpp"
@@ -125,7 +126,7 @@ private:
             }
             multiply_on_node(work_, pair.a.elements, pair.b.elements, beta_of(h), c.elements.view());
             if (h + 1 == deep_) {
-                written_.push(std::move(c));
+                written_.push(std::exchange(c, {}));
             }
         });
     }
@@ -235,7 +236,7 @@ private:
                 multiply_on_node(work_, a.elements, b.elements, beta_of(h), c);
             }
             if (h + 1 == deep_ && result_.rows > 0) {
-                written_.push(std::move(column));
+                written_.push(std::exchange(column, {}));
             }
         });
     }

@@ -17,6 +17,7 @@
 #include "place/cluster/partial_sum.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/memory/product.hpp"
+#include "plan/cluster_caps.hpp"
 
 namespace heptad {
 namespace {
@@ -109,6 +110,16 @@ private:
                  "--scatter hands out A and B only; leave out --add, or put the files where every "
                  "node sees them and leave out --scatter");
         }
+        const bool caps = job_.request.algorithm == cluster_algorithm_name(ClusterAlgorithm::caps);
+        if (caps && (job_.distribution.scatter || job_.keep_parts || node_.beta != 0)) {
+            fail(ErrorCode::usage,
+                 "caps makes C = alpha*A*B from files that every node sees to one file; leave out "
+                 "--scatter, --keep-parts and --add, or use --algorithm grid");
+        }
+        if (caps && node_.options.accuracy == Accuracy::strict) {
+            fail(ErrorCode::usage,
+                 "caps is Strassen's algorithm, and --accuracy strict allows classical products only");
+        }
         if (is_device_product(node_.options.device)) {
             const std::size_t devices = cuda::report().devices.size();
             if (devices > 0 && node_.options.device == "cuda") {  // without one, the product says so
@@ -155,15 +166,15 @@ private:
     /// The root decides for all, by its own speed and the least memory that any rank has.
     void decide() {
         const std::int64_t own_bytes = job_.memory_bytes.value_or(available_memory_bytes() / ranks_.local_size());
-        std::int64_t memory_bytes = own_bytes;
+        memory_bytes_ = own_bytes;
         for (const std::string& bytes : ranks_.gather_texts(std::to_string(own_bytes))) {
-            memory_bytes = std::min<std::int64_t>(memory_bytes, std::stoll(bytes));
+            memory_bytes_ = std::min<std::int64_t>(memory_bytes_, std::stoll(bytes));
         }
         std::string text;
         ranks_.agree([&] {
             if (is_root()) {
                 ClusterRequest request = job_.request;
-                request.memory_bytes = memory_bytes;
+                request.memory_bytes = memory_bytes_;
                 const ProblemSize size{a_file_->rows(), a_file_->cols(), b_file_->cols()};
                 if (size.m == 0 || size.k == 0 || size.n == 0) {  // there are no blocks to pass around
                     request = {};
@@ -175,7 +186,7 @@ private:
         });
         outcome_.plan = parse_cluster_plan(ranks_.broadcast_text(text));
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
-        limit_workspace(memory_bytes);
+        limit_workspace();
     }
 
     double predicted_rate(const ProblemSize& size, Type type) const {
@@ -195,11 +206,14 @@ private:
     }
 
     /// What the products inside the rank may use beside its parts of the matrices.
-    void limit_workspace(std::int64_t memory_bytes) {
+    void limit_workspace() {
         const ClusterPlan& plan = outcome_.plan;
         const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
         std::int64_t held = 0;
-        if (plan.algorithm == ClusterAlgorithm::grid) {
+        if (plan.algorithm == ClusterAlgorithm::caps) {
+            const CapsShape shape = caps_shape(plan);
+            held = 2 * (shape.block_m * shape.block_k + shape.block_k * shape.block_n + shape.block_m * shape.block_n);
+        } else if (plan.algorithm == ClusterAlgorithm::grid) {
             const std::int64_t rows = ceil_div(plan.m, plan.grid.pm), cols = ceil_div(plan.n, plan.grid.pn);
             const std::int64_t thick = ceil_div(ceil_div(plan.k, plan.grid.pk), plan.panels);
             held =
@@ -210,7 +224,7 @@ private:
             held = kBlocksInFlight * plan.block.y * (plan.block.x + plan.block.z) + 2 * rows * plan.block.z;
         }
         node_.options.workspace_limit_bytes =
-            std::min(node_.options.workspace_limit_bytes, std::max<std::int64_t>(0, memory_bytes - held * element));
+            std::min(node_.options.workspace_limit_bytes, std::max<std::int64_t>(0, memory_bytes_ - held * element));
     }
 
     /// Every rank sees the files that the plan was made for.
@@ -232,7 +246,8 @@ private:
         RankReport& own = outcome_.own;
         own.part = result_window(plan, ranks_.rank());
         const Window whole{0, 0, plan.m, plan.n};
-        const bool needed = own.part.elements() > 0 || (is_root() && !job_.keep_parts);
+        const bool has_part = plan.algorithm == ClusterAlgorithm::caps || own.part.elements() > 0;
+        const bool needed = has_part || (is_root() && !job_.keep_parts);
         ranks_.agree([&] {
             if (has_own_file() && needed) {
                 const std::string base =
@@ -278,18 +293,41 @@ private:
         b_ = std::move(b);
     }
 
+    /// Sums of blocks would spread a NaN; the classical algorithm does not.
+    void leave_caps_where_sums_are_unsafe() {
+        if (outcome_.plan.algorithm != ClusterAlgorithm::caps || is_finite_enough_for_caps(rank_work())) {
+            return;
+        }
+        const ProblemSize size = problem_size(outcome_.plan);
+        const Type type = outcome_.plan.type;
+        ClusterRequest classical;
+        classical.memory_bytes = memory_bytes_;
+        // With the same rates on every rank all decide alike.
+        outcome_.plan = make_cluster_plan(size, type, ranks_.size(), classical, ClusterRates{});
+        outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
+        outcome_.own.part = result_window(outcome_.plan, ranks_.rank());
+        distribute();
+    }
+
+    RankWork rank_work() {
+        return {outcome_.plan,
+                ranks_,
+                *a_,
+                *b_,
+                c0_file_ ? &*c0_file_ : nullptr,
+                result_ ? &*result_ : nullptr,
+                node_,
+                clock_,
+                failure_,
+                fraction_done_};
+    }
+
     void multiply() {
-        const RankWork work{outcome_.plan,
-                            ranks_,
-                            *a_,
-                            *b_,
-                            c0_file_ ? &*c0_file_ : nullptr,
-                            result_ ? &*result_ : nullptr,
-                            node_,
-                            clock_,
-                            failure_,
-                            fraction_done_};
+        leave_caps_where_sums_are_unsafe();
+        const RankWork work = rank_work();
         switch (outcome_.plan.algorithm) {
+            case ClusterAlgorithm::caps:
+                return multiply_by_caps(work);
             case ClusterAlgorithm::pegmm:
                 return multiply_pegmm(work);
             case ClusterAlgorithm::mod_pegmm:
@@ -329,6 +367,7 @@ private:
     StageFailure failure_;
     NodeSettings node_;
     const bool has_files_;
+    std::int64_t memory_bytes_ = 0;  // the least of all ranks
     ClusterOutcome outcome_;
     std::optional<NpyWindows> a_file_, b_file_, c0_file_;
     std::unique_ptr<WindowSource> a_, b_;

@@ -29,22 +29,30 @@ bool has_partial_sums(Type type) {
     return type != Type::bf16 && type != Type::f16;
 }
 
-void add_partial_sum(Type type, void* to, const void* from, std::int64_t count, int threads) {
-    const auto plus = [](auto x, auto y) { return x + y; };
+void add_multiple(Type type, void* to, const void* from, std::int64_t count, int factor, int threads) {
     switch (type) {
         case Type::f64:
-            return add<double>(to, from, count, threads, plus);
+            return add<double>(to, from, count, threads, [factor](double x, double y) { return x + factor * y; });
         case Type::f32:
         case Type::tf32:
-            return add<float>(to, from, count, threads, plus);
+            return add<float>(to, from, count, threads,
+                              [factor](float x, float y) { return x + static_cast<float>(factor) * y; });
         case Type::i32:  // mod 2^32
-            return add<std::uint32_t>(to, from, count, threads, plus);
+            return add<std::uint32_t>(to, from, count, threads, [factor](std::uint32_t x, std::uint32_t y) {
+                return x + static_cast<std::uint32_t>(factor) * y;
+            });
         case Type::gf2:
-            return add<std::uint8_t>(to, from, count, threads, [](int x, int y) { return x ^ y; });
-        case Type::boolean:
-            return add<std::uint8_t>(to, from, count, threads, [](int x, int y) { return x | y; });
+            return add<std::uint8_t>(to, from, count, threads, [factor](int x, int y) { return x ^ (factor & y); });
         default:
-            fail(ErrorCode::internal, "partial results of {} are not added", type_name(type));
+            fail(ErrorCode::internal, "multiples of {} are not added", type_name(type));
+    }
+}
+
+void add_partial_sum(Type type, void* to, const void* from, std::int64_t count, int threads) {
+    if (type == Type::boolean) {
+        add<std::uint8_t>(to, from, count, threads, [](int x, int y) { return x | y; });
+    } else {
+        add_multiple(type, to, from, count, 1, threads);
     }
 }
 

@@ -41,5 +41,9 @@ void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView&
 void multiply_on_grid(const RankWork& work);
 void multiply_pegmm(const RankWork& work);
 void multiply_mod_pegmm(const RankWork& work);
+void multiply_by_caps(const RankWork& work);
+/// Can A and B be summed before they are multiplied: no NaN, no Inf, no sum that could overflow? The same on every
+/// rank.
+bool is_finite_enough_for_caps(const RankWork& work);
 
 }  // namespace heptad
