@@ -22,7 +22,7 @@ void require_memory_for_blocks(const ClusterPlan& plan, std::int64_t memory_byte
     const std::int64_t rows = plan.algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.ranks) : block.x;
     const std::int64_t elements =
         checked_add(checked_mul(kBlocksInFlight, checked_mul(block.y, checked_add(block.x, block.z))),
-                    checked_mul(2, checked_mul(rows, block.z)));
+                    checked_mul(3, checked_mul(rows, block.z)));
     const std::int64_t needed_bytes = checked_mul(elements, static_cast<std::int64_t>(element_bytes(plan.type)));
     if (needed_bytes > memory_bytes) {
         fail(ErrorCode::resource,

@@ -18,7 +18,7 @@ if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
     list(GET words 1 cols)
     math(EXPR ranks "${rows} * ${cols}")
     add_test(NAME api/scalapack_check.${rows}x${cols} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --allow-run-as-root
-      --bind-to none --mca mpi_yield_when_idle 1 -n ${ranks} $<TARGET_FILE:api_scalapack_check> ${words})
+      --bind-to none --mca mpi_yield_when_idle 1 --mca btl self,tcp --mca btl_tcp_if_include lo -n ${ranks} $<TARGET_FILE:api_scalapack_check> ${words})
     set_tests_properties(api/scalapack_check.${rows}x${cols} PROPERTIES TIMEOUT 300)
   endforeach()
 elseif(NOT HEPTAD_SANITIZE)

@@ -13,12 +13,12 @@
 #include <vector>
 
 extern "C" {
-// Of the program's own BLACS and ScaLAPACK.
-void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
-void Cigsum2d(int context, const char* scope, const char* topology, int m, int n, int* values, int leading, int to_row,
-              int to_col);
-void Cblacs_abort(int context, int code);
-void pxerbla_(const int* context, const char* routine, const int* info, int length);
+// Of the program's own BLACS and ScaLAPACK; a program that calls heptad/cluster.hpp only need not have them.
+__attribute__((weak)) void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
+__attribute__((weak)) void Cigsum2d(int context, const char* scope, const char* topology, int m, int n, int* values,
+                                    int leading, int to_row, int to_col);
+__attribute__((weak)) void Cblacs_abort(int context, int code);
+__attribute__((weak)) void pxerbla_(const int* context, const char* routine, const int* info, int length);
 }
 
 namespace heptad {
@@ -130,6 +130,7 @@ void pgemm(const char* routine, Type type, char transpose_a, char transpose_b, c
     wrong = wrong != 0 ? wrong : wrong_argument(c, sizes.m, sizes.n, grid, own_context);
     if (wrong != 0) {
         pxerbla_(&own_context, routine, &wrong, 6);
+        Cblacs_abort(own_context, wrong);  // the others would wait for this process
         return;
     }
     if (sizes.m == 0 || sizes.n == 0 || ((alpha == 0 || sizes.k == 0) && beta == 1)) {

@@ -44,7 +44,7 @@ public:
           result_(result_window(plan_, rank_)),
           down_(ceil_div(result_.rows, plan_.block.x)),
           deep_(ceil_div(plan_.k, plan_.block.y)),
-          written_(work.failure, kInFlight) {}
+          written_(work.failure, 1) {}
 
 protected:
     Block read(const WindowSource& source, const std::vector<Window>& windows, std::int64_t index) const {

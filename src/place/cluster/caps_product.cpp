@@ -232,7 +232,8 @@ bool is_finite_enough_for_caps(const RankWork& work) {
     const double growth = std::pow(16.0, work.plan.steps);
     const double limit =
         type == Type::f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
-    return a * growth * std::max(1.0, b) * static_cast<double>(work.plan.k) * std::abs(work.node.alpha) < limit &&
+    return a * growth * std::max(1.0, b) * static_cast<double>(work.plan.k) * std::max(1.0, std::abs(work.node.alpha)) <
+               limit &&
            b * growth < limit;
 }
 

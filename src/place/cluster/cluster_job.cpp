@@ -16,6 +16,7 @@
 #include "place/cluster/distribution.hpp"
 #include "place/cluster/partial_sum.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/file/output_lock.hpp"
 #include "place/memory/product.hpp"
 #include "plan/cluster_caps.hpp"
 
@@ -221,7 +222,7 @@ private:
         } else {
             const std::int64_t rows =
                 plan.algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.ranks) : plan.block.x;
-            held = kBlocksInFlight * plan.block.y * (plan.block.x + plan.block.z) + 2 * rows * plan.block.z;
+            held = kBlocksInFlight * plan.block.y * (plan.block.x + plan.block.z) + 3 * rows * plan.block.z;
         }
         node_.options.workspace_limit_bytes =
             std::min(node_.options.workspace_limit_bytes, std::max<std::int64_t>(0, memory_bytes_ - held * element));
@@ -253,8 +254,10 @@ private:
                 const std::string base =
                     job_.distribution.scatter ? job_.scratch + "/" + name_of(job_.output) : job_.output;
                 own.part_file = fmt::format("{}.part-{}.npy", base, ranks_.rank());
+                lock_.emplace(own.part_file, IoWatch{});
                 result_.emplace(WindowWriter::create(own.part_file, {own.part, plan.type}));
             } else if (is_root() && needed) {
+                lock_.emplace(job_.output, IoWatch{});
                 result_.emplace(WindowWriter::create(job_.output, {whole, plan.type}));
             }
         });
@@ -371,6 +374,7 @@ private:
     ClusterOutcome outcome_;
     std::optional<NpyWindows> a_file_, b_file_, c0_file_;
     std::unique_ptr<WindowSource> a_, b_;
+    std::optional<OutputLock> lock_;  // of the file that this rank made; before the writer, which it outlives
     std::optional<WindowWriter> result_;
 };
 

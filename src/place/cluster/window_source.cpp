@@ -99,15 +99,14 @@ ScratchSource::ScratchSource(const std::string& path, const std::vector<Window>&
         fail(write_error_code(errno), "scratch file '{}' cannot be made: {}; give another --scratch folder", path,
              system_error_text(errno));
     }
+    ::unlink(path.c_str());  // the descriptor keeps it, and a rank that is killed leaves nothing
     starts_.push_back(0);
     for (const Window& window : windows) {
         starts_.push_back(starts_.back() + window.elements() * static_cast<std::int64_t>(element_bytes(type)));
     }
 }
 
-ScratchSource::~ScratchSource() {
-    ::unlink(path_.c_str());
-}
+ScratchSource::~ScratchSource() = default;
 
 void ScratchSource::write(std::size_t index, const void* from) const {
     write_at(file_.get(), from, bytes(index), starts_.at(index), path_);
