@@ -40,6 +40,15 @@ struct BitDecision {
     std::function<void(const ConstBitView&, const ConstBitView&, const BitView&)> multiply;
 };
 
+/// A count is one product on one device.
+void require_whole_count(const ProductOptions& product) {
+    if (product.count && goes_beyond_device(0, product.options)) {
+        fail(ErrorCode::usage,
+             "--count runs on one device as a whole; leave out --device-memory, --host-levels, --host-algorithm and "
+             "--pipelines");
+    }
+}
+
 void require_no_count(const ProductOptions& product) {
     if (product.count) {
         fail(ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
@@ -125,6 +134,9 @@ void run_bits(const MulArguments& mul, Type algebra) {
         !mul.plan_file.empty() && read_plan_text(mul.plan_file).find(" device cuda ") != std::string::npos;
     ProgressMeter meter;
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
+    if (cuda::is_device_name(product.options.device)) {
+        require_whole_count(product);
+    }
     if (planned_for_device || on_one_device(product, facts.size)) {
         run_bits_on_device(mul, algebra);
         return;
@@ -187,6 +199,9 @@ void run_bits(const MulArguments& mul, Type algebra) {
 }
 
 void run_bits(const PlanArguments& arguments, Type algebra) {
+    if (cuda::is_device_name(arguments.product.options.device)) {
+        require_whole_count(arguments.product);
+    }
     if (on_one_device(arguments.product, arguments.size)) {
         run_bits_on_device(arguments, algebra);
         return;

@@ -129,6 +129,9 @@ std::vector<Cut> candidates(const HostProblem& problem) {
     const std::string algorithm = named ? wishes.algorithm : kAutoAlgorithm;
     const bool without_levels = problem.type == Type::boolean || is_half(problem.type) ||
                                 problem.accuracy == Accuracy::strict || problem.type != problem.result_type;
+    // A name says which algorithm, not that levels are wanted at any price.
+    const bool forbidden = is_half(problem.type) || problem.type != problem.result_type ||
+                           (problem.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0);
     if (wishes.levels > 0) {
         if (is_half(problem.type)) {
             fail(ErrorCode::usage,
@@ -136,9 +139,16 @@ std::vector<Cut> candidates(const HostProblem& problem) {
                  type_name(problem.type));
         }
         cuts.push_back(levels_of(algorithm, wishes.levels, problem.type));
-    } else if (wishes.levels < 0 && (named || !without_levels)) {
+    } else if (wishes.levels < 0 && !forbidden && (named || !without_levels)) {
         for (int levels = 1; levels <= kMostAutoLevels; ++levels) {
-            cuts.push_back(levels_of(algorithm, levels, problem.type));
+            try {
+                cuts.push_back(levels_of(algorithm, levels, problem.type));
+            } catch (const Error&) {
+                if (levels == 1) {
+                    throw;
+                }
+                break;  // more than the host deals out
+            }
         }
     }
     return cuts;

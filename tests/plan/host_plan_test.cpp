@@ -34,6 +34,17 @@ HostProblem cube(std::int64_t n, Type type = Type::f64) {
     return problem;
 }
 
+TEST(HostPlan, a_named_algorithm_does_not_bring_levels_where_they_are_forbidden_or_too_many) {
+    HostProblem halves = cube(20000, Type::f16), strict = cube(20000), many = cube(20000);
+    halves.wishes.algorithm = strict.wishes.algorithm = "strassen";
+    strict.accuracy = Accuracy::strict;
+    many.wishes.algorithm = "3x3x3-23";  // 23^3 sub-instances are more than the host deals out
+    for (const HostProblem& problem : {halves, strict}) {
+        EXPECT_EQ(make_host_plan(problem, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 0);
+    }
+    EXPECT_LE(make_host_plan(many, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 2);
+}
+
 TEST(HostPlan, memory_on_device_and_host_is_kept_to) {
     for (const std::int64_t memory : {kGiB / 16, kGiB / 4, kGiB, 16 * kGiB}) {
         for (const int count : {1, 2, 8}) {

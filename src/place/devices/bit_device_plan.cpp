@@ -285,18 +285,21 @@ std::string BitDevicePlan::to_string() const {
 
 BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFacts& facts) {
     std::istringstream words(text);
-    std::string bits, operation, device_word, device, algorithm_word, h_word, s_word, p_word, i_word, leaf_word;
+    std::string bits, operation, device_word, device, algorithm_word, h_word, s_word, p_word, i_word, leaf_word, shape,
+        workspace_word;
     BitDeviceProblem problem;
     BitDeviceOptions options;
     int host_levels = 0, parallel_levels = 0, inner_levels = 0;
     words >> bits >> operation >> problem.size.m >> problem.size.k >> problem.size.n >> device_word >> device >>
         algorithm_word >> options.algorithm >> h_word >> host_levels >> s_word >> options.serial_levels >> p_word >>
-        parallel_levels >> i_word >> inner_levels >> leaf_word >> options.leaf;
+        parallel_levels >> i_word >> inner_levels >> leaf_word >> options.leaf >> shape >> workspace_word >>
+        options.workspace_limit_bytes;
     const bool known = operation == name_of(BitOperation::parity) || operation == name_of(BitOperation::any) ||
                        operation == name_of(BitOperation::count);
     if (!words || bits != "bits" || !known || device_word != "device" || device != "cuda" ||
         algorithm_word != "algorithm" || h_word != "d_h" || host_levels != 0 || s_word != "d_s" || p_word != "d_p" ||
-        i_word != "d_i" || leaf_word != "leaf" || options.serial_levels < 0 || parallel_levels < 0) {
+        i_word != "d_i" || leaf_word != "leaf" || workspace_word != "workspace" || options.workspace_limit_bytes < 0 ||
+        options.serial_levels < 0 || parallel_levels < 0) {
         fail(ErrorCode::input,
              "'{}' is no plan for bit matrices on a device; one reads 'bits gf2 M K N device cuda algorithm NAME d_h 0 "
              "d_s S d_p P d_i I leaf NAME MxKxN workspace BYTES'",

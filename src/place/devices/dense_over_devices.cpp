@@ -114,7 +114,8 @@ bool goes_beyond_device(std::int64_t operand_bytes, const Options& options) {
     constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
     const HostOptions& host = options.host;
     return host.device_memory_bytes < kNoLimit || host.host_memory_bytes < kNoLimit || host.levels >= 0 ||
-           host.pipelines > 0 || operand_bytes > device_facts(parse_device_list(options.device)).memory_bytes;
+           host.algorithm != "auto" || host.pipelines > 0 ||
+           operand_bytes > device_facts(parse_device_list(options.device)).memory_bytes;
 }
 
 HostFacts host_facts(std::int64_t memory_bytes, int threads) {

@@ -57,6 +57,7 @@ public:
         EXPECT_EQ(buffer(p).result.exchange(kEmpty), task.group);
         const std::lock_guard lock(mutex_);
         ++finished[task.group];
+        any_finished = true;
     }
     void stop() noexcept override { stopped = true; }
 
@@ -69,6 +70,7 @@ public:
 
     std::map<std::int64_t, int> finished;
     std::atomic<bool> stopped{false};
+    std::atomic<bool> any_finished{false};
 
 private:
     static constexpr std::int64_t kEmpty = -1;
@@ -205,7 +207,9 @@ TEST(Pipeline, token_set_before_or_during_the_run_ends_it) {
             token.cancel();
         }
         std::thread later([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            while (!before && !stages.any_finished) {
+                std::this_thread::yield();
+            }
             token.cancel();
         });
         try {
