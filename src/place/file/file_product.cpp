@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "place/file/checksum.hpp"
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
 #include "place/file/npy.hpp"
@@ -34,6 +36,14 @@ bool same_file(const std::string& x, const std::string& y) {
     }, second{};
     return ::stat(x.c_str(), &first) == 0 && ::stat(y.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
            first.st_dev == second.st_dev;
+}
+
+/// The same bytes read in another way (transposed, another dataset of the file) are another matrix.
+FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout) {
+    FileIdentity identity = file.identity();
+    const std::array<std::int64_t, 4> way{layout.rows, layout.cols, layout.by_columns ? 1 : 0, layout.data_offset};
+    identity.samples = checksum(way.data(), static_cast<std::int64_t>(sizeof way), identity.samples);
+    return identity;
 }
 
 /// The sources of a request, compared with each other.
@@ -183,8 +193,8 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     }
     for (std::size_t i = 0; i < now.inputs.size(); ++i) {
         if (before.inputs[i].identity != now.inputs[i].identity) {
-            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun{}", now.inputs[i].name,
-                 names.partial(), way_out);
+            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun, or is read in another way{}",
+                 now.inputs[i].name, names.partial(), way_out);
         }
     }
     if (x.used_bytes() > now.plan.memory_bytes) {
@@ -230,8 +240,13 @@ public:
         JournalHeader header;
         header.alpha = request_.alpha;
         header.beta = request_.beta;
-        for (const MatrixFile* input : inputs.all()) {
-            header.inputs.push_back({input->name(), input->identity()});
+        const auto add_input = [&](const MatrixFile& file, bool transpose) {
+            header.inputs.push_back({file.name(), identity_as_read(file, operand_layout(file, transpose))});
+        };
+        add_input(inputs.a, request_.transpose_a);
+        add_input(inputs.b, request_.transpose_b);
+        if (inputs.c0) {
+            add_input(*inputs.c0, false);
         }
         FileProblem problem = problem_of(inputs);
         header.plan = plan_file_product(problem, stage_);  // refuses what does not fit before anything is touched

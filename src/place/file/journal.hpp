@@ -4,7 +4,7 @@
 //   plan files m=...                          the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   scalars <alpha> <beta>
-//   input <bytes> <changed> <samples> <name>  one for each file that is read
+//   input <bytes> <changed> <samples> <name>  one for each file that is read; the samples cover how it is read
 //   begin
 //   tile <index> <checksum>                   one for each tile of C that is written
 //

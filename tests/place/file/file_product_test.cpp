@@ -426,6 +426,16 @@ TEST_F(Interrupted, other_inputs_or_factors_are_refused) {
     expect_refused(request, ErrorCode::input, "B.npy");
 }
 
+TEST_F(Interrupted, same_file_read_in_another_way_is_refused) {
+    FileProductRequest request = prepare({.m = 210, .k = 210, .n = 260, .memory_bytes = 100 << 10});
+    interrupt_after(request, 2);
+    FileProductRequest other = request;
+    other.transpose_a = true;
+    expect_refused(other, ErrorCode::input, "another way");
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(Interrupted, partial_file_of_another_length_is_refused) {
     FileProductRequest request = prepare(kTiled);
     interrupt_after(request, 2);
