@@ -253,6 +253,12 @@ public:
         std::optional<JournalContents> before;
         if (request_.resume && ::access(names_.partial().c_str(), F_OK) == 0) {
             before = read_journal(names_.journal());
+        } else if (request_.resume && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
+            // A run that ended just after it gave the result its name leaves exactly this.
+            fail(ErrorCode::input,
+                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+                 "--resume to add again",
+                 names_.shown);
         }
         if (before) {
             require_same_run(before->header, header, names_);
@@ -388,13 +394,15 @@ private:
         if (check) {
             report.verified = check->result(report.resumed_tiles);
         }
-        result.commit();
-        remove_beside(names_.journal(), hooks_.watch);
-        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        // All that may fail comes before the result has its name.
         report.read = trace_.total(Stage::disk_read);
         report.multiply = trace_.total(Stage::multiply);
         report.write = trace_.total(Stage::disk_write);
         report.io = make_io_queue(request_.io, {})->name();
+        committing_ = true;
+        result.commit();
+        remove_beside(names_.journal(), hooks_.watch);
+        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
         return report;
     }
 
@@ -405,6 +413,9 @@ private:
 
     /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
     std::string tidy_up(ErrorCode code) const {
+        if (committing_ && ::access(names_.partial().c_str(), F_OK) != 0) {
+            return fmt::format("; '{}' itself is complete", names_.shown);
+        }
         if (finished_tiles_ > 0) {
             return fmt::format("; {} finished tiles are kept in '{}': go on with --resume", finished_tiles_.load(),
                                names_.partial());
@@ -421,6 +432,7 @@ private:
     Sources sources_;
     OutputNames names_;
     std::atomic<std::int64_t> finished_tiles_{0};
+    bool committing_ = false;  // all tiles are there, and the result gets its name
 };
 
 }  // namespace

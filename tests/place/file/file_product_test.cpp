@@ -219,6 +219,39 @@ TEST_F(FileProductTest, added_matrix_may_be_the_output_itself) {
     EXPECT_EQ(result(), expected_);
 }
 
+TEST_F(FileProductTest, sum_in_place_is_not_added_twice_by_resuming_a_finished_run) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    fs::copy_file(folder_ / "C0.npy", folder_ / "C.npy");
+    request.c0 = {folder_ / "C.npy"};
+    FileHooks hooks;
+    std::atomic<bool> renamed{false};
+    hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
+        if (call == IoCall::rename) {
+            renamed = true;
+        }
+        return {renamed && call == IoCall::remove ? EIO : 0};  // the journal stays, as after a kill
+    };
+    try {
+        multiply(request, hooks);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("is complete"), std::string::npos) << error.what();
+        EXPECT_EQ(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(result(), expected_);
+    request.resume = true;
+    try {
+        multiply(request);
+        FAIL() << "added twice";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        EXPECT_NE(std::string(error.what()).find("nothing to resume"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(FileProductTest, output_that_is_an_input_is_refused_and_nothing_is_lost) {
     FileProductRequest request = prepare(kTiled);
     const std::string before = read_text(folder_ / "A.npy");
