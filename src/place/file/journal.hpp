@@ -44,7 +44,7 @@ struct JournalContents {
     std::int64_t believed_bytes = 0;              ///< of the file; what follows is a torn line
 };
 
-/// Nothing where there is no journal or not even its header is whole.
+/// Nothing where there is no journal or not even its header is whole. Throws Error(input) for one that cannot be read.
 std::optional<JournalContents> read_journal(const std::string& path);
 
 class JournalWriter {

@@ -459,6 +459,32 @@ TEST_F(Interrupted, other_inputs_or_factors_are_refused) {
     expect_refused(request, ErrorCode::input, "B.npy");
 }
 
+TEST_F(Interrupted, journal_that_cannot_be_read_is_not_taken_for_none) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    const std::string partial = read_text(folder_ / "C.npy.partial");
+    fs::rename(folder_ / "C.npy.journal", folder_ / "kept");
+    for (const bool is_folder : {false, true}) {  // one cannot be opened, the other is opened and cannot be read
+        if (is_folder) {
+            fs::create_directory(folder_ / "C.npy.journal");
+        } else {
+            fs::create_symlink("C.npy.journal", folder_ / "C.npy.journal");
+        }
+        try {
+            multiply(request);
+            ADD_FAILURE() << "started over";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+            EXPECT_NE(std::string(error.what()).find("cannot be read"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "C.npy.partial"), partial);
+        fs::remove(folder_ / "C.npy.journal");
+    }
+    fs::rename(folder_ / "kept", folder_ / "C.npy.journal");
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(Interrupted, same_file_read_in_another_way_is_refused) {
     FileProductRequest request = prepare({.m = 210, .k = 210, .n = 260, .memory_bytes = 100 << 10});
     interrupt_after(request, 2);
