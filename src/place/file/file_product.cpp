@@ -229,6 +229,7 @@ public:
                      request.output);
             }
         }
+        refuse_inputs_beside();
     }
 
     FileProductReport run() {
@@ -272,6 +273,24 @@ public:
     }
 
 private:
+    /// The names beside the result are written, replaced and removed by every run.
+    void refuse_inputs_beside() const {
+        std::vector<const MatrixSource*> inputs{&sources_.a, &sources_.b};
+        if (sources_.c0) {
+            inputs.push_back(&*sources_.c0);
+        }
+        for (const std::string& own : {names_.partial(), names_.journal(), names_.lock()}) {
+            for (const MatrixSource* input : inputs) {
+                if (same_file(input->path, own)) {
+                    fail(ErrorCode::input,
+                         "'{}' is an input, and a product into '{}' uses that name for itself; rename the input or "
+                         "choose another output",
+                         input->name, names_.shown);
+                }
+            }
+        }
+    }
+
     FileProblem problem_of(const OpenInputs& inputs) const {
         return {sources_.m,
                 sources_.k,

@@ -16,6 +16,7 @@ struct OutputNames {
     std::string target;  ///< with links followed
     std::string partial() const { return target + ".partial"; }
     std::string journal() const { return target + ".journal"; }
+    std::string lock() const { return target + ".lock"; }
 };
 /// Throws Error(input) for a folder, a device, a pipe, an impossible name or a folder that cannot be written.
 OutputNames output_names(const std::string& path);

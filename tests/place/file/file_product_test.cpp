@@ -270,6 +270,34 @@ TEST_F(FileProductTest, output_that_is_an_input_is_refused_and_nothing_is_lost) 
     }
 }
 
+TEST_F(FileProductTest, inputs_with_the_names_beside_the_output_are_refused_and_kept) {
+    Case c = kTiled;
+    c.adds = true;
+    const FileProductRequest request = prepare(c);
+    for (const char* end : {".partial", ".journal", ".lock"}) {
+        const std::string own = folder_ / ("C.npy" + std::string(end));
+        for (int operand = 0; operand < 3; ++operand) {
+            FileProductRequest other = request;
+            MatrixName& name = operand == 0 ? other.a : operand == 1 ? other.b : *other.c0;
+            fs::copy_file(name.path, own);
+            const std::string before = read_text(own);
+            name.path = own;
+            for (const bool resume : {false, true}) {
+                other.resume = resume;
+                try {
+                    multiply(other);
+                    ADD_FAILURE() << own;
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+                }
+                ASSERT_TRUE(fs::exists(own)) << own;
+                EXPECT_EQ(read_text(own), before);
+            }
+            fs::remove(own);
+        }
+    }
+}
+
 TEST_F(FileProductTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
     prepare(kTiled);
     write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
