@@ -46,6 +46,8 @@ private:
     PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch);
     void open_file(int flags);
     void open_directly();
+    /// Those of an old result, where there is one, and these besides.
+    void take_permissions(unsigned besides) const;
     IoTarget target_of(const FileLayout& layout) const;
     OutputNames names_;
     FileLayout layout_;

@@ -390,6 +390,7 @@ TEST_F(FileProductTest, failure_of_one_call_alone_is_an_error_too) {
 class Interrupted : public FileProductTest {
 protected:
     void interrupt_after(FileProductRequest& request, int tiles) {
+        const bool had_result = exists("C.npy");
         FileHooks hooks;
         std::atomic<int> lines{0};
         const CancelToken token = hooks.cancel;
@@ -408,7 +409,7 @@ protected:
             EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
             EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
         }
-        EXPECT_FALSE(exists("C.npy"));
+        EXPECT_EQ(exists("C.npy"), had_result);
         EXPECT_TRUE(exists("C.npy.partial"));
         EXPECT_TRUE(exists("C.npy.journal"));
         request.resume = true;
@@ -510,6 +511,18 @@ TEST_F(Interrupted, journal_that_cannot_be_read_is_not_taken_for_none) {
     }
     fs::rename(folder_ / "kept", folder_ / "C.npy.journal");
     EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, result_over_a_read_only_one_can_be_resumed_and_keeps_its_permissions) {
+    FileProductRequest request = prepare(kTiled);
+    write_text(folder_ / "C.npy", "old");
+    const fs::perms old = fs::perms::owner_read | fs::perms::group_read;
+    fs::permissions(folder_ / "C.npy", old);
+    interrupt_after(request, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy.partial").permissions(), old | fs::perms::owner_write);
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy").permissions(), old);
     EXPECT_EQ(result(), expected_);
 }
 
