@@ -75,6 +75,25 @@ TEST_F(Files, trace_is_json_with_the_stages) {
     EXPECT_EQ(names, (std::set<std::string>{"DR", "MM", "DW"}));
 }
 
+TEST_F(Files, trace_that_cannot_be_written_or_replaces_a_matrix_is_refused_before_the_product) {
+    random_inputs(100, 100, 100);
+    fs::copy_file(folder_ / "A.npy", folder_ / "C0.npy");
+    fs::create_symlink("B.npy", folder_ / "link.json");
+    const std::string a = read("A.npy"), b = read("B.npy"), c0 = read("C0.npy");
+    const auto mul = [](const char* trace) {
+        return std::vector<std::string>{"mul", "A.npy",  "B.npy",  "-o",       "C.npy", "--beta",
+                                        "1",   "--add", "C0.npy", "--memory", "40K",   "--trace", trace};
+    };
+    for (const char* trace : {"A.npy", "./B.npy", "C0.npy", "link.json", "C.npy", "C.npy.partial", "C.npy.journal"}) {
+        heptad_fails(2, mul(trace));
+    }
+    heptad_fails(3, mul("none/t.json"));
+    EXPECT_EQ(read("A.npy"), a);
+    EXPECT_EQ(read("B.npy"), b);
+    EXPECT_EQ(read("C0.npy"), c0);
+    EXPECT_FALSE(exists("C.npy"));
+}
+
 TEST_F(Files, report_draws_timelines_and_result_files) {
     random_inputs(200, 200, 200);
     heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K", "--trace", "t.json"});
