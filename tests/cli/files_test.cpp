@@ -110,7 +110,10 @@ TEST_F(Files, report_draws_timelines_and_result_files) {
     write("text.json", "no JSON");
     write("odd.json", R"({"results": [1]})");
     write("no-stage.json", R"({"traceEvents": [{"ph": "X"}]})");
-    for (const char* bad : {"empty.json", "text.json", "odd.json", "no-stage.json", "missing.json"}) {
+    write("no-objects.json", R"({"traceEvents": [1, "X", null, [2]]})");
+    write("no-words.json", R"({"traceEvents": [{"ph": 1, "ts": 1, "dur": 1}, {"ph": "X", "name": 7, "ts": 1, "dur": 1}]})");
+    for (const char* bad : {"empty.json", "text.json", "odd.json", "no-stage.json", "no-objects.json", "no-words.json",
+                            "missing.json"}) {
         heptad_fails(3, {"report", bad, "-o", "page.html"});
     }
     heptad_fails(2, {"report", "-o", "page.html"});
@@ -221,6 +224,8 @@ TEST_F(Files, odd_places_are_refused_in_one_sentence) {
     heptad_fails(3, mul("A.h5", "B.npy", "C.npy"));
     heptad_fails(3, mul("A.h5:/a", "B.npy", "C.npy"));
     heptad_fails(3, mul("pipe", "B.npy", "C.npy"));
+    ASSERT_EQ(mkfifo((folder_ / "pipe.h5").c_str(), 0600), 0);
+    heptad_fails(3, mul("pipe.h5:/a", "B.npy", "C.npy"));
     heptad_fails(3, mul("A.npy", "B.npy", "pipe"));
     if (geteuid() != 0) {
         fs::permissions(folder_ / "A.npy", fs::perms::none);
