@@ -54,9 +54,9 @@ void write_text_file(const std::string& path, const std::string& text) {
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
     const auto place = [](const std::string& path) { return std::filesystem::weakly_canonical(path); };
-    std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, request.output,
-                                   request.output + ".partial", request.output + ".journal",
-                                   request.output + ".lock"};
+    const std::string output = place(request.output);  // links followed, as the product does
+    std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, output,
+                                   output + ".partial",         output + ".journal",         output + ".lock"};
     if (request.c0) {
         taken.push_back(find_matrix(*request.c0).path);
     }

@@ -81,8 +81,8 @@ TEST_F(Files, trace_that_cannot_be_written_or_replaces_a_matrix_is_refused_befor
     fs::create_symlink("B.npy", folder_ / "link.json");
     const std::string a = read("A.npy"), b = read("B.npy"), c0 = read("C0.npy");
     const auto mul = [](const char* trace) {
-        return std::vector<std::string>{"mul", "A.npy",  "B.npy",  "-o",       "C.npy", "--beta",
-                                        "1",   "--add", "C0.npy", "--memory", "40K",   "--trace", trace};
+        return std::vector<std::string>{"mul",   "A.npy",  "B.npy",    "-o",  "C.npy",   "--beta", "1",
+                                        "--add", "C0.npy", "--memory", "40K", "--trace", trace};
     };
     for (const char* trace : {"A.npy", "./B.npy", "C0.npy", "link.json", "C.npy", "C.npy.partial", "C.npy.journal"}) {
         heptad_fails(2, mul(trace));
@@ -111,9 +111,10 @@ TEST_F(Files, report_draws_timelines_and_result_files) {
     write("odd.json", R"({"results": [1]})");
     write("no-stage.json", R"({"traceEvents": [{"ph": "X"}]})");
     write("no-objects.json", R"({"traceEvents": [1, "X", null, [2]]})");
-    write("no-words.json", R"({"traceEvents": [{"ph": 1, "ts": 1, "dur": 1}, {"ph": "X", "name": 7, "ts": 1, "dur": 1}]})");
-    for (const char* bad : {"empty.json", "text.json", "odd.json", "no-stage.json", "no-objects.json", "no-words.json",
-                            "missing.json"}) {
+    write("no-words.json",
+          R"({"traceEvents": [{"ph": 1, "ts": 1, "dur": 1}, {"ph": "X", "name": 7, "ts": 1, "dur": 1}]})");
+    for (const char* bad :
+         {"empty.json", "text.json", "odd.json", "no-stage.json", "no-objects.json", "no-words.json", "missing.json"}) {
         heptad_fails(3, {"report", bad, "-o", "page.html"});
     }
     heptad_fails(2, {"report", "-o", "page.html"});

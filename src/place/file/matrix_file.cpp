@@ -92,7 +92,8 @@ MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(s
     if (::fstat(cached_.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != source_.file_bytes) {
         fail(ErrorCode::input, "'{}' changed while it was opened; let it settle and try again", source_.name);
     }
-    // Opened without waiting lest a pipe stops us; for a regular file io_uring would take that for "try again" for ever.
+    // Opened without waiting lest a pipe stops us; for a regular file io_uring would take that for "try again" for
+    // ever.
     if (::fcntl(cached_.get(), F_SETFL, 0) != 0) {
         const int why = errno;
         fail(ErrorCode::input, "'{}' cannot be opened: {}", source_.name, system_error_text(why));
