@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kLeastCut = 16;     // no dimension is cut finer than that
 constexpr std::int64_t kUsualStrip = 256;  // fewer rows make poor products
-constexpr std::int64_t kMostStrips = 16;   // of a tile
+constexpr std::int64_t kMostStrips = 16;   // of a tile, unless the device takes only lower ones
 constexpr int kDepthsTried = 3;            // deep panels make good products, and leave them little workspace
 constexpr double kWideningAllowed = 1.01;  // direct I/O is given up where whole blocks move more than that
 constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost more than that
@@ -281,7 +281,12 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
     };
     // Whole k, and a whole row of tiles, where that fits; then ever less.
     const std::int64_t longest = cut.keeps_left ? o.n : o.k;
-    for (std::int64_t strips = cut.tile_m >= 4 * kUsualStrip ? 2 : 1; strips <= kMostStrips; strips *= 2) {
+    const auto may_have = [&](std::int64_t strips) {
+        const bool too_large_for_stage = settled.stage_refused && !best;
+        return strips <= kMostStrips ||
+               (too_large_for_stage && part_size(cut.tile_m, strips / 2, cut.unit) > least_cut(cut.tile_m, cut.unit));
+    };
+    for (std::int64_t strips = cut.tile_m >= 4 * kUsualStrip ? 2 : 1; may_have(strips); strips *= 2) {
         FilePlan plan = plan_of_cut(problem, cut);
         plan.strip_m = part_size(cut.tile_m, strips, cut.unit);
         if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
