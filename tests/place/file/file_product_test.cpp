@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -647,6 +650,48 @@ TEST_F(FileProductTest, random_floats_verify_and_nan_is_not_called_verified) {
     static_cast<float*>(a.data())[1234] = std::numeric_limits<float>::quiet_NaN();
     write_npy(folder_ / "A.npy", a);
     EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+}
+
+/// All entries alike.
+Matrix constant(std::int64_t rows, std::int64_t cols, float value) {
+    Matrix matrix = generate("uniform", rows, cols, Type::f32, 1);
+    std::fill_n(static_cast<float*>(matrix.data()), rows * cols, value);
+    return matrix;
+}
+
+TEST_F(FileProductTest, nan_in_place_of_zero_is_found) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    write_npy(folder_ / "A.npy", constant(300, 210, 0));
+    StageProducts wrong = processor_stage({}, 2);
+    int calls = 0;
+    const auto right = wrong.multiply;
+    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+        right(alpha, a, b, beta, out, plan, workspace, bytes);
+        if (++calls == 3) {
+            const float nan = std::numeric_limits<float>::quiet_NaN();
+            std::memcpy(element_pointer(out, out.rows / 2, out.cols / 3), &nan, sizeof nan);
+        }
+    };
+    StageTrace trace(false);
+    try {
+        multiply_files(request, wrong, {}, trace);
+        FAIL() << "NaN was not found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+        EXPECT_NE(std::string(error.what()).find("NaN"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(exists("C.npy"));
+}
+
+TEST_F(FileProductTest, overflow_is_neither_verified_nor_called_wrong) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    write_npy(folder_ / "A.npy", constant(300, 210, 1e30F));
+    write_npy(folder_ / "B.npy", constant(210, 260, 1e30F));
+    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+    EXPECT_TRUE(exists("C.npy"));
 }
 
 TEST_F(FileProductTest, trace_names_the_stages_and_counts_what_they_moved) {
