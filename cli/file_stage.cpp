@@ -31,8 +31,8 @@ StageProducts device_stage(const ProductOptions& product) {
         limited.accumulate = accumulate;
         limited.workspace_limit_bytes = std::max<std::int64_t>(room - operands, 0);
         ProductPlan plan = plan_device_product(m, k, n, type, limited, {});
-        if (operands > room) {  // no choice, unless there is none other
-            plan.predicted_s = std::numeric_limits<double>::max() / 1e12;
+        if (operands > room) {  // never carried out: the cut goes on to smaller steps
+            plan.predicted_s = std::numeric_limits<double>::infinity();
         }
         return plan;
     };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -13,6 +14,8 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
+#include "place/file/matrix_source.hpp"
+#include "place/file/npy.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -46,6 +49,23 @@ void write_text_file(const std::string& path, const std::string& text) {
     AtomicFile file(path, 0);
     file.write(text.data(), static_cast<std::int64_t>(text.size()));
     file.commit();
+}
+
+/// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
+void check_trace_file(const std::string& trace, const FileProductRequest& request) {
+    const auto place = [](const std::string& path) { return std::filesystem::weakly_canonical(path); };
+    const std::string output = place(request.output);  // links followed, as the product does
+    std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, output,
+                                   output + ".partial",         output + ".journal",         output + ".lock"};
+    if (request.c0) {
+        taken.push_back(find_matrix(*request.c0).path);
+    }
+    for (const std::string& path : taken) {
+        if (place(path) == place(trace)) {
+            fail(ErrorCode::usage, "--trace '{}' would replace a file of the product itself; give another name", trace);
+        }
+    }
+    check_writable(trace);
 }
 
 /// Seconds that the disk was busy and that the product took: the larger one is what the run had to wait for.
@@ -130,6 +150,9 @@ void run_files(const MulArguments& mul) {
         fail(ErrorCode::usage, "--plan is for products in memory; from file to file the plan follows from --memory");
     }
     const FileProductRequest request = request_of(mul);
+    if (!mul.trace_file.empty()) {
+        check_trace_file(mul.trace_file, request);
+    }
     StageTrace trace(!mul.trace_file.empty());
     ProgressMeter meter;
     const FileProblem problem = file_problem(request);

@@ -43,15 +43,25 @@ std::string word(const Json& record, const char* key) {
     return found != record.end() && found->is_string() ? html_text(found->get<std::string>()) : "";
 }
 
+/// Other kinds of events are legal in a timeline, and so is nonsense in a file that someone edited.
+bool is_interval(const Json& event) {
+    const auto has_number = [&](const char* key) {
+        const auto found = event.find(key);
+        return found != event.end() && found->is_number();
+    };
+    return event.is_object() && event.contains("ph") && event["ph"] == "X" && has_number("ts") && has_number("dur") &&
+           (!event.contains("name") || event["name"].is_string());
+}
+
 std::string timeline_section(const Json& trace, const std::string& path) {
     std::vector<TimelineBar> bars;
     for (const Json& event : trace["traceEvents"]) {
-        if (event.value("ph", "") != "X" || !event.contains("ts") || !event["ts"].is_number() ||
-            !event.contains("dur") || !event["dur"].is_number()) {
+        if (!is_interval(event)) {
             continue;
         }
-        bars.push_back(
-            {event.value("name", "?"), "", event["ts"].get<double>() / 1e6, event["dur"].get<double>() / 1e6});
+        const auto name = event.find("name");
+        bars.push_back({name != event.end() ? name->get<std::string>() : "?", "", event["ts"].get<double>() / 1e6,
+                        event["dur"].get<double>() / 1e6});
     }
     if (bars.empty()) {
         fail(ErrorCode::input, "'{}' is a timeline without a single stage; trace a longer run", path);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kLeastCut = 16;     // no dimension is cut finer than that
 constexpr std::int64_t kUsualStrip = 256;  // fewer rows make poor products
-constexpr std::int64_t kMostStrips = 16;   // of a tile
+constexpr std::int64_t kMostStrips = 16;   // of a tile, unless the device takes only lower ones
 constexpr int kDepthsTried = 3;            // deep panels make good products, and leave them little workspace
 constexpr double kWideningAllowed = 1.01;  // direct I/O is given up where whole blocks move more than that
 constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost more than that
@@ -253,9 +253,14 @@ StagePrediction predict_all(const FilePlan& plan, std::int64_t m, std::int64_t n
 
 /// How a tile is gone through: depth of panels (or width of pieces, where k is not cut) and height of strips, by the
 /// predicted time of the products that fit in what the kept matrix leaves free.
-std::optional<FilePlan> settle(const FileProblem& problem, const Cut& cut, const PredictStage& predict) {
+struct Settled {
+    std::optional<FilePlan> plan;
+    bool stage_refused = false;  // steps that fit in the memory, and not in that of the device that multiplies
+};
+Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& predict) {
     const Oriented o = oriented(problem, cut.mirrored);
-    std::optional<FilePlan> best;
+    Settled settled;
+    std::optional<FilePlan>& best = settled.plan;
     const auto consider = [&](FilePlan plan) {
         count_memory(problem, plan);
         const std::int64_t free = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes;
@@ -263,6 +268,10 @@ std::optional<FilePlan> settle(const FileProblem& problem, const Cut& cut, const
             return false;
         }
         const StagePrediction predicted = predict_all(plan, o.m, o.n, predict, free);
+        if (!std::isfinite(predicted.seconds)) {
+            settled.stage_refused = true;
+            return false;
+        }
         plan.workspace_bytes = predicted.workspace_bytes;
         plan.multiply_s = predicted.seconds;
         if (plan.workspace_bytes <= free && (!best || plan.multiply_s < 0.99 * best->multiply_s)) {
@@ -272,7 +281,12 @@ std::optional<FilePlan> settle(const FileProblem& problem, const Cut& cut, const
     };
     // Whole k, and a whole row of tiles, where that fits; then ever less.
     const std::int64_t longest = cut.keeps_left ? o.n : o.k;
-    for (std::int64_t strips = cut.tile_m >= 4 * kUsualStrip ? 2 : 1; strips <= kMostStrips; strips *= 2) {
+    const auto may_have = [&](std::int64_t strips) {
+        const bool too_large_for_stage = settled.stage_refused && !best;
+        return strips <= kMostStrips ||
+               (too_large_for_stage && part_size(cut.tile_m, strips / 2, cut.unit) > least_cut(cut.tile_m, cut.unit));
+    };
+    for (std::int64_t strips = cut.tile_m >= 4 * kUsualStrip ? 2 : 1; may_have(strips); strips *= 2) {
         FilePlan plan = plan_of_cut(problem, cut);
         plan.strip_m = part_size(cut.tile_m, strips, cut.unit);
         if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
@@ -294,7 +308,14 @@ std::optional<FilePlan> settle(const FileProblem& problem, const Cut& cut, const
             }
         }
     }
-    return best;
+    return settled;
+}
+
+/// Are even the smallest steps too large for the device that multiplies?
+bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict) {
+    const std::int64_t depth = may_cut_k(problem.type) ? least_cut(problem.k, 1) : problem.k;
+    const StagePrediction smallest = predict(least_cut(problem.m, 1), depth, least_cut(problem.n, 1), true, 0);
+    return !std::isfinite(smallest.seconds);
 }
 
 std::int64_t least_memory(const FileProblem& problem) {
@@ -302,11 +323,18 @@ std::int64_t least_memory(const FileProblem& problem) {
     for (larger.memory_bytes = std::max<std::int64_t>(problem.memory_bytes, 1024);; larger.memory_bytes *= 2) {
         for (const Cut& cut : all_cuts(larger)) {
             const FileProblem as_cut = cut.unit == 1 ? without_blocks(larger) : larger;
-            if (settle(as_cut, cut, [](auto...) { return StagePrediction{1, 0}; })) {
+            if (settle(as_cut, cut, [](auto...) { return StagePrediction{1, 0}; }).plan) {
                 return larger.memory_bytes;
             }
         }
     }
+}
+
+[[noreturn]] void fail_for_device(const FileProblem& problem) {
+    fail(ErrorCode::resource,
+         "no step of a product of {} x {} x {} {} in {} bytes of memory fits in the device memory that is free; free "
+         "some, give a larger --device-memory, or multiply with --device cpu",
+         problem.m, problem.k, problem.n, type_name(problem.type), problem.memory_bytes);
 }
 
 }  // namespace
@@ -321,17 +349,26 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
              problem.m, problem.k, problem.n);
     }
     std::vector<Cut> cuts = all_cuts(problem);
+    bool stage_refused = false;
     while (!cuts.empty()) {
         const Cut chosen = best_cut(cuts);
         const FileProblem as_cut = chosen.unit == 1 ? without_blocks(problem) : problem;
-        if (std::optional<FilePlan> plan = settle(as_cut, chosen, predict)) {
-            choose_blocks(as_cut, *plan);
-            return *plan;
+        Settled settled = settle(as_cut, chosen, predict);
+        if (settled.plan) {
+            choose_blocks(as_cut, *settled.plan);
+            return *settled.plan;
         }
+        if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
+            fail_for_device(problem);
+        }
+        stage_refused = stage_refused || settled.stage_refused;
         std::erase_if(cuts, [&](const Cut& cut) {
             return cut.mirrored == chosen.mirrored && cut.keeps_left == chosen.keeps_left && cut.unit == chosen.unit &&
                    cut.tile_m == chosen.tile_m && cut.tile_n == chosen.tile_n;
         });
+    }
+    if (stage_refused) {
+        fail_for_device(problem);
     }
     fail(
         ErrorCode::resource,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -153,6 +154,37 @@ TEST(FilePlan, too_little_memory_is_refused_with_what_is_needed_and_what_there_i
         FileProblem enough = problem;
         enough.memory_bytes = std::stoll(said.substr(needs + 12));
         EXPECT_LE(plan_files(enough, plain_prediction).used_bytes(), enough.memory_bytes);
+    }
+}
+
+TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
+    for (const Type type : {Type::f32, Type::bf16}) {
+        for (const std::int64_t room : {std::int64_t{64} << 20, std::int64_t{6} << 20}) {
+            const FileProblem problem = problem_of(8192, 8192, 8192, type, std::int64_t{1} << 30);
+            const auto element = static_cast<std::int64_t>(element_bytes(type));
+            const auto bytes = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+                return (m * k + k * n + m * n) * element;
+            };
+            const FilePlan plan = plan_files(
+                problem, [&](std::int64_t m, std::int64_t k, std::int64_t n, bool adds, std::int64_t workspace) {
+                    return bytes(m, k, n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
+                                                 : plain_prediction(m, k, n, adds, workspace);
+                });
+            EXPECT_LE(bytes(plan.strip_m, plan.depth, plan.tile_n), room) << to_string(plan);
+            EXPECT_TRUE(std::isfinite(plan.multiply_s)) << to_string(plan);
+        }
+    }
+}
+
+TEST(FilePlan, device_that_takes_no_step_is_refused_by_name) {
+    try {
+        plan_files(problem_of(8192, 8192, 8192, Type::f32, std::int64_t{1} << 30), [](auto...) {
+            return StagePrediction{std::numeric_limits<double>::infinity(), 0};
+        });
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::resource);
+        EXPECT_NE(std::string(error.what()).find("device memory"), std::string::npos) << error.what();
     }
 }
 

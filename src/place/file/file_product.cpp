@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "place/file/checksum.hpp"
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
 #include "place/file/npy.hpp"
@@ -34,6 +36,14 @@ bool same_file(const std::string& x, const std::string& y) {
     }, second{};
     return ::stat(x.c_str(), &first) == 0 && ::stat(y.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
            first.st_dev == second.st_dev;
+}
+
+/// The same bytes read in another way (transposed, another dataset of the file) are another matrix.
+FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout) {
+    FileIdentity identity = file.identity();
+    const std::array<std::int64_t, 4> way{layout.rows, layout.cols, layout.by_columns ? 1 : 0, layout.data_offset};
+    identity.samples = checksum(way.data(), static_cast<std::int64_t>(sizeof way), identity.samples);
+    return identity;
 }
 
 /// The sources of a request, compared with each other.
@@ -183,8 +193,8 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     }
     for (std::size_t i = 0; i < now.inputs.size(); ++i) {
         if (before.inputs[i].identity != now.inputs[i].identity) {
-            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun{}", now.inputs[i].name,
-                 names.partial(), way_out);
+            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun, or is read in another way{}",
+                 now.inputs[i].name, names.partial(), way_out);
         }
     }
     if (x.used_bytes() > now.plan.memory_bytes) {
@@ -219,6 +229,7 @@ public:
                      request.output);
             }
         }
+        refuse_inputs_beside();
     }
 
     FileProductReport run() {
@@ -230,14 +241,25 @@ public:
         JournalHeader header;
         header.alpha = request_.alpha;
         header.beta = request_.beta;
-        for (const MatrixFile* input : inputs.all()) {
-            header.inputs.push_back({input->name(), input->identity()});
+        const auto add_input = [&](const MatrixFile& file, bool transpose) {
+            header.inputs.push_back({file.name(), identity_as_read(file, operand_layout(file, transpose))});
+        };
+        add_input(inputs.a, request_.transpose_a);
+        add_input(inputs.b, request_.transpose_b);
+        if (inputs.c0) {
+            add_input(*inputs.c0, false);
         }
         FileProblem problem = problem_of(inputs);
         header.plan = plan_file_product(problem, stage_);  // refuses what does not fit before anything is touched
         std::optional<JournalContents> before;
         if (request_.resume && ::access(names_.partial().c_str(), F_OK) == 0) {
             before = read_journal(names_.journal());
+        } else if (request_.resume && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
+            // A run that ended just after it gave the result its name leaves exactly this.
+            fail(ErrorCode::input,
+                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+                 "--resume to add again",
+                 names_.shown);
         }
         if (before) {
             require_same_run(before->header, header, names_);
@@ -251,6 +273,24 @@ public:
     }
 
 private:
+    /// The names beside the result are written, replaced and removed by every run.
+    void refuse_inputs_beside() const {
+        std::vector<const MatrixSource*> inputs{&sources_.a, &sources_.b};
+        if (sources_.c0) {
+            inputs.push_back(&*sources_.c0);
+        }
+        for (const std::string& own : {names_.partial(), names_.journal(), names_.lock()}) {
+            for (const MatrixSource* input : inputs) {
+                if (same_file(input->path, own)) {
+                    fail(ErrorCode::input,
+                         "'{}' is an input, and a product into '{}' uses that name for itself; rename the input or "
+                         "choose another output",
+                         input->name, names_.shown);
+                }
+            }
+        }
+    }
+
     FileProblem problem_of(const OpenInputs& inputs) const {
         return {sources_.m,
                 sources_.k,
@@ -373,13 +413,15 @@ private:
         if (check) {
             report.verified = check->result(report.resumed_tiles);
         }
-        result.commit();
-        remove_beside(names_.journal(), hooks_.watch);
-        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        // All that may fail comes before the result has its name.
         report.read = trace_.total(Stage::disk_read);
         report.multiply = trace_.total(Stage::multiply);
         report.write = trace_.total(Stage::disk_write);
         report.io = make_io_queue(request_.io, {})->name();
+        committing_ = true;
+        result.commit();
+        remove_beside(names_.journal(), hooks_.watch);
+        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
         return report;
     }
 
@@ -390,6 +432,9 @@ private:
 
     /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
     std::string tidy_up(ErrorCode code) const {
+        if (committing_ && ::access(names_.partial().c_str(), F_OK) != 0) {
+            return fmt::format("; '{}' itself is complete", names_.shown);
+        }
         if (finished_tiles_ > 0) {
             return fmt::format("; {} finished tiles are kept in '{}': go on with --resume", finished_tiles_.load(),
                                names_.partial());
@@ -406,6 +451,7 @@ private:
     Sources sources_;
     OutputNames names_;
     std::atomic<std::int64_t> finished_tiles_{0};
+    bool committing_ = false;  // all tiles are there, and the result gets its name
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <hdf5.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 #endif
 
 namespace heptad {
@@ -82,6 +84,10 @@ Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
     const NameParts parts = split_name(name);
     if (parts.dataset.empty()) {
         fail(ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset", name, name);
+    }
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(parts.file, unknown)) {  // the library would wait for a pipe's other end
+        fail(ErrorCode::input, "'{}' is missing or no regular file; give the name of an HDF5 file", parts.file);
     }
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print
     const Handle file(H5Fopen(parts.file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);

@@ -82,10 +82,21 @@ std::string header_text(const JournalHeader& header) {
          system_error_text(why));
 }
 
+/// What is there but cannot be read must not pass for nothing: a run that starts over removes it.
+[[noreturn]] void fail_unreadable(const std::string& path) {
+    fail(ErrorCode::input, "'{}' cannot be read; make it readable, or start over without --resume", path);
+}
+
 }  // namespace
 
 std::optional<JournalContents> read_journal(const std::string& path) {
+    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+        return std::nullopt;
+    }
     std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        fail_unreadable(path);
+    }
     std::string line;
     JournalContents contents;
     bool has_title = false, has_begun = false;
@@ -119,6 +130,9 @@ std::optional<JournalContents> read_journal(const std::string& path) {
             contents.tiles[index] = sum;
         }
         contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
+    }
+    if (file.bad()) {
+        fail_unreadable(path);
     }
     return has_begun ? std::optional(contents) : std::nullopt;
 }

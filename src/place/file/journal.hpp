@@ -4,7 +4,7 @@
 //   plan files m=...                          the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   scalars <alpha> <beta>
-//   input <bytes> <changed> <samples> <name>  one for each file that is read
+//   input <bytes> <changed> <samples> <name>  one for each file that is read; the samples cover how it is read
 //   begin
 //   tile <index> <checksum>                   one for each tile of C that is written
 //
@@ -44,7 +44,7 @@ struct JournalContents {
     std::int64_t believed_bytes = 0;              ///< of the file; what follows is a torn line
 };
 
-/// Nothing where there is no journal or not even its header is whole.
+/// Nothing where there is no journal or not even its header is whole. Throws Error(input) for one that cannot be read.
 std::optional<JournalContents> read_journal(const std::string& path);
 
 class JournalWriter {

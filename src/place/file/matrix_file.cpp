@@ -92,6 +92,12 @@ MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(s
     if (::fstat(cached_.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != source_.file_bytes) {
         fail(ErrorCode::input, "'{}' changed while it was opened; let it settle and try again", source_.name);
     }
+    // Opened without waiting lest a pipe stops us; for a regular file io_uring would take that for "try again" for
+    // ever.
+    if (::fcntl(cached_.get(), F_SETFL, 0) != 0) {
+        const int why = errno;
+        fail(ErrorCode::input, "'{}' cannot be opened: {}", source_.name, system_error_text(why));
+    }
     changed_ns_ = nanoseconds(facts);
     direct_ = Descriptor(::open(source_.path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
     source_.layout.block_bytes = direct_.get() >= 0 ? direct_block_bytes(direct_.get()) : 1;

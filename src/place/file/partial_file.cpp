@@ -55,6 +55,14 @@ void PartialFile::open_file(int flags) {
     }
 }
 
+void PartialFile::take_permissions(unsigned besides) const {
+    struct stat old {};
+    if (::stat(names_.target.c_str(), &old) == 0) {
+        // Where that is refused the new file has the default ones, which is no failure.
+        [[maybe_unused]] const int kept = ::fchmod(cached_.get(), (old.st_mode & 07777) | besides);
+    }
+}
+
 void PartialFile::open_directly() {
     direct_ = Descriptor(::open(names_.partial().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_DIRECT));
     layout_.block_bytes = direct_.get() >= 0 ? direct_block_bytes(direct_.get()) : 1;
@@ -71,11 +79,7 @@ PartialFile::PartialFile(const OutputNames& names, const std::string& header, co
         fail(write_error_code(refused), "'{}' cannot be written: {} for {} bytes; choose a place with enough room",
              names_.shown, system_error_text(refused), bytes);
     }
-    struct stat old {};
-    if (::stat(names_.target.c_str(), &old) == 0) {
-        // Keep the permissions; where that is refused the new file has the default ones, which is no failure.
-        [[maybe_unused]] const int kept = ::fchmod(cached_.get(), old.st_mode & 07777);
-    }
+    take_permissions(S_IRUSR | S_IWUSR);  // others see no more of it than of the old result; its owner may resume
     ask_watch(watch_, IoCall::write, names_.partial(), true, 0);
     write_exactly(write_to(cached_.get()), header.data(), static_cast<std::int64_t>(header.size()), names_.partial());
     open_directly();
@@ -96,6 +100,9 @@ PartialFile PartialFile::reopen(const OutputNames& names, const std::string& hea
     if (start != header) {
         fail(ErrorCode::input, "'{}' does not begin like the result; remove it and start again", names.partial());
     }
+    // Tiles are judged by what the disk holds: pages that it has not taken yet might still be lost.
+    file.sync();
+    ::posix_fadvise(file.cached_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a wish; refusal costs only that certainty
     file.open_directly();
     return file;
 }
@@ -124,6 +131,7 @@ void PartialFile::sync() const {
 
 void PartialFile::commit() {
     direct_.close();
+    take_permissions(0);
     ask_watch(watch_, IoCall::sync, names_.partial(), true);
     if (::fsync(cached_.get()) != 0 || cached_.close() != 0) {
         fail_write(names_.partial(), errno);

@@ -16,6 +16,7 @@ struct OutputNames {
     std::string target;  ///< with links followed
     std::string partial() const { return target + ".partial"; }
     std::string journal() const { return target + ".journal"; }
+    std::string lock() const { return target + ".lock"; }
 };
 /// Throws Error(input) for a folder, a device, a pipe, an impossible name or a folder that cannot be written.
 OutputNames output_names(const std::string& path);
@@ -45,6 +46,8 @@ private:
     PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch);
     void open_file(int flags);
     void open_directly();
+    /// Those of an old result, where there is one, and these besides.
+    void take_permissions(unsigned besides) const;
     IoTarget target_of(const FileLayout& layout) const;
     OutputNames names_;
     FileLayout layout_;

@@ -11,6 +11,7 @@
 #include "base/types.hpp"
 #include "check/float_facts.hpp"
 #include "check/lanes.hpp"
+#include "check/non_finite.hpp"
 
 namespace heptad {
 
@@ -171,13 +172,24 @@ public:
             return;
         }
         check::Lanes<T> difference = multiply_lanes(strip, x_, pool_);
-        double norm = 0;
+        const std::vector<RowFacts> results = check::scan_rows(strip, pool_);
+        double norm = 0, max_abs = 0;
         for (std::int64_t i = 0; i < strip.rows; ++i) {
-            norm = std::max(norm, rows_[static_cast<std::size_t>(row + i)].norm);
+            const RowFacts& facts = rows_[static_cast<std::size_t>(row + i)];
+            norm = std::max(norm, facts.norm);
+            max_abs = std::max(max_abs, facts.max_abs);
         }
         const Limits limits = limits_of(norm, b.norm, static_cast<double>(strip.cols));
         for (std::int64_t i = 0; i < strip.rows; ++i) {
-            if (rows_[static_cast<std::size_t>(row + i)].non_finite) {
+            const bool is_finite = !results[static_cast<std::size_t>(i)].non_finite;
+            const bool depends_on_finite = !rows_[static_cast<std::size_t>(row + i)].non_finite;
+            if (!is_finite && depends_on_finite && !may_overflow(max_abs, b.max_abs)) {
+                fail(ErrorCode::verification,
+                     "C is wrong: row {} of the columns from {} on holds NaN or infinity, but depends on small finite "
+                     "numbers only",
+                     window.row + i, window.col);
+            }
+            if (!is_finite || !depends_on_finite) {
                 ++unchecked_rows_;
                 continue;
             }
@@ -217,6 +229,13 @@ private:
     static constexpr int kRounds = 8;
     static constexpr double kScreen = 8;  // deviations of a random sum: rounding alone exceeds it once in 10^14 sums
     static constexpr double kTolerance = 4;
+
+    /// Can a sum of such finite entries leave the range of the type? Levels add entries of other rows of the strip
+    /// first, so these are the largest of all; the factor of 4 is their headroom.
+    bool may_overflow(double a_max, double b_max) const {
+        const double product = 4 * static_cast<double>(scalars_.k) * std::fabs(scalars_.alpha) * a_max * b_max;
+        return !(product + std::fabs(scalars_.beta) * c0_.max_abs < check::largest_finite(scalars_.type));
+    }
 
     struct Limits {
         double noise, worst;

@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -221,6 +224,39 @@ TEST_F(FileProductTest, added_matrix_may_be_the_output_itself) {
     EXPECT_EQ(result(), expected_);
 }
 
+TEST_F(FileProductTest, sum_in_place_is_not_added_twice_by_resuming_a_finished_run) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    fs::copy_file(folder_ / "C0.npy", folder_ / "C.npy");
+    request.c0 = {folder_ / "C.npy"};
+    FileHooks hooks;
+    std::atomic<bool> renamed{false};
+    hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
+        if (call == IoCall::rename) {
+            renamed = true;
+        }
+        return {renamed && call == IoCall::remove ? EIO : 0};  // the journal stays, as after a kill
+    };
+    try {
+        multiply(request, hooks);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("is complete"), std::string::npos) << error.what();
+        EXPECT_EQ(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(result(), expected_);
+    request.resume = true;
+    try {
+        multiply(request);
+        FAIL() << "added twice";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        EXPECT_NE(std::string(error.what()).find("nothing to resume"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(FileProductTest, output_that_is_an_input_is_refused_and_nothing_is_lost) {
     FileProductRequest request = prepare(kTiled);
     const std::string before = read_text(folder_ / "A.npy");
@@ -236,6 +272,34 @@ TEST_F(FileProductTest, output_that_is_an_input_is_refused_and_nothing_is_lost) 
             EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
         }
         EXPECT_EQ(read_text(folder_ / "A.npy"), before);
+    }
+}
+
+TEST_F(FileProductTest, inputs_with_the_names_beside_the_output_are_refused_and_kept) {
+    Case c = kTiled;
+    c.adds = true;
+    const FileProductRequest request = prepare(c);
+    for (const char* end : {".partial", ".journal", ".lock"}) {
+        const std::string own = folder_ / ("C.npy" + std::string(end));
+        for (int operand = 0; operand < 3; ++operand) {
+            FileProductRequest other = request;
+            MatrixName& name = operand == 0 ? other.a : operand == 1 ? other.b : *other.c0;
+            fs::copy_file(name.path, own);
+            const std::string before = read_text(own);
+            name.path = own;
+            for (const bool resume : {false, true}) {
+                other.resume = resume;
+                try {
+                    multiply(other);
+                    ADD_FAILURE() << own;
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+                }
+                ASSERT_TRUE(fs::exists(own)) << own;
+                EXPECT_EQ(read_text(own), before);
+            }
+            fs::remove(own);
+        }
     }
 }
 
@@ -331,6 +395,7 @@ TEST_F(FileProductTest, failure_of_one_call_alone_is_an_error_too) {
 class Interrupted : public FileProductTest {
 protected:
     void interrupt_after(FileProductRequest& request, int tiles) {
+        const bool had_result = exists("C.npy");
         FileHooks hooks;
         std::atomic<int> lines{0};
         const CancelToken token = hooks.cancel;
@@ -349,7 +414,7 @@ protected:
             EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
             EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
         }
-        EXPECT_FALSE(exists("C.npy"));
+        EXPECT_EQ(exists("C.npy"), had_result);
         EXPECT_TRUE(exists("C.npy.partial"));
         EXPECT_TRUE(exists("C.npy.journal"));
         request.resume = true;
@@ -426,6 +491,54 @@ TEST_F(Interrupted, other_inputs_or_factors_are_refused) {
     file.put('\x01');
     file.close();
     expect_refused(request, ErrorCode::input, "B.npy");
+}
+
+TEST_F(Interrupted, journal_that_cannot_be_read_is_not_taken_for_none) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    const std::string partial = read_text(folder_ / "C.npy.partial");
+    fs::rename(folder_ / "C.npy.journal", folder_ / "kept");
+    for (const bool is_folder : {false, true}) {  // one cannot be opened, the other is opened and cannot be read
+        if (is_folder) {
+            fs::create_directory(folder_ / "C.npy.journal");
+        } else {
+            fs::create_symlink("C.npy.journal", folder_ / "C.npy.journal");
+        }
+        try {
+            multiply(request);
+            ADD_FAILURE() << "started over";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+            EXPECT_NE(std::string(error.what()).find("cannot be read"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "C.npy.partial"), partial);
+        fs::remove(folder_ / "C.npy.journal");
+    }
+    fs::rename(folder_ / "kept", folder_ / "C.npy.journal");
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, result_over_a_read_only_one_can_be_resumed_and_keeps_its_permissions) {
+    FileProductRequest request = prepare(kTiled);
+    write_text(folder_ / "C.npy", "old");
+    const fs::perms old = fs::perms::owner_read | fs::perms::group_read;
+    fs::permissions(folder_ / "C.npy", old);
+    interrupt_after(request, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy.partial").permissions(), old | fs::perms::owner_write);
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy").permissions(), old);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, same_file_read_in_another_way_is_refused) {
+    FileProductRequest request = prepare({.m = 210, .k = 210, .n = 260, .memory_bytes = 100 << 10});
+    interrupt_after(request, 2);
+    FileProductRequest other = request;
+    other.transpose_a = true;
+    expect_refused(other, ErrorCode::input, "another way");
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
 }
 
 TEST_F(Interrupted, partial_file_of_another_length_is_refused) {
@@ -537,6 +650,48 @@ TEST_F(FileProductTest, random_floats_verify_and_nan_is_not_called_verified) {
     static_cast<float*>(a.data())[1234] = std::numeric_limits<float>::quiet_NaN();
     write_npy(folder_ / "A.npy", a);
     EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+}
+
+/// All entries alike.
+Matrix constant(std::int64_t rows, std::int64_t cols, float value) {
+    Matrix matrix = generate("uniform", rows, cols, Type::f32, 1);
+    std::fill_n(static_cast<float*>(matrix.data()), rows * cols, value);
+    return matrix;
+}
+
+TEST_F(FileProductTest, nan_in_place_of_zero_is_found) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    write_npy(folder_ / "A.npy", constant(300, 210, 0));
+    StageProducts wrong = processor_stage({}, 2);
+    int calls = 0;
+    const auto right = wrong.multiply;
+    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+        right(alpha, a, b, beta, out, plan, workspace, bytes);
+        if (++calls == 3) {
+            const float nan = std::numeric_limits<float>::quiet_NaN();
+            std::memcpy(element_pointer(out, out.rows / 2, out.cols / 3), &nan, sizeof nan);
+        }
+    };
+    StageTrace trace(false);
+    try {
+        multiply_files(request, wrong, {}, trace);
+        FAIL() << "NaN was not found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+        EXPECT_NE(std::string(error.what()).find("NaN"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(exists("C.npy"));
+}
+
+TEST_F(FileProductTest, overflow_is_neither_verified_nor_called_wrong) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    write_npy(folder_ / "A.npy", constant(300, 210, 1e30F));
+    write_npy(folder_ / "B.npy", constant(210, 260, 1e30F));
+    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+    EXPECT_TRUE(exists("C.npy"));
 }
 
 TEST_F(FileProductTest, trace_names_the_stages_and_counts_what_they_moved) {
