@@ -182,8 +182,8 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     k = std::max<std::int64_t>(k, 1);
     n = std::max<std::int64_t>(n, 1);
     // Profiles are listed best first by default knowledge; noise does not overrule it. Against a whole call of a
-    // library, which cannot lose against itself, more is asked: clocks of virtual machines drift by a tenth and more. On
-    // thick shapes libraries are at their best, and only one that took the wrong kernels is far behind.
+    // library, which cannot lose against itself, more is asked: clocks of virtual machines drift by a tenth and more.
+    // On thick shapes libraries are at their best, and only one that took the wrong kernels is far behind.
     constexpr std::int64_t thick = 512;
     constexpr double clearly = 0.97;
     const double beyond_doubt = std::min({m, k, n}) >= thick ? 0.75 : 0.88;
