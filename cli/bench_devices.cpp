@@ -126,7 +126,7 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     std::vector<Contestant> contestants;
     if (!parse_device_list(bench.device).cuda) {
         contestants.push_back(repeated("threads", [&] {
-            bits::multiply_bits(type, a, b, c.view(), false, {}, {plan.device_count, &interrupt_token()});
+            bits::multiply_bits(type, a, b, c.view(), false, {}, {plan.device_count, {&interrupt_token()}});
         }));
     }
     contestants.push_back(

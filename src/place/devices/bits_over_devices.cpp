@@ -145,7 +145,7 @@ void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const Const
     const DeviceSet devices = open_devices(parse_device_list(options.device));
     if (c.rows == 0 || c.cols == 0 || a.cols == 0) {
         bits::multiply_bits(algebra, a, b, c, accumulate, device_options(options),
-                            {effective_threads(context), context.hooks.cancel});
+                            {effective_threads(context), {context.hooks.cancel}});
         return;
     }
     const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);

@@ -28,7 +28,7 @@ public:
         if (product_.left.packed) {
             bits::multiply_bits(product_.left.type, product_.left.bits(left_.data()),
                                 product_.right.bits(right_.data()), product_.result.bits(result_.data()), beta != 0,
-                                product_.bit_options, {1, product_.cancel});
+                                product_.bit_options, {1, {product_.cancel}});
             return;
         }
         ProductContext context;
