@@ -1,0 +1,265 @@
+// Products from file to file that end too early, at any call, and what comes after them.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "place/file/file_product_fixture.hpp"
+#include "place/file/matrix_file.hpp"
+
+namespace heptad {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef HEPTAD_REDUCED_TESTS
+constexpr int kFaultStep = 17;
+#else
+constexpr int kFaultStep = 1;
+#endif
+
+/// Fails the call with that number, and every one after it: a disk that is gone.
+FileHooks dying_at(int number, std::atomic<int>& calls, int error) {
+    FileHooks hooks;
+    hooks.watch = [number, &calls, error](IoCall, std::int64_t) -> IoVerdict {
+        return {++calls >= number ? error : 0};
+    };
+    return hooks;
+}
+
+TEST_F(FileProductTest, failure_of_any_call_is_an_error_and_resuming_gives_the_same_bits) {
+    for (const bool overlap : {true, false}) {
+        FileProductRequest request = prepare({.m = 40, .k = 20, .n = 48, .memory_bytes = 9 << 10, .adds = true});
+        request.overlap = overlap;
+        request.io = "threads";
+        int resumed_somewhere = 0;
+        bool clean = false;
+        for (int number = 1; !clean; number += overlap ? 7 * kFaultStep : kFaultStep) {
+            SCOPED_TRACE(number);
+            for (const char* name : {"C.npy", "C.npy.partial", "C.npy.journal"}) {
+                fs::remove(folder_ / name);
+            }
+            std::atomic<int> calls{0};
+            request.resume = false;
+            try {
+                multiply(request, dying_at(number, calls, number % 2 == 0 ? EIO : ENOSPC));
+                clean = true;
+            } catch (const Error& error) {
+                ASSERT_TRUE(error.code() == ErrorCode::input || error.code() == ErrorCode::resource) << error.what();
+                ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+                ASSERT_GE(calls, number) << error.what();
+            }
+            ASSERT_FALSE(exists("C.npy.lock"));
+            if (exists("C.npy")) {  // the name appears only with the whole result
+                ASSERT_EQ(result(), expected_);
+            } else {
+                ASSERT_EQ(exists("C.npy.partial"), exists("C.npy.journal"));
+            }
+            request.resume = true;
+            const FileProductReport report = multiply(request);
+            resumed_somewhere += report.resumed_tiles > 0 ? 1 : 0;
+            ASSERT_EQ(result(), expected_);
+            ASSERT_FALSE(exists("C.npy.partial"));
+            ASSERT_FALSE(exists("C.npy.journal"));
+        }
+        EXPECT_GT(resumed_somewhere, 0);
+    }
+}
+
+TEST_F(FileProductTest, failure_of_one_call_alone_is_an_error_too) {
+    FileProductRequest request = prepare({.m = 40, .k = 20, .n = 48, .memory_bytes = 9 << 10});
+    bool clean = false;
+    for (int number = 1; !clean; number += kFaultStep) {
+        std::atomic<int> calls{0};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {++calls == number ? EIO : 0}; };
+        try {
+            multiply(request, hooks);
+            clean = calls < number;
+            ASSERT_TRUE(clean) << "call " << number << " failed and nobody noticed";
+        } catch (const Error& error) {
+            ASSERT_GE(calls, number) << error.what();
+        }
+        if (exists("C.npy")) {
+            ASSERT_EQ(result(), expected_);
+            fs::remove(folder_ / "C.npy");
+        }
+    }
+}
+
+/// Ends a run after so many tiles.
+class Interrupted : public FileProductTest {
+protected:
+    void interrupt_after(FileProductRequest& request, int tiles) {
+        const bool had_result = exists("C.npy");
+        FileHooks hooks;
+        std::atomic<int> lines{0};
+        const CancelToken token = hooks.cancel;
+        hooks.watch = [&lines, tiles, token](IoCall call, std::int64_t bytes) -> IoVerdict {
+            // Writes beside the matrix itself: its header, that of the journal, and a line for each tile.
+            if (call == IoCall::write && bytes == 0 && ++lines >= 2 + tiles) {
+                token.cancel();
+            }
+            return {};
+        };
+        request.overlap = false;
+        try {
+            multiply(request, hooks);
+            FAIL() << "it was not interrupted";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
+            EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(exists("C.npy"), had_result);
+        EXPECT_TRUE(exists("C.npy.partial"));
+        EXPECT_TRUE(exists("C.npy.journal"));
+        request.resume = true;
+    }
+    /// Expects that resuming is refused with that code, and changes nothing.
+    void expect_refused(const FileProductRequest& request, ErrorCode code, const std::string& word) {
+        const std::string partial = read_text(folder_ / "C.npy.partial"),
+                          journal = read_text(folder_ / "C.npy.journal");
+        try {
+            multiply(request);
+            FAIL() << "resumed";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), code) << error.what();
+            EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "C.npy.partial"), partial);
+        EXPECT_EQ(read_text(folder_ / "C.npy.journal"), journal);
+    }
+};
+
+TEST_F(Interrupted, run_keeps_its_tiles_and_goes_on) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    const FileProductReport report = multiply(request);
+    EXPECT_GE(report.resumed_tiles, 2);
+    EXPECT_LT(report.resumed_tiles, report.tiles);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, damaged_tile_is_made_again) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 3);
+    std::fstream file(folder_ / "C.npy.partial", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096 + 40);
+    file.put('\x55');
+    file.close();
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, torn_last_line_of_the_journal_is_not_believed) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 3);
+    const std::string whole = read_text(folder_ / "C.npy.journal");
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{9}, std::size_t{20}}) {
+        const std::string partial = read_text(folder_ / "C.npy.partial");
+        write_text(folder_ / "C.npy.journal", whole.substr(0, whole.size() - cut));
+        EXPECT_GE(multiply(request).resumed_tiles, 2);
+        EXPECT_EQ(result(), expected_);
+        fs::remove(folder_ / "C.npy");
+        write_text(folder_ / "C.npy.partial", partial);
+    }
+}
+
+TEST_F(Interrupted, journal_without_a_whole_header_starts_over) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    write_text(folder_ / "C.npy.journal", read_text(folder_ / "C.npy.journal").substr(0, 200));
+    EXPECT_EQ(multiply(request).resumed_tiles, 0);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, other_inputs_or_factors_are_refused) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    FileProductRequest other = request;
+    other.alpha = 2;
+    expect_refused(other, ErrorCode::input, "another product");
+    other = request;
+    other.memory_bytes = 20 << 10;
+    expect_refused(other, ErrorCode::resource, "--memory");
+    std::fstream file(folder_ / "B.npy", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-4, std::ios::end);
+    file.put('\x01');
+    file.close();
+    expect_refused(request, ErrorCode::input, "B.npy");
+}
+
+TEST_F(Interrupted, journal_that_cannot_be_read_is_not_taken_for_none) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    const std::string partial = read_text(folder_ / "C.npy.partial");
+    fs::rename(folder_ / "C.npy.journal", folder_ / "kept");
+    for (const bool is_folder : {false, true}) {  // one cannot be opened, the other is opened and cannot be read
+        if (is_folder) {
+            fs::create_directory(folder_ / "C.npy.journal");
+        } else {
+            fs::create_symlink("C.npy.journal", folder_ / "C.npy.journal");
+        }
+        try {
+            multiply(request);
+            ADD_FAILURE() << "started over";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+            EXPECT_NE(std::string(error.what()).find("cannot be read"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "C.npy.partial"), partial);
+        fs::remove(folder_ / "C.npy.journal");
+    }
+    fs::rename(folder_ / "kept", folder_ / "C.npy.journal");
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, result_over_a_read_only_one_can_be_resumed_and_keeps_its_permissions) {
+    FileProductRequest request = prepare(kTiled);
+    write_text(folder_ / "C.npy", "old");
+    const fs::perms old = fs::perms::owner_read | fs::perms::group_read;
+    fs::permissions(folder_ / "C.npy", old);
+    interrupt_after(request, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy.partial").permissions(), old | fs::perms::owner_write);
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy").permissions(), old);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, same_file_read_in_another_way_is_refused) {
+    FileProductRequest request = prepare({.m = 210, .k = 210, .n = 260, .memory_bytes = 100 << 10});
+    interrupt_after(request, 2);
+    FileProductRequest other = request;
+    other.transpose_a = true;
+    expect_refused(other, ErrorCode::input, "another way");
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, partial_file_of_another_length_is_refused) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    fs::resize_file(folder_ / "C.npy.partial", 5000);
+    expect_refused(request, ErrorCode::input, "length");
+}
+
+TEST_F(Interrupted, without_resume_the_product_starts_over) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    request.resume = false;
+    EXPECT_EQ(multiply(request).resumed_tiles, 0);
+    EXPECT_EQ(result(), expected_);
+}
+
+}  // namespace
+}  // namespace heptad
