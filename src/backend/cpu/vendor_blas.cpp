@@ -40,7 +40,7 @@ constexpr bool kSanitized = false;
 
 struct Loaded {
     std::once_flag once;
-    std::optional<VendorLibrary> library;
+    std::optional<VendorLibrary> blas;
     std::string problem;
 };
 
@@ -382,7 +382,7 @@ void search(Vendor vendor, Loaded& loaded) {
         }
         const std::string problem = load_file(vendor, path, library);
         if (problem.empty()) {
-            loaded.library = library;
+            loaded.blas = library;
         } else {
             loaded.problem = fmt::format("{} names a library that cannot be used: {}", facts.variable, problem);
         }
@@ -391,7 +391,7 @@ void search(Vendor vendor, Loaded& loaded) {
     for (const char* file : facts.files) {
         const std::string problem = load_file(vendor, file, library);
         if (problem.empty()) {
-            loaded.library = library;
+            loaded.blas = library;
             return;
         }
         // "No such file" is no news; anything else is.
@@ -420,7 +420,7 @@ const char* vendor_name(Vendor vendor) noexcept {
 
 const VendorLibrary* vendor_library(Vendor vendor) {
     const Loaded& loaded = load_once(vendor);
-    return loaded.library ? &*loaded.library : nullptr;
+    return loaded.blas ? &*loaded.blas : nullptr;
 }
 
 std::string VendorReport::text() const {
@@ -440,12 +440,12 @@ std::vector<VendorReport> vendor_reports() {
         const Loaded& loaded = load_once(vendor);
         VendorReport report;
         report.name = vendor_name(vendor);
-        report.found = loaded.library.has_value();
+        report.found = loaded.blas.has_value();
         if (report.found) {
-            report.version = loaded.library->version;
-            report.path = loaded.library->path;
-            report.core = loaded.library->core;
-            report.correction = loaded.library->correction;
+            report.version = loaded.blas->version;
+            report.path = loaded.blas->path;
+            report.core = loaded.blas->core;
+            report.correction = loaded.blas->correction;
         } else {
             report.problem = loaded.problem;
         }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/size.hpp"
+#include "place/file/atomic_file.hpp"
 #include "place/file/npy.hpp"
 
 namespace heptad {
@@ -17,11 +18,6 @@ namespace {
 [[noreturn]] void fail_write(const std::string& path, int why) {
     fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
          system_error_text(why));
-}
-
-std::string folder_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 }  // namespace
@@ -120,15 +116,8 @@ void WindowWriter::sync() const {
 }
 
 void WindowWriter::publish() {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-        fail_write(path_, errno);
-    }
+    publish_file(temporary_, path_, path_);
     temporary_.clear();
-    const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // Some file systems cannot sync a folder; then the rename itself is all there is.
-    if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) {
-        fail_write(path_, errno);
-    }
 }
 
 }  // namespace heptad

@@ -116,14 +116,18 @@ void AtomicFile::commit() {
     if (::fsync(file_.get()) != 0 || file_.close() != 0) {
         fail_write(path_, errno);
     }
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-        fail_write(path_, errno);
-    }
+    publish_file(temporary_, target_, path_);
     temporary_.clear();
-    const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+void publish_file(const std::string& temporary, const std::string& target, const std::string& shown) {
+    if (::rename(temporary.c_str(), target.c_str()) != 0) {
+        fail_write(shown, errno);
+    }
+    const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     // Some file systems cannot sync a folder; then the rename itself is all there is.
     if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) {
-        fail_write(path_, errno);
+        fail_write(shown, errno);
     }
 }
 

@@ -32,4 +32,7 @@ private:
     bool direct_ = false;
 };
 
+/// Gives a complete and synced file its final name, and syncs the folder. Errors name it `shown`.
+void publish_file(const std::string& temporary, const std::string& target, const std::string& shown);
+
 }  // namespace heptad

@@ -137,18 +137,7 @@ void PartialFile::commit() {
         fail_write(names_.partial(), errno);
     }
     ask_watch(watch_, IoCall::rename, names_.shown, true);
-    if (::rename(names_.partial().c_str(), names_.target.c_str()) != 0) {
-        fail_write(names_.shown, errno);
-    }
-    const auto slash = names_.target.rfind('/');
-    const std::string folder_name = slash == std::string::npos ? "."
-                                    : slash == 0               ? "/"
-                                                               : names_.target.substr(0, slash);
-    const Descriptor folder(::open(folder_name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // Some file systems cannot sync a folder; then the rename itself is all there is.
-    if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) {
-        fail_write(names_.shown, errno);
-    }
+    publish_file(names_.partial(), names_.target, names_.shown);
 }
 
 void remove_beside(const std::string& path, const IoWatch& watch) {
