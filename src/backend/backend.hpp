@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+#include "base/fused.hpp"
 #include "base/view.hpp"
 
 namespace heptad {
@@ -49,6 +51,26 @@ struct Product {
     View c;
 };
 
+/// One product of a fast algorithm with its sums on both sides, without memory for them:
+///   M = (sum of left)(sum of right), m x n;  then for each target: block = beta * block + coefficient * M.
+/// Left blocks are m x k, right ones k x n, targets m x n, or smaller: what is missing of a left or right block counts
+/// as zero, what is missing of a target is not written. There is at least one term on each side, all coefficients are
+/// nonzero, and the targets of one product are distinct and overlap no term of the call.
+struct FusedTerm {
+    ConstView block;
+    double coefficient = 1;
+};
+struct FusedTarget {
+    View block;
+    double coefficient = 1;
+    double beta = 1;  // 0: block is not read
+};
+struct FusedProduct {
+    std::int64_t m = 0, k = 0, n = 0;
+    std::vector<FusedTerm> left, right;
+    std::vector<FusedTarget> targets;
+};
+
 /// Largest absolute value of a view; NaN if any entry is NaN, infinity if any is infinite and none NaN.
 /// Integer and bit types: 0.
 struct ScanResult {
@@ -84,6 +106,16 @@ public:
     virtual void combine(const CombinePass& pass) = 0;
     /// Independent products of any shapes (distinct outputs), by the named leaf ("" = the backend's default).
     virtual void multiply(std::span<const Product> batch, const std::string& leaf) = 0;
+    /// Whether multiply_fused() takes products with up to so many terms and targets here.
+    virtual bool fuses(Type /*type*/, int /*left_terms*/, int /*right_terms*/, int /*targets*/) const { return false; }
+    /// The products of one level. All left blocks of the call have the same strides (any), so do all right ones and all
+    /// targets; targets of different products are the same block or do not overlap. Updates of one block happen in the
+    /// order of the span, unless `order` is FusedOrder::atomic.
+    virtual void multiply_fused(std::span<const FusedProduct> /*instances*/, FusedOrder /*order*/,
+                                FusedTile /*tile*/ = FusedTile::automatic) {
+        fail(ErrorCode::usage, "the {} backend has no products with sums inside; take a plan without fused levels",
+             name());
+    }
     virtual ScanResult scan(const ConstView& view) = 0;
     virtual void copy(const ConstView& from, const View& to) = 0;
     /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).
