@@ -84,13 +84,16 @@ struct GuardLimits {
     double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
 };
 
+inline constexpr int kWatchedC = 3;
+
 /// For backends that run behind the caller: A and B are judged there, while the product runs, and nobody waits for the
 /// answer. Non-finite or too large entries make the fast result worthless; then the classical product takes its place.
 class DeferredGuard {
 public:
     virtual ~DeferredGuard() = default;
     virtual void start(const GuardLimits& limits) = 0;
-    /// Notes the largest value of A (0) or B (1) in a pass of its own.
+    /// Notes the largest value of A (0) or B (1) in a pass of its own; or of C as it was (kWatchedC), where products
+    /// are added to it: `limits.result` holds for it then.
     virtual void watch(int operand, const ConstView& view) = 0;
     /// Enqueues the classical product, which does nothing if the sums could be trusted.
     virtual void answer_if_unsafe(const Product& product) = 0;
@@ -110,7 +113,8 @@ public:
     virtual bool fuses(Type /*type*/, int /*left_terms*/, int /*right_terms*/, int /*targets*/) const { return false; }
     /// The products of one level. All left blocks of the call have the same strides (any), so do all right ones and all
     /// targets; targets of different products are the same block or do not overlap. Updates of one block happen in the
-    /// order of the span, unless `order` is FusedOrder::atomic.
+    /// order of the span, unless `order` is FusedOrder::atomic. With a guard that was started, A and B have been
+    /// watched by then, and nothing is written if the sums cannot be trusted.
     virtual void multiply_fused(std::span<const FusedProduct> /*instances*/, FusedOrder /*order*/,
                                 FusedTile /*tile*/ = FusedTile::automatic) {
         fail(ErrorCode::usage, "the {} backend has no products with sums inside; take a plan without fused levels",
