@@ -78,32 +78,29 @@ __device__ __forceinline__ void fill(const FusedTermArgument<float>* terms, int 
     using P = Places<Shape, outer, along_depth>;
     constexpr int kPitch = outer + kPadding;
     float sum[P::kVectors][4], next[P::kVectors][4];
-    const auto add_next = [&](float coefficient) {
+    // Two terms are under way at once: the first addition is what waits for both.
+    int t = 0;
+    if (terms[0].coefficient == 1.0F) {
+        load_term<Shape, outer, along_depth, mode>(sum, terms[t++], layout, offset, outer0, depth0, thread);
+    } else {
+#pragma unroll
+        for (int p = 0; p < P::kVectors; ++p) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                sum[p][e] = 0;
+            }
+        }
+    }
+#pragma unroll 1
+    for (; t < count; ++t) {
+        load_term<Shape, outer, along_depth, mode>(next, terms[t], layout, offset, outer0, depth0, thread);
+        const float coefficient = terms[t].coefficient;
 #pragma unroll
         for (int p = 0; p < P::kVectors; ++p) {
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
                 sum[p][e] = fmaf(coefficient, next[p][e], sum[p][e]);
             }
-        }
-    };
-    load_term<Shape, outer, along_depth, mode>(sum, terms[0], layout, offset, outer0, depth0, thread);
-    if (count > 1) {
-        load_term<Shape, outer, along_depth, mode>(next, terms[1], layout, offset, outer0, depth0, thread);
-        if (const float first = terms[0].coefficient; first != 1.0F) {
-#pragma unroll
-            for (int p = 0; p < P::kVectors; ++p) {
-#pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    sum[p][e] *= first;
-                }
-            }
-        }
-        add_next(terms[1].coefficient);
-#pragma unroll 1
-        for (int t = 2; t < count; ++t) {
-            load_term<Shape, outer, along_depth, mode>(next, terms[t], layout, offset, outer0, depth0, thread);
-            add_next(terms[t].coefficient);
         }
     }
     float* const to = shared + P::depth_of(thread) * kPitch + P::outer_of(thread);
