@@ -51,10 +51,20 @@ PlannerLimits limits() {
     return result;
 }
 
-TEST(fused_plan, without_any_workspace_the_planner_takes_one_fused_level) {
+/// The same with kernels for one level only.
+Machine fusing_two_terms() {
+    Machine machine = fusing_device();
+    for (FusedProfile& profile : machine.fused) {
+        profile.most_terms = 2;
+    }
+    return machine;
+}
+
+TEST(fused_plan, without_any_workspace_the_planner_takes_one_fused_level_or_two_at_once) {
     Problem problem = on_device(8192, 8192, 8192);
     problem.options.workspace_limit_bytes = 0;
-    const ProductPlan plan = make_plan(problem, fusing_device(), limits());
+    EXPECT_EQ(make_plan(problem, fusing_device(), limits()).levels.front().algorithm, "strassen*strassen");
+    const ProductPlan plan = make_plan(problem, fusing_two_terms(), limits());
     ASSERT_EQ(plan.levels.size(), 1U) << to_string(plan);
     EXPECT_EQ(plan.levels.front().algorithm, "strassen");
     EXPECT_EQ(plan.levels.front().mode, LevelMode::fused);
@@ -95,16 +105,12 @@ TEST(fused_plan, other_types_of_the_device_are_not_given_one_either) {
 }
 
 TEST(fused_plan, a_kernel_for_two_terms_is_not_given_four) {
-    Machine machine = fusing_device();
-    for (FusedProfile& profile : machine.fused) {
-        profile.most_terms = 2;
-    }
     Problem problem = on_device(8192, 8192, 8192);
     problem.options.workspace_limit_bytes = 0;
     problem.options.algorithm = "winograd";
-    EXPECT_TRUE(make_plan(problem, machine, limits()).levels.empty());
+    EXPECT_TRUE(make_plan(problem, fusing_two_terms(), limits()).levels.empty());
     problem.options.algorithm = "auto";
-    EXPECT_EQ(make_plan(problem, machine, limits()).levels.front().algorithm, "strassen");
+    EXPECT_EQ(make_plan(problem, fusing_two_terms(), limits()).levels.front().algorithm, "strassen");
 }
 
 TEST(fused_plan, forced_levels_are_parallel_above_one_fused_level) {
