@@ -71,6 +71,13 @@ struct FusedProduct {
     std::vector<FusedTarget> targets;
 };
 
+/// A block shape of the kernels behind multiply_fused, for those who predict their times.
+struct FusedTileShape {
+    FusedTile tile = FusedTile::huge;
+    int rows = 0, cols = 0;            // of M, by one thread block
+    int blocks_of_multiprocessor = 1;  // that run at a time
+};
+
 /// Largest absolute value of a view; NaN if any entry is NaN, infinity if any is infinite and none NaN.
 /// Integer and bit types: 0.
 struct ScanResult {
@@ -120,6 +127,8 @@ public:
         fail(ErrorCode::usage, "the {} backend has no products with sums inside; take a plan without fused levels",
              name());
     }
+    /// The block shapes to choose from; none where there is nothing to choose.
+    virtual std::vector<FusedTileShape> fused_tile_shapes(Type /*type*/) const { return {}; }
     virtual ScanResult scan(const ConstView& view) = 0;
     virtual void copy(const ConstView& from, const View& to) = 0;
     /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).
