@@ -1,4 +1,5 @@
-// Fused f32 products by tiles of 128 x 256: the fewest loads per product, but nothing multiplies while a tile is stored.
+// Fused f32 products by tiles of 128 x 256: the fewest loads per product, but nothing multiplies while a tile is
+// stored.
 #include "backend/cuda/fused_f32.hpp"
 #include "backend/cuda/fused_kernel.cuh"
 

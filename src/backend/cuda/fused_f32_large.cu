@@ -1,4 +1,5 @@
-// Fused f32 products by tiles of 128 x 128, two blocks per multiprocessor: one of them multiplies while the other stores.
+// Fused f32 products by tiles of 128 x 128, two blocks per multiprocessor: one of them multiplies while the other
+// stores.
 #include "backend/cuda/fused_f32.hpp"
 #include "backend/cuda/fused_kernel.cuh"
 
