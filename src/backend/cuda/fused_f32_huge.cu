@@ -6,7 +6,7 @@
 namespace heptad::cuda {
 
 FusedKernel fused_kernel_f32_huge() {
-    return fused::kernel_of<fused::Shape<128, 256, 16, 8, 4, 8, 5, 1, 216, 72>>();
+    return fused::kernel_of<fused::Shape<128, 256, 16, 8, 8, 1>>();
 }
 
 }  // namespace heptad::cuda

@@ -5,7 +5,8 @@ namespace heptad::cuda {
 
 /// A kernel that makes one tile of M per thread block; its only parameter is FusedArguments of its element type.
 struct FusedKernel {
-    const void* function = nullptr;  // null: there is none
+    const void* wide = nullptr;    // where every line of every term begins at a multiple of 16 bytes
+    const void* narrow = nullptr;  // elsewhere
     int tile_rows = 0, tile_cols = 0;
     int threads = 0, shared_bytes = 0;  // of a block
 };

@@ -76,7 +76,7 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
     const int device = current_device();
     const std::lock_guard lock(mutex);
     for (const Known& one : *known) {
-        if (one.device == device && one.function == kernel.function) {
+        if (one.device == device && one.function == kernel.wide) {
             return one.blocks;
         }
     }
@@ -84,19 +84,21 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
     check(cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           "tell its shared memory");
     if (kernel.shared_bytes <= most_bytes) {
-        check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.shared_bytes),
-              "give a kernel its shared memory");
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, kernel.threads,
+        for (const void* const function : {kernel.wide, kernel.narrow}) {
+            check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.shared_bytes),
+                  "give a kernel its shared memory");
+        }
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.wide, kernel.threads,
                                                             static_cast<std::size_t>(kernel.shared_bytes)),
               "tell how many blocks of a kernel run at once");
     }
-    known->push_back({device, kernel.function, blocks});
+    known->push_back({device, kernel.wide, blocks});
     return blocks;
 }
 
 bool fused_available(Type type, int left_terms, int right_terms, int targets) {
     return !choices(type).empty() && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
-           left_terms + right_terms <= kMostFusedTerms && targets <= kMostFusedTargets;
+           left_terms + right_terms + 2 <= kMostFusedTerms && targets <= kMostFusedTargets;
 }
 
 std::vector<FusedTileShape> fused_shapes(Type type) {
