@@ -1,7 +1,6 @@
 #include "plan/fused_instances.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,17 +21,16 @@ std::vector<InstanceTerm> terms_of(const CoefficientMatrix& matrix, int row) {
     return terms;
 }
 
-/// Divides the terms by the first coefficient, if that is exact, and returns it.
-double take_first_coefficient(std::vector<InstanceTerm>& terms) {
-    const double first = terms.front().coefficient;
-    int exponent = 0;
-    if (std::abs(std::frexp(first, &exponent)) != 0.5) {
+/// Turns the signs of the terms around if the first one is -1, and returns the sign taken out. Any other factor would
+/// leave fractions, which exact rings do not have.
+double take_sign(std::vector<InstanceTerm>& terms) {
+    if (terms.front().coefficient != -1) {
         return 1;
     }
     for (InstanceTerm& term : terms) {
-        term.coefficient /= first;
+        term.coefficient = -term.coefficient;
     }
-    return first;
+    return -1;
 }
 
 bool share_a_target(const FusedInstance& x, const FusedInstance& y) {
@@ -74,9 +72,9 @@ FusedInstances make_fused_instances(const Algorithm& algorithm) {
         if (instance.left.empty() || instance.right.empty() || instance.targets.empty()) {
             continue;  // a product that nothing needs
         }
-        const double factor = take_first_coefficient(instance.left) * take_first_coefficient(instance.right);
+        const double sign = take_sign(instance.left) * take_sign(instance.right);
         for (InstanceTerm& target : instance.targets) {
-            target.coefficient *= factor;
+            target.coefficient *= sign;
         }
         instances.push_back(std::move(instance));
     }

@@ -41,8 +41,8 @@ struct FusedInstances {
     OperandCounts most;
 };
 
-/// In the standard basis. The first coefficients on the left and on the right are made 1 where they are powers of two
-/// with a sign, which is exact: the factor goes to the targets.
+/// In the standard basis. First coefficients of -1 on the left and on the right are made 1; the sign goes to the
+/// targets.
 FusedInstances make_fused_instances(const Algorithm& algorithm);
 /// The same for an algorithm of the catalogue, made once; the reference stays valid.
 const FusedInstances& fused_instances(const std::string& algorithm);

@@ -64,6 +64,7 @@ TEST(fused_products, every_layout_type_and_scalar_equals_the_definition) {
                 for (const double beta : {0.0, 1.0, 3.0}) {
                     compare("strassen", type, {13, 7, 10}, layout, alpha, beta, random);
                     compare("3x3x3-23", type, {11, 10, 13}, layout, alpha, beta, random);
+                    compare("4x3x4-38", type, {10, 11, 9}, layout, alpha, beta, random);  // with coefficients of 2
                 }
             }
         }
