@@ -41,8 +41,8 @@ public:
         const double rest = together.tiles - whole_waves * at_once;
         double seconds = whole_waves * profile_.blocks_of_multiprocessor * block_s;
         if (rest > 0) {
-            seconds += rest <= device_.multiprocessors ? block_s / profile_.alone
-                                                       : std::ceil(rest / device_.multiprocessors) * block_s;
+            const double residents = std::ceil(rest / device_.multiprocessors);
+            seconds += residents * block_s / std::min(1.0, residents * profile_.alone);
         }
         return seconds;
     }

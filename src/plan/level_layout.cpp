@@ -135,6 +135,10 @@ LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
         level_storage(plan.backend, plan.leaf, depth + 1 == plan.levels.size(), plan.levels[depth].mode);
     // Blocks of A and B are of another type than the sums: those that are multiplied as they are get copied too.
     storage.batched = storage.batched || (plan.scaled_sums && depth == 0);
+    // One call takes the products of a fused level below all of this level's, if their operands are laid out alike.
+    const bool above_fused = is_fused(plan) && depth + 2 == plan.levels.size();
+    storage.batched =
+        storage.batched || (plan.backend == "cuda" && above_fused && plan.levels[depth].mode == LevelMode::parallel);
     return storage;
 }
 

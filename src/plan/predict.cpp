@@ -67,8 +67,11 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
             const auto calls = static_cast<double>(leaf.count) /
                                static_cast<double>(find_algorithm(level.algorithm).algorithm.rank()) /
                                work.levels_together;
+            // What judges the operands or the result is launched beside it.
+            constexpr double kLaunchesOfGuard = 3;
+            const double guard_s = plan.levels.size() == 1 ? kLaunchesOfGuard * machine.fused_device.launch_s : 0;
             const bool misaligned = plan.levels.size() == 1 && !plan.extended && rows_are_misaligned(plan);
-            return calls * choice->seconds * (misaligned ? choice->misaligned : 1);
+            return guard_s + calls * choice->seconds * (misaligned ? choice->misaligned : 1);
         }
     }
     return static_cast<double>(leaf.count) *

@@ -272,6 +272,10 @@ TEST(fused_prediction, a_last_wave_of_lone_blocks_runs_at_their_rate) {
     EXPECT_NEAR(seconds(11), 2 * block_s, 1e-8);
     EXPECT_NEAR(seconds(20), 2 * block_s, 1e-8);
     EXPECT_NEAR(seconds(25), 2 * block_s + block_s / 0.8, 1e-8);
+    profile.blocks_of_multiprocessor = 8;
+    profile.alone = 0.2;
+    EXPECT_NEAR(seconds(30), 3 * block_s / 0.6, 1e-8);  // three on each, together at 0.6 of the rate of eight
+    EXPECT_NEAR(seconds(60), 6 * block_s, 1e-8);
 }
 
 TEST(fused_prediction, memory_bounds_those_products_whose_terms_are_many) {

@@ -187,6 +187,28 @@ Machine default_device_machine() {
                  {8192, 1024, 8192, 21.4},
                  {8192, 8192, 1024, 21.7}}),
     };
+    machine.fused_device = {132, 8.7e-6};
+    const auto fused = [&](FusedTile tile, int rows, int cols, int blocks, double teraflops, double addition_flops,
+                           double update_flops, double terabytes, double alone, double misaligned) {
+        FusedProfile profile;
+        profile.type = Type::f32;
+        profile.tile = tile;
+        profile.tile_m = rows;
+        profile.tile_n = cols;
+        profile.blocks_of_multiprocessor = blocks;
+        profile.most_terms = profile.most_targets = 16;
+        profile.flops_per_s = teraflops * 1e12;
+        profile.addition_flops = addition_flops;
+        profile.update_flops = update_flops;
+        profile.global_bytes_per_s = terabytes * 1e12;
+        profile.alone = alone;
+        profile.misaligned = misaligned;
+        machine.fused.push_back(profile);
+    };
+    fused(FusedTile::small, 64, 64, 8, 19, 22, 0.2, 2.84, 0.22, 1.27);
+    fused(FusedTile::tall, 128, 64, 4, 29.4, 15.6, 21, 2.97, 0.43, 1.11);
+    fused(FusedTile::large, 128, 128, 2, 36, 32.2, 43, 2.2, 0.73, 1);
+    fused(FusedTile::huge, 128, 256, 1, 39.7, 15.5, 66.5, 1.88, 1, 1.03);
     return machine;
 }
 
