@@ -78,8 +78,7 @@ public:
         args_->update = update;
         args_->counters = counters;
         void* parameters[] = {args_.get()};
-        check(cudaLaunchKernel(args_->left.wide != 0 && args_->right.wide != 0 ? kernel_.wide : kernel_.narrow,
-                               dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
+        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
                                dim3(static_cast<unsigned>(kernel_.threads)), parameters,
                                static_cast<std::size_t>(kernel_.shared_bytes), stream),
               "start fused products");
