@@ -79,9 +79,8 @@ public:
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
-          level_factor_(backend_of(problem.options.device) == "cpu"
-                            ? level_factor(machine, problem.type, problem.m, problem.k, problem.n)
-                            : 1),
+          halves_factor_(factor_of(LevelCuts::halves)),
+          others_factor_(factor_of(LevelCuts::others)),
           best_(plan_with_levels(problem, machine, {})) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
         classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
@@ -121,6 +120,12 @@ private:
         LevelCost stores, adds;  // entered with beta = 0, and with another
     };
 
+    double factor_of(LevelCuts cuts) const {
+        return backend_of(problem_.options.device) == "cpu"
+                   ? level_factor(machine_, problem_.type, cuts, problem_.m, problem_.k, problem_.n)
+                   : 1;
+    }
+
     std::vector<std::string> names() const {
         return problem_.options.algorithm == "auto" ? considered_on(backend_of(problem_.options.device))
                                                     : std::vector<std::string>{problem_.options.algorithm};
@@ -157,6 +162,7 @@ private:
         BlockSize size;
         double products = 1, passes_s = 0, seconds = 0, growth = 1;
         bool accumulate = false;
+        LevelCuts cuts = LevelCuts::halves;
     };
 
     void follow_the_best() {
@@ -198,9 +204,11 @@ private:
                                                                                machine_.combine_bytes_per_s +
                                                                            cost.passes * machine_.call_s);
             const double products = partial.products * algorithm.rank();
-            const double seconds = (passes_s + products * leaf_estimate(block)) * level_factor_;
+            const LevelCuts cuts = std::max(partial.cuts, cuts_of(algorithm));
+            const double seconds = (passes_s + products * leaf_estimate(block)) *
+                                   (cuts == LevelCuts::halves ? halves_factor_ : others_factor_);
             if (seconds <= partial.seconds * kWorthFollowing) {
-                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products});
+                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products, cuts});
                 next.back().levels.push_back(candidate.level);
             }
         }
@@ -249,7 +257,7 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const bool scales_sums_;
-    const double level_factor_;
+    const double halves_factor_, others_factor_;
     std::vector<Candidate> candidates_;
     double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;

@@ -34,11 +34,15 @@ struct PassProfile {
     double bytes_per_s = 0, usual_bytes_per_s = 0;
 };
 
+/// Predictions err differently by how levels cut: halves leave square blocks, which were measured, other cuts leave odd
+/// ones, and the most hopeful of very many such plans is the one that gets chosen.
+enum class LevelCuts : std::uint8_t { halves, others };
+
 /// What plans with levels take at m = k = n against the sum of their leaves and passes measured one by one.
 struct LevelFactor {
     Type type = Type::f32;
     std::int64_t n = 0;
-    double factor = 1;
+    double halves = 1, others = 1;
 };
 
 struct Machine {
@@ -54,7 +58,7 @@ struct Machine {
 };
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.
-double level_factor(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n);
+double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.

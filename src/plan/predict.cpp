@@ -1,5 +1,8 @@
 #include "plan/predict.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "algorithm/catalogue.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/settle_levels.hpp"
@@ -24,6 +27,12 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
 }
 
 }  // namespace
+
+LevelCuts cuts_of(const Algorithm& algorithm) {
+    const bool in_halves = algorithm.m == algorithm.k && algorithm.k == algorithm.n &&
+                           std::has_single_bit(static_cast<unsigned>(algorithm.m));
+    return in_halves ? LevelCuts::halves : LevelCuts::others;
+}
 
 bool rows_are_misaligned(const ProductPlan& plan) {
     constexpr std::int64_t kRowAlignment = 16;
@@ -58,6 +67,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (plan.levels.empty()) {
         return seconds;
     }
+    LevelCuts cuts = LevelCuts::halves;
     double count = 1;
     double bytes = 0;
     double passes = 0;
@@ -76,6 +86,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        cuts = std::max(cuts, cuts_of(algorithm));
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, plan.type);
@@ -92,7 +103,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (is_float(plan.type) && !watched_in_passes) {
         seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
     }
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, plan.m, plan.k, plan.n) : 1);
+    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad

@@ -1,6 +1,7 @@
 // The cost model: seconds of a plan from the rates of a machine.
 #pragma once
 
+#include "algorithm/algorithm.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
@@ -12,6 +13,9 @@ bool rows_are_misaligned(const ProductPlan& plan);
 double alignment_factor(const ProductPlan& plan, const Machine& machine);
 /// Depth first, each product at the bottom is one by itself.
 bool are_leaves_alone(const ProductPlan& plan);
+
+/// How a level of that algorithm cuts its operands.
+LevelCuts cuts_of(const Algorithm& algorithm);
 
 /// Seconds that the plan will take.
 double predict_seconds(const ProductPlan& plan, const Machine& machine);

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "algorithm/catalogue.hpp"
 #include "plan/planner.hpp"
 #include "run/runner.hpp"
 #include "run/tune_batches.hpp"
@@ -79,7 +80,8 @@ void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, T
     const auto start = Clock::now();
     std::vector<LevelFactor> factors;
     for (const std::int64_t n : {std::int64_t{1024}, kLargest, kLongest}) {
-        const Problem problem{n, n, n, type, machine.threads, {}};
+        Problem problem{n, n, n, type, machine.threads, {}};
+        problem.options.accuracy = Accuracy::fast;
         // The number of levels that large products have; where that is not clear, both.
         std::vector<ProductPlan> plans{plan_with_levels(problem, machine, {})};
         if (n <= kLargest) {
@@ -87,6 +89,14 @@ void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, T
         }
         if (n >= kLargest) {
             plans.push_back(plan_with_levels(problem, machine, {level, level}));
+        }
+        // And the one that its prediction makes the first choice, where that is something else.
+        const ProductPlan first_choice = make_plan(problem, machine);
+        const std::size_t in_halves = plans.size();
+        if (std::any_of(first_choice.levels.begin(), first_choice.levels.end(), [](const LevelPlan& l) {
+                return cuts_of(find_algorithm(l.algorithm).algorithm) == LevelCuts::others;
+            })) {
+            plans.push_back(first_choice);
         }
         std::int64_t workspace_bytes = 0;
         for (const ProductPlan& plan : plans) {
@@ -103,12 +113,15 @@ void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, T
         if (!hold_contest(entrants, most_s - seconds_since(start))) {
             break;
         }
-        double factor = 0;
-        for (std::size_t i = 1; i < plans.size(); ++i) {
+        const auto factor_of = [&](std::size_t i) {
             const double measured = entrants[i].least_s / entrants[0].least_s;
-            factor = std::max(factor, measured * plans[0].predicted_s / plans[i].predicted_s);
+            return std::clamp(measured * plans[0].predicted_s / plans[i].predicted_s, 0.8, 2.0);
+        };
+        double halves = 0;
+        for (std::size_t i = 1; i < in_halves; ++i) {
+            halves = std::max(halves, factor_of(i));
         }
-        factors.push_back({type, n, std::clamp(factor, 0.8, 2.0)});
+        factors.push_back({type, n, halves, in_halves < plans.size() ? factor_of(in_halves) : halves});
     }
     // Only now: predictions above are those of the parts alone.
     machine.level_factors.insert(machine.level_factors.end(), factors.begin(), factors.end());
