@@ -90,6 +90,8 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     add_bench_options(*suite, *words, cpu->quick, cpu->json_file);
     add_threads_option(*suite, *words);
     add_force_options(*suite, *words);
+    suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
+        ->type_name("NAME");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
@@ -99,6 +101,7 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
                 cpu->accuracy = bench_accuracy(words->accuracy);
                 cpu->threads = thread_count(words->threads);
                 set_forced(*words, *cpu);
+                cpu->leaf = words->leaf.empty() ? "auto" : words->leaf;
                 return Invocation(*cpu);
             }};
 }

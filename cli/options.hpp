@@ -118,7 +118,7 @@ struct BenchCpuArguments {
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;      // -1: as many as pay
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file

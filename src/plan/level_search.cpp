@@ -1,6 +1,7 @@
 #include "plan/level_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -79,8 +80,7 @@ public:
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
-          halves_factor_(factor_of(LevelCuts::halves)),
-          others_factor_(factor_of(LevelCuts::others)),
+          factors_{factor_of(LevelCuts::halved_once), factor_of(LevelCuts::halved_more), factor_of(LevelCuts::others)},
           best_(plan_with_levels(problem, machine, {})) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
         classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
@@ -162,7 +162,7 @@ private:
         BlockSize size;
         double products = 1, passes_s = 0, seconds = 0, growth = 1;
         bool accumulate = false;
-        LevelCuts cuts = LevelCuts::halves;
+        LevelCuts cuts = LevelCuts::halved_once;
     };
 
     void follow_the_best() {
@@ -204,9 +204,9 @@ private:
                                                                                machine_.combine_bytes_per_s +
                                                                            cost.passes * machine_.call_s);
             const double products = partial.products * algorithm.rank();
-            const LevelCuts cuts = std::max(partial.cuts, cuts_of(algorithm));
-            const double seconds = (passes_s + products * leaf_estimate(block)) *
-                                   (cuts == LevelCuts::halves ? halves_factor_ : others_factor_);
+            const LevelCuts cuts = cuts_with(partial.levels.size(), partial.cuts, algorithm);
+            const double seconds =
+                (passes_s + products * leaf_estimate(block)) * factors_[static_cast<std::size_t>(cuts)];
             if (seconds <= partial.seconds * kWorthFollowing) {
                 next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products, cuts});
                 next.back().levels.push_back(candidate.level);
@@ -257,7 +257,7 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const bool scales_sums_;
-    const double halves_factor_, others_factor_;
+    const std::array<double, 3> factors_;  // by LevelCuts
     std::vector<Candidate> candidates_;
     double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;

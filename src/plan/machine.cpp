@@ -136,7 +136,11 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
 }
 
 double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n) {
-    const auto factor = [&](const LevelFactor& of) { return cuts == LevelCuts::halves ? of.halves : of.others; };
+    const auto factor = [&](const LevelFactor& of) {
+        return cuts == LevelCuts::halved_once   ? of.halved_once
+               : cuts == LevelCuts::halved_more ? of.halved_more
+                                                : of.others;
+    };
     const double size = (std::log2(static_cast<double>(std::max<std::int64_t>(m, 1))) +
                          std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) +
                          std::log2(static_cast<double>(std::max<std::int64_t>(n, 1)))) /
@@ -237,9 +241,10 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
-    json["level_factors_type_n_halves_others"] = nlohmann::ordered_json::array();
+    json["level_factors_type_n_once_more_others"] = nlohmann::ordered_json::array();
     for (const LevelFactor& entry : machine.level_factors) {
-        json["level_factors_type_n_halves_others"].push_back({type_name(entry.type), entry.n, entry.halves, entry.others});
+        json["level_factors_type_n_once_more_others"].push_back(
+            {type_name(entry.type), entry.n, entry.halved_once, entry.halved_more, entry.others});
     }
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
@@ -288,12 +293,13 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        const auto level_factors = root.value("level_factors_type_n_halves_others", nlohmann::json::array());
+        const auto level_factors = root.value("level_factors_type_n_once_more_others", nlohmann::json::array());
         for (const auto& entry : level_factors) {
             const LevelFactor factor{type_from_name(entry.at(0).get<std::string>()), entry.at(1).get<std::int64_t>(),
-                                     entry.at(2).get<double>(), entry.at(3).get<double>()};
+                                     entry.at(2).get<double>(), entry.at(3).get<double>(), entry.at(4).get<double>()};
             const LevelFactor* last = machine.level_factors.empty() ? nullptr : &machine.level_factors.back();
-            require(factor.n >= 1 && is_positive(factor.halves) && is_positive(factor.others),
+            require(factor.n >= 1 && is_positive(factor.halved_once) && is_positive(factor.halved_more) &&
+                        is_positive(factor.others),
                     "a factor or its size that is not positive");
             require(last == nullptr || last->type != factor.type || last->n < factor.n, "factors out of order");
             machine.level_factors.push_back(factor);

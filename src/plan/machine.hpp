@@ -34,15 +34,15 @@ struct PassProfile {
     double bytes_per_s = 0, usual_bytes_per_s = 0;
 };
 
-/// Predictions err differently by how levels cut: halves leave square blocks, which were measured, other cuts leave odd
-/// ones, and the most hopeful of very many such plans is the one that gets chosen.
-enum class LevelCuts : std::uint8_t { halves, others };
+/// Predictions err differently by how levels cut: the smaller the blocks the more, and other cuts than halves leave odd
+/// ones that were never measured; the most hopeful of very many such plans is the one that gets chosen.
+enum class LevelCuts : std::uint8_t { halved_once, halved_more, others };
 
 /// What plans with levels take at m = k = n against the sum of their leaves and passes measured one by one.
 struct LevelFactor {
     Type type = Type::f32;
     std::int64_t n = 0;
-    double halves = 1, others = 1;
+    double halved_once = 1, halved_more = 1, others = 1;
 };
 
 struct Machine {

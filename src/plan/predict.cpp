@@ -1,6 +1,5 @@
 #include "plan/predict.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "algorithm/catalogue.hpp"
@@ -28,10 +27,12 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
 
 }  // namespace
 
-LevelCuts cuts_of(const Algorithm& algorithm) {
-    const bool in_halves = algorithm.m == algorithm.k && algorithm.k == algorithm.n &&
-                           std::has_single_bit(static_cast<unsigned>(algorithm.m));
-    return in_halves ? LevelCuts::halves : LevelCuts::others;
+LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm) {
+    const bool square = algorithm.m == algorithm.k && algorithm.k == algorithm.n;
+    if (!square || !std::has_single_bit(static_cast<unsigned>(algorithm.m)) || outer_cuts == LevelCuts::others) {
+        return LevelCuts::others;
+    }
+    return outer == 0 && algorithm.m == 2 ? LevelCuts::halved_once : LevelCuts::halved_more;
 }
 
 bool rows_are_misaligned(const ProductPlan& plan) {
@@ -67,7 +68,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (plan.levels.empty()) {
         return seconds;
     }
-    LevelCuts cuts = LevelCuts::halves;
+    LevelCuts cuts = LevelCuts::halved_once;
     double count = 1;
     double bytes = 0;
     double passes = 0;
@@ -86,7 +87,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        cuts = std::max(cuts, cuts_of(algorithm));
+        cuts = cuts_with(depth, cuts, algorithm);
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, plan.type);

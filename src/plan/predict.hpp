@@ -14,8 +14,8 @@ double alignment_factor(const ProductPlan& plan, const Machine& machine);
 /// Depth first, each product at the bottom is one by itself.
 bool are_leaves_alone(const ProductPlan& plan);
 
-/// How a level of that algorithm cuts its operands.
-LevelCuts cuts_of(const Algorithm& algorithm);
+/// How levels cut that begin with `outer` of them, which cut like `outer_cuts`, and go on with this algorithm.
+LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm);
 
 /// Seconds that the plan will take.
 double predict_seconds(const ProductPlan& plan, const Machine& machine);

@@ -18,6 +18,7 @@ namespace {
 constexpr double kMostTurns = 5;
 constexpr double kSampleSeconds = 0.02;
 constexpr double kPauseSeconds = 0.075;  // nobody's threads are still spinning after that
+constexpr double kShareOfSmaller = 0.3;  // of the time left, for a size that is not the last
 
 /// One who takes part: what it does, how long that should take and the least that it took.
 struct Entrant {
@@ -40,6 +41,14 @@ bool hold_contest(std::vector<Entrant>& entrants, double most_s) {
         }
     }
     return turns > 0;
+}
+
+LevelCuts cuts_of(const ProductPlan& plan) {
+    LevelCuts cuts = LevelCuts::halved_once;
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        cuts = cuts_with(depth, cuts, find_algorithm(plan.levels[depth].algorithm).algorithm);
+    }
+    return cuts;
 }
 
 }  // namespace
@@ -82,22 +91,17 @@ void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, T
     for (const std::int64_t n : {std::int64_t{1024}, kLargest, kLongest}) {
         Problem problem{n, n, n, type, machine.threads, {}};
         problem.options.accuracy = Accuracy::fast;
-        // The number of levels that large products have; where that is not clear, both.
         std::vector<ProductPlan> plans{plan_with_levels(problem, machine, {})};
-        if (n <= kLargest) {
-            plans.push_back(plan_with_levels(problem, machine, {level}));
-        }
-        if (n >= kLargest) {
-            plans.push_back(plan_with_levels(problem, machine, {level, level}));
-        }
-        // And the one that its prediction makes the first choice, where that is something else.
+        const auto enter = [&](const ProductPlan& plan) {
+            plans.push_back(plan);
+            return plans.size() - 1;
+        };
+        // The number of levels that large products have; where that is not clear, both. And the plan that its
+        // prediction makes the first choice, where that is something else.
+        const std::size_t once = n <= kLargest ? enter(plan_with_levels(problem, machine, {level})) : 0;
+        const std::size_t more = n >= kLargest ? enter(plan_with_levels(problem, machine, {level, level})) : 0;
         const ProductPlan first_choice = make_plan(problem, machine);
-        const std::size_t in_halves = plans.size();
-        if (std::any_of(first_choice.levels.begin(), first_choice.levels.end(), [](const LevelPlan& l) {
-                return cuts_of(find_algorithm(l.algorithm).algorithm) == LevelCuts::others;
-            })) {
-            plans.push_back(first_choice);
-        }
+        const std::size_t others = cuts_of(first_choice) == LevelCuts::others ? enter(first_choice) : 0;
         std::int64_t workspace_bytes = 0;
         for (const ProductPlan& plan : plans) {
             workspace_bytes = std::max(workspace_bytes, plan.workspace_bytes);
@@ -110,18 +114,17 @@ void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, T
                 {[&] { run_plan(plan, backend, 1, product.a, product.b, 0, product.c, workspace.get()); },
                  plan.predicted_s});
         }
-        if (!hold_contest(entrants, most_s - seconds_since(start))) {
+        const double left_s = most_s - seconds_since(start);
+        if (!hold_contest(entrants, n < kLongest ? left_s * kShareOfSmaller : left_s)) {
             break;
         }
         const auto factor_of = [&](std::size_t i) {
             const double measured = entrants[i].least_s / entrants[0].least_s;
             return std::clamp(measured * plans[0].predicted_s / plans[i].predicted_s, 0.8, 2.0);
         };
-        double halves = 0;
-        for (std::size_t i = 1; i < in_halves; ++i) {
-            halves = std::max(halves, factor_of(i));
-        }
-        factors.push_back({type, n, halves, in_halves < plans.size() ? factor_of(in_halves) : halves});
+        const double of_one = factor_of(once != 0 ? once : more);
+        const double of_more = factor_of(more != 0 ? more : once);
+        factors.push_back({type, n, of_one, of_more, others != 0 ? factor_of(others) : std::max(of_one, of_more)});
     }
     // Only now: predictions above are those of the parts alone.
     machine.level_factors.insert(machine.level_factors.end(), factors.begin(), factors.end());

@@ -248,13 +248,13 @@ TEST(planner, levels_that_take_longer_than_their_parts_are_predicted_so_and_take
     const std::vector<LevelPlan> one{{"winograd", LevelMode::parallel, ""}};
     const double before = plan_with_levels(asked, machine, one).predicted_s;
     const double classical = plan_with_levels(asked, machine, {}).predicted_s;
-    machine.level_factors = {{Type::f64, 1024, 2, 2}, {asked.type, 1024, 3, 3}};
+    machine.level_factors = {{Type::f64, 1024, 2, 2, 2}, {asked.type, 1024, 3, 3, 3}};
     EXPECT_NEAR(plan_with_levels(asked, machine, one).predicted_s, 3 * before, 1e-9 * before);
     EXPECT_EQ(plan_with_levels(asked, machine, {}).predicted_s, classical);
     EXPECT_TRUE(make_plan(asked, machine).levels.empty());
 }
 
-TEST(planner, cuts_that_are_not_halves_have_a_factor_of_their_own) {
+TEST(planner, one_halving_more_of_them_and_other_cuts_have_factors_of_their_own) {
     Machine machine = slow_leaves();
     const Problem asked = problem(1152, 1152, 1152);
     const auto predicted = [&](const std::vector<LevelPlan>& levels) {
@@ -265,12 +265,16 @@ TEST(planner, cuts_that_are_not_halves_have_a_factor_of_their_own) {
     const double halves_s = predicted({halves});
     const double thirds_s = predicted({thirds});
     const double both_s = predicted({halves, thirds});
-    machine.level_factors = {{asked.type, 1024, 0.5, 3}};
+    const double twice_s = predicted({halves, halves});
+    machine.level_factors = {{asked.type, 1024, 0.5, 0.9, 3}};
     EXPECT_NEAR(predicted({halves}), 0.5 * halves_s, 1e-9 * halves_s);
+    EXPECT_NEAR(predicted({halves, halves}), 0.9 * twice_s, 1e-9 * twice_s);
     EXPECT_NEAR(predicted({thirds}), 3 * thirds_s, 1e-9 * thirds_s);
     EXPECT_NEAR(predicted({halves, thirds}), 3 * both_s, 1e-9 * both_s);
     for (const LevelPlan& level : make_plan(asked, machine).levels) {
-        EXPECT_EQ(cuts_of(find_algorithm(level.algorithm).algorithm), LevelCuts::halves) << level.algorithm;
+        EXPECT_EQ(find_algorithm(level.algorithm).algorithm.m, 2) << level.algorithm;
+        EXPECT_EQ(find_algorithm(level.algorithm).algorithm.k, 2) << level.algorithm;
+        EXPECT_EQ(find_algorithm(level.algorithm).algorithm.n, 2) << level.algorithm;
     }
 }
 
