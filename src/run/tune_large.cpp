@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "algorithm/catalogue.hpp"
 #include "plan/planner.hpp"
@@ -20,12 +20,22 @@ constexpr double kSampleSeconds = 0.02;
 constexpr double kPauseSeconds = 0.075;  // nobody's threads are still spinning after that
 constexpr double kShareOfSmaller = 0.3;  // of the time left, for a size that is not the last
 
-/// One who takes part: what it does, how long that should take and the least that it took.
+/// One who takes part: what it does, how long that should take and what it took in each turn.
 struct Entrant {
     std::function<void()> run;
     double guess_s = 0;
-    double least_s = std::numeric_limits<double>::infinity();
+    std::vector<double> turns_s = {};
 };
+
+/// What x took relative to y: the median over their turns. On a shared machine the speed drifts by a third within a
+/// second, and two who come one after the other drift together; the least of each may come from different times.
+double relative_time(const Entrant& x, const Entrant& y) {
+    std::vector<double> ratios;
+    for (std::size_t turn = 0; turn < x.turns_s.size(); ++turn) {
+        ratios.push_back(x.turns_s[turn] / y.turns_s[turn]);
+    }
+    return median(std::move(ratios));
+}
 
 /// Turns of all entrants until about `most_s` seconds are over. False: not even one fits.
 bool hold_contest(std::vector<Entrant>& entrants, double most_s) {
@@ -37,7 +47,7 @@ bool hold_contest(std::vector<Entrant>& entrants, double most_s) {
     for (int turn = 0; turn < turns; ++turn) {
         for (Entrant& entrant : entrants) {
             std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds));
-            entrant.least_s = std::min(entrant.least_s, time_calls(entrant.guess_s, kSampleSeconds, entrant.run));
+            entrant.turns_s.push_back(time_calls(entrant.guess_s, kSampleSeconds, entrant.run));
         }
     }
     return turns > 0;
@@ -77,9 +87,10 @@ void measure_large_squares(cpu::CpuBackend& backend, const Operands& operands, T
     if (!hold_contest(entrants, most_s)) {
         return;
     }
-    const double scale = entrants[0].guess_s / entrants[0].least_s;  // to the clock of the other samples
     for (std::size_t i = 0; i < leaves.size(); ++i) {
-        leaves[i]->samples.push_back({kLongest, kLongest, kLongest, scale * entrants[i + 1].least_s});
+        leaves[i]->samples.push_back(
+            {kLongest, kLongest, kLongest,
+             entrants[0].guess_s * relative_time(entrants[i + 1], entrants[0])});  // at the clock of the other samples
     }
 }
 
@@ -119,8 +130,8 @@ void measure_level_factors(cpu::CpuBackend& backend, const Operands& operands, T
             break;
         }
         const auto factor_of = [&](std::size_t i) {
-            const double measured = entrants[i].least_s / entrants[0].least_s;
-            return std::clamp(measured * plans[0].predicted_s / plans[i].predicted_s, 0.8, 2.0);
+            return std::clamp(relative_time(entrants[i], entrants[0]) * plans[0].predicted_s / plans[i].predicted_s,
+                              0.8, 2.0);
         };
         const double of_one = factor_of(once != 0 ? once : more);
         const double of_more = factor_of(more != 0 ? more : once);
