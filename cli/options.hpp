@@ -160,6 +160,16 @@ struct BenchP1Arguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchModelArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // none: the suite's
+    bool all_tiles = false;
+    int rounds = 0;  // 0: five
+    std::string device = "cuda";
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchP3Arguments {
     std::string json_file;  // empty: only the table
     std::vector<Type> types;
@@ -215,10 +225,11 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
-                                ClosureArguments, AlgorithmsArguments, TuneArguments, BenchCpuArguments,
-                                BenchGpuArguments, BenchBitsArguments, BenchDevicesArguments, BenchP0Arguments,
-                                BenchP1Arguments, BenchP3Arguments, BenchFilesArguments, ReportArguments>;
+using Invocation =
+    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
+                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
+                 BenchDevicesArguments, BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchModelArguments,
+                 BenchFilesArguments, ReportArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

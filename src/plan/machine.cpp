@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.hpp"
 
@@ -263,6 +264,25 @@ std::string print_machine(const Machine& machine) {
                                   {"bytes_per_s", profile.bytes_per_s},
                                   {"usual_bytes_per_s", profile.usual_bytes_per_s}});
     }
+    if (!machine.fused.empty()) {
+        json["fused_device"] = {{"multiprocessors", machine.fused_device.multiprocessors},
+                                {"global_bytes_per_s", machine.fused_device.global_bytes_per_s},
+                                {"launch_s", machine.fused_device.launch_s}};
+    }
+    for (const FusedProfile& profile : machine.fused) {
+        json["fused"].push_back({{"type", type_name(profile.type)},
+                                 {"tile", fused_tile_name(profile.tile)},
+                                 {"tile_m", profile.tile_m},
+                                 {"tile_n", profile.tile_n},
+                                 {"blocks_of_multiprocessor", profile.blocks_of_multiprocessor},
+                                 {"most_terms", profile.most_terms},
+                                 {"most_targets", profile.most_targets},
+                                 {"flops_per_s", profile.flops_per_s},
+                                 {"addition_flops", profile.addition_flops},
+                                 {"update_flops", profile.update_flops},
+                                 {"alone", profile.alone},
+                                 {"misaligned", profile.misaligned}});
+    }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -334,6 +354,39 @@ Machine parse_machine(const std::string& json) {
             require(is_positive(profile.bytes_per_s) && is_positive(profile.usual_bytes_per_s),
                     "a pass whose speed is not positive");
             machine.passes.push_back(std::move(profile));
+        }
+        if (root.contains("fused_device")) {
+            const auto& device = root.at("fused_device");
+            machine.fused_device = {device.at("multiprocessors").get<int>(),
+                                    device.at("global_bytes_per_s").get<double>(), device.at("launch_s").get<double>()};
+            require(machine.fused_device.multiprocessors >= 1, "fewer multiprocessors than 1");
+            require(is_positive(machine.fused_device.global_bytes_per_s) && is_positive(machine.fused_device.launch_s),
+                    "a rate or a time that is not positive");
+        }
+        for (const auto& entry : root.value("fused", nlohmann::json::array())) {
+            FusedProfile profile;
+            profile.type = type_from_name(entry.at("type").get<std::string>());
+            const std::optional<FusedTile> tile = fused_tile_of(entry.at("tile").get<std::string>());
+            require(tile.has_value(), "a tile that there is not");
+            profile.tile = tile.value_or(FusedTile::automatic);
+            profile.tile_m = entry.at("tile_m").get<int>();
+            profile.tile_n = entry.at("tile_n").get<int>();
+            profile.blocks_of_multiprocessor = entry.at("blocks_of_multiprocessor").get<int>();
+            profile.most_terms = entry.at("most_terms").get<int>();
+            profile.most_targets = entry.at("most_targets").get<int>();
+            require(std::min({profile.tile_m, profile.tile_n, profile.blocks_of_multiprocessor, profile.most_terms,
+                              profile.most_targets}) >= 1,
+                    "a tile with a size or a count below 1");
+            profile.flops_per_s = entry.at("flops_per_s").get<double>();
+            profile.addition_flops = entry.at("addition_flops").get<double>();
+            profile.update_flops = entry.at("update_flops").get<double>();
+            profile.alone = entry.at("alone").get<double>();
+            profile.misaligned = entry.at("misaligned").get<double>();
+            require(is_positive(profile.flops_per_s) && is_positive(profile.addition_flops) &&
+                        is_positive(profile.update_flops) && is_positive(profile.alone) &&
+                        is_positive(profile.misaligned),
+                    "a tile with a rate or a factor that is not positive");
+            machine.fused.push_back(profile);
         }
         return machine;
     } catch (const nlohmann::json::exception& problem) {

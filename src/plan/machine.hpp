@@ -7,6 +7,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "base/fused.hpp"
+
 namespace heptad {
 
 /// Rate of one leaf on one shape, all threads of the machine description working.
@@ -45,6 +47,29 @@ struct LevelFactor {
     double halved_once = 1, halved_more = 1, others = 1;
 };
 
+/// One tile of a device's kernels for products with sums inside: the parameters of P2's model, measured.
+struct FusedProfile {
+    Type type = Type::f32;
+    FusedTile tile = FusedTile::huge;
+    int tile_m = 128, tile_n = 128;  // of the product, by one thread block
+    int blocks_of_multiprocessor = 1;
+    int most_terms = 4, most_targets = 4;
+    double flops_per_s = 0;  // all multiprocessors full, one term on each side
+    /// What adding one more element of A or B on its way to shared memory, and updating one element of C, take as long
+    /// as. P2 counts one flop for each.
+    double addition_flops = 1, update_flops = 1;
+    double alone = 1;  // share of that rate that a thread block reaches which has its multiprocessor to itself
+    /// How many times longer it takes where rows do not begin on 16-byte boundaries.
+    double misaligned = 1;
+};
+
+/// What all those kernels share on one device.
+struct FusedDevice {
+    int multiprocessors = 1;
+    double global_bytes_per_s = 1e12;  // with what the L2 cache adds: P2's tau_gmop (1 + lambda)
+    double launch_s = 3e-6;            // one more launch behind others
+};
+
 struct Machine {
     std::string cpu;  // brand string
     int threads = 1;
@@ -55,6 +80,8 @@ struct Machine {
     std::vector<LevelFactor> level_factors;  // CPU; by n for each type, 1 for types that are not here
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
+    FusedDevice fused_device;
+    std::vector<FusedProfile> fused;  // empty: no such kernels
 };
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm/algorithm.hpp"
+#include "plan/fused_prediction.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
@@ -16,6 +17,9 @@ bool are_leaves_alone(const ProductPlan& plan);
 
 /// How levels cut that begin with `outer` of them, which cut like `outer_cuts`, and go on with this algorithm.
 LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm);
+
+/// The blocks of the fused level of a plan that has one.
+FusedWork fused_work(const ProductPlan& plan);
 
 /// Seconds that the plan will take.
 double predict_seconds(const ProductPlan& plan, const Machine& machine);
