@@ -93,6 +93,7 @@ struct InfoArguments {
 struct ClosureArguments {
     std::string graph, output;
     std::optional<std::int64_t> columns;
+    std::string device = "auto";
     int threads = 0;
     bool json = false;
 };

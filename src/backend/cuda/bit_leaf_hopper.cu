@@ -214,7 +214,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
 
 template <BitOperation operation, class Shape>
 __device__ __forceinline__ void run(const CUtensorMap&, const CUtensorMap&, const Arguments&) {
-    __trap();  // the host asks for this kernel on chips of compute capability 9.0 only
+    __trap();  // the host asks find_bit_leaf_hopper first
 }
 
 #endif
@@ -355,6 +355,14 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
 }
 
 }  // namespace
+
+DeviceStatus find_bit_leaf_hopper(bool& compiled) {
+    cudaFuncAttributes attributes{};
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, multiply<BitOperation::parity, FlatTile>);
+    // The real kernel has its barriers in shared memory; the one that stands in for it has nothing there.
+    compiled = status == cudaSuccess && attributes.sharedSizeBytes > 0;
+    return status;
+}
 
 DeviceStatus launch_bit_leaf_hopper(const BitLeafLaunch& launch, StreamHandle stream) {
     if (launch.m == 0 || launch.n == 0 || launch.batch == 0) {
