@@ -152,24 +152,24 @@ std::vector<Bandwidth> measure_moves(const cuda::Stream& stream) {
     };
     const double bytes = kHostBytes;
     std::vector<Bandwidth> found;
-    found.push_back({"host to device, locked pages", rate(bytes, [&] { copy(locked.words(), x.data(), stream); }), 0,
-                     10.5, 0});
-    found.push_back({"device to host, locked pages", rate(bytes, [&] { copy(x.data(), locked.words(), stream); }), 0,
-                     11.8, 0});
+    found.push_back(
+        {"host to device, locked pages", rate(bytes, [&] { copy(locked.words(), x.data(), stream); }), 0, 10.5, 0});
+    found.push_back(
+        {"device to host, locked pages", rate(bytes, [&] { copy(x.data(), locked.words(), stream); }), 0, 11.8, 0});
     found.push_back({"both at a time, each way", rate(bytes, [&] {
                          copy(locked.words(), x.data(), stream);
                          copy(y.data(), also_locked.words(), other);
                      })});
-    found.push_back(
-        {"host to device, ordinary pages", rate(bytes, [&] { copy(plain.words(), x.data(), stream); })});
-    found.push_back(
-        {"device to host, ordinary pages", rate(bytes, [&] { copy(x.data(), plain.words(), stream); })});
+    found.push_back({"host to device, ordinary pages", rate(bytes, [&] { copy(plain.words(), x.data(), stream); })});
+    found.push_back({"device to host, ordinary pages", rate(bytes, [&] { copy(x.data(), plain.words(), stream); })});
     // As P3's: bytes that were copied, each of which is read and written.
-    found.push_back({"device to device", rate(8 * bytes, [&] {
-                         for (int i = 0; i < 8; ++i) {
-                             copy(x.data(), y.data(), stream);
-                         }
-                     }),
+    found.push_back({"device to device",
+                     rate(8 * bytes,
+                          [&] {
+                              for (int i = 0; i < 8; ++i) {
+                                  copy(x.data(), y.data(), stream);
+                              }
+                          }),
                      0, 704.9, 0});
     return found;
 }
@@ -199,8 +199,8 @@ PassTimes measure_passes(std::int64_t n, const cuda::Stream& stream) {
     times.n = n;
     const DeviceBits matrix(n, n, stream.device(), stream.handle());
     const std::int64_t side = round_up(ceil_div(n, 2), 128), words = round_up(n, 128) / 64;
-    const cuda::DeviceMemory target(stream.device(),
-                                    8 * std::max(n * words, cuda::kBitProducts * side * (side / 64)), stream.handle());
+    const cuda::DeviceMemory target(stream.device(), 8 * std::max(n * words, cuda::kBitProducts * side * (side / 64)),
+                                    stream.handle());
     cuda::fill_random_bits(matrix.view.words, n * matrix.view.stride, 1, 0.5, stream.handle());
     const auto verbs = cuda::device_bit_verbs(stream.device(), stream.handle(), "words");
     cuda::BitTransposeLaunch transpose;
@@ -266,9 +266,9 @@ std::string text_of(const P3Machine& machine) {
     std::string text = fmt::format("host memory, GiB/s (P3, table 4)\n{:<32} {:>11} {:>10} {:>12} {:>10}\n", "",
                                    "single core", "all cores", "P3's single", "P3's all");
     for (const Bandwidth& line : machine.host) {
-        text += fmt::format("{:<32} {:>11} {:>10} {:>12} {:>10}\n", line.what, number(line.single_gib_per_s),
-                            number(line.all_gib_per_s), number(line.p3_single_gib_per_s),
-                            number(line.p3_all_gib_per_s));
+        text +=
+            fmt::format("{:<32} {:>11} {:>10} {:>12} {:>10}\n", line.what, number(line.single_gib_per_s),
+                        number(line.all_gib_per_s), number(line.p3_single_gib_per_s), number(line.p3_all_gib_per_s));
     }
     text += fmt::format("transfers, GiB/s (P3, table 5)\n{:<32} {:>11} {:>10}\n", "", "here", "P3's");
     for (const Bandwidth& line : machine.moves) {

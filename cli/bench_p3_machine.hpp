@@ -25,8 +25,8 @@ struct PassTimes {
 };
 
 struct P3Machine {
-    std::vector<Bandwidth> host;   // table 4
-    std::vector<Bandwidth> moves;  // table 5
+    std::vector<Bandwidth> host;    // table 4
+    std::vector<Bandwidth> moves;   // table 5
     std::vector<PassTimes> passes;  // tables 6 and 7, of the self-inverse basis
 };
 

@@ -26,8 +26,7 @@ void run(const GenArguments& gen) {
         }
     }
     check_writable(gen.output);
-    const std::int64_t bytes =
-        as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
+    const std::int64_t bytes = as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
     GenerateOptions options;
     options.low = gen.low;

@@ -28,10 +28,9 @@ std::string print_plan(const HostPlan& plan) {
     text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", plan.tasks,
                         plan.block.m, plan.block.k, plan.block.n, plan.device_count, plan.device_count == 1 ? "" : "s",
                         plan.pipelines, plan.pipelines == 1 ? "" : "s");
-    text +=
-        fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
-                    format_bytes(plan.device_bytes), format_bytes(plan.workspace_bytes), format_bytes(plan.host_bytes),
-                    plan.in_place ? " (blocks are read and written in place)" : "");
+    text += fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
+                        format_bytes(plan.device_bytes), format_bytes(plan.workspace_bytes),
+                        format_bytes(plan.host_bytes), plan.in_place ? " (blocks are read and written in place)" : "");
     text += fmt::format("# transfers       {} there, {} back\n", format_bytes(plan.upload_bytes),
                         format_bytes(plan.download_bytes));
     text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",

@@ -313,10 +313,10 @@ std::string to_string(const HostPlan& plan) {
         "workspace={} host-bytes={} upload-bytes={} download-bytes={} solve_s={:.3g} upload_s={:.3g} download_s={:.3g} "
         "host_s={:.3g} binds={} predicted_s={:.3g} error-bound={:.3g}",
         plan.devices, plan.size.m, plan.size.k, plan.size.n, type_name(plan.type), plan.packed ? " packed" : "",
-        plan.algorithm, plan.in_place ? " in-place" : "", plan.levels, plan.grid.m, plan.grid.k, plan.grid.n, plan.block.m, plan.block.k, plan.block.n,
-        plan.tasks, plan.pipelines, plan.device_bytes, plan.workspace_bytes, plan.host_bytes, plan.upload_bytes,
-        plan.download_bytes, plan.solve_s, plan.upload_s, plan.download_s, plan.host_s, plan.binds(), plan.predicted_s,
-        plan.error_bound);
+        plan.algorithm, plan.in_place ? " in-place" : "", plan.levels, plan.grid.m, plan.grid.k, plan.grid.n,
+        plan.block.m, plan.block.k, plan.block.n, plan.tasks, plan.pipelines, plan.device_bytes, plan.workspace_bytes,
+        plan.host_bytes, plan.upload_bytes, plan.download_bytes, plan.solve_s, plan.upload_s, plan.download_s,
+        plan.host_s, plan.binds(), plan.predicted_s, plan.error_bound);
 }
 
 HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,

@@ -61,9 +61,9 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
     const std::int64_t band = std::min(n, kDeviceClosureBand);
     // The transposed operand of the largest product.
     const std::int64_t workspace = DeviceBits::bytes(round_up(n, 256), band);
-    const std::int64_t needed = checked_add(
-        checked_add(DeviceBits::bytes(n, n), 2 * DeviceBits::bytes(band, band)),
-        checked_add(checked_add(DeviceBits::bytes(band, n), DeviceBits::bytes(n, band)), workspace));
+    const std::int64_t needed =
+        checked_add(checked_add(DeviceBits::bytes(n, n), 2 * DeviceBits::bytes(band, band)),
+                    checked_add(checked_add(DeviceBits::bytes(band, n), DeviceBits::bytes(n, band)), workspace));
     if (const std::int64_t free = usable_bytes(device); needed > free) {
         fail(ErrorCode::resource,
              "the closure of {} vertices needs {} bytes on cuda:{}, and {} can be had; say --device cpu", n, needed,

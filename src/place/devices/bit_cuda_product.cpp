@@ -98,8 +98,8 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, context);
         return;
     }
-    const BitDevicePlan plan = plan_bit_block(algebra, size, options, usable_bytes(device) - operand_bytes(size),
-                                              bit_device_facts(device));
+    const BitDevicePlan plan =
+        plan_bit_block(algebra, size, options, usable_bytes(device) - operand_bytes(size), bit_device_facts(device));
     BitMatrix copy_a, copy_b;
     const ConstBitView straight_a = straightened(a, copy_a), straight_b = straightened(b, copy_b);
     if (c.offset == 0) {

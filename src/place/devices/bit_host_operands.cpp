@@ -136,10 +136,14 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     if (accumulate) {
         twin_c.bring({0, 0, c.rows, bits::words_of(c.cols)}, compute);
     }
-    const BitDeviceOperands operands{twin_a.device.view.words, twin_a.device.view.stride,
-                                     twin_b.device.view.words, twin_b.device.view.stride,
-                                     twin_c.device.view.words, twin_c.device.view.stride,
-                                     accumulate,               static_cast<std::uint64_t*>(workspace.data())};
+    const BitDeviceOperands operands{twin_a.device.view.words,
+                                     twin_a.device.view.stride,
+                                     twin_b.device.view.words,
+                                     twin_b.device.view.stride,
+                                     twin_c.device.view.words,
+                                     twin_c.device.view.stride,
+                                     accumulate,
+                                     static_cast<std::uint64_t*>(workspace.data())};
     run_with_transfers(plan, *cuda::device_bit_verbs(device, compute.handle(), plan.leaf), operands, mover);
     times.enqueued_s = seconds_since(start);
     mover.wait_for_uploads();

@@ -87,8 +87,8 @@ public:
         if (c_.is_at(launch.target.data)) {
             for (int i = 0; i < launch.target.count; ++i) {
                 const auto& corner = launch.target.corner[i];
-                visit(BitRectangle{corner.row, corner.word, launch.rows << launch.levels,
-                                   launch.words << launch.levels});
+                visit(
+                    BitRectangle{corner.row, corner.word, launch.rows << launch.levels, launch.words << launch.levels});
             }
         }
     }

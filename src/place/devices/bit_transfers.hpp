@@ -1,6 +1,6 @@
 // A product of bit matrices on a device whose operands arrive, and whose result leaves, while it runs: every matrix is
-// cut into the pieces that the walk through the levels reads and writes, a piece is brought just before the first launch
-// that reads it, and put away right after the last one that writes it.
+// cut into the pieces that the walk through the levels reads and writes, a piece is brought just before the first
+// launch that reads it, and put away right after the last one that writes it.
 #pragma once
 
 #include "place/devices/bit_device_product.hpp"

@@ -48,9 +48,9 @@ void LockedRows::lock(std::size_t band) {
     const std::int64_t last = std::min(first + band_rows_, view_.rows);
     const auto begin = reinterpret_cast<std::uintptr_t>(view_.words + first * view_.stride);
     // The last row of all may end before its stride does, and the memory with it.
-    const std::uintptr_t end =
-        last < view_.rows ? reinterpret_cast<std::uintptr_t>(view_.words + last * view_.stride)
-                          : reinterpret_cast<std::uintptr_t>(view_.words) + static_cast<std::uintptr_t>(bytes_of(view_));
+    const std::uintptr_t end = last < view_.rows ? reinterpret_cast<std::uintptr_t>(view_.words + last * view_.stride)
+                                                 : reinterpret_cast<std::uintptr_t>(view_.words) +
+                                                       static_cast<std::uintptr_t>(bytes_of(view_));
     const std::uintptr_t page = begin / kPageBytes * kPageBytes;
     auto* const memory = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr): the start of a page
     if (cuda::lock_pages(memory, round_up(static_cast<std::int64_t>(end - page), kPageBytes))) {

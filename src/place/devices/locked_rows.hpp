@@ -17,8 +17,8 @@ public:
     LockedRows(const LockedRows&) = delete;
     LockedRows& operator=(const LockedRows&) = delete;
 
-    /// May be called by several threads at once. Calls move(first, last) for rows from `first` to `last`, in ranges that lie in one band each, which is locked by
-    /// then. Memory that cannot be locked is moved as it is.
+    /// May be called by several threads at once. Calls move(first, last) for rows from `first` to `last`, in ranges
+    /// that lie in one band each, which is locked by then. Memory that cannot be locked is moved as it is.
     template <class Move>
     void each_band(std::int64_t first, std::int64_t last, Move&& move) {
         while (first < last) {
