@@ -235,6 +235,9 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     if (record.joules) {
         object["joules"] = *record.joules;
     }
+    if (record.host_joules) {
+        object["host_joules"] = *record.host_joules;
+    }
     if (record.vendor_joules) {
         object["vendor_joules"] = *record.vendor_joules;
     }

@@ -446,6 +446,7 @@ Registered add_closure(CLI::App& root) {
     command->add_option("G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy")->required()->type_name("");
     command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
     command->add_option("--threads", *threads, "threads to use (default: all cores)")->type_name("N");
+    command->add_option("--device", closure->device, "cpu (default), cuda or cuda:N")->type_name("D");
     add_columns_option(*command, *columns);
     add_json_flag(*command, closure->json);
     command->footer(

@@ -73,7 +73,8 @@ TEST_F(BitDevice, count_is_refused_where_it_means_nothing) {
 
 TEST_F(BitDevice, bench_p3_writes_a_result_file_or_exits_4) {
     EXPECT_TRUE(contains(heptad_ok({"bench", "p3", "--help"}), "--serial-levels"));
-    const std::vector<std::string> words{"bench", "p3", "--sizes", "1024,2000", "--rounds", "2", "--json", "r.json"};
+    const std::vector<std::string> words{"bench", "p3",          "--sizes", "1024,2000", "--rounds",
+                                         "2",     "--no-tables", "--json",  "r.json"};
     if (!available_) {
         EXPECT_TRUE(contains(heptad_fails(4, words), "--device cpu"));
         return;

@@ -159,10 +159,9 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
     if (size.m < 0 || size.k < 0 || size.n < 0) {
         fail(ErrorCode::input, "a product of {} x {} x {} bits cannot be; sizes start at 0", size.m, size.k, size.n);
     }
-    constexpr std::int64_t kMostSide = std::int64_t{1} << 31;
-    if (std::max({size.m, size.k, size.n}) >= kMostSide) {
+    if (std::max({size.m, size.k, size.n}) >= kMostBitSide) {
         fail(ErrorCode::input, "a product of {} x {} x {} bits is too large for one device; each side must be below {}",
-             size.m, size.k, size.n, kMostSide);
+             size.m, size.k, size.n, kMostBitSide);
     }
     if (options.most_panel_k < kUnit || options.most_panel_k % kUnit != 0) {
         fail(ErrorCode::usage, "{} bits of k at a time cannot be; take a multiple of {}", options.most_panel_k, kUnit);

@@ -70,6 +70,8 @@ struct BitDevicePlan {
     std::string to_string() const;
 };
 
+/// Each side of a product on a device is below this: counts are 32-bit integers, and so are coordinates of copies.
+inline constexpr std::int64_t kMostBitSide = std::int64_t{1} << 31;
 inline constexpr int kMostSerialBitLevels = 2, kMostParallelBitLevels = 4;
 
 /// The levels of each pass of an expanding layer, the outermost first; a compressing layer goes the other way.

@@ -52,7 +52,7 @@ BitDeviceFacts bit_device_facts(int device) {
     const cuda::Report report = cuda::report();
     if (report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size()) {
         const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
-        facts.leaf = cuda::best_bit_leaf(info.major);
+        facts.leaf = cuda::best_bit_leaf(info.major, info.major == 9 && cuda::has_warpgroup_leaf(device));
         facts.multiprocessors = info.multiprocessors;
     }
     return facts;
