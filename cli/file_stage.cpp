@@ -16,13 +16,13 @@ constexpr std::int64_t kDeviceReservedBytes = std::int64_t{512} << 20;  // the l
 constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;       // of those, for the latter
 
 /// The buffers of strips, panels and tiles have copies on the device; where tiles do not fit, a strip at a time.
-StageProducts device_stage(const ProductOptions& product) {
-    const int device = cuda::device_index(product.options.device);
+StageProducts device_stage(const ProductOptions& asked) {
+    const int device = cuda::device_index(asked.options.device);
     cuda::require_device(device);
     const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
-    const std::int64_t room = std::min(product.options.host.device_memory_bytes, free) - kDeviceReservedBytes;
+    const std::int64_t room = std::min(asked.options.host.device_memory_bytes, free) - kDeviceReservedBytes;
     StageProducts stage;
-    Options within_device = product.options;
+    Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
     stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
         const auto element = static_cast<std::int64_t>(element_bytes(type));
