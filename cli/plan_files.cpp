@@ -73,9 +73,9 @@ FileProblem problem_of(const PlanArguments& arguments) {
     const auto element = static_cast<std::int64_t>(element_bytes(type));
     const auto layout = [&](std::int64_t rows, std::int64_t cols) {
         matrix_bytes(type, rows, cols);  // refuses what 64 bits cannot count
-        FileLayout layout{rows, cols, element, false, kHeader_bytes, kDirectBlock_bytes};
-        layout.packed = packed;
-        return layout;
+        FileLayout file{rows, cols, element, false, kHeader_bytes, kDirectBlock_bytes};
+        file.packed = packed;
+        return file;
     };
     return {size.m,
             size.k,
