@@ -14,6 +14,7 @@
 #include "check/verify_bits.hpp"
 #include "check_result.hpp"
 #include "commands.hpp"
+#include "file_product.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "over_devices.hpp"
@@ -136,6 +137,11 @@ void run_bits(const MulArguments& mul, Type algebra) {
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     if (cuda::is_device_name(product.options.device)) {
         require_whole_count(product);
+    }
+    if (goes_by_files(mul, facts.operand_bytes)) {
+        require_no_count(product);
+        run_bit_files(mul, algebra, facts);
+        return;
     }
     if (planned_for_device || on_one_device(product, facts.size)) {
         run_bits_on_device(mul, algebra);

@@ -7,38 +7,40 @@
 #include "file_product.hpp"
 #include "operands.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/device_steps.hpp"
 
 namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kDeviceReservedBytes = std::int64_t{512} << 20;  // the library, its kernels, padded rows
+constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;       // of those, for the latter
 
-/// Copies of a strip, a panel and their result go to the device and back for every step.
-StageProducts device_stage(const ProductOptions& product) {
-    const int device = cuda::device_index(product.options.device);
+/// The buffers of strips, panels and tiles have copies on the device; where tiles do not fit, a strip at a time.
+StageProducts device_stage(const ProductOptions& asked) {
+    const int device = cuda::device_index(asked.options.device);
     cuda::require_device(device);
     const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
-    const std::int64_t room = std::min(product.options.host.device_memory_bytes, free) - kDeviceReservedBytes;
+    const std::int64_t room = std::min(asked.options.host.device_memory_bytes, free) - kDeviceReservedBytes;
     StageProducts stage;
-    stage.workspace_on_host = false;
-    Options within_device = product.options;
+    Options within_device = asked.options;
     within_device.host = {};  // the file's own cut fits
-    stage.plan = [options = within_device, room](std::int64_t m, std::int64_t k, std::int64_t n, Type type,
-                                                 bool accumulate, std::int64_t) {
+    stage.plan = [options = within_device, room](const StageProduct& product, Type type) {
         const auto element = static_cast<std::int64_t>(element_bytes(type));
-        const std::int64_t operands = (m * k + k * n + m * n) * element;
+        const std::int64_t with_tiles = product.panel_bytes + product.tile_bytes;
+        const std::int64_t with_strips = product.panel_bytes + product.m * product.n * element;
+        const std::int64_t taken = with_tiles <= room ? with_tiles : with_strips;
         Options limited = options;
-        limited.accumulate = accumulate;
-        limited.workspace_limit_bytes = std::max<std::int64_t>(room - operands, 0);
-        ProductPlan plan = plan_device_product(m, k, n, type, limited, {});
-        if (operands > room) {  // never carried out: the cut goes on to smaller steps
+        limited.accumulate = product.accumulate;
+        limited.workspace_limit_bytes = std::max<std::int64_t>(room - taken, 0);
+        ProductPlan plan = plan_device_product(product.m, product.k, product.n, type, limited, {});
+        if (taken > room) {  // never carried out: the cut goes on to smaller steps
             plan.predicted_s = std::numeric_limits<double>::infinity();
         }
         return plan;
     };
-    stage.multiply = [device](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                              const ProductPlan& plan, void*,
-                              std::int64_t) { multiply_on_device(alpha, a, b, beta, c, plan, device, {}); };
+    stage.open_device = [device, room](const StepDeviceSizes& sizes) {
+        return open_device_steps(sizes, device, room + kPaddedRowsBytes);
+    };
     return stage;
 }
 

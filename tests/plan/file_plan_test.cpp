@@ -32,8 +32,8 @@ FileProblem problem_of(std::int64_t m, std::int64_t k, std::int64_t n, Type type
 }
 
 /// A machine that likes large products and takes no workspace.
-StagePrediction plain_prediction(std::int64_t m, std::int64_t k, std::int64_t n, bool, std::int64_t) {
-    return {static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) * 1e-11 + 1e-4, 0};
+StagePrediction plain_prediction(const StageProduct& p) {
+    return {static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n) * 1e-11 + 1e-4, 0};
 }
 
 std::int64_t operand_bytes(const FileProblem& problem) {
@@ -165,11 +165,10 @@ TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
             const auto bytes = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
                 return (m * k + k * n + m * n) * element;
             };
-            const FilePlan plan = plan_files(
-                problem, [&](std::int64_t m, std::int64_t k, std::int64_t n, bool adds, std::int64_t workspace) {
-                    return bytes(m, k, n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
-                                                 : plain_prediction(m, k, n, adds, workspace);
-                });
+            const FilePlan plan = plan_files(problem, [&](const StageProduct& p) {
+                return bytes(p.m, p.k, p.n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
+                                                   : plain_prediction(p);
+            });
             EXPECT_LE(bytes(plan.strip_m, plan.depth, plan.tile_n), room) << to_string(plan);
             EXPECT_TRUE(std::isfinite(plan.multiply_s)) << to_string(plan);
         }
@@ -178,7 +177,7 @@ TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
 
 TEST(FilePlan, device_that_takes_no_step_is_refused_by_name) {
     try {
-        plan_files(problem_of(8192, 8192, 8192, Type::f32, std::int64_t{1} << 30), [](auto...) {
+        plan_files(problem_of(8192, 8192, 8192, Type::f32, std::int64_t{1} << 30), [](const StageProduct&) {
             return StagePrediction{std::numeric_limits<double>::infinity(), 0};
         });
         FAIL();
@@ -229,6 +228,7 @@ std::vector<FilePlan> cut_plans() {
                     plan.tile_m = std::min<std::int64_t>(tile, 17);
                     plan.tile_n = std::min<std::int64_t>(tile, 17);
                     plan.strip_m = strip;
+                    plan.panel_buffers = kept == Kept::c && strip == 3 ? 1 : 2;
                     plan.depth = kept == Kept::c ? depth : plan.k;
                     plan.first_depth = plan.depth == plan.k ? plan.k : depth - 1;
                     plans.push_back(plan);
@@ -299,7 +299,8 @@ TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
             std::int64_t written = 0;
             while (multiplied < steps.size()) {
                 while (loaded < steps.size() &&
-                       steps[loaded].load_after_multiplied <= static_cast<std::int64_t>(multiplied)) {
+                       std::max(steps[loaded].load_left_after, steps[loaded].load_right_after) <=
+                           static_cast<std::int64_t>(multiplied)) {
                     const FileStep& step = steps[loaded++];
                     if (step.loads_left) {
                         left[step.left_slot] = schedule.left_window(step.tile, step.panel, step.strip);
