@@ -94,7 +94,7 @@ TEST_F(Windows, file_of_several_writers_appears_when_it_is_published) {
         root.sync();
         EXPECT_FALSE(std::filesystem::exists(path("c.npy")));
         root.publish();
-        other.release();
+        other.keep();
     }
     const Matrix result = read_npy(path("c.npy"));
     EXPECT_TRUE(std::equal(static_cast<const std::int32_t*>(matrix.data()),
