@@ -1,5 +1,5 @@
-// P4 keeps B[id] on scratch block by block, "accessed fast compared to locating the block in the matrix". How fast? Times
-// the reads of all blocks of B[id], in their order of use, in three layouts:
+// P4 keeps B[id] on scratch block by block, "accessed fast compared to locating the block in the matrix". How fast?
+// Times the reads of all blocks of B[id], in their order of use, in three layouts:
 //
 //   blocks    one block after the other, as --scatter keeps them
 //   columns   B[id] as a matrix of its own: a block's rows are n/p elements apart
@@ -93,7 +93,8 @@ void compare(const std::string& folder, std::int64_t k, std::int64_t n, std::int
     }
     std::vector<Layout> layouts;
     layouts.push_back({"blocks", blocks_path, [&](std::size_t i, void* to) { blocks.read(i, to); }, {}, {}});
-    layouts.push_back({"columns", columns_path, [&](std::size_t i, void* to) { columns.read(shifted[i], to); }, {}, {}});
+    layouts.push_back(
+        {"columns", columns_path, [&](std::size_t i, void* to) { columns.read(shifted[i], to); }, {}, {}});
     layouts.push_back({"whole", whole_path, [&](std::size_t i, void* to) { whole.read(windows[i], to); }, {}, {}});
     for (const Layout& layout : layouts) {  // the same elements, whoever has them
         blocks.read(windows.size() - 1, expected.data());

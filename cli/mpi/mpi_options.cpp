@@ -56,6 +56,7 @@ ClusterJob cluster_job(const MulArguments& mul, const ClusterWords& words) {
     job.distribution = forecast_options(words);
     job.verify = mul.verify;
     job.resume = mul.resume;
+    job.version = version();
     return job;
 }
 

@@ -94,8 +94,8 @@ VerifyResult SumJudge::result(int rounds, std::uint64_t seed) const {
             worst_row_, largest_ratio_);
     } else if (unchecked_rows_ > 0) {
         result.verdict = Verdict::not_verifiable;
-        result.explanation = fmt::format("{} rows hold NaN or Inf and were not looked at; use 'heptad verify'",
-                                         unchecked_rows_);
+        result.explanation =
+            fmt::format("{} rows hold NaN or Inf and were not looked at; use 'heptad verify'", unchecked_rows_);
     } else {
         result.explanation = fmt::format("{} rounds of random sums agree", rounds);
     }

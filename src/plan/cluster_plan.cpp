@@ -265,8 +265,8 @@ std::vector<Window> result_units(const ClusterPlan& plan, std::int64_t rank) {
     std::vector<Window> columns;
     for (std::int64_t q = 1; q <= plan.ranks; ++q) {
         const IndexRange cols = split_range(plan.n, plan.ranks, (rank + q - 1) % plan.ranks);
-        const std::vector<Window> of_rank = cut({part.row, cols.begin, part.rows, cols.size()}, part.rows,
-                                                plan.block.z, true);
+        const std::vector<Window> of_rank =
+            cut({part.row, cols.begin, part.rows, cols.size()}, part.rows, plan.block.z, true);
         columns.insert(columns.end(), of_rank.begin(), of_rank.end());
     }
     return columns;

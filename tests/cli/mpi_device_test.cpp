@@ -1,5 +1,5 @@
-// heptad-mpi with a device: ranks that share one multiply on it, blocks come and go through host memory, and P4's stages
-// bear their names.
+// heptad-mpi with a device: ranks that share one multiply on it, blocks come and go through host memory, and P4's
+// stages bear their names.
 #include "backend/cuda/device.hpp"
 #include "cli/mpi_process.hpp"
 
@@ -48,8 +48,8 @@ TEST_F(MpiDevice, ranks_take_devices_by_their_place_on_the_machine_and_name_thei
     const std::size_t devices = cuda::report().devices.size();
     for (const nlohmann::json& rank : object["ranks"]) {
         EXPECT_EQ(rank["device"], "cuda:" + std::to_string(rank["rank"].get<std::size_t>() % devices));
-        for (const char* stage : {"multiply DR", "multiply NR", "multiply M2G", "multiply MM", "multiply G2M",
-                                  "multiply DW"}) {
+        for (const char* stage :
+             {"multiply DR", "multiply NR", "multiply M2G", "multiply MM", "multiply G2M", "multiply DW"}) {
             EXPECT_TRUE(rank["stage_s"].contains(stage)) << stage;
         }
     }

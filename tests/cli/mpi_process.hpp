@@ -113,8 +113,7 @@ private:
     /// The processes below this one that run the program under test.
     static std::vector<int> ranks_of(int ancestor) {
         std::vector<int> ranks;
-        std::ifstream children("/proc/" + std::to_string(ancestor) + "/task/" + std::to_string(ancestor) +
-                               "/children");
+        std::ifstream children("/proc/" + std::to_string(ancestor) + "/task/" + std::to_string(ancestor) + "/children");
         for (int child = 0; children >> child;) {
             std::error_code ignored;
             const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(child) + "/exe", ignored);

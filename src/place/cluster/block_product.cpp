@@ -99,8 +99,8 @@ protected:
     const HeldWindows held_;
     const Window result_;
     const std::vector<Window> units_;  // of C[id], in the order in which they are finished
-    const std::int64_t down_, deep_;  // blocks of A[id]
-    NodeBlocks blocks_;               // before what holds some of them
+    const std::int64_t down_, deep_;   // blocks of A[id]
+    NodeBlocks blocks_;                // before what holds some of them
     Channel<Block> written_;
 };
 

@@ -66,7 +66,8 @@ public:
 
     ClusterOutcome run() {
         const auto with_way_out = [&](const Error& error) {
-            return error.what() + std::string(keeps_leftovers_ ? "; what is finished is kept: go on with --resume" : "");
+            return error.what() +
+                   std::string(keeps_leftovers_ ? "; what is finished is kept: go on with --resume" : "");
         };
         try {
             return run_steps();
@@ -189,7 +190,8 @@ private:
         const JobRecord before = record_of_lines(before_->job, journal_path());
         if (before.plan.ranks != ranks_.size()) {
             fail(ErrorCode::usage,
-                 "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start over",
+                 "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start "
+                 "over",
                  journal_path(), before.plan.ranks, ranks_.size());
         }
         record.plan = before.plan;
@@ -280,7 +282,8 @@ private:
                 journal_.emplace(journal_path(), *before_);
             } else {
                 // Other ranks of an earlier job than these are known by nobody any more.
-                for (int rank = ranks_.size(); is_root() && ::unlink((part_base(rank) + ".journal").c_str()) == 0; ++rank) {
+                for (int rank = ranks_.size(); is_root() && ::unlink((part_base(rank) + ".journal").c_str()) == 0;
+                     ++rank) {
                 }
                 journal_.emplace(journal_path(), record_.lines());
             }
@@ -337,7 +340,7 @@ private:
             std::shared_ptr<ScratchSource> found =
                 ScratchSource::reopen(fmt::format("{}-{}.scratch", part_base(), operand), windows, outcome_.plan.type);
             return found && before_->held.contains(operand) && found->sum() == before_->held.at(operand) ? found
-                                                                                                        : nullptr;
+                                                                                                         : nullptr;
         };
         if (before_) {
             clock_.time("DR", [&] {

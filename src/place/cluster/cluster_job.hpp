@@ -35,6 +35,7 @@ struct ClusterJob {
     bool keep_intervals = false;          // for a trace
     bool verify = false;                  // before the result takes its name
     bool resume = false;                  // goes on with what an earlier job left
+    std::string version;                  // of the program: parts of another one are not mixed with these
 };
 
 /// The caller's ears and its last word.
@@ -58,7 +59,7 @@ struct RankReport {
 struct ClusterOutcome {
     ClusterPlan plan;
     ClusterForecast predicted;
-    ClusterRates rates;                                                   // that the prediction was made from
+    ClusterRates rates;  // that the prediction was made from
     double distribute_s = 0, multiply_s = 0, verify_s = 0, collect_s = 0, total_s = 0;  // as this rank saw them
     std::optional<VerifyResult> verified;                                               // the root's
     RankReport own;

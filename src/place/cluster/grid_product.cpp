@@ -111,10 +111,12 @@ private:
         for (std::int64_t s = 0; s < plan_.panels; ++s) {
             std::unique_ptr<Panel> panel = read_.pop();
             work_.clock.time("NR", [&] {
-                gather(panel->a.elements(), grid_.pn, place_.j,
-                       [&](std::int64_t j) { return GridPlace{place_.i, place_.l, j}; });
-                gather(panel->b.elements(), grid_.pm, place_.i,
-                       [&](std::int64_t i) { return GridPlace{i, place_.l, place_.j}; });
+                gather(panel->a.elements(), grid_.pn, place_.j, [&](std::int64_t j) {
+                    return GridPlace{place_.i, place_.l, j};
+                });
+                gather(panel->b.elements(), grid_.pm, place_.i, [&](std::int64_t i) {
+                    return GridPlace{i, place_.l, place_.j};
+                });
             });
             (needs_result_ ? gathered_ : free_).push(std::move(panel));
         }

@@ -36,7 +36,7 @@ std::vector<std::string> JobRecord::lines() const {
 std::vector<std::string> request_facts(const ClusterJob& job) {
     const Options& options = job.node.options;
     return {
-        fmt::format("version {}", version()),
+        fmt::format("version {}", job.version),
         fmt::format("product transpose-a={} transpose-b={} alpha={:a} beta={:a}", job.transpose_a, job.transpose_b,
                     job.node.alpha, job.node.beta),
         fmt::format("cluster algorithm={} grid={} block={} scatter={} keep-parts={}", job.request.algorithm,
@@ -44,9 +44,8 @@ std::vector<std::string> request_facts(const ClusterJob& job) {
                     shape_text(job.request.block, &BlockSize::x, &BlockSize::y, &BlockSize::z),
                     job.distribution.scatter, job.keep_parts),
         fmt::format("node device={} algorithm={} levels={} accuracy={} leaf={} mode={} threads={} memory={}",
-                    options.device, options.algorithm, options.levels, static_cast<int>(options.accuracy),
-                    options.leaf, options.mode, job.node.threads,
-                    job.memory_bytes ? std::to_string(*job.memory_bytes) : "auto"),
+                    options.device, options.algorithm, options.levels, static_cast<int>(options.accuracy), options.leaf,
+                    options.mode, job.node.threads, job.memory_bytes ? std::to_string(*job.memory_bytes) : "auto"),
     };
 }
 

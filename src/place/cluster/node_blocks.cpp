@@ -11,7 +11,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::size_t kMostFree = 8;          // more would hold memory for nothing
+constexpr std::size_t kMostFree = 8;           // more would hold memory for nothing
 constexpr std::int64_t kDeviceRow_bytes = 16;  // rows that begin on such boundaries are faster to read
 
 std::int64_t pitch_bytes(const ConstView& view) {

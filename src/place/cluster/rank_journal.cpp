@@ -79,8 +79,7 @@ std::optional<RankJournalContents> read_rank_journal(const std::string& path) {
 }
 
 RankJournal::RankJournal(const std::string& path, const std::vector<std::string>& job)
-    : path_(path),
-      file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)) {
     if (file_.get() < 0) {
         fail_journal(path, errno);
     }

@@ -22,7 +22,7 @@ namespace heptad {
 
 struct RankJournalContents {
     std::vector<std::string> job;
-    std::map<std::string, std::uint64_t> held;   ///< by operand
+    std::map<std::string, std::uint64_t> held;    ///< by operand
     std::map<std::int64_t, std::uint64_t> units;  ///< by index
     std::int64_t believed_bytes = 0;
 };

@@ -75,8 +75,7 @@ bool WindowWriter::can_go_on(const std::string& path, const Shape& shape) {
     const auto header_bytes = static_cast<std::int64_t>(header.size());
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0 ||
-        facts.st_size !=
-            header_bytes + shape.held.elements() * static_cast<std::int64_t>(element_bytes(shape.type))) {
+        facts.st_size != header_bytes + shape.held.elements() * static_cast<std::int64_t>(element_bytes(shape.type))) {
         return false;
     }
     std::string start(header.size(), '\0');

@@ -1,5 +1,5 @@
-// The check of a result whose parts are on several ranks: what is right passes, and one wrong element anywhere is found.
-// Started by mpirun; every rank runs every test, and the root judges.
+// The check of a result whose parts are on several ranks: what is right passes, and one wrong element anywhere is
+// found. Started by mpirun; every rank runs every test, and the root judges.
 #include "place/cluster/cluster_check.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,8 @@ protected:
         std::atomic<double> fraction{0};
         const FinishedUnits finished;
         NodeSettings node;
-        const RankWork work{plan, ranks, a_source, b_source, nullptr, &*result, node, clock, failure, fraction, finished};
+        const RankWork work{plan, ranks, a_source, b_source, nullptr, &*result,
+                            node, clock, failure,  fraction, finished};
         try {
             const VerifyResult verdict = check_result(work);
             ranks.barrier();
