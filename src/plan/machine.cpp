@@ -257,6 +257,10 @@ std::string print_machine(const Machine& machine) {
                                   {"bytes_per_s", profile.bytes_per_s},
                                   {"usual_bytes_per_s", profile.usual_bytes_per_s}});
     }
+    for (const BitSplitSample& sample : machine.bit_splits) {
+        json["bit_splits_n_serial_parallel_s"].push_back(
+            {sample.n, sample.serial_levels, sample.parallel_levels, sample.seconds});
+    }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -326,6 +330,14 @@ Machine parse_machine(const std::string& json) {
             require(is_positive(profile.bytes_per_s) && is_positive(profile.usual_bytes_per_s),
                     "a pass whose speed is not positive");
             machine.passes.push_back(std::move(profile));
+        }
+        for (const auto& entry : root.value("bit_splits_n_serial_parallel_s", nlohmann::json::array())) {
+            const BitSplitSample sample{entry.at(0).get<std::int64_t>(), entry.at(1).get<int>(), entry.at(2).get<int>(),
+                                        entry.at(3).get<double>()};
+            require(sample.n >= 1 && sample.serial_levels >= 0 && sample.parallel_levels >= 0,
+                    "a product of bits whose size or levels cannot be");
+            require(is_positive(sample.seconds), "a product of bits whose time is not positive");
+            machine.bit_splits.push_back(sample);
         }
         return machine;
     } catch (const nlohmann::json::exception& problem) {

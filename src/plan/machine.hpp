@@ -41,6 +41,14 @@ struct LevelFactor {
     double factor = 1;
 };
 
+/// A product of packed bits over GF(2) with m = k = n on a device, cut into serial and parallel levels (P3's d_s and
+/// d_p), as it was measured.
+struct BitSplitSample {
+    std::int64_t n = 0;
+    int serial_levels = 0, parallel_levels = 0;
+    double seconds = 0;
+};
+
 struct Machine {
     std::string cpu;  // brand string
     int threads = 1;
@@ -50,7 +58,8 @@ struct Machine {
     double call_s = 2e-6;                    // cost of starting one parallel pass or batch
     std::vector<LevelFactor> level_factors;  // CPU; by n for each type, 1 for types that are not here
     std::vector<LeafProfile> leaves;
-    std::vector<PassProfile> passes;  // devices; empty: as built
+    std::vector<PassProfile> passes;         // devices; empty: as built
+    std::vector<BitSplitSample> bit_splits;  // devices; empty: as predicted
 };
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.

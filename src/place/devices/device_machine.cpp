@@ -13,6 +13,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "place/devices/bit_tuning.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
@@ -249,6 +250,7 @@ Machine tune_device(int device, const std::function<void(const std::string&)>& n
     const cuda::Report report = cuda::report();
     const std::string name = device_name(report, device);
     Machine machine = Measurement(device, note).run(name);
+    machine.bit_splits = measure_bit_splits(device, note);
     write_machines(device_file(name, report.cublas), {machine});
     return machine;
 }
