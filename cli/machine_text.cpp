@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "text.hpp"
@@ -47,6 +48,17 @@ std::string machine_summary(const Machine& machine) {
         text += fmt::format("passes {:<5} {:<6} {} threads, {} place{} each: {:.2f} TB/s ({:.2f} with 128 and 1)\n",
                             type_name(pass.type), pass.pass, pass.threads, pass.places, pass.places == 1 ? "" : "s",
                             pass.bytes_per_s / 1e12, pass.usual_bytes_per_s / 1e12);
+    }
+    std::map<std::int64_t, BitSplitSample> best_splits;
+    for (const BitSplitSample& sample : machine.bit_splits) {
+        const auto [at, is_new] = best_splits.try_emplace(sample.n, sample);
+        if (!is_new && sample.seconds < at->second.seconds) {
+            at->second = sample;
+        }
+    }
+    for (const auto& [n, best] : best_splits) {
+        text += fmt::format("bits gf2     d_s = {} and d_p = {} at n = {}: {}\n", best.serial_levels,
+                            best.parallel_levels, n, format_seconds(best.seconds));
     }
     return text;
 }

@@ -476,7 +476,7 @@ Registered add_algorithms(CLI::App& root) {
 Registered add_tune(CLI::App& root) {
     CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
     auto tune = std::make_shared<TuneArguments>();
-    command->add_flag("--quick", tune->quick, "fewer and smaller measurements");
+    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
     auto device = std::make_shared<std::string>();
     command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
     command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");

@@ -283,6 +283,10 @@ std::string print_machine(const Machine& machine) {
                                  {"alone", profile.alone},
                                  {"misaligned", profile.misaligned}});
     }
+    for (const BitSplitSample& sample : machine.bit_splits) {
+        json["bit_splits_n_serial_parallel_s"].push_back(
+            {sample.n, sample.serial_levels, sample.parallel_levels, sample.seconds});
+    }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -387,6 +391,14 @@ Machine parse_machine(const std::string& json) {
                         is_positive(profile.misaligned),
                     "a tile with a rate or a factor that is not positive");
             machine.fused.push_back(profile);
+        }
+        for (const auto& entry : root.value("bit_splits_n_serial_parallel_s", nlohmann::json::array())) {
+            const BitSplitSample sample{entry.at(0).get<std::int64_t>(), entry.at(1).get<int>(), entry.at(2).get<int>(),
+                                        entry.at(3).get<double>()};
+            require(sample.n >= 1 && sample.serial_levels >= 0 && sample.parallel_levels >= 0,
+                    "a product of bits whose size or levels cannot be");
+            require(is_positive(sample.seconds), "a product of bits whose time is not positive");
+            machine.bit_splits.push_back(sample);
         }
         return machine;
     } catch (const nlohmann::json::exception& problem) {

@@ -70,6 +70,14 @@ struct FusedDevice {
     double launch_s = 3e-6;            // one more launch behind others
 };
 
+/// A product of packed bits over GF(2) with m = k = n on a device, cut into serial and parallel levels (P3's d_s and
+/// d_p), as it was measured.
+struct BitSplitSample {
+    std::int64_t n = 0;
+    int serial_levels = 0, parallel_levels = 0;
+    double seconds = 0;
+};
+
 struct Machine {
     std::string cpu;  // brand string
     int threads = 1;
@@ -82,6 +90,8 @@ struct Machine {
     std::vector<PassProfile> passes;  // devices; empty: as built
     FusedDevice fused_device;
     std::vector<FusedProfile> fused;  // empty: no such kernels
+    std::vector<PassProfile> passes;         // devices; empty: as built
+    std::vector<BitSplitSample> bit_splits;  // devices; empty: as predicted
 };
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.

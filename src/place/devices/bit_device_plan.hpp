@@ -18,6 +18,7 @@
 #include "backend/cuda/bit_verbs.hpp"
 #include "bits/leaf.hpp"
 #include "bits/level_program.hpp"
+#include "plan/machine.hpp"
 
 namespace heptad {
 
@@ -46,6 +47,8 @@ struct BitDeviceFacts {
     double bytes_per_s = 3.6e12;        // read and written by passes
     double launch_s = 4e-6;
     int multiprocessors = 132;
+    /// What `heptad tune` measured there. Predictions are corrected by the nearest sample of the same split.
+    std::vector<BitSplitSample> measured = {};
 };
 
 /// Part of the workspace, in words.

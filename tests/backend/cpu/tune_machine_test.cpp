@@ -134,6 +134,21 @@ TEST(machine, unknown_leaf_type_and_empty_sizes_give_positive_finite_seconds) {
     EXPECT_GT(leaf_seconds(machine, "blis", Type::f32, 0, 5, 5), 0);
 }
 
+TEST(machine, splits_of_bit_products_are_kept_and_checked) {
+    Machine machine = two_leaves();
+    machine.bit_splits = {{65536, 1, 3, 0.04}, {16384, 0, 0, 8e-4}};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.bit_splits.size(), 2U);
+    EXPECT_EQ(again.bit_splits[0].n, 65536);
+    EXPECT_EQ(again.bit_splits[0].serial_levels, 1);
+    EXPECT_EQ(again.bit_splits[0].parallel_levels, 3);
+    EXPECT_EQ(again.bit_splits[0].seconds, 0.04);
+    machine.bit_splits[1].seconds = 0;
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    machine.bit_splits[1] = {0, 0, 0, 1};
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+}
+
 TEST(machine, print_parses_back) {
     const Machine machine = two_leaves();
     const Machine again = parse_machine(print_machine(machine));
