@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kLeastCut = 16;     // no dimension is cut finer than that
 constexpr std::int64_t kUsualStrip = 256;  // fewer rows make poor products
 constexpr std::int64_t kMostStrips = 16;   // of a tile, unless the device takes only lower ones
-constexpr int kDepthsTried = 4;            // deep panels make good products, and leave them little workspace
-constexpr double kClearlyFaster = 0.995;   // predictions that differ by less are alike
+constexpr int kDepthsTried = 3;            // deep panels make good products, and leave them little workspace
+constexpr double kClearlyFaster = 0.998;   // predictions that differ by less are alike
 constexpr double kWideningAllowed = 1.01;  // direct I/O is given up where whole blocks move more than that
 constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost more than that
 
@@ -367,17 +367,22 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
             }
         }
     };
+    FilePlan plan = plan_of_cut(problem, cut);
     for (std::int64_t strips = 1; may_have(strips); strips *= 2) {
-        FilePlan plan = plan_of_cut(problem, cut);
         plan.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
         if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
             break;
         }
+        const std::optional<FilePlan> before = best;
         try_lengths(plan);
-        if (!cut.keeps_left) {
-            plan.panel_buffers = 1;
-            try_lengths(plan);
+        if (before && *best == *before) {  // still lower strips would be no better
+            break;
         }
+    }
+    if (best && !cut.keeps_left) {
+        plan.strip_m = best->strip_m;
+        plan.panel_buffers = 1;
+        try_lengths(plan);
     }
     return settled;
 }
@@ -393,12 +398,12 @@ bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict
     return !std::isfinite(smallest.seconds);
 }
 
-std::int64_t least_memory(const FileProblem& problem) {
+std::int64_t least_memory(const FileProblem& problem, const PredictStage& predict) {
     FileProblem larger = problem;
     for (larger.memory_bytes = std::max<std::int64_t>(problem.memory_bytes, 1024);; larger.memory_bytes *= 2) {
         for (const Cut& cut : all_cuts(larger)) {
             const FileProblem as_cut = cut.on_blocks ? larger : without_blocks(larger);
-            if (settle(as_cut, cut, [](const StageProduct&) { return StagePrediction{1, 0}; }).plan) {
+            if (settle(as_cut, cut, predict).plan) {
                 return larger.memory_bytes;
             }
         }
@@ -428,28 +433,16 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
     while (!cuts.empty()) {
         const Cut chosen = best_cut(cuts);
         const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
-        Settled fastest = settle(as_cut, chosen, predict);
-        if (fastest.stage_refused && !fastest.plan && !stage_refused && stage_takes_nothing(problem, predict)) {
+        Settled settled = settle(as_cut, chosen, predict);
+        if (settled.plan) {
+            choose_blocks(as_cut, *settled.plan);
+            return *settled.plan;
+        }
+        if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
             fail_for_device(problem);
         }
-        // Others that move as many bytes may have better products.
-        for (const Cut& cut : cuts) {
-            if (cut.on_blocks == chosen.on_blocks && cut.exact_bytes == chosen.exact_bytes && !same_cut(cut, chosen)) {
-                const Settled other = settle(as_cut, cut, predict);
-                stage_refused = stage_refused || other.stage_refused;
-                if (other.plan && (!fastest.plan || other.wall_s < kClearlyFaster * fastest.wall_s)) {
-                    fastest = other;
-                }
-            }
-        }
-        if (fastest.plan) {
-            choose_blocks(as_cut, *fastest.plan);
-            return *fastest.plan;
-        }
-        stage_refused = stage_refused || fastest.stage_refused;
-        std::erase_if(cuts, [&](const Cut& cut) {
-            return cut.on_blocks == chosen.on_blocks && cut.exact_bytes == chosen.exact_bytes;
-        });
+        stage_refused = stage_refused || settled.stage_refused;
+        std::erase_if(cuts, [&](const Cut& cut) { return same_cut(cut, chosen); });
     }
     if (stage_refused) {
         fail_for_device(problem);
@@ -458,7 +451,7 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
         ErrorCode::resource,
         "a product of {} x {} x {} {} from file to file needs about {} bytes of memory, and {} bytes are allowed; give "
         "a larger --memory",
-        problem.m, problem.k, problem.n, type_name(problem.type), least_memory(problem), problem.memory_bytes);
+        problem.m, problem.k, problem.n, type_name(problem.type), least_memory(problem, predict), problem.memory_bytes);
 }
 
 double predicted_wall_s(const FileProblem& problem, const FilePlan& plan) {

@@ -332,6 +332,71 @@ TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
     }
 }
 
+TEST(FileSchedule, pieces_cover_the_strip_and_only_the_very_last_one_is_cut) {
+    for (const bool by_columns : {false, true}) {
+        FilePlan plan;
+        plan.m = plan.k = plan.n = 8192;
+        plan.tile_m = plan.tile_n = plan.strip_m = 4096;
+        plan.depth = plan.first_depth = 1024;
+        plan.mirrored = by_columns;
+        plan.c_block = 512;
+        const FileLayout layout{8192, 8192, 4, false, 4096, 512};
+        const FileSchedule schedule(plan, layout, layout, layout);
+        for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+            const std::vector<FileWindow> pieces = schedule.result_pieces(tile, 0);
+            EXPECT_EQ(pieces.size() > 1, tile + 1 == schedule.tiles());
+            const FileWindow whole = schedule.result_window(tile, 0);
+            std::int64_t row = whole.row;
+            for (const FileWindow& piece : pieces) {
+                EXPECT_EQ(piece.row, row);
+                EXPECT_EQ(piece.col, whole.col);
+                EXPECT_EQ(piece.cols, whole.cols);
+                EXPECT_TRUE(on_blocks(schedule.result(), piece));
+                row += piece.rows;
+            }
+            EXPECT_EQ(row, whole.row + whole.rows);
+            EXPECT_LE(pieces.back().rows, tile + 1 == schedule.tiles() ? 512 : 4096);
+        }
+    }
+}
+
+TEST(FilePlan, memory_to_check_thin_shapes_is_within_the_limit) {
+    for (const auto& [m, k, n] :
+         {std::tuple{4'000'000, 64, 16}, std::tuple{16, 64, 4'000'000}, std::tuple{64, 4'000'000, 64}}) {
+        FileProblem problem = problem_of(m, k, n, Type::f32, std::int64_t{64} << 20);
+        problem.line_bytes = 240;
+        const FilePlan plan = plan_files(problem, plain_prediction);
+        EXPECT_LE(plan.used_bytes(), problem.memory_bytes) << to_string(plan);
+        EXPECT_GE(plan.check_bytes, 240 * (plan.tile_m + plan.tile_n)) << to_string(plan);
+        EXPECT_EQ(parse_file_plan(to_string(plan)), plan);
+    }
+}
+
+TEST(FilePlan, predicted_run_is_no_shorter_than_any_stage) {
+    for (const double rate : {1e8, 1e9, 1e10}) {
+        FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 30);
+        problem.read_bytes_per_s = problem.write_bytes_per_s = rate;
+        const FilePlan plan = plan_files(problem, plain_prediction);
+        const double wall = predicted_wall_s(problem, plan);
+        EXPECT_GE(wall, plan.multiply_s);
+        EXPECT_GE(wall, static_cast<double>(plan.moved_bytes()) / rate);
+        EXPECT_LE(wall, 1.15 * std::max(plan.multiply_s, static_cast<double>(plan.moved_bytes()) / rate));
+    }
+}
+
+TEST(FilePlan, packed_bits_move_an_eighth_of_bytes) {
+    FileProblem bytes = problem_of(65536, 65536, 65536, Type::gf2, std::int64_t{4} << 30);
+    FileProblem packed = bytes;
+    packed.a.packed = packed.b.packed = packed.c.packed = true;
+    packed.memory_bytes = bytes.memory_bytes / 8;
+    EXPECT_EQ(8 * reference_bytes(packed), reference_bytes(bytes));
+    const FilePlan plan = plan_files(packed, plain_prediction);
+    EXPECT_LE(static_cast<double>(plan.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(packed)));
+    EXPECT_LE(plan.used_bytes(), packed.memory_bytes);
+    EXPECT_FALSE(plan.mirrored);
+    EXPECT_EQ(plan.tile_n % 64, 0);
+}
+
 TEST(FileLayout, moved_bytes_of_a_window_are_those_of_its_spans) {
     for (const bool by_columns : {false, true}) {
         for (const std::int64_t block : {1, 512, 4096}) {

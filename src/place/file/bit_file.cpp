@@ -110,6 +110,11 @@ void write_bits(const std::string& path, const ConstBitView& matrix, bool packed
     }
 }
 
+bool is_written_in_pieces(const std::string& path, bool packed) {
+    const BitFormat format = format_of(path, packed);
+    return format == BitFormat::pbm || format == BitFormat::npy_packed;
+}
+
 std::string packed_header_text(const std::string& path, std::int64_t rows, std::int64_t cols) {
     switch (format_of(path, true)) {
         case BitFormat::pbm:
