@@ -56,6 +56,11 @@ FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, 
         const double added = static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(kDeep);
         profile.addition_flops = std::max(flops_per_tile_s * (time({2, 2, 1}, kDeep) - deep_s) / added, kLeastFlops);
     }
+    const int terms = std::min(profile.most_terms, 4);
+    const double words =
+        terms * static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(kDeep) + tile;
+    profile.global_bytes_per_s =
+        tiles * words * static_cast<double>(element_bytes(profile.type)) / time({terms, terms, 1}, kDeep);
     const double alone_s = std::max(
         1e-9, seconds({{1, 1, 1}, std::int64_t{device.multiprocessors} * profile.tile_m, kDeep, profile.tile_n}) -
                   device.launch_s);

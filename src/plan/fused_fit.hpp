@@ -3,6 +3,7 @@
 //   two depths, one term              the rate of full waves, and what an update of C costs beside it
 //   a second target                   what a further update costs
 //   a second term on each side        what an addition costs
+//   four terms on each side           what memory and the L2 cache give
 //   one block on each multiprocessor  the rate of lone blocks
 //   rows that do not begin on 16-byte boundaries
 #pragma once

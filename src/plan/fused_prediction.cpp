@@ -8,7 +8,8 @@ namespace {
 
 /// Instances that share the chip: launched together, or walked by one launch.
 struct Together {
-    double tiles = 0, flops = 0, global_bytes = 0;
+    double tiles = 0;
+    double block_s = 0;  // of all tiles, one after another on one multiprocessor
 };
 
 class LevelClock {
@@ -27,23 +28,23 @@ public:
                              profile_.addition_flops * depth_ * ((counts.a - 1) * m + (counts.b - 1) * n) +
                              profile_.update_flops * counts.c * m * n;
         const double words = counts.a * m * depth_ + counts.b * n * depth_ + counts.c * m * n;
+        const double bytes = words * static_cast<double>(element_bytes(profile_.type));
         together.tiles += times * tiles_;
-        together.flops += times * tiles_ * flops;
-        together.global_bytes += times * tiles_ * words * static_cast<double>(element_bytes(profile_.type));
+        together.block_s += times * tiles_ * device_.multiprocessors *
+                            std::max(flops / profile_.flops_per_s, bytes / profile_.global_bytes_per_s);
     }
 
     double seconds(const Together& together) const {
-        const double block_s =
-            together.flops / together.tiles * device_.multiprocessors / profile_.flops_per_s;  // sharing, each in turn
+        const double block_s = together.block_s / together.tiles;  // sharing a multiprocessor, each in turn
         const double at_once = static_cast<double>(device_.multiprocessors) * profile_.blocks_of_multiprocessor;
         const double whole_waves = std::floor(together.tiles / at_once);
         const double rest = together.tiles - whole_waves * at_once;
-        double waves_s = whole_waves * profile_.blocks_of_multiprocessor * block_s;
+        double seconds = whole_waves * profile_.blocks_of_multiprocessor * block_s;
         if (rest > 0) {
-            waves_s += rest <= device_.multiprocessors ? block_s / profile_.alone
+            seconds += rest <= device_.multiprocessors ? block_s / profile_.alone
                                                        : std::ceil(rest / device_.multiprocessors) * block_s;
         }
-        return std::max(waves_s, together.global_bytes / device_.global_bytes_per_s);
+        return seconds;
     }
 
 private:

@@ -1,7 +1,7 @@
 // Seconds of a whole fused level: P2's model with what was measured in place of the chip's peak rates. Equations (11),
-// (12), (20) and (22) as they are, with two differences: an addition and an update count as many flops as they were
-// measured to cost, and a last wave with at most one block for each multiprocessor runs at the rate of lone blocks. The
-// time in shared memory, (21), is part of the measured rate.
+// (12), (20) and (22) with three differences: an addition and an update count as many flops as they were measured to
+// cost; the maximum of arithmetic and memory is taken block by block; and a last wave with at most one block for each
+// multiprocessor runs at the rate of lone blocks. The time in shared memory, (21), is part of the measured rate.
 #pragma once
 
 #include <cstdint>

@@ -266,7 +266,6 @@ std::string print_machine(const Machine& machine) {
     }
     if (!machine.fused.empty()) {
         json["fused_device"] = {{"multiprocessors", machine.fused_device.multiprocessors},
-                                {"global_bytes_per_s", machine.fused_device.global_bytes_per_s},
                                 {"launch_s", machine.fused_device.launch_s}};
     }
     for (const FusedProfile& profile : machine.fused) {
@@ -280,6 +279,7 @@ std::string print_machine(const Machine& machine) {
                                  {"flops_per_s", profile.flops_per_s},
                                  {"addition_flops", profile.addition_flops},
                                  {"update_flops", profile.update_flops},
+                                 {"global_bytes_per_s", profile.global_bytes_per_s},
                                  {"alone", profile.alone},
                                  {"misaligned", profile.misaligned}});
     }
@@ -361,11 +361,9 @@ Machine parse_machine(const std::string& json) {
         }
         if (root.contains("fused_device")) {
             const auto& device = root.at("fused_device");
-            machine.fused_device = {device.at("multiprocessors").get<int>(),
-                                    device.at("global_bytes_per_s").get<double>(), device.at("launch_s").get<double>()};
+            machine.fused_device = {device.at("multiprocessors").get<int>(), device.at("launch_s").get<double>()};
             require(machine.fused_device.multiprocessors >= 1, "fewer multiprocessors than 1");
-            require(is_positive(machine.fused_device.global_bytes_per_s) && is_positive(machine.fused_device.launch_s),
-                    "a rate or a time that is not positive");
+            require(is_positive(machine.fused_device.launch_s), "a rate or a time that is not positive");
         }
         for (const auto& entry : root.value("fused", nlohmann::json::array())) {
             FusedProfile profile;
@@ -384,11 +382,12 @@ Machine parse_machine(const std::string& json) {
             profile.flops_per_s = entry.at("flops_per_s").get<double>();
             profile.addition_flops = entry.at("addition_flops").get<double>();
             profile.update_flops = entry.at("update_flops").get<double>();
+            profile.global_bytes_per_s = entry.at("global_bytes_per_s").get<double>();
             profile.alone = entry.at("alone").get<double>();
             profile.misaligned = entry.at("misaligned").get<double>();
             require(is_positive(profile.flops_per_s) && is_positive(profile.addition_flops) &&
-                        is_positive(profile.update_flops) && is_positive(profile.alone) &&
-                        is_positive(profile.misaligned),
+                        is_positive(profile.update_flops) && is_positive(profile.global_bytes_per_s) &&
+                        is_positive(profile.alone) && is_positive(profile.misaligned),
                     "a tile with a rate or a factor that is not positive");
             machine.fused.push_back(profile);
         }

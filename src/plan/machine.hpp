@@ -58,6 +58,8 @@ struct FusedProfile {
     /// What adding one more element of A or B on its way to shared memory, and updating one element of C, take as long
     /// as. P2 counts one flop for each.
     double addition_flops = 1, update_flops = 1;
+    /// What the kernel draws from memory and the L2 cache where that is all it waits for: P2's tau_gmop (1 + lambda).
+    double global_bytes_per_s = 1e12;
     double alone = 1;  // share of that rate that a thread block reaches which has its multiprocessor to itself
     /// How many times longer it takes where rows do not begin on 16-byte boundaries.
     double misaligned = 1;
@@ -66,8 +68,7 @@ struct FusedProfile {
 /// What all those kernels share on one device.
 struct FusedDevice {
     int multiprocessors = 1;
-    double global_bytes_per_s = 1e12;  // with what the L2 cache adds: P2's tau_gmop (1 + lambda)
-    double launch_s = 3e-6;            // one more launch behind others
+    double launch_s = 3e-6;  // one more launch behind others
 };
 
 /// A product of packed bits over GF(2) with m = k = n on a device, cut into serial and parallel levels (P3's d_s and

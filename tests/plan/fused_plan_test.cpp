@@ -1,6 +1,8 @@
 // Plans with a fused level: when the planner takes one, what it costs, how it prints; and the prediction behind it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
@@ -21,8 +23,9 @@ Machine fusing_device() {
         batched.samples.push_back({n, n, n, 2 * side * side * side / 50e12});
     }
     machine.leaves = {library, batched};
-    machine.fused_device = {132, 5.5e12, 3e-6};
+    machine.fused_device = {132, 3e-6};
     FusedProfile huge;
+    huge.global_bytes_per_s = 5.5e12;
     huge.flops_per_s = 50e12;
     huge.addition_flops = 4;
     huge.update_flops = 20;
@@ -226,13 +229,14 @@ TEST(fused_plan, one_that_adds_to_c_keeps_no_copy_of_it) {
 
 FusedProfile exact_profile() {
     FusedProfile profile;
+    profile.global_bytes_per_s = 1e18;
     profile.flops_per_s = 1e12;
     return profile;
 }
 
 /// One block of 128 x 128 takes 2 * 128^2 k flops on one of 10 multiprocessors, additions and updates apart.
 TEST(fused_prediction, waves_of_each_order_as_counted_by_hand) {
-    const FusedDevice device{10, 1e18, 1e-3};
+    const FusedDevice device{10, 1e-3};
     FusedProfile profile = exact_profile();
     profile.addition_flops = profile.update_flops = 1e-9;
     const FusedInstances& strassen = fused_instances("strassen");
@@ -250,7 +254,7 @@ TEST(fused_prediction, waves_of_each_order_as_counted_by_hand) {
 }
 
 TEST(fused_prediction, a_last_wave_of_lone_blocks_runs_at_their_rate) {
-    const FusedDevice device{10, 1e18, 1e-9};
+    const FusedDevice device{10, 1e-9};
     FusedProfile profile = exact_profile();
     profile.addition_flops = profile.update_flops = 1e-9;
     profile.blocks_of_multiprocessor = 2;
@@ -270,16 +274,26 @@ TEST(fused_prediction, a_last_wave_of_lone_blocks_runs_at_their_rate) {
     EXPECT_NEAR(seconds(25), 2 * block_s + block_s / 0.8, 1e-8);
 }
 
-TEST(fused_prediction, memory_bounds_it_where_terms_are_many) {
-    const FusedDevice device{10, 1e9, 1e-9};
+TEST(fused_prediction, memory_bounds_those_products_whose_terms_are_many) {
+    const FusedDevice device{1, 1e-9};
+    FusedProfile profile = exact_profile();
+    profile.flops_per_s = 1e12;
+    profile.addition_flops = profile.update_flops = 1e-9;
     const FusedInstances& two_levels = fused_instances("strassen*strassen");
-    double words = 0;
+    // Between the words of products with six terms and those with eight.
+    profile.global_bytes_per_s = 1e12 * 4 * 7 * 128 * 1000 / (2.0 * 128 * 128 * 1000);
+    double expected = 0;
+    int bound = 0;
     for (const FusedInstance& instance : two_levels.instances) {
         const OperandCounts counts = operand_counts(instance);
-        words += 128.0 * 1000 * (counts.a + counts.b) + 128.0 * 128 * counts.c;
+        const double words = 128.0 * 1000 * (counts.a + counts.b) + 128.0 * 128 * counts.c;
+        const double flop_s = 2.0 * 128 * 128 * 1000 / 1e12, memory_s = words * 4 / profile.global_bytes_per_s;
+        expected += std::max(flop_s, memory_s);
+        bound += memory_s > flop_s ? 1 : 0;
     }
-    EXPECT_NEAR(fused_seconds(device, exact_profile(), FusedOrder::persistent, two_levels, {128, 1000, 128, 1}),
-                words * 4 / 1e9, 1e-6);
+    EXPECT_EQ(bound, 9);  // P2's variants 0, 5 and 6
+    EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::persistent, two_levels, {128, 1000, 128, 1}), expected,
+                1e-8);
 }
 
 TEST(fused_machine, prints_and_parses_back_and_refuses_what_cannot_be) {

@@ -8,6 +8,7 @@
 #include "backend/cuda/batched_product.hpp"
 #include "backend/cuda/cublas_library.hpp"
 #include "backend/cuda/device.hpp"
+#include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/kernels.hpp"
 #include "backend/cuda/linear_pass.hpp"
 #include "backend/cuda/status.hpp"
@@ -421,6 +422,22 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
             state.multiply_cublas(product);
         }
     }
+}
+
+bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets) const {
+    return fused_available(type, left_terms, right_terms, targets);
+}
+
+void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) {
+    if (!instances.empty()) {
+        launch_fused(state_->stream, instances[0].targets[0].block.type, instances, order, tile,
+                     state_->guarded ? state_->guard : Guard{});
+    }
+}
+
+std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type type) const {
+    const DeviceScope scope(state_->device);
+    return fused_shapes(type);
 }
 
 ScanResult CudaBackend::scan(const ConstView& view) {

@@ -14,7 +14,7 @@ namespace heptad::cuda {
 template <class T>
 struct FusedTermArgument {
     const T* data;
-    T coefficient;
+    T coefficient;              // the first one of a sum is 1
     std::int32_t outer, depth;  // what there is of the block; the rest counts as zero
 };
 
@@ -52,7 +52,7 @@ enum class FusedUpdate : std::int32_t {
 
 /// More products or terms than that are done in several launches. Two levels of Strassen are 49 products with 144 terms
 /// on either side and 144 targets.
-inline constexpr int kMostFusedInstances = 64, kMostFusedTerms = 320, kMostFusedTargets = 160;
+inline constexpr int kMostFusedInstances = 64, kMostFusedTerms = 400, kMostFusedTargets = 160;
 
 template <class T>
 struct FusedArguments {

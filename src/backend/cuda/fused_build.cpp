@@ -30,8 +30,9 @@ bool is_power_of_two(double x) {
     return std::isfinite(x) && x != 0 && std::abs(std::frexp(x, &exponent)) == 0.5;
 }
 
-/// Divides the terms by a factor that is taken out of their sum, so that the first coefficient is 1 and costs no
-/// arithmetic: exact, because the factor is a power of two, or rounded only once, because there is one term.
+/// Rewrites a sum so that its first coefficient is 1 and costs no arithmetic, and returns the factor that was taken out
+/// of it for that: a power of two, by which dividing is exact, or the only coefficient. Where there is none, c * x
+/// becomes x + (c - 1) * x.
 double take_out_factor(std::vector<FusedTerm>& terms) {
     if (terms.size() == 1) {
         return std::exchange(terms[0].coefficient, 1.0);
@@ -39,6 +40,8 @@ double take_out_factor(std::vector<FusedTerm>& terms) {
     const auto first = std::find_if(terms.begin(), terms.end(),
                                     [](const FusedTerm& term) { return is_power_of_two(term.coefficient); });
     if (first == terms.end()) {
+        terms[0].coefficient -= 1;
+        terms.insert(terms.begin(), {terms[0].block, 1.0});
         return 1;
     }
     std::rotate(terms.begin(), first, first + 1);
@@ -90,7 +93,7 @@ bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
 std::size_t fused_run_length(std::span<const FusedProduct> products) {
     std::size_t terms = 0, targets = 0, length = 0;
     for (const FusedProduct& product : products) {
-        terms += product.left.size() + product.right.size();
+        terms += product.left.size() + product.right.size() + 2;  // take_out_factor() may add one to each side
         targets += product.targets.size();
         if (length == kMostFusedInstances || terms > kMostFusedTerms || targets > kMostFusedTargets ||
             product.m != products[0].m || product.k != products[0].k || product.n != products[0].n) {

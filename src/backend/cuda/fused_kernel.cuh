@@ -1,7 +1,8 @@
 // The fused f32 kernel on the CUDA cores:  M = (sum of left)(sum of right), then every target = beta * target + g * M.
-// Loading warps fill a ring of stages in shared memory with sums of terms (fused_loads.cuh); multiplying warps do
-// nothing but read fragments and multiply, so their loop is the same for every number of terms, stride and fringe; at
-// the end of a tile they update its targets (fused_store.cuh), while the loading warps have begun the next one.
+// A block walks tiles of M. While it multiplies one slab of k from shared memory, the terms of the next one are on
+// their way to registers (fused_loads.cuh); numbers of terms, strides and fringes are branches there, so that one
+// kernel per tile serves every algorithm. At the end of a tile its targets are updated (fused_store.cuh), while another
+// block of the multiprocessor goes on multiplying.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +11,6 @@
 #include "backend/cuda/fused_arguments.hpp"
 #include "backend/cuda/fused_kernels.hpp"
 #include "backend/cuda/fused_loads.cuh"
-#include "backend/cuda/fused_pipeline.cuh"
 #include "backend/cuda/fused_shape.cuh"
 #include "backend/cuda/fused_store.cuh"
 
@@ -38,151 +38,147 @@ __device__ __forceinline__ void load_four(float (&to)[4], const float* from) {
     to[3] = four.w;
 }
 
-/// sum += the product of all slabs of a tile, four rows of a thread at a time. A column of the left slab is fetched in
-/// pieces of four entries, kAhead pieces before they are needed, and a row of the right slab one row ahead: more would
-/// not fit into registers beside the sums.
-template <class Shape>
+/// sum += steps [begin, end) of the slab, four rows of a thread at a time. A column of the left slab is fetched in
+/// pieces of four entries, kAhead pieces before they are needed, and a row of the right slab one row ahead.
+template <class Shape, int begin, int end>
 __device__ __forceinline__ void multiply(float (&sum)[Shape::kThreadRows][Shape::kThreadCols], const float* left,
-                                         const float* right, StageRing<Shape::kStages>& ring, int slabs) {
-    constexpr int kPieces = Shape::kThreadRows / 4, kSteps = Shape::kDepth * kPieces, kAhead = 2;
+                                         const float* right) {
+    constexpr int kPieces = Shape::kThreadRows / 4, kAhead = 2;
     constexpr int kFours = Shape::kThreadCols / 4;
     float column[kAhead + 1][4], row[2][kFours][4];
-#pragma unroll 1
-    for (int slab = 0; slab < slabs; ++slab) {
-        const float* const left_at = left + ring.stage * Shape::kStageFloats;
-        const float* const right_at = right + ring.stage * Shape::kStageFloats;
-        const auto load_column = [&](int step) {
-            load_four(column[step % (kAhead + 1)], left_at + step / kPieces * Shape::kLeftPitch + step % kPieces * 16);
-        };
-        const auto load_row = [&](int depth) {
+    const auto load_column = [&](int step) {
+        load_four(column[step % (kAhead + 1)], left + step / kPieces * Shape::kLeftPitch + step % kPieces * 16);
+    };
+    const auto load_row = [&](int depth) {
 #pragma unroll
-            for (int f = 0; f < kFours; ++f) {
-                load_four(row[depth % 2][f], right_at + depth * Shape::kRightPitch + f * 32);
-            }
-        };
-        ring.await_full();
-        load_row(0);
+        for (int f = 0; f < kFours; ++f) {
+            load_four(row[depth % 2][f], right + depth * Shape::kRightPitch + f * 32);
+        }
+    };
+    load_row(begin);
 #pragma unroll
-        for (int step = 0; step < kAhead; ++step) {
-            load_column(step);
+    for (int step = begin * kPieces; step < begin * kPieces + kAhead; ++step) {
+        load_column(step);
+    }
+#pragma unroll
+    for (int step = begin * kPieces; step < end * kPieces; ++step) {
+        const int depth = step / kPieces, piece = step % kPieces;
+        if (step + kAhead < end * kPieces) {
+            load_column(step + kAhead);
+        }
+        if (piece == 0 && depth + 1 < end) {
+            load_row(depth + 1);
         }
 #pragma unroll
-        for (int step = 0; step < kSteps; ++step) {
-            const int depth = step / kPieces, piece = step % kPieces;
-            if (step + kAhead < kSteps) {
-                load_column(step + kAhead);
-            }
-            if (piece == 0 && depth + 1 < Shape::kDepth) {
-                load_row(depth + 1);
-            }
+        for (int i = 0; i < 4; ++i) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-#pragma unroll
-                for (int j = 0; j < Shape::kThreadCols; ++j) {
-                    // There and back again: neighbours share an operand that is still at the arithmetic unit.
-                    const int col = i % 2 == 0 ? j : Shape::kThreadCols - 1 - j;
-                    float& entry = sum[piece * 4 + i][col];
-                    entry = fmaf(column[step % (kAhead + 1)][i], row[depth % 2][col / 4][col % 4], entry);
-                }
+            for (int j = 0; j < Shape::kThreadCols; ++j) {
+                // There and back again: neighbours share an operand that is still at the arithmetic unit.
+                const int col = i % 2 == 0 ? j : Shape::kThreadCols - 1 - j;
+                float& entry = sum[piece * 4 + i][col];
+                entry = fmaf(column[step % (kAhead + 1)][i], row[depth % 2][col / 4][col % 4], entry);
             }
         }
-        ring.signal(ring.empty());
-        ring.advance();
     }
 }
 
-/// Blocks per multiprocessor: without the exchange of registers between warps, all take as many as the largest needs.
-template <class Shape>
-constexpr int resident() {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    return Shape::kResident;
-#else
-    return Shape::kConsumerRegisters > 0 ? 1 : Shape::kResident;
-#endif
+/// sum = the tile's part of (sum of left)(sum of right). `slabs` points to two of them.
+template <class Shape, bool wide>
+__device__ __forceinline__ void multiply_tile(const FusedArguments<float>& args, const TilePlace& place, float* slabs,
+                                              const WarpPart<Shape>& part,
+                                              float (&sum)[Shape::kThreadRows][Shape::kThreadCols]) {
+    constexpr int kRight = Shape::kDepth * Shape::kLeftPitch;  // where the right slab begins
+    // The next slab goes to shared memory shortly before the end of this one, and then the one after it is sent for.
+    constexpr int kPutAt = Shape::kDepth - 2;
+    const FusedInstanceArgument& instance = args.instances[place.instance];
+    OperandLoader<Shape, Shape::kRows, wide> left(args.terms + instance.left_begin, instance.left_count, args.left,
+                                                  place.row * Shape::kRows);
+    OperandLoader<Shape, Shape::kCols, wide> right(args.terms + instance.right_begin, instance.right_count, args.right,
+                                                   place.col * Shape::kCols);
+    const int count = (args.k + Shape::kDepth - 1) / Shape::kDepth;
+    const auto fetch = [&](int slab) {
+        if (slab < count) {
+            left.fetch();
+            right.fetch();
+        }
+    };
+    const auto put = [&](int slab) {
+        if (slab < count) {
+            float* const to = slabs + slab % 2 * Shape::kSlabFloats;
+            left.put(to);
+            right.put(to + kRight);
+        }
+    };
+    fetch(0);
+    put(0);
+    fetch(1);
+    const float* const left_at = slabs + part.row + WarpPart<Shape>::lane_down() * 4;
+    const float* const right_at = slabs + kRight + part.col + WarpPart<Shape>::lane_across() * 4;
+#pragma unroll 1
+    for (int slab = 0; slab < count; ++slab) {
+        const int at = slab % 2 * Shape::kSlabFloats;
+        __syncthreads();
+        multiply<Shape, 0, kPutAt>(sum, left_at + at, right_at + at);
+        put(slab + 1);
+        fetch(slab + 2);
+        multiply<Shape, kPutAt, Shape::kDepth>(sum, left_at + at, right_at + at);
+    }
+    __syncthreads();
 }
 
-template <class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, resident<Shape>())
+template <class Shape, bool wide>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kResident)
     fused_kernel(const __grid_constant__ FusedArguments<float> args) {
     if (!should_run(args.guard)) {
         return;
     }
     extern __shared__ __align__(128) unsigned char memory[];
-    const std::uint32_t stage_barriers = shared_offset(memory);
-    const std::uint32_t queue_barriers = stage_barriers + 16 * Shape::kStages;
-    auto* const numbers = reinterpret_cast<std::int32_t*>(memory + Shape::kBarrierBytes);
-    auto* const stages = reinterpret_cast<float*>(memory + Shape::kHeadBytes);
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < Shape::kStages; ++s) {
-            barrier_create(stage_barriers + static_cast<std::uint32_t>(s) * 16, Shape::kProducerWarps);
-            barrier_create(stage_barriers + static_cast<std::uint32_t>(s) * 16 + 8, Shape::kConsumerWarps);
-        }
-        for (int s = 0; s < TileQueue::kSlots; ++s) {
-            barrier_create(queue_barriers + static_cast<std::uint32_t>(s) * 16, 1);
-            barrier_create(queue_barriers + static_cast<std::uint32_t>(s) * 16 + 8, Shape::kThreads / 32);
-        }
-    }
-    __syncthreads();
-    StageRing<Shape::kStages> ring(stage_barriers);
-    TileQueue queue(queue_barriers, numbers);
+    auto* const next_number = reinterpret_cast<volatile std::int32_t*>(memory);
+    auto* const slabs = reinterpret_cast<float*>(memory + Shape::kHeadBytes);
+    const WarpPart<Shape> part(slabs + 2 * Shape::kSlabFloats);
     const int tiles = args.instance_count * args.tiles_down * args.tiles_across;
-    const int slabs = (args.k + Shape::kDepth - 1) / Shape::kDepth;
-    if (threadIdx.x >= Shape::kConsumers) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-        if constexpr (Shape::kProducerRegisters > 0) {
-            asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Shape::kProducerRegisters));
+    // Numbers are drawn in ascending order while blocks run, so whoever waits for an earlier tile waits for a block
+    // that is running, whatever else occupies the device.
+    const auto draw = [&](int before) {
+        return args.counters != nullptr ? static_cast<int>(atomicAdd(args.counters, 1U))
+                                        : before + static_cast<int>(gridDim.x);
+    };
+    int index = static_cast<int>(blockIdx.x);
+    if (args.counters != nullptr) {
+        if (threadIdx.x == 0) {
+            *next_number = draw(0);
         }
-#endif
-        const int thread = static_cast<int>(threadIdx.x) - Shape::kConsumers;
-        if (thread == 0) {
-            queue.draw(args.counters);
+        __syncthreads();
+        index = *next_number;
+        __syncthreads();
+    }
+    while (index < tiles) {
+        int next = 0;
+        if (threadIdx.x == 0) {
+            next = draw(index);  // early: the answer takes as long as a load
         }
-        __syncwarp();
-        for (int index = queue.next(); index < tiles; index = queue.next()) {
-            if (thread == 0) {
-                queue.draw(args.counters);  // early: the answer takes as long as a load
-            }
-            __syncwarp();
-            const TilePlace place = tile_place(args, index);
-            const FusedInstanceArgument& instance = args.instances[place.instance];
-            OperandLoader<Shape, Shape::kRows> left(args.terms + instance.left_begin, instance.left_count, args.left,
-                                                    place.row * Shape::kRows, thread);
-            OperandLoader<Shape, Shape::kCols> right(args.terms + instance.right_begin, instance.right_count,
-                                                     args.right, place.col * Shape::kCols, thread);
-#pragma unroll 1
-            for (int slab = 0; slab < slabs; ++slab) {
-                ring.await_empty();
-                float* const stage = stages + ring.stage * Shape::kStageFloats;
-                left.load(slab * Shape::kDepth, thread, stage);
-                right.load(slab * Shape::kDepth, thread, stage + Shape::kDepth * Shape::kLeftPitch);
-                ring.signal(ring.full());
-                ring.advance();
-            }
+        float sum[Shape::kThreadRows][Shape::kThreadCols] = {};
+        const TilePlace place = tile_place(args, index);
+        multiply_tile<Shape, wide>(args, place, slabs, part, sum);
+        part.put(sum);
+        store<Shape>(args, args.instances[place.instance], part, place.number, place.row, place.col);
+        if (threadIdx.x == 0) {
+            *next_number = next;
         }
-    } else {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-        if constexpr (Shape::kConsumerRegisters > 0) {
-            asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Shape::kConsumerRegisters));
-        }
-#endif
-        const WarpPart<Shape> part(stages + Shape::kStages * Shape::kStageFloats);
-        const float* const left = stages + part.row + WarpPart<Shape>::lane_down() * 4;
-        const float* const right =
-            stages + Shape::kDepth * Shape::kLeftPitch + part.col + WarpPart<Shape>::lane_across() * 4;
-        for (int index = queue.next(); index < tiles; index = queue.next()) {
-            float sum[Shape::kThreadRows][Shape::kThreadCols] = {};
-            multiply<Shape>(sum, left, right, ring, slabs);
-            part.put(sum);
-            const TilePlace place = tile_place(args, index);
-            store<Shape>(args, args.instances[place.instance], part, place.number, place.row, place.col);
-        }
+        __syncthreads();
+        index = *next_number;
+        __syncthreads();
     }
 }
 
 /// The host's half of it.
 template <class Shape>
 FusedKernel kernel_of() {
-    return {reinterpret_cast<const void*>(&fused_kernel<Shape>), Shape::kRows, Shape::kCols, Shape::kThreads,
+    return {reinterpret_cast<const void*>(&fused_kernel<Shape, true>),
+            reinterpret_cast<const void*>(&fused_kernel<Shape, false>),
+            Shape::kRows,
+            Shape::kCols,
+            Shape::kThreads,
             Shape::kSharedBytes};
 }
 

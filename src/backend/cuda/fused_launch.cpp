@@ -11,45 +11,12 @@
 
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/fused_build.hpp"
-#include "backend/cuda/fused_kernels.hpp"
 #include "backend/cuda/fused_product.hpp"
+#include "backend/cuda/fused_tiles.hpp"
 #include "backend/cuda/status.hpp"
 
 namespace heptad::cuda {
 namespace {
-
-/// What a device offers a kernel: its blocks at one time.
-int resident_blocks(const FusedKernel& kernel) {
-    struct Known {
-        int device;
-        const void* function;
-        int blocks;
-    };
-    static std::mutex mutex;
-    static auto* const known = new std::list<Known>;
-    int device = 0;
-    check(cudaGetDevice(&device), "tell the current device");
-    const std::lock_guard lock(mutex);
-    for (const Known& one : *known) {
-        if (one.device == device && one.function == kernel.function) {
-            return one.blocks;
-        }
-    }
-    check(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize, kernel.shared_bytes),
-          "give a kernel its shared memory");
-    int per_multiprocessor = 0, multiprocessors = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel.function, kernel.threads,
-                                                        static_cast<std::size_t>(kernel.shared_bytes)),
-          "tell how many blocks of a kernel run at once");
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "count multiprocessors");
-    if (per_multiprocessor == 0) {
-        fail(ErrorCode::resource,
-             "this device cannot run a tile of {} x {}, which takes {} bytes of shared memory; choose a smaller tile",
-             kernel.tile_rows, kernel.tile_cols, kernel.shared_bytes);
-    }
-    known->push_back({device, kernel.function, per_multiprocessor * multiprocessors});
-    return known->back().blocks;
-}
 
 /// A second stream of the current device, made once. Calls that use it at the same time wait for each other at most.
 cudaStream_t second_stream() {
@@ -104,14 +71,15 @@ public:
             fail(ErrorCode::usage, "fused products of {} tiles, at most {} are possible; put a level above them", tiles,
                  std::numeric_limits<std::int32_t>::max() / 2);
         }
-        const int resident = resident_blocks(kernel_);
+        const int resident = blocks_of_multiprocessor(kernel_) * multiprocessors();
         // The tiles of one moment form a square of M, so that what they read is used most often.
         args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
                                                                           kernel_.tile_cols / kernel_.tile_rows))));
         args_->update = update;
         args_->counters = counters;
         void* parameters[] = {args_.get()};
-        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
+        check(cudaLaunchKernel(args_->left.wide != 0 && args_->right.wide != 0 ? kernel_.wide : kernel_.narrow,
+                               dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
                                dim3(static_cast<unsigned>(kernel_.threads)), parameters,
                                static_cast<std::size_t>(kernel_.shared_bytes), stream),
               "start fused products");
@@ -245,21 +213,13 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
 
 }  // namespace
 
-bool fused_available(Type type, int left_terms, int right_terms, int targets) {
-    return type == Type::f32 && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
-           left_terms + right_terms <= kMostFusedTerms && targets <= kMostFusedTargets;
-}
-
 void launch_fused(StreamHandle stream, Type type, std::span<const FusedProduct> products, FusedOrder order,
                   FusedTile tile, const Guard& guard) {
     if (products.empty()) {
         return;
     }
-    if (type != Type::f32) {
-        fail(ErrorCode::usage, "products of {} with sums inside do not run on cuda; take a plan without fused levels",
-             type_name(type));
-    }
-    run<float>(products, order, fused_kernel_f32(tile), Scalar::f32, guard, static_cast<cudaStream_t>(stream));
+    run<float>(products, order, fused_kernel(type, tile, products, order), Scalar::f32, guard,
+               static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace heptad::cuda

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/cuda/kernels.hpp"
@@ -11,6 +12,9 @@ namespace heptad::cuda {
 
 /// Whether there is a kernel for that type, and products of so many terms and targets fit into one launch.
 bool fused_available(Type type, int left_terms, int right_terms, int targets);
+
+/// The tiles of a type that a caller may choose from, on the current device.
+std::vector<FusedTileShape> fused_shapes(Type type);
 
 /// Enqueues the products; the preconditions are those of Backend::multiply_fused. FusedOrder::persistent and atomic
 /// take a small array of counters from the device's pool for the time of the launch (4 bytes per tile of C, and 4).

@@ -6,13 +6,6 @@
 
 namespace heptad::cuda::fused {
 
-/// All multiplying threads of the block.
-template <class Shape>
-__device__ __forceinline__ void consumers_sync() {
-    asm volatile("bar.sync 1, %0;" ::"n"(Shape::kConsumers) : "memory");
-}
-
-template <class Shape>
 __device__ __forceinline__ void await_turn(const std::uint32_t* counter, std::uint32_t turn) {
     if (threadIdx.x == 0) {
         std::uint32_t updates = 0;
@@ -20,13 +13,12 @@ __device__ __forceinline__ void await_turn(const std::uint32_t* counter, std::ui
             asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(updates) : "l"(counter) : "memory");
         } while (updates < turn);
     }
-    consumers_sync<Shape>();
+    __syncthreads();
 }
 
-template <class Shape>
 __device__ __forceinline__ void end_turn(std::uint32_t* counter) {
     __threadfence();
-    consumers_sync<Shape>();
+    __syncthreads();
     if (threadIdx.x == 0) {
         asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
     }
@@ -162,7 +154,7 @@ __device__ __forceinline__ void store(const FusedArguments<float>& args, const F
         std::uint32_t* const counter =
             args.counters + 1 + static_cast<std::int64_t>(target.block) * args.tiles_down * args.tiles_across + tile;
         if (args.update == FusedUpdate::ordered && target.turn > 0) {
-            await_turn<Shape>(counter, static_cast<std::uint32_t>(target.turn));
+            await_turn(counter, static_cast<std::uint32_t>(target.turn));
         }
         if (args.target.wide != 0 && row0 + Shape::kRows <= target.rows && col0 + Shape::kCols <= target.cols) {
             const std::int64_t stride = args.target.row_stride;
@@ -178,7 +170,7 @@ __device__ __forceinline__ void store(const FusedArguments<float>& args, const F
             part.update_there(target, args.target, row0, col0, atomic);
         }
         if (args.update == FusedUpdate::ordered) {
-            end_turn<Shape>(counter);
+            end_turn(counter);
         }
     }
 }

@@ -71,7 +71,7 @@ double fused_launch_seconds(Type type, const FusedTuning& tuning) {
     }) / kProducts;
 }
 
-std::vector<FusedProfile> tune_fused(Type type, FusedDevice& device, const FusedTuning& tuning) {
+std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const FusedTuning& tuning) {
     std::vector<FusedProfile> profiles;
     for (const FusedTileShape& shape : tuning.backend.fused_tile_shapes(type)) {
         FusedProfile profile;
@@ -85,18 +85,9 @@ std::vector<FusedProfile> tune_fused(Type type, FusedDevice& device, const Fused
         const auto seconds = [&](const FusedTrial& trial) {
             Blocks blocks(type, tuning);
             const FusedProduct product = product_of(trial, blocks);
-            const double taken = tuning.seconds_of([&] {
+            return tuning.seconds_of([&] {
                 tuning.backend.multiply_fused({&product, 1}, FusedOrder::serial, shape.tile);
             });
-            // What was drawn from memory and the L2 cache bounds their rate from below.
-            const double tiles = static_cast<double>((trial.m + shape.rows - 1) / shape.rows) *
-                                 static_cast<double>((trial.n + shape.cols - 1) / shape.cols);
-            const double words = trial.counts.a * static_cast<double>(shape.rows) * static_cast<double>(trial.k) +
-                                 trial.counts.b * static_cast<double>(shape.cols) * static_cast<double>(trial.k) +
-                                 trial.counts.c * static_cast<double>(shape.rows) * shape.cols;
-            device.global_bytes_per_s =
-                std::max(device.global_bytes_per_s, tiles * words * static_cast<double>(element_bytes(type)) / taken);
-            return taken;
         };
         profiles.push_back(fit_fused_profile(profile, device, seconds));
     }

@@ -19,6 +19,6 @@ struct FusedTuning {
 /// Seconds of one more launch behind others.
 double fused_launch_seconds(Type type, const FusedTuning& tuning);
 /// One profile for each block shape of the type; none where there are no such kernels.
-std::vector<FusedProfile> tune_fused(Type type, FusedDevice& device, const FusedTuning& tuning);
+std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const FusedTuning& tuning);
 
 }  // namespace heptad
