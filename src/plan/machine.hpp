@@ -90,8 +90,7 @@ struct Machine {
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
     FusedDevice fused_device;
-    std::vector<FusedProfile> fused;  // empty: no such kernels
-    std::vector<PassProfile> passes;         // devices; empty: as built
+    std::vector<FusedProfile> fused;         // empty: no such kernels
     std::vector<BitSplitSample> bit_splits;  // devices; empty: as predicted
 };
 
