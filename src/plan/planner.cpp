@@ -180,8 +180,8 @@ void validate(const Problem& problem, const Machine& machine) {
     }
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
-             "there are no kernels with sums inside for {} on {}; say --mode auto, serial or parallel, or take f32 or "
-             "f64 on cuda",
+             "the description of this machine has no kernels with sums inside for {} on {}; say --mode auto, serial or "
+             "parallel (`heptad tune --device cuda` measures what a device has)",
              type_name(problem.type), backend_of(options.device));
     }
 }
