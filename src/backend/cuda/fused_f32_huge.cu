@@ -6,7 +6,7 @@
 namespace heptad::cuda {
 
 FusedKernel fused_kernel_f32_huge() {
-    return fused::kernel_of<fused::Shape<128, 256, 16, 8, 8, 1>>();
+    return fused::kernel_of<fused::Shape<128, 256, 16, 8, 8, 4, 1>>();
 }
 
 }  // namespace heptad::cuda

@@ -6,7 +6,7 @@
 namespace heptad::cuda {
 
 FusedKernel fused_kernel_f32_large() {
-    return fused::kernel_of<fused::Shape<128, 128, 16, 8, 8, 2>>();
+    return fused::kernel_of<fused::Shape<128, 128, 16, 8, 8, 4, 2>>();
 }
 
 }  // namespace heptad::cuda

@@ -5,7 +5,7 @@
 namespace heptad::cuda {
 
 FusedKernel fused_kernel_f32_small() {
-    return fused::kernel_of<fused::Shape<64, 64, 8, 8, 8, 8>>();
+    return fused::kernel_of<fused::Shape<64, 64, 8, 8, 8, 4, 8>>();
 }
 
 }  // namespace heptad::cuda

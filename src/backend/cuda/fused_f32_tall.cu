@@ -5,7 +5,7 @@
 namespace heptad::cuda {
 
 FusedKernel fused_kernel_f32_tall() {
-    return fused::kernel_of<fused::Shape<128, 64, 8, 8, 8, 4>>();
+    return fused::kernel_of<fused::Shape<128, 64, 8, 8, 8, 4, 4>>();
 }
 
 }  // namespace heptad::cuda

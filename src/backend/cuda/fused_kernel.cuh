@@ -38,12 +38,12 @@ __device__ __forceinline__ void load_four(float (&to)[4], const float* from) {
     to[3] = four.w;
 }
 
-/// sum += steps [begin, end) of the slab, four rows of a thread at a time. A column of the left slab is fetched in
+/// sum += Shape::kSteps steps of the slab, four rows of a thread at a time. A column of the left slab is fetched in
 /// pieces of four entries, kAhead pieces before they are needed, and a row of the right slab one row ahead.
-template <class Shape, int begin, int end>
+template <class Shape>
 __device__ __forceinline__ void multiply(float (&sum)[Shape::kThreadRows][Shape::kThreadCols], const float* left,
                                          const float* right) {
-    constexpr int kPieces = Shape::kThreadRows / 4, kAhead = 2;
+    constexpr int kPieces = Shape::kThreadRows / 4, kAhead = 2, kAll = Shape::kSteps * kPieces;
     constexpr int kFours = Shape::kThreadCols / 4;
     float column[kAhead + 1][4], row[2][kFours][4];
     const auto load_column = [&](int step) {
@@ -55,18 +55,18 @@ __device__ __forceinline__ void multiply(float (&sum)[Shape::kThreadRows][Shape:
             load_four(row[depth % 2][f], right + depth * Shape::kRightPitch + f * 32);
         }
     };
-    load_row(begin);
+    load_row(0);
 #pragma unroll
-    for (int step = begin * kPieces; step < begin * kPieces + kAhead; ++step) {
+    for (int step = 0; step < kAhead; ++step) {
         load_column(step);
     }
 #pragma unroll
-    for (int step = begin * kPieces; step < end * kPieces; ++step) {
+    for (int step = 0; step < kAll; ++step) {
         const int depth = step / kPieces, piece = step % kPieces;
-        if (step + kAhead < end * kPieces) {
+        if (step + kAhead < kAll) {
             load_column(step + kAhead);
         }
-        if (piece == 0 && depth + 1 < end) {
+        if (piece == 0 && depth + 1 < Shape::kSteps) {
             load_row(depth + 1);
         }
 #pragma unroll
@@ -88,8 +88,6 @@ __device__ __forceinline__ void multiply_tile(const FusedArguments<float>& args,
                                               const WarpPart<Shape>& part,
                                               float (&sum)[Shape::kThreadRows][Shape::kThreadCols]) {
     constexpr int kRight = Shape::kDepth * Shape::kLeftPitch;  // where the right slab begins
-    // The next slab goes to shared memory shortly before the end of this one, and then the one after it is sent for.
-    constexpr int kPutAt = Shape::kDepth - 2;
     const FusedInstanceArgument& instance = args.instances[place.instance];
     OperandLoader<Shape, Shape::kRows, wide> left(args.terms + instance.left_begin, instance.left_count, args.left,
                                                   place.row * Shape::kRows);
@@ -118,10 +116,14 @@ __device__ __forceinline__ void multiply_tile(const FusedArguments<float>& args,
     for (int slab = 0; slab < count; ++slab) {
         const int at = slab % 2 * Shape::kSlabFloats;
         __syncthreads();
-        multiply<Shape, 0, kPutAt>(sum, left_at + at, right_at + at);
-        put(slab + 1);
-        fetch(slab + 2);
-        multiply<Shape, kPutAt, Shape::kDepth>(sum, left_at + at, right_at + at);
+#pragma unroll 1
+        for (int depth = 0; depth < Shape::kDepth; depth += Shape::kSteps) {
+            multiply<Shape>(sum, left_at + at + depth * Shape::kLeftPitch, right_at + at + depth * Shape::kRightPitch);
+            if (depth == 0) {
+                put(slab + 1);
+                fetch(slab + 2);
+            }
+        }
     }
     __syncthreads();
 }

@@ -10,10 +10,10 @@ inline constexpr int kPadding = 4;
 
 /// Lanes of a warp stand 4 down and 8 across; each has thread_rows x thread_cols of M in groups of 4. `depth` is how
 /// much of k a slab holds; `resident` the blocks per multiprocessor that registers have to suffice for.
-template <int rows, int cols, int thread_rows, int thread_cols, int depth, int resident>
+template <int rows, int cols, int thread_rows, int thread_cols, int depth, int steps, int resident>
 struct Shape {
     static constexpr int kRows = rows, kCols = cols, kThreadRows = thread_rows, kThreadCols = thread_cols;
-    static constexpr int kDepth = depth, kResident = resident;
+    static constexpr int kDepth = depth, kSteps = steps, kResident = resident;
     static constexpr int kWarpRows = 4 * thread_rows, kWarpCols = 8 * thread_cols;
     static constexpr int kWarpsAcross = cols / kWarpCols, kWarps = rows / kWarpRows * kWarpsAcross;
     static constexpr int kThreads = 32 * kWarps;
@@ -25,7 +25,7 @@ struct Shape {
     static constexpr int kHeadBytes = 128;  // the number of the next tile
     static constexpr int kSharedBytes = kHeadBytes + 4 * (2 * kSlabFloats + kWarps * kPartFloats);
     static_assert(rows % kWarpRows == 0 && cols % kWarpCols == 0 && thread_rows % 4 == 0 && thread_cols % 4 == 0);
-    static_assert(depth % 8 == 0 && rows % 32 == 0 && cols % 32 == 0);
+    static_assert(depth % 8 == 0 && depth % steps == 0 && rows % 32 == 0 && cols % 32 == 0);
 };
 
 }  // namespace heptad::cuda::fused
