@@ -72,7 +72,7 @@ TEST_F(BitDevice, count_is_refused_where_it_means_nothing) {
 }
 
 TEST_F(BitDevice, closure_on_the_device_is_the_processors_or_exits_4) {
-    heptad_ok({"gen", "graph", "300x300", "--type", "bool", "--density", "0.005", "-o", "G.pbm"});
+    heptad_ok({"gen", "graph", "--shape", "300x300", "--density", "0.005", "-o", "G.pbm"});
     heptad_ok({"closure", "G.pbm", "-o", "R.pbm"});
     const std::vector<std::string> words{"closure", "G.pbm", "-o", "D.pbm", "--device", "cuda"};
     if (!available_) {
