@@ -16,16 +16,16 @@
 namespace heptad::cli {
 
 void run(const ClosureArguments& arguments) {
-    const BitFileHeader header = read_bit_header(arguments.graph, arguments.columns);
-    if (header.rows != header.cols) {
-        fail(ErrorCode::input, "{} is {} x {}, but a graph is a square matrix", arguments.graph, header.rows,
-             header.cols);
-    }
     const bool on_cuda = cuda::is_device_name(arguments.device);
     if (on_cuda) {
         cuda::require_device(cuda::device_index(arguments.device));
     } else if (arguments.device != "auto" && arguments.device != "cpu") {
         fail(ErrorCode::usage, "a closure is made on cpu, cuda or cuda:N, not on '{}'", arguments.device);
+    }
+    const BitFileHeader header = read_bit_header(arguments.graph, arguments.columns);
+    if (header.rows != header.cols) {
+        fail(ErrorCode::input, "{} is {} x {}, but a graph is a square matrix", arguments.graph, header.rows,
+             header.cols);
     }
     require_writable_format(arguments.output);
     check_writable(arguments.output);
