@@ -1,6 +1,7 @@
 #include "plan/file_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -22,6 +23,9 @@ constexpr int kDepthsTried = 3;            // deep panels make good products, an
 constexpr double kClearlyFaster = 0.998;   // predictions that differ by less are alike
 constexpr double kWideningAllowed = 1.01;  // direct I/O is given up where whole blocks move more than that
 constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost more than that
+
+/// Of the memory, for what stays there and the thinnest panels. Where products need workspace in any case, not all.
+constexpr std::array<double, 4> kSharesForCuts{1.0, 0.75, 0.5, 0.25};
 
 /// The product as carried out; mirrored ones are transposed.
 struct Oriented {
@@ -401,10 +405,14 @@ bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict
 std::int64_t least_memory(const FileProblem& problem, const PredictStage& predict) {
     FileProblem larger = problem;
     for (larger.memory_bytes = std::max<std::int64_t>(problem.memory_bytes, 1024);; larger.memory_bytes *= 2) {
-        for (const Cut& cut : all_cuts(larger)) {
-            const FileProblem as_cut = cut.on_blocks ? larger : without_blocks(larger);
-            if (settle(as_cut, cut, predict).plan) {
-                return larger.memory_bytes;
+        for (const double share : kSharesForCuts) {
+            FileProblem narrower = larger;
+            narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(larger.memory_bytes));
+            for (const Cut& cut : all_cuts(narrower)) {
+                const FileProblem as_cut = cut.on_blocks ? larger : without_blocks(larger);
+                if (settle(as_cut, cut, predict).plan) {
+                    return larger.memory_bytes;
+                }
             }
         }
     }
@@ -428,21 +436,25 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
         fail(ErrorCode::input, "a product of {} x {} x {} has nothing to read piece by piece; multiply it in memory",
              problem.m, problem.k, problem.n);
     }
-    std::vector<Cut> cuts = all_cuts(problem);
     bool stage_refused = false;
-    while (!cuts.empty()) {
-        const Cut chosen = best_cut(cuts);
-        const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
-        Settled settled = settle(as_cut, chosen, predict);
-        if (settled.plan) {
-            choose_blocks(as_cut, *settled.plan);
-            return *settled.plan;
+    for (const double share : kSharesForCuts) {
+        FileProblem narrower = problem;
+        narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(problem.memory_bytes));
+        std::vector<Cut> cuts = all_cuts(narrower);
+        while (!cuts.empty()) {
+            const Cut chosen = best_cut(cuts);
+            const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
+            Settled settled = settle(as_cut, chosen, predict);
+            if (settled.plan) {
+                choose_blocks(as_cut, *settled.plan);
+                return *settled.plan;
+            }
+            if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
+                fail_for_device(problem);
+            }
+            stage_refused = stage_refused || settled.stage_refused;
+            std::erase_if(cuts, [&](const Cut& cut) { return same_cut(cut, chosen); });
         }
-        if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
-            fail_for_device(problem);
-        }
-        stage_refused = stage_refused || settled.stage_refused;
-        std::erase_if(cuts, [&](const Cut& cut) { return same_cut(cut, chosen); });
     }
     if (stage_refused) {
         fail_for_device(problem);

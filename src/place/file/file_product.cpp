@@ -356,6 +356,16 @@ private:
 
     std::string header_bytes() const { return result_header(request_, sources_); }
 
+    std::vector<std::string> how_of(const std::vector<ProductPlan>& products) const {
+        std::vector<std::string> texts;
+        for (const ProductPlan& product : products) {
+            if (stage_.how) {
+                texts.push_back(stage_.how(product));
+            }
+        }
+        return texts;
+    }
+
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
         remove_beside(names_.journal(), hooks_.watch);  // first: it must never describe another partial file
         PartialFile result(names_, header_bytes(), problem.c, hooks_.watch);
@@ -366,6 +376,7 @@ private:
         const FileSchedule schedule(header.plan, problem.a, problem.b, problem.c);
         const ProductPlans products(schedule, header.plan, stage_);
         header.products = products.all();
+        header.how = how_of(header.products);
         JournalWriter journal(names_.journal(), header, hooks_.watch);
         return carry_out(schedule, header.plan, products, {}, inputs, result, journal);
     }
@@ -379,6 +390,13 @@ private:
                  names_.partial());
         }
         const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+        if (how_of(before.header.products) != before.header.how) {
+            fail(ErrorCode::input,
+                 "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
+                 "--device, "
+                 "--device-memory and --host-levels of then, or start over without --resume",
+                 names_.partial());
+        }
         const ProductPlans products(before.header.products);
         std::map<std::int64_t, std::uint64_t> finished;
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);

@@ -42,6 +42,8 @@ struct StageProducts {
         multiply;
     /// On a device, whose memory the plans' workspace is then; empty: on the processor.
     OpenStepDevice open_device = {};
+    /// What a plan does not say and the bits of a result depend on, in words; empty: nothing.
+    std::function<std::string(const ProductPlan& plan)> how = {};
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);

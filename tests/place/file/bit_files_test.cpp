@@ -109,7 +109,7 @@ TEST_P(BitFiles, rows_may_begin_anywhere_in_a_file_and_end_in_dirty_bits) {
 }
 
 TEST_P(BitFiles, failure_of_any_call_is_an_error_and_resuming_gives_the_same_bits) {
-    FileProductRequest request = prepare({400, 192, 640}, true, 70 << 10);
+    FileProductRequest request = prepare({1600, 192, 1280}, true, 120 << 10);
     request.io = "threads";
     int resumed = 0;
     bool clean = false;
