@@ -93,6 +93,7 @@ struct InfoArguments {
 struct ClosureArguments {
     std::string graph, output;
     std::optional<std::int64_t> columns;
+    std::string device = "auto";
     int threads = 0;
     bool json = false;
 };
@@ -118,7 +119,7 @@ struct BenchCpuArguments {
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;      // -1: as many as pay
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file
@@ -178,8 +179,11 @@ struct BenchP3Arguments {
     int levels = -1;         // -1: as many as pay
     int serial_levels = -1;  // of those; -1: as many as the memory asks for
     std::string device = "cuda";
-    int rounds = 0;       // 0: by the time of the product
-    std::string command;  // as typed, for the result file
+    int rounds = 0;          // 0: by the time of the product
+    double density = 0;      // share of ones; 0: a half, but Boolean products are checked with fewer
+    bool from_host = false;  // also from and to host memory
+    bool machine = true;     // tables 4 to 7 first
+    std::string command;     // as typed, for the result file
 };
 
 struct BenchBitsArguments {

@@ -1,6 +1,7 @@
 #include "plan/level_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -80,9 +81,7 @@ public:
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
-          level_factor_(backend_of(problem.options.device) == "cpu"
-                            ? level_factor(machine, problem.type, problem.m, problem.k, problem.n)
-                            : 1),
+          factors_{factor_of(LevelCuts::halved_once), factor_of(LevelCuts::halved_more), factor_of(LevelCuts::others)},
           best_(plan_with_levels(problem, machine, {})) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
         classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
@@ -122,6 +121,12 @@ private:
         LevelPlan level;
         LevelCost stores, adds;  // entered with beta = 0, and with another
     };
+
+    double factor_of(LevelCuts cuts) const {
+        return backend_of(problem_.options.device) == "cpu"
+                   ? level_factor(machine_, problem_.type, cuts, problem_.m, problem_.k, problem_.n)
+                   : 1;
+    }
 
     bool is_mode_allowed(LevelMode mode) const {
         return problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode);
@@ -199,6 +204,7 @@ private:
         BlockSize size;
         double products = 1, passes_s = 0, seconds = 0, growth = 1;
         bool accumulate = false;
+        LevelCuts cuts = LevelCuts::halved_once;
     };
 
     void follow_the_best() {
@@ -240,9 +246,11 @@ private:
                                                                                machine_.combine_bytes_per_s +
                                                                            cost.passes * machine_.call_s);
             const double products = partial.products * algorithm.rank();
-            const double seconds = (passes_s + products * leaf_estimate(block)) * level_factor_;
+            const LevelCuts cuts = cuts_with(partial.levels.size(), partial.cuts, algorithm);
+            const double seconds =
+                (passes_s + products * leaf_estimate(block)) * factors_[static_cast<std::size_t>(cuts)];
             if (seconds <= partial.seconds * kWorthFollowing) {
-                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products});
+                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products, cuts});
                 next.back().levels.push_back(candidate.level);
             }
         }
@@ -289,7 +297,7 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const bool scales_sums_;
-    const double level_factor_;
+    const std::array<double, 3> factors_;  // by LevelCuts
     std::vector<Candidate> candidates_;
     double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;

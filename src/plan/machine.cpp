@@ -136,7 +136,12 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
 
-double level_factor(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n) {
+    const auto factor = [&](const LevelFactor& of) {
+        return cuts == LevelCuts::halved_once   ? of.halved_once
+               : cuts == LevelCuts::halved_more ? of.halved_more
+                                                : of.others;
+    };
     const double size = (std::log2(static_cast<double>(std::max<std::int64_t>(m, 1))) +
                          std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) +
                          std::log2(static_cast<double>(std::max<std::int64_t>(n, 1)))) /
@@ -149,15 +154,15 @@ double level_factor(const Machine& machine, Type type, std::int64_t m, std::int6
         const double here_size = std::log2(static_cast<double>(here.n));
         if (size <= here_size) {
             if (below == nullptr) {
-                return here.factor;
+                return factor(here);
             }
             const double below_size = std::log2(static_cast<double>(below->n));
             const double share = (size - below_size) / (here_size - below_size);
-            return below->factor + share * (here.factor - below->factor);
+            return factor(*below) + share * (factor(here) - factor(*below));
         }
         below = &here;
     }
-    return below == nullptr ? 1 : below->factor;
+    return below == nullptr ? 1 : factor(*below);
 }
 
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
@@ -237,9 +242,10 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
-    json["level_factors_type_n_factor"] = nlohmann::ordered_json::array();
+    json["level_factors_type_n_once_more_others"] = nlohmann::ordered_json::array();
     for (const LevelFactor& entry : machine.level_factors) {
-        json["level_factors_type_n_factor"].push_back({type_name(entry.type), entry.n, entry.factor});
+        json["level_factors_type_n_once_more_others"].push_back(
+            {type_name(entry.type), entry.n, entry.halved_once, entry.halved_more, entry.others});
     }
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
@@ -277,6 +283,10 @@ std::string print_machine(const Machine& machine) {
                                  {"alone", profile.alone},
                                  {"misaligned", profile.misaligned}});
     }
+    for (const BitSplitSample& sample : machine.bit_splits) {
+        json["bit_splits_n_serial_parallel_s"].push_back(
+            {sample.n, sample.serial_levels, sample.parallel_levels, sample.seconds});
+    }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -307,12 +317,14 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        const auto level_factors = root.value("level_factors_type_n_factor", nlohmann::json::array());
+        const auto level_factors = root.value("level_factors_type_n_once_more_others", nlohmann::json::array());
         for (const auto& entry : level_factors) {
             const LevelFactor factor{type_from_name(entry.at(0).get<std::string>()), entry.at(1).get<std::int64_t>(),
-                                     entry.at(2).get<double>()};
+                                     entry.at(2).get<double>(), entry.at(3).get<double>(), entry.at(4).get<double>()};
             const LevelFactor* last = machine.level_factors.empty() ? nullptr : &machine.level_factors.back();
-            require(factor.n >= 1 && is_positive(factor.factor), "a factor or its size that is not positive");
+            require(factor.n >= 1 && is_positive(factor.halved_once) && is_positive(factor.halved_more) &&
+                        is_positive(factor.others),
+                    "a factor or its size that is not positive");
             require(last == nullptr || last->type != factor.type || last->n < factor.n, "factors out of order");
             machine.level_factors.push_back(factor);
         }
@@ -378,6 +390,14 @@ Machine parse_machine(const std::string& json) {
                         is_positive(profile.alone) && is_positive(profile.misaligned),
                     "a tile with a rate or a factor that is not positive");
             machine.fused.push_back(profile);
+        }
+        for (const auto& entry : root.value("bit_splits_n_serial_parallel_s", nlohmann::json::array())) {
+            const BitSplitSample sample{entry.at(0).get<std::int64_t>(), entry.at(1).get<int>(), entry.at(2).get<int>(),
+                                        entry.at(3).get<double>()};
+            require(sample.n >= 1 && sample.serial_levels >= 0 && sample.parallel_levels >= 0,
+                    "a product of bits whose size or levels cannot be");
+            require(is_positive(sample.seconds), "a product of bits whose time is not positive");
+            machine.bit_splits.push_back(sample);
         }
         return machine;
     } catch (const nlohmann::json::exception& problem) {

@@ -1,6 +1,7 @@
 #include "plan/predict.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "algorithm/catalogue.hpp"
 #include "plan/fused_prediction.hpp"
@@ -27,6 +28,14 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
 }
 
 }  // namespace
+
+LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm) {
+    const bool square = algorithm.m == algorithm.k && algorithm.k == algorithm.n;
+    if (!square || !std::has_single_bit(static_cast<unsigned>(algorithm.m)) || outer_cuts == LevelCuts::others) {
+        return LevelCuts::others;
+    }
+    return outer == 0 && algorithm.m == 2 ? LevelCuts::halved_once : LevelCuts::halved_more;
+}
 
 bool rows_are_misaligned(const ProductPlan& plan) {
     constexpr std::int64_t kRowAlignment = 16;
@@ -92,6 +101,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (plan.levels.empty()) {
         return seconds;
     }
+    LevelCuts cuts = LevelCuts::halved_once;
     double count = 1;
     double bytes = 0;
     double passes = 0;
@@ -110,6 +120,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        cuts = cuts_with(depth, cuts, algorithm);
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, plan.type);
@@ -131,7 +142,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
                    machine.scan_bytes_per_s;
     }
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, plan.m, plan.k, plan.n) : 1);
+    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad

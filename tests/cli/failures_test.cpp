@@ -83,6 +83,11 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"bench", "p3", "--types", "f32"},
         {"bench", "p3", "--sizes", "0"},
         {"bench", "p3", "--device", "cpu"},
+        {"bench", "p3", "--density", "1.5"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cpu:2", "--plan", "plan.txt"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda:0,1", "--plan", "plan.txt"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda", "--device-memory", "1G", "--plan", "plan.txt"},
+        {"closure", "A.npy", "-o", "R.npy", "--device", "cpu:2"},
     };
     for (const auto& words : lines) {
         std::string typed = "heptad";

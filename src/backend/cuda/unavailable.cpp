@@ -45,6 +45,9 @@ bool lock_pages(void*, std::int64_t) noexcept {
     return false;
 }
 void unlock_pages(void*) noexcept {}
+bool is_locked(const void*) noexcept {
+    return false;
+}
 Stream::Stream(int) {
     refuse();
 }
@@ -70,6 +73,9 @@ std::optional<double> energy_joules(int) {
     return std::nullopt;
 }
 
+bool has_warpgroup_leaf(int) {
+    return false;
+}
 std::unique_ptr<BitVerbs> device_bit_verbs(int, void*, const std::string&) {
     refuse();
 }

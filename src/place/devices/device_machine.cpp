@@ -13,6 +13,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "place/devices/bit_tuning.hpp"
 #include "place/devices/fused_tuning.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "run/combine_passes.hpp"
@@ -269,12 +270,13 @@ Machine load_device_machine(int device) {
     return default_device_machine();
 }
 
-Machine tune_device(int device, const std::function<void(const std::string&)>& note) {
+Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note) {
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
     const cuda::Report report = cuda::report();
     const std::string name = device_name(report, device);
-    Machine machine = Measurement(device, note).run(name);
+    Machine machine = only_bits ? load_device_machine(device) : Measurement(device, note).run(name);
+    machine.bit_splits = measure_bit_splits(device, note);
     write_machines(device_file(name, report.cublas), {machine});
     return machine;
 }
