@@ -46,6 +46,17 @@ def break_even(shapes, variant):
     return answer
 
 
+def largest_squares(shapes, variants, element_bytes, memory_bytes):
+    """{variant: n}: what fits the device with its workspace, which grows like the matrices."""
+    found = {}
+    for size, records in shapes.items():
+        for variant in variants:
+            if variant in records and len(set(size)) == 1:
+                needed = 3 * element_bytes + records[variant]["workspace_bytes"] / size[0] ** 2
+                found[variant] = int((memory_bytes / needed) ** 0.5)  # of the largest size measured
+    return found
+
+
 def model_sentence(records):
     large = [r for r in records if min(shape(r)) >= LARGE]
     close = [r for r in large if abs(r["predicted_s"] / r["heptad_s"] - 1) <= CLOSE]
@@ -74,6 +85,9 @@ def measured_part(content, path, seconds, table):
             f"{o} {break_even(shapes, f'fused-1 {o}') or 'not reached'}" for o in orders) + ".")
         parts.append(f"### {kind}, more levels")
         parts.append(ratio_table(shapes, levels, levels, seconds, table))
+        largest = largest_squares(shapes, levels, {"f32": 4, "f64": 8}[kind], machine["device_memory_bytes"])
+        parts.append(f"Largest n whose matrices and workspace fit the {machine['device_memory_bytes'] / 2**30:.0f} GiB of the device: " +
+                     ", ".join(f"{v} {n}" for v, n in largest.items()) + ".")
         parts.append(f"### {kind}, predicted and measured")
         parts.append(f"![Rates over n](img/fused-{kind}.svg)")
         parts.append(model_sentence(records))
