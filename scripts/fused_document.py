@@ -79,10 +79,11 @@ def measured_part(content, path, seconds, table):
         shapes = by_shape(records)
         orders = [o for o in ORDERS if any(f"fused-1 {o}" in found for found in shapes.values())]
         levels = [v for v in LEVELS if any(v in found for found in shapes.values())]
-        parts.append(f"### {kind}, one level of Strassen without workspace, by order of launches")
-        parts.append(ratio_table(shapes, [f"fused-1 {o}" for o in orders], orders, seconds, table))
-        parts.append("Break-even of squares: " + ", ".join(
-            f"{o} {break_even(shapes, f'fused-1 {o}') or 'not reached'}" for o in orders) + ".")
+        if orders:
+            parts.append(f"### {kind}, one level of Strassen without workspace, by order of launches")
+            parts.append(ratio_table(shapes, [f"fused-1 {o}" for o in orders], orders, seconds, table))
+            parts.append("Break-even of squares: " + ", ".join(
+                f"{o} {break_even(shapes, f'fused-1 {o}') or 'not reached'}" for o in orders) + ".")
         parts.append(f"### {kind}, more levels")
         parts.append(ratio_table(shapes, levels, levels, seconds, table))
         largest = largest_squares(shapes, levels, {"f32": 4, "f64": 8}[kind], machine["device_memory_bytes"])
