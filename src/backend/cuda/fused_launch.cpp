@@ -217,8 +217,12 @@ void launch_fused(StreamHandle stream, Type type, std::span<const FusedProduct> 
     if (products.empty()) {
         return;
     }
-    run<float>(products, order, fused_kernel(type, tile, products, order), Scalar::f32, guard,
-               static_cast<cudaStream_t>(stream));
+    const FusedKernel kernel = fused_kernel(type, tile, products, order);
+    if (type == Type::f64) {
+        run<double>(products, order, kernel, Scalar::f64, guard, static_cast<cudaStream_t>(stream));
+    } else {
+        run<float>(products, order, kernel, Scalar::f32, guard, static_cast<cudaStream_t>(stream));
+    }
 }
 
 }  // namespace heptad::cuda

@@ -31,7 +31,10 @@ struct TileChoice {
 };
 
 /// From the smallest to the largest tile.
-std::vector<TileChoice> choices(Type type) {
+std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> products = {}) {
+    if (type == Type::f64) {
+        return {{FusedTile::large, fused_kernel_f64(products), 1.0}};
+    }
     if (type != Type::f32) {
         return {};
     }
@@ -110,7 +113,7 @@ std::vector<FusedTileShape> fused_shapes(Type type) {
 }
 
 FusedKernel fused_kernel(Type type, FusedTile tile, std::span<const FusedProduct> products, FusedOrder order) {
-    std::vector<TileChoice> possible = choices(type);
+    std::vector<TileChoice> possible = choices(type, products);
     if (possible.empty()) {
         fail(ErrorCode::usage, "products of {} with sums inside do not run on cuda; take a plan without fused levels",
              type_name(type));

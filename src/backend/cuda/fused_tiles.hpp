@@ -13,6 +13,10 @@ int multiprocessors();
 /// memory.
 int blocks_of_multiprocessor(const FusedKernel& kernel);
 
+/// The f64 kernel for products of that layout and that many terms; there is one tile. No products: for one term, by
+/// rows.
+FusedKernel fused_kernel_f64(std::span<const FusedProduct> products);
+
 /// The kernel of that tile, or of the nearest one that this device can run; FusedTile::automatic: the one that is
 /// expected to finish these products first.
 FusedKernel fused_kernel(Type type, FusedTile tile, std::span<const FusedProduct> products, FusedOrder order);

@@ -46,6 +46,7 @@ struct Case {
     FusedTile tile;
     FusedOrder order;
     bool scales;  // the first update of a block
+    Type type = Type::f32;
 };
 
 /// Products over the same blocks; which terms and targets, with which coefficients, is drawn.
@@ -80,9 +81,9 @@ std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const V
 
 void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backend, unsigned seed) {
     Random random(seed);
-    Side left(Type::f32, c.m, c.k, c.left, c.left_layout, random);
-    Side right(Type::f32, c.k, c.n, c.right, c.right_layout, random);
-    Side target(Type::f32, c.m, c.n, c.targets, c.target_layout, random);
+    Side left(c.type, c.m, c.k, c.left, c.left_layout, random);
+    Side right(c.type, c.k, c.n, c.right, c.right_layout, random);
+    Side target(c.type, c.m, c.n, c.targets, c.target_layout, random);
     left.matrix.fill_random(random, 2);
     right.matrix.fill_random(random, 2);
     if (c.scales) {
@@ -114,8 +115,8 @@ void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backe
         }
     }
     ASSERT_TRUE(target.matrix.equals(expected))
-        << c.m << "x" << c.k << "x" << c.n << ", terms " << c.left << " and " << c.right << ", targets " << c.targets
-        << ", products " << c.products << ", layouts " << static_cast<int>(c.left_layout)
+        << type_name(c.type) << " " << c.m << "x" << c.k << "x" << c.n << ", terms " << c.left << " and " << c.right
+        << ", targets " << c.targets << ", products " << c.products << ", layouts " << static_cast<int>(c.left_layout)
         << static_cast<int>(c.right_layout) << static_cast<int>(c.target_layout) << ", tile " << fused_tile_name(c.tile)
         << ", order " << fused_order_name(c.order) << ", scales " << c.scales << ", seed " << seed;
 }
@@ -184,6 +185,66 @@ INSTANTIATE_TEST_SUITE_P(tiles, FusedOnDevice,
                                            FusedTile::huge),
                          [](const auto& tile) { return fused_tile_name(tile.param); });
 
+TEST(fused, f64_at_every_edge_of_its_tile_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t m : {1, 2, 63, 64, 65, 127, 128, 129, 256}) {
+        for (const std::int64_t n : {1, 3, 31, 32, 33, 127, 128, 129, 256}) {
+            for (const std::int64_t k : {1, 4, 15, 16, 17, 32, 65}) {
+                const int terms = static_cast<int>(seed % 3) + 1;  // copied, of two terms, of more
+                const Case c{m,
+                             k,
+                             n,
+                             terms,
+                             terms,
+                             2,
+                             2,
+                             all_layouts[seed % 4],
+                             all_layouts[seed / 4 % 4],
+                             all_layouts[seed / 16 % 4],
+                             FusedTile::automatic,
+                             FusedOrder::persistent,
+                             seed % 2 == 0,
+                             Type::f64};
+                compare(c, stream, backend, seed++);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+TEST(fused, f64_with_any_terms_targets_strides_and_orders_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(11);
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        const auto layout = [&] { return all_layouts[pick(random, 0, 5)]; };
+        const Case c{pick(random, 1, 150),
+                     pick(random, 0, 129),
+                     pick(random, 1, 150),
+                     pick(random, 1, 6),
+                     pick(random, 1, 6),
+                     pick(random, 1, 6),
+                     pick(random, 1, 9),
+                     layout(),
+                     layout(),
+                     layout(),
+                     FusedTile::automatic,
+                     fused_orders[pick(random, 0, 4)],
+                     pick(random, 0, 1) == 0,
+                     Type::f64};
+        compare(c, stream, backend, seed);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
 TEST(fused, more_products_than_fit_into_a_launch_keep_their_order) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
@@ -203,13 +264,15 @@ TEST(fused, an_empty_inner_dimension_scales_the_targets) {
             stream, backend, 3);
 }
 
-TEST(fused, other_types_are_refused_and_f32_is_not) {
+TEST(fused, f32_and_f64_are_taken_and_other_types_refused) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
     const cuda::CudaBackend backend(0, stream.handle());
     EXPECT_TRUE(backend.fuses(Type::f32, 1, 1, 1));
     EXPECT_TRUE(backend.fuses(Type::f32, 16, 16, 16));
     EXPECT_FALSE(backend.fuses(Type::f32, 4000, 1, 1));
+    EXPECT_TRUE(backend.fuses(Type::f64, 4, 4, 4));
+    EXPECT_EQ(backend.fused_tile_shapes(Type::f64).size(), 1U);
     EXPECT_FALSE(backend.fuses(Type::i32, 1, 1, 1));
     EXPECT_FALSE(backend.fused_tile_shapes(Type::f32).empty());
     EXPECT_TRUE(backend.fused_tile_shapes(Type::i32).empty());
