@@ -99,6 +99,9 @@ std::int64_t gapless_bytes(const ConstView& rows) {
     return gapless ? rows.rows * rows.cols * static_cast<std::int64_t>(element_bytes(rows.type)) : 0;
 }
 
+/// Smaller matrices are moved before their pages would be locked.
+constexpr std::int64_t kWorthLocking_bytes = std::int64_t{128} << 20;
+
 void lock_rows(LockedPages& pages, const ConstView& rows) {
     pages.lock(rows.data, gapless_bytes(rows));
 }
@@ -109,13 +112,10 @@ void touch_rows(const View& rows) {
 
 /// How much of k the products of the first panel take at a time: they begin while B is still on its way. Results of 16
 /// bits would be rounded in between.
-std::int64_t first_depth(const ConstView& b, const View& c, bool several_panels) {
+std::int64_t first_depth(const ConstView& b, const View& c) {
     constexpr std::int64_t kPieces = 8, kLeastDepth = 2048;
     const bool sums_may_wait = element_bytes(c.type) >= 4;
-    if (!several_panels || !sums_may_wait || !is_row_contiguous(b) || b.rows < 2 * kLeastDepth) {
-        return b.rows;
-    }
-    return std::max(kLeastDepth, round_up(b.rows / kPieces, 256));
+    return sums_may_wait && b.rows >= 2 * kLeastDepth ? std::max(kLeastDepth, round_up(b.rows / kPieces, 256)) : b.rows;
 }
 
 /// Row panels of C, one after another, while the next A comes and the last C goes. Pages are locked piece by piece,
@@ -123,7 +123,7 @@ std::int64_t first_depth(const ConstView& b, const View& c, bool several_panels)
 RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, const View& c, std::int64_t rows,
                           int device, const ProductContext& context, const PanelProduct& product) {
     const cuda::DeviceScope scope(device);
-    const bool several = rows < c.rows;
+    const bool locks = rows < c.rows && gapless_bytes(b) >= kWorthLocking_bytes;
     LockedPages pages;  // before the streams: nothing is under way any more when they are unlocked
     const cuda::Stream compute(device), upload(device), download(device);
     ProductContext on_device = context;
@@ -135,7 +135,7 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
     };
 
     const DeviceCopy device_b = allocate_like("B", b, b.rows, device, upload.handle());
-    const std::int64_t depth = first_depth(b, c, several);
+    const std::int64_t depth = locks ? first_depth(b, c) : b.rows;
     struct Panel {
         DeviceCopy a, c;
         std::int64_t row = 0, count = 0;
@@ -144,7 +144,7 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
     const auto fetch = [&](Panel& panel) {
         if (panel.count > 0) {
             const View to = block(c, panel.row, 0, panel.count, c.cols);
-            if (several) {
+            if (locks) {
                 touch_rows(to);  // a fresh result has no pages yet
                 lock_rows(pages, to);
             }
@@ -167,7 +167,7 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
         const View panel_a = block(panel.a.view, 0, 0, panel.count, a.cols);
         const View panel_c = block(panel.c.view, 0, 0, panel.count, c.cols);
         const ConstView from_a = block(a, row, 0, panel.count, a.cols);
-        if (several) {
+        if (locks) {
             lock_rows(pages, from_a);
         }
         transfer(from_a, panel_a, upload.handle());
@@ -179,7 +179,7 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
                 const std::int64_t count = std::min(depth, b.rows - p);
                 const ConstView from_b = block(b, p, 0, count, b.cols);
                 const View piece_b = block(device_b.view, p, 0, count, b.cols);
-                if (several) {
+                if (locks) {
                     lock_rows(pages, from_b);
                 }
                 transfer(from_b, piece_b, upload.handle());
