@@ -31,6 +31,7 @@ struct DeviceFacts {
     bool in_host_memory = false;      // cores: what they use is missing on the host
     double task_s = 1e-4;             // beyond the product: hand-overs between threads, starts of transfers
     double buffer_bytes_per_s = 4e9;  // taking memory for buffers of the host, which costs time once
+    double lock_bytes_per_s = 40e9;   // locking memory of the host that is there already
 };
 struct HostFacts {
     std::int64_t memory_bytes = 0;  // for buffers, beside the operands
@@ -60,6 +61,7 @@ struct HostPlan {
     ProblemSize block;
     std::int64_t tasks = 0;  // products on devices
     int pipelines = 1;       // per device
+    bool in_place = false;   // devices read blocks of A and B, and write those of C, where they lie
 
     std::int64_t device_bytes = 0;     // on each: blocks of all its pipelines, and workspace
     std::int64_t workspace_bytes = 0;  // of those

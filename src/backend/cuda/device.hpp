@@ -94,6 +94,8 @@ private:
 /// such memory itself. False: the system does not allow it, and transfers are slow but right.
 bool lock_pages(void* memory, std::int64_t bytes) noexcept;
 void unlock_pages(void* memory) noexcept;
+/// Does the address lie in host memory whose pages are locked already?
+bool is_locked(const void* memory) noexcept;
 
 /// A stream of our own.
 class Stream {

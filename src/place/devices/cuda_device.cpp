@@ -47,6 +47,29 @@ public:
 
     void download(void* to) override { copy(result_.data(), to, product_.result.bytes()); }
 
+    void upload_rows(Operand operand, std::span<const HostRows> from) override {
+        const bool is_left = operand == Operand::left;
+        auto* const to = static_cast<std::byte*>(is_left ? left_.data() : right_.data());
+        const std::int64_t pitch = (is_left ? product_.left : product_.right).line_bytes();
+        const cuda::DeviceScope scope(device_);
+        for (const HostRows& rows : from) {
+            cuda::copy_rows(rows.data, rows.pitch_bytes, to + rows.first * pitch, pitch, rows.row_bytes, rows.count,
+                            stream_.handle());
+        }
+        stream_.synchronize();
+    }
+
+    void download_rows(std::span<const HostRows> to) override {
+        const auto* const from = static_cast<const std::byte*>(result_.data());
+        const std::int64_t pitch = product_.result.line_bytes();
+        const cuda::DeviceScope scope(device_);
+        for (const HostRows& rows : to) {
+            cuda::copy_rows(from + rows.first * pitch, pitch, rows.data, rows.pitch_bytes, rows.row_bytes, rows.count,
+                            stream_.handle());
+        }
+        stream_.synchronize();
+    }
+
 protected:
     const SubProduct& product() const { return product_; }
     int device() const { return device_; }
