@@ -1,4 +1,4 @@
-// heptad-mpi mul --resume: after a rank was killed in the middle, the next job goes on with what was finished, and the
+// heptad-mpi mul --resume: after ranks were killed in the middle, the next job goes on with what was finished, and the
 // result has the same bytes as that of a job that was never disturbed.
 #include <algorithm>
 
@@ -40,9 +40,9 @@ protected:
         }
         return units;
     }
-    /// Kills a rank when rank 0 has finished so many pieces.
+    /// Kills the ranks when rank 0 has finished so many pieces.
     void leave_behind(const Words& words, std::int64_t pieces, const std::string& journal = "C.npy.part-0.journal") {
-        const Outcome outcome = killed(kRanks, words, [&] { return units_in(journal) >= pieces; });
+        const Outcome outcome = killed(kRanks, words, Victims::all, [&] { return units_in(journal) >= pieces; });
         ASSERT_NE(outcome.exit_code, 0);
         ASSERT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
     }
@@ -126,7 +126,8 @@ TEST_F(MpiResume, parts_of_a_grid_that_were_finished_are_not_computed_again) {
 
 TEST_F(MpiResume, what_was_handed_out_is_not_handed_out_again) {
     make_fractions(900);
-    const Words words = slow({"--algorithm", "mod-pegmm", "--block", "150x300x75", "--scatter", "--scratch", "scratch"});
+    const Words words =
+        slow({"--algorithm", "mod-pegmm", "--block", "150x300x75", "--scatter", "--scratch", "scratch"});
     const std::string expected = undisturbed(words);
     leave_behind(words, 2, "scratch/C.npy.part-0.journal");
     const nlohmann::json object = resumed(words);

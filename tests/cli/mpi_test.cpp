@@ -276,8 +276,8 @@ TEST_F(Mpi, failure_of_one_stage_ends_the_job_within_a_minute_although_another_c
     b.back() = 7;
     write("B.npy", b);
     const auto begin = std::chrono::steady_clock::now();
-    const Outcome outcome = heptad(started(2, mul({"--algorithm", "pegmm", "--block", "5000x5000x5000", "--device",
-                                                   "reference", "--threads", "1"})));
+    const Outcome outcome = heptad(started(
+        2, mul({"--algorithm", "pegmm", "--block", "5000x5000x5000", "--device", "reference", "--threads", "1"})));
     EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
     EXPECT_NE(outcome.err.find("rank "), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("'B.npy' holds 7"), std::string::npos) << outcome.err;
@@ -289,7 +289,7 @@ TEST_F(Mpi, killed_rank_ends_the_job_within_a_minute_and_no_result_appears) {
     make_operands(1200, 1200, 1200, "<f8");
     std::chrono::steady_clock::time_point begin;
     // The slowest backend: there is time to kill.
-    const Outcome outcome = killed(3, mul({"--device", "reference", "--threads", "1"}), [&] {
+    const Outcome outcome = killed(3, mul({"--device", "reference", "--threads", "1"}), Victims::one, [&] {
         begin = std::chrono::steady_clock::now();
         return std::filesystem::exists(folder_ / "C.npy.partial");
     });
