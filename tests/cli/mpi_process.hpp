@@ -93,6 +93,11 @@ protected:
         return text;
     }
 
+    /// A full disk is played by a limit on the length of files.
+    static bool limits_of_files_spare_mpi() {
+        return HEPTAD_OPEN_MPI != 0;
+    }
+
     enum class Victims { one, all };
     /// Starts a job and kills ranks of it when `due`, which is asked until then.
     Outcome killed(int count, const Words& words, Victims victims, const std::function<bool()>& due) {

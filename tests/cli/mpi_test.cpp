@@ -244,6 +244,9 @@ TEST_F(Mpi, ranks_that_were_started_differently_are_refused) {
 }
 
 TEST_F(Mpi, full_disk_on_one_rank_ends_the_job_and_names_the_rank) {
+    if (!limits_of_files_spare_mpi()) {
+        GTEST_SKIP() << "this MPI keeps large files in shared memory, which a limit on files forbids too";
+    }
     make_operands(300, 50, 300, "<f8");
     Words words = started(2, mul({"--grid", "3x1x1"}));
     const Words other{
@@ -294,11 +297,10 @@ TEST_F(Mpi, killed_rank_ends_the_job_within_a_minute_and_no_result_appears) {
         return std::filesystem::exists(folder_ / "C.npy.partial");
     });
     EXPECT_NE(outcome.exit_code, 0);
-    // The launcher says it: MPICH's by process and host.
-    EXPECT_NE((outcome.out + outcome.err).find(HEPTAD_OPEN_MPI ? "signal 9" : "SIGNAL: 9"), std::string::npos)
-        << outcome.out << outcome.err;
-    EXPECT_NE((outcome.out + outcome.err).find(HEPTAD_OPEN_MPI ? "rank" : "RUNNING AT"), std::string::npos)
-        << outcome.out << outcome.err;
+    // The launcher says it, Open MPI's by rank, MPICH's by process and host.
+    const std::string said = outcome.out + outcome.err;
+    EXPECT_NE(said.find("signal 9"), std::string::npos) << said;
+    EXPECT_NE(said.find(HEPTAD_OPEN_MPI ? "rank" : "RUNNING AT"), std::string::npos) << said;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
