@@ -14,7 +14,7 @@ namespace heptad::cuda {
 template <class T>
 struct FusedTermArgument {
     const T* data;
-    T coefficient;              // the first one of a sum costs nothing where it is 1
+    T coefficient;              // the first one of a sum is 1
     std::int32_t outer, depth;  // what there is of the block; the rest counts as zero
 };
 

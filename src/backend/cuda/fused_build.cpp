@@ -40,6 +40,8 @@ double take_out_factor(std::vector<FusedTerm>& terms) {
     const auto first = std::find_if(terms.begin(), terms.end(),
                                     [](const FusedTerm& term) { return is_power_of_two(term.coefficient); });
     if (first == terms.end()) {
+        terms[0].coefficient -= 1;
+        terms.insert(terms.begin(), {terms[0].block, 1.0});
         return 1;
     }
     std::rotate(terms.begin(), first, first + 1);
@@ -91,7 +93,7 @@ bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
 std::size_t fused_run_length(std::span<const FusedProduct> products) {
     std::size_t terms = 0, targets = 0, length = 0;
     for (const FusedProduct& product : products) {
-        terms += product.left.size() + product.right.size();
+        terms += product.left.size() + product.right.size() + 2;  // take_out_factor() may add one to each side
         targets += product.targets.size();
         if (length == kMostFusedInstances || terms > kMostFusedTerms || targets > kMostFusedTargets ||
             product.m != products[0].m || product.k != products[0].k || product.n != products[0].n) {
