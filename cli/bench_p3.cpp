@@ -8,8 +8,11 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bench_machine.hpp"
+#include "bench_p3_from_host.hpp"
+#include "bench_p3_machine.hpp"
 #include "bench_product.hpp"
 #include "commands.hpp"
+#include "host_energy.hpp"
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
@@ -68,16 +71,16 @@ public:
           timer_(stream.device()) {}
 
     BenchRecord run(const std::function<void(int, int)>& progress) {
-        if (type_ == Type::boolean) {  // whose product of dense matrices is all ones, which is no check
+        if (type_ == Type::boolean && bench_.density <= 0) {  // whose dense products are all ones, which is no check
             operands_.fill(sparse_density(n_), stream_.handle());
             operands_.poison(stream_.handle());
             sample(1);
             require_right();
         }
-        operands_.fill(0.5, stream_.handle());
+        operands_.fill(bench_.density <= 0 ? 0.5 : bench_.density, stream_.handle());
         operands_.poison(stream_.handle());
         const Samples first = samples(1, 1, progress);
-        if (type_ == Type::gf2) {
+        if (type_ == Type::gf2 || bench_.density > 0) {
             require_right();
         }
         const double first_s = first.seconds.front();
@@ -90,22 +93,28 @@ public:
 
 private:
     struct Samples {
-        std::vector<double> seconds;   // of one product, in order
-        std::optional<double> joules;  // of one product
+        std::vector<double> seconds;                // of one product, in order
+        std::optional<double> joules, host_joules;  // of one product
     };
 
     Samples samples(int rounds, std::int64_t calls, const std::function<void(int, int)>& progress) {
         Samples taken;
         const std::optional<double> before = cuda::energy_joules(stream_.device());
+        const HostEnergy host_before = HostEnergy::now();
         for (int round = 0; round < rounds; ++round) {
             stop_if_interrupted();
             progress(round, rounds);
             taken.seconds.push_back(sample(calls));
         }
         const std::optional<double> after = cuda::energy_joules(stream_.device());
+        const std::optional<double> host = HostEnergy::now().since(host_before);
         std::sort(taken.seconds.begin(), taken.seconds.end());
+        const double products = static_cast<double>(calls) * rounds;
         if (before && after) {
-            taken.joules = (*after - *before) / (static_cast<double>(calls) * rounds);
+            taken.joules = (*after - *before) / products;
+        }
+        if (host) {
+            taken.host_joules = *host / products;
         }
         return taken;
     }
@@ -151,6 +160,7 @@ private:
         record.levels = plan_.levels();
         record.plan = plan_.to_string();
         record.joules = taken.joules;
+        record.host_joules = taken.host_joules;
         record.vendor = "P3 on 8 V100, published";
         if (const P3Line* const line = p3_line(n_)) {
             record.vendor_s = type_ == Type::gf2
@@ -177,26 +187,31 @@ std::string head_text() {
     return fmt::format(
         "effective Pbit-op/s = 2 n^3 / time; operands on the device, transposes and changes of basis inside the time\n"
         "P3: up to eight V100, operands in host memory, transposes and changes of basis outside its times\n"
-        "energy: of the device alone (NVML), host and cooling left out; P3's from the rated power of host and GPUs\n"
+        "energy: {}; P3's from the rated power of host and GPUs\n"
         "{:>8} {:>5} {:>11} {:>9} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n",
+        HostEnergy::now().known() ? "of the device (NVML) and the processors (RAPL); memory, fans and supplies left out"
+                                  : "of the device alone (NVML); this host shows no counters (RAPL), so processors, "
+                                    "memory and cooling are left out",
         "n", "type", "time", "Pbit-op/s", "pJ/bit-op", "kWh", "P3's time", "P3/time", "P3's pJ", "d_s", "d_p",
         "workspace", "algorithm");
 }
 
 std::string row_text(const BenchRecord& record, const BitDevicePlan& plan) {
     const double operations = operation_count(record.size);
+    const std::optional<double> joules =
+        record.joules ? std::optional(*record.joules + record.host_joules.value_or(0)) : std::nullopt;
     const P3Line* const line = p3_line(record.size.n);
-    return fmt::format(
-        "{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n", record.size.n,
-        type_name(record.type), format_seconds(record.heptad_s), record.effective_tops / 1e3,
-        record.joules ? fmt::format("{:.4f}", *record.joules / operations * 1e12) : "-",
-        record.joules ? fmt::format("{:.2e}", *record.joules / 3.6e6) : "-",
-        record.vendor_s > 0 ? format_seconds(record.vendor_s) : "-",
-        record.vendor_s > 0 ? fmt::format("{:.1f}", record.ratio) : "-",
-        line == nullptr ? "-"
-                        : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),
-        plan.serial_levels, plan.parallel_levels, format_bytes(record.workspace_bytes),
-        plan.program == nullptr ? "classical" : plan.program->name);
+    return fmt::format("{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n",
+                       record.size.n, type_name(record.type), format_seconds(record.heptad_s),
+                       record.effective_tops / 1e3, joules ? fmt::format("{:.4f}", *joules / operations * 1e12) : "-",
+                       joules ? fmt::format("{:.2e}", *joules / 3.6e6) : "-",
+                       record.vendor_s > 0 ? format_seconds(record.vendor_s) : "-",
+                       record.vendor_s > 0 ? fmt::format("{:.1f}", record.ratio) : "-",
+                       line == nullptr
+                           ? "-"
+                           : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),
+                       plan.serial_levels, plan.parallel_levels, format_bytes(record.workspace_bytes),
+                       plan.program == nullptr ? "classical" : plan.program->name);
 }
 
 std::string table_13_text() {
@@ -233,7 +248,13 @@ void run(const BenchP3Arguments& bench) {
     const cuda::Stream stream(device);
     ProgressMeter meter;
     meter.begin("bench p3");
-    print(device_line(device) + table_13_text() + head_text());
+    print(device_line(device));
+    if (bench.machine) {
+        const P3Machine machine = measure_p3_machine(bench.sizes, stream);
+        meter.clear();
+        print(text_of(machine));
+    }
+    print(table_13_text() + head_text());
     std::vector<BenchRecord> records;
     for (const Type type : bench.types) {
         for (const std::int64_t n : bench.sizes) {
@@ -251,12 +272,15 @@ void run(const BenchP3Arguments& bench) {
                 type == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
             const BitDevicePlan plan = plan_bit_device_product(
                 {operation, {n, n, n}, true}, options_of(bench, type, limit_bytes), bit_device_facts(device));
-            Line line(bench, type, n, plan, stream);
-            records.push_back(line.run([&](int round, int rounds) {
+            records.push_back(Line(bench, type, n, plan, stream).run([&](int round, int rounds) {
                 meter.update(static_cast<double>(round) / rounds, fmt::format("{} n = {}", type_name(type), n));
             }));
             meter.clear();
             print(row_text(records.back(), plan));
+            if (bench.from_host) {
+                const std::vector<BenchRecord> from_host = bench_from_host(type, n, plan, records.back(), stream);
+                records.insert(records.end(), from_host.begin(), from_host.end());
+            }
             if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has
                 write_result_file(bench.json_file, bench.command, records, device);
             }

@@ -135,6 +135,7 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     Options options;
     options.accuracy = settings.accuracy;
     options.algorithm = settings.algorithm;
+    options.leaf = settings.leaf;
     options.levels = settings.levels;
     Context context;
     context.set_threads(settings.threads);
@@ -233,6 +234,9 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     }
     if (record.joules) {
         object["joules"] = *record.joules;
+    }
+    if (record.host_joules) {
+        object["host_joules"] = *record.host_joules;
     }
     if (record.vendor_joules) {
         object["vendor_joules"] = *record.vendor_joules;

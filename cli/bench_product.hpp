@@ -20,7 +20,7 @@ struct BenchSettings {
     std::string suite;
     Accuracy accuracy = Accuracy::fast;
     int threads = 1;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;  // -1: as many as pay
     ContestRules rules;
 };
@@ -38,6 +38,7 @@ struct BenchRecord {
     double error_bound = 0;              // what the plan promises
     std::int64_t workspace_bytes = 0;
     std::optional<double> joules, vendor_joules;  // of one product, where the machine counts them
+    std::optional<double> host_joules;            // of the processors meanwhile
     double predicted_s = 0;
     int levels = 0, threads = 1, rounds = 0;
     std::string accuracy, plan;

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bit_operands.hpp"
@@ -15,6 +16,12 @@
 namespace heptad::cli {
 
 void run(const ClosureArguments& arguments) {
+    const bool on_cuda = cuda::is_device_name(arguments.device);
+    if (on_cuda) {
+        cuda::require_device(cuda::device_index(arguments.device));
+    } else if (arguments.device != "auto" && arguments.device != "cpu") {
+        fail(ErrorCode::usage, "a closure is made on cpu, cuda or cuda:N, not on '{}'", arguments.device);
+    }
     const BitFileHeader header = read_bit_header(arguments.graph, arguments.columns);
     if (header.rows != header.cols) {
         fail(ErrorCode::input, "{} is {} x {}, but a graph is a square matrix", arguments.graph, header.rows,
@@ -22,15 +29,17 @@ void run(const ClosureArguments& arguments) {
     }
     require_writable_format(arguments.output);
     check_writable(arguments.output);
-    // The graph, its closure, and about three packed copies in a product.
-    workspace_after(checked_mul(5, bit_bytes(header.rows, header.cols)), {});
+    // The graph, its closure, and on the processor about three packed copies in a product.
+    workspace_after(checked_mul(on_cuda ? 2 : 5, bit_bytes(header.rows, header.cols)), {});
     ProgressMeter meter;
     const BitMatrix graph =
         read_bit_operand(arguments.graph, arguments.columns, false, meter, "read", arguments.threads);
     stop_if_interrupted();
     meter.begin("closure");
     const auto start = std::chrono::steady_clock::now();
-    const BitMatrix closure = bits::transitive_closure(graph, product_context(meter, arguments.threads));
+    bits::BitOptions options;
+    options.device = arguments.device;
+    const BitMatrix closure = bits::transitive_closure(graph, options, product_context(meter, arguments.threads));
     const double closure_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     stop_if_interrupted();
     write_bits(arguments.output, closure, arguments.columns.has_value(), file_hooks(meter, "write", arguments.threads));
@@ -38,6 +47,7 @@ void run(const ClosureArguments& arguments) {
     const std::int64_t edges = bits::count_ones(graph), pairs = bits::count_ones(closure);
     if (arguments.json) {
         print(nlohmann::ordered_json{{"output", arguments.output},
+                                     {"device", on_cuda ? arguments.device : "cpu"},
                                      {"vertices", header.rows},
                                      {"edges", edges},
                                      {"reachable_pairs", pairs},

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "bit_operands.hpp"
 #include "commands.hpp"
 #include "operands.hpp"
 #include "output.hpp"
@@ -14,22 +15,6 @@
 #include "text.hpp"
 
 namespace heptad::cli {
-namespace {
-
-/// Elements of one byte each, in rows, as packed bits.
-BitMatrix bits_of_bytes(const Matrix& matrix) {
-    BitMatrix result(matrix.rows(), matrix.cols());
-    const auto* bytes = static_cast<const std::uint8_t*>(matrix.data());
-    for (std::int64_t i = 0; i < matrix.rows(); ++i) {
-        for (std::int64_t j = 0; j < matrix.cols(); ++j) {
-            result.set(i, j, bytes[i * matrix.cols() + j] != 0);
-        }
-    }
-    return result;
-}
-
-}  // namespace
-
 void run(const GenArguments& gen) {
     const bool as_bits = gen.packed || is_bit_file_name(gen.output);
     if (as_bits) {
@@ -41,7 +26,7 @@ void run(const GenArguments& gen) {
         }
     }
     check_writable(gen.output);
-    const std::int64_t bytes = matrix_bytes(gen.type, gen.rows, gen.cols);
+    const std::int64_t bytes = as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
     GenerateOptions options;
     options.low = gen.low;
@@ -51,11 +36,13 @@ void run(const GenArguments& gen) {
         options.average_degree = *gen.density * static_cast<double>(std::max<std::int64_t>(gen.cols - 1, 0));
     }
     ProgressMeter meter;
-    const Matrix matrix =
-        generate(gen.kind, gen.rows, gen.cols, gen.type, gen.seed, options, file_hooks(meter, "generate", 0));
     if (as_bits) {
-        write_bits(gen.output, bits_of_bytes(matrix), gen.packed, file_hooks(meter, "write", 0));
+        const BitMatrix matrix =
+            generate_bits(gen.kind, gen.rows, gen.cols, gen.seed, options, file_hooks(meter, "generate", 0));
+        write_bits(gen.output, matrix, gen.packed, file_hooks(meter, "write", 0));
     } else {
+        const Matrix matrix =
+            generate(gen.kind, gen.rows, gen.cols, gen.type, gen.seed, options, file_hooks(meter, "generate", 0));
         write_npy(gen.output, matrix, file_hooks(meter, "write", 0));
     }
     meter.clear();

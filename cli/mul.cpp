@@ -150,6 +150,14 @@ Matrix copy_of(const Matrix& matrix) {
 
 void run(const MulArguments& mul) {
     const ProductOptions& product = mul.product;
+    if (!mul.plan_file.empty() &&
+        (is_device_list(product.options.device) ||
+         (cuda::is_device_name(product.options.device) && goes_beyond_device(0, product.options)))) {
+        fail(ErrorCode::usage,
+             "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
+             "--plan out, or name one device without limits",
+             mul.plan_file, product.options.device);
+    }
     const bool other_plan = !mul.plan_file.empty() && !read_plan_text(mul.plan_file).starts_with("bits ");
     if (const std::optional<Type> algebra = packed_algebra(mul.a, mul.b, product); algebra && !other_plan) {
         run_bits(mul, *algebra);

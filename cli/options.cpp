@@ -41,7 +41,8 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
     command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
-    command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
+    command.add_option("--mode", words.mode, "auto, serial (little memory), parallel or fused (no memory, on cuda)")
+        ->type_name("MODE");
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
     command
         .add_option("--memory", words.memory,
@@ -120,7 +121,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
         product.options.leaf = words.leaf;
     }
     if (!words.mode.empty()) {
-        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel"});
+        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel", "fused"});
     }
     product.threads = thread_count(words.threads);
     if (!words.memory.empty()) {
@@ -445,6 +446,7 @@ Registered add_closure(CLI::App& root) {
     command->add_option("G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy")->required()->type_name("");
     command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
     command->add_option("--threads", *threads, "threads to use (default: all cores)")->type_name("N");
+    command->add_option("--device", closure->device, "cpu (default), cuda or cuda:N")->type_name("D");
     add_columns_option(*command, *columns);
     add_json_flag(*command, closure->json);
     command->footer(
@@ -474,7 +476,7 @@ Registered add_algorithms(CLI::App& root) {
 Registered add_tune(CLI::App& root) {
     CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
     auto tune = std::make_shared<TuneArguments>();
-    command->add_flag("--quick", tune->quick, "fewer and smaller measurements");
+    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
     auto device = std::make_shared<std::string>();
     command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
     command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");

@@ -93,6 +93,7 @@ struct InfoArguments {
 struct ClosureArguments {
     std::string graph, output;
     std::optional<std::int64_t> columns;
+    std::string device = "auto";
     int threads = 0;
     bool json = false;
 };
@@ -118,7 +119,7 @@ struct BenchCpuArguments {
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;      // -1: as many as pay
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file
@@ -160,6 +161,16 @@ struct BenchP1Arguments {
     std::string command;  // as typed, for the result file
 };
 
+struct BenchModelArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // none: the suite's
+    bool all_tiles = false;
+    int rounds = 0;  // 0: five
+    std::string device = "cuda";
+    std::string command;  // as typed, for the result file
+};
+
 struct BenchP3Arguments {
     std::string json_file;  // empty: only the table
     std::vector<Type> types;
@@ -168,8 +179,11 @@ struct BenchP3Arguments {
     int levels = -1;         // -1: as many as pay
     int serial_levels = -1;  // of those; -1: as many as the memory asks for
     std::string device = "cuda";
-    int rounds = 0;       // 0: by the time of the product
-    std::string command;  // as typed, for the result file
+    int rounds = 0;          // 0: by the time of the product
+    double density = 0;      // share of ones; 0: a half, but Boolean products are checked with fewer
+    bool from_host = false;  // also from and to host memory
+    bool machine = true;     // tables 4 to 7 first
+    std::string command;     // as typed, for the result file
 };
 
 struct BenchBitsArguments {
@@ -215,10 +229,11 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
-                                ClosureArguments, AlgorithmsArguments, TuneArguments, BenchCpuArguments,
-                                BenchGpuArguments, BenchBitsArguments, BenchDevicesArguments, BenchP0Arguments,
-                                BenchP1Arguments, BenchP3Arguments, BenchFilesArguments, ReportArguments>;
+using Invocation =
+    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
+                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
+                 BenchDevicesArguments, BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchModelArguments,
+                 BenchFilesArguments, ReportArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

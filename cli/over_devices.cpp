@@ -28,9 +28,9 @@ std::string print_plan(const HostPlan& plan) {
     text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", plan.tasks,
                         plan.block.m, plan.block.k, plan.block.n, plan.device_count, plan.device_count == 1 ? "" : "s",
                         plan.pipelines, plan.pipelines == 1 ? "" : "s");
-    text +=
-        fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host\n",
-                    format_bytes(plan.device_bytes), format_bytes(plan.workspace_bytes), format_bytes(plan.host_bytes));
+    text += fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
+                        format_bytes(plan.device_bytes), format_bytes(plan.workspace_bytes),
+                        format_bytes(plan.host_bytes), plan.in_place ? " (blocks are read and written in place)" : "");
     text += fmt::format("# transfers       {} there, {} back\n", format_bytes(plan.upload_bytes),
                         format_bytes(plan.download_bytes));
     text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
@@ -58,6 +58,7 @@ nlohmann::ordered_json plan_json(const HostPlan& plan, std::int64_t operand_byte
             {"block", {plan.block.m, plan.block.k, plan.block.n}},
             {"tasks", plan.tasks},
             {"pipelines", plan.pipelines},
+            {"in_place", plan.in_place},
             {"operand_bytes", operand_bytes},
             {"workspace_bytes", plan.host_bytes},
             {"device_bytes", plan.device_bytes},

@@ -20,6 +20,13 @@ constexpr P3Line kTable13[] = {
     {1048576, 1.88e3, 2.11e3, 2.61e3, 8.21e2, 9.72e2, 2.44, 0.95},
 };
 
+constexpr P3Passes kTables6And7[] = {
+    {1024, 1.56e-5, 3.28e-5, 3.42e-5},  {2048, 3.69e-5, 4.70e-5, 4.88e-5},   {4096, 1.23e-4, 8.10e-5, 8.80e-5},
+    {8192, 4.63e-4, 1.80e-4, 2.09e-4},  {16384, 1.84e-3, 7.15e-4, 8.78e-4},  {32768, 7.45e-3, 2.06e-2, 2.56e-2},
+    {65536, 2.98e-2, 9.36e-2, 1.20e-1}, {131072, 1.29e-1, 4.10e-1, 5.30e-1}, {262144, 4.94e-1, 1.81, 2.31},
+    {524288, 2.03, 7.82, 1.01e1},       {1048576, 7.99, 3.45e1, 4.41e1},
+};
+
 }  // namespace
 
 std::span<const P3Line> p3_table_13() {
@@ -30,6 +37,12 @@ const P3Line* p3_line(std::int64_t n) {
     const auto* const found =
         std::find_if(std::begin(kTable13), std::end(kTable13), [&](const P3Line& line) { return line.n == n; });
     return found == std::end(kTable13) ? nullptr : found;
+}
+
+const P3Passes* p3_passes(std::int64_t n) {
+    const auto* const found = std::find_if(std::begin(kTables6And7), std::end(kTables6And7),
+                                           [&](const P3Passes& line) { return line.n == n; });
+    return found == std::end(kTables6And7) ? nullptr : found;
 }
 
 }  // namespace heptad::cli

@@ -18,4 +18,13 @@ std::span<const P3Line> p3_table_13();
 /// Null where the table has no such n.
 const P3Line* p3_line(std::int64_t n);
 
+/// Lines of P3's tables 6 and 7: seconds on the processors of a DGX-1 for turning all 64 x 64 submatrices, and for the
+/// changes of basis of the self-inverse algorithm.
+struct P3Passes {
+    std::int64_t n;
+    double transpose_s, forward_s, inverse_s;
+};
+/// Null where the tables have no such n.
+const P3Passes* p3_passes(std::int64_t n);
+
 }  // namespace heptad::cli

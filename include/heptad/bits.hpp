@@ -98,8 +98,8 @@ struct BitOptions {
     std::string algorithm = "auto";  ///< over GF(2): "classical", "winograd", "self-inverse" or "chaining"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many
     std::string leaf = "auto";       ///< a name of leaf_names(), or "auto": the fastest here
-    std::string device = "auto";     ///< "auto", "cpu", or several devices, such as "cpu:4"
-    HostOptions host = {};           ///< for several devices
+    std::string device = "auto";     ///< "auto", "cpu", "cuda", "cuda:1", or several devices, such as "cpu:4"
+    HostOptions host = {};           ///< for several devices, and for one that does not hold the matrices
 };
 
 /// Ones of a matrix.
@@ -113,7 +113,8 @@ HEPTAD_API void copy(const ConstBitView& from, const BitView& to);
 HEPTAD_API std::vector<std::string> leaf_names(Type algebra);
 
 /// C = A * B. `algebra` is Type::gf2 or Type::boolean. C must not overlap A or B; nothing outside its window is
-/// written. Throws Error(input) for shapes that do not fit, Error(usage) for options that cannot be meant.
+/// written. On an NVIDIA device the three may lie there, beginning at bit 0 of a word: then they are multiplied in the
+/// order of the context's stream, and unused bits of the last word of a row of C become zero. Throws Error(input) for shapes that do not fit, Error(usage) for options that cannot be meant.
 HEPTAD_API void multiply(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                          const BitOptions& options = {}, const Context& context = {});
 /// C ^= A * B over GF(2), C |= A * B for booleans.
@@ -133,6 +134,10 @@ HEPTAD_API BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exp
 
 /// Bit (i, j) of the result: is there a path of one or more edges from i to j? An edge is a one of the square matrix.
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const Context& context = {});
+/// The same on the device that the options name ("cuda": the graph stays there until it is closed); of the others only
+/// the leaf counts.
+HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options,
+                                        const Context& context = {});
 
 /// One line: what multiply() would do.
 HEPTAD_API std::string plan(Type algebra, ProblemSize size, const BitOptions& options = {},

@@ -62,7 +62,7 @@ typedef struct heptad_options {
     heptad_accuracy accuracy;
     const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1"; several: "cuda:0,1", "cpu:4" */
     const char* leaf;              /* "auto" */
-    const char* mode;              /* "auto", "serial", "parallel" */
+    const char* mode;              /* "auto", "serial", "parallel", "fused" */
     int accumulate;                /* heptad_plan_create: beta will not be zero */
     int64_t workspace_limit_bytes; /* INT64_MAX: no limit; 0: none at all */
     int overwrite_inputs;          /* not 0: A and B may be used as scratch where that saves workspace; their contents
@@ -146,7 +146,8 @@ HEPTAD_C_API heptad_status heptad_bits_transpose(heptad_const_bits from, heptad_
 HEPTAD_C_API heptad_status heptad_bits_count_ones(heptad_const_bits a, int64_t* ones);
 
 /* C = A * B; accumulate not 0: C ^= A * B over GF(2), C |= A * B for booleans. C must not overlap A or B. Of the
-   options only algorithm ("auto", "classical", "winograd", "self-inverse", "chaining"), levels and leaf are heeded. */
+   options only algorithm ("auto", "classical", "winograd", "self-inverse", "chaining"), levels, leaf and device are
+   heeded. On an NVIDIA device ("cuda") the matrices may lie in host memory or there. */
 HEPTAD_C_API heptad_status heptad_bits_multiply(heptad_type algebra, heptad_const_bits a, heptad_const_bits b,
                                                 heptad_bits c, int accumulate, const heptad_options* options,
                                                 const heptad_context* context);
@@ -157,6 +158,9 @@ HEPTAD_C_API heptad_status heptad_bits_power(heptad_type algebra, heptad_const_b
 /* Bit (i, j) of closure: is there a path of one or more edges from i to j? They may be the same memory. */
 HEPTAD_C_API heptad_status heptad_bits_closure(heptad_const_bits graph, heptad_bits closure,
                                                const heptad_context* context);
+/* The same where the options say: of them only device and leaf are heeded. */
+HEPTAD_C_API heptad_status heptad_bits_closure_with(heptad_const_bits graph, heptad_bits closure,
+                                                    const heptad_options* options, const heptad_context* context);
 
 HEPTAD_C_API const char* heptad_status_string(heptad_status status);
 HEPTAD_C_API const char* heptad_last_error(void);

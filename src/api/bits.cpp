@@ -2,9 +2,11 @@
 #include <heptad/bits.hpp>
 
 #include "api/context.hpp"
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bits/bit_chain.hpp"
 #include "bits/bit_graph.hpp"
+#include "place/devices/bit_cuda_product.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/over_devices.hpp"
 
@@ -27,6 +29,10 @@ void multiply_anywhere(Type algebra, const ConstBitView& a, const ConstBitView& 
                        const bits::BitOptions& options, const Context& context) {
     if (is_device_list(options.device)) {
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, product_context(context));
+        return;
+    }
+    if (cuda::is_device_name(options.device)) {
+        multiply_bits_on_cuda(algebra, a, b, c, accumulate, options, product_context(context));
         return;
     }
     require_processor(options);
@@ -72,9 +78,20 @@ BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) 
     return result;
 }
 
+BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options, const Context& context) {
+    if (cuda::is_device_name(options.device)) {
+        return close_on_cuda(graph, options, product_context(context));
+    }
+    require_processor(options);
+    return transitive_closure(graph, context);
+}
+
 std::string plan(Type algebra, ProblemSize size, const BitOptions& options, const Context& context) {
     if (is_device_list(options.device)) {
         return heptad::to_string(make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
+    }
+    if (cuda::is_device_name(options.device)) {
+        return describe_bits_on_cuda(algebra, size, options, product_context(context));
     }
     require_processor(options);
     return make_bit_plan(algebra, size, options, bit_context(context).threads).to_string();

@@ -30,7 +30,7 @@ heptad::BitView view_of(const heptad_bits& x, const char* name) {
 
 heptad::bits::BitOptions bit_options_of(const heptad_options* options) {
     const heptad::Options given = options_of(options);
-    return {given.algorithm, given.levels, given.leaf};
+    return {given.algorithm, given.levels, given.leaf, given.device, given.host};
 }
 
 /// result = compute(operand), a matrix of the operand's shape that is made apart: a failure leaves the result as it
@@ -109,9 +109,14 @@ heptad_status heptad_bits_power(heptad_type algebra, heptad_const_bits a, int64_
 }
 
 heptad_status heptad_bits_closure(heptad_const_bits graph, heptad_bits closure, const heptad_context* context) {
+    return heptad_bits_closure_with(graph, closure, nullptr, context);
+}
+
+heptad_status heptad_bits_closure_with(heptad_const_bits graph, heptad_bits closure, const heptad_options* options,
+                                       const heptad_context* context) {
     return guarded([&] {
         replace(graph, closure, [&](const heptad::ConstBitView& from) {
-            return heptad::bits::transitive_closure(from, context_of(context));
+            return heptad::bits::transitive_closure(from, bit_options_of(options), context_of(context));
         });
     });
 }

@@ -1,10 +1,12 @@
 // The owning matrix, and what needs no arithmetic: copies, transposes, comparison, counts, random bits.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
+#include "base/thread_pool.hpp"
 #include "bits/bit_words.hpp"
 #include "bits/transpose.hpp"
 #include "bits/word_buffer.hpp"
@@ -24,6 +26,20 @@ std::int64_t owned_stride(std::int64_t cols) {
     return (lines > 1 ? lines | 1 : lines) * line_words;
 }
 
+/// work(first, last) for ranges of rows of so many words: on all cores where there is enough to do.
+template <class Work>
+void over_rows(std::int64_t rows, std::int64_t words, const Work& work) {
+    constexpr std::int64_t task_words = std::int64_t{1} << 19, least_words = 16 * task_words;
+    if (rows * words < least_words) {
+        work(0, rows);
+        return;
+    }
+    const std::int64_t rows_per_task = std::max<std::int64_t>(1, task_words / words);
+    shared_pool(available_cores()).run(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
+        work(task * rows_per_task, std::min(rows, (task + 1) * rows_per_task));
+    });
+}
+
 }  // namespace
 
 BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) {
@@ -34,7 +50,10 @@ BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) {
     const std::int64_t stride = owned_stride(cols);
     const std::int64_t bytes = checked_mul(checked_mul(rows, stride), 8);
     view_ = {static_cast<std::uint64_t*>(bits::allocate_words(bytes)), rows, cols, stride, 0};
-    std::memset(view_.words, 0, static_cast<std::size_t>(bytes));
+    // Large ones by all cores: most of the time goes into pages that the system has to bring.
+    over_rows(rows, stride, [&](std::int64_t first, std::int64_t last) {
+        std::memset(view_.words + first * stride, 0, static_cast<std::size_t>((last - first) * stride * 8));
+    });
 }
 
 BitMatrix::~BitMatrix() {
@@ -80,17 +99,21 @@ BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t 
     const int first = threshold == 0 ? digits : std::countr_zero(threshold);
     BitMatrix result(rows, cols);
     const std::uint64_t key = splitmix(seed + kSplitmixStep);
-    for (std::int64_t i = 0; i < rows; ++i) {
-        for (std::int64_t w = 0; w < words_of(cols); ++w) {
-            const std::int64_t place = (i * words_of(cols) + w) * digits;
-            std::uint64_t word = first == digits && threshold != 0 ? ~std::uint64_t{0} : 0;  // density 1, or 0 so far
-            for (int digit = first; digit < digits; ++digit) {
-                const std::uint64_t random = splitmix_word(key, place + digit);
-                word = ((threshold >> digit) & 1) != 0 ? word | random : word & random;
+    const std::int64_t words = words_of(cols);
+    over_rows(rows, words, [&](std::int64_t first_row, std::int64_t last_row) {
+        for (std::int64_t i = first_row; i < last_row; ++i) {
+            for (std::int64_t w = 0; w < words; ++w) {
+                const std::int64_t place = (i * words + w) * digits;
+                std::uint64_t word =
+                    first == digits && threshold != 0 ? ~std::uint64_t{0} : 0;  // density 1, or 0 so far
+                for (int digit = first; digit < digits; ++digit) {
+                    const std::uint64_t random = splitmix_word(key, place + digit);
+                    word = ((threshold >> digit) & 1) != 0 ? word | random : word & random;
+                }
+                bits::store_word<bits::Store::assign>(result.view_, i, w, word);
             }
-            bits::store_word<bits::Store::assign>(result.view_, i, w, word);
         }
-    }
+    });
     return result;
 }
 
@@ -137,11 +160,14 @@ void copy(const ConstBitView& from, const BitView& to) {
         fail(ErrorCode::input, "a {} x {} bit matrix cannot be copied to a {} x {} one; the shapes must be equal",
              from.rows, from.cols, to.rows, to.cols);
     }
-    for (std::int64_t i = 0; i < from.rows; ++i) {
-        for (std::int64_t w = 0; w < words_of(from.cols); ++w) {
-            store_word<Store::assign>(to, i, w, load_word(from, i, w));
+    const auto copy_rows = [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            for (std::int64_t w = 0; w < words_of(from.cols); ++w) {
+                store_word<Store::assign>(to, i, w, load_word(from, i, w));
+            }
         }
-    }
+    };
+    over_rows(from.rows, words_of(from.cols), copy_rows);
 }
 
 void transpose(const ConstBitView& a, const BitView& t) {

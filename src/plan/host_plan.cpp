@@ -173,6 +173,13 @@ struct Shortage {
     std::int64_t host_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
+/// Blocks that lie in the matrices as they are needed: whole words of bits, nothing to add up or to fill with zeros.
+bool lies_in_place(const HostProblem& problem, const Cut& cut, const ProblemSize& block) {
+    const ProblemSize& size = problem.size;
+    return problem.packed && !problem.accumulate && cut.levels == 0 && size.m == block.m * cut.grid.m &&
+           size.k == block.k * cut.grid.k && size.n == block.n * cut.grid.n;
+}
+
 std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                                  const SolveForecaster& forecast, const Cut& cut, int pipelines, Shortage& shortage) {
     const ProblemSize block = block_of(problem, cut.grid);
@@ -189,7 +196,8 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     HostPlan plan;
     plan.workspace_bytes = solve.workspace_bytes;
     plan.device_bytes = checked_add(blocks, solve.workspace_bytes);
-    plan.host_bytes = checked_mul(devices.devices, blocks);
+    plan.in_place = lies_in_place(problem, cut, block);
+    plan.host_bytes = plan.in_place ? 0 : checked_mul(devices.devices, blocks);
     const std::int64_t needed_on_host =
         checked_add(plan.host_bytes, devices.in_host_memory ? checked_mul(devices.devices, plan.device_bytes) : 0);
     if (plan.device_bytes > limit) {
@@ -238,14 +246,16 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
                               static_cast<double>(cut.right_terms + plan.tasks) * static_cast<double>(right) +
                               static_cast<double>(cut.result_terms) * (cut.levels == 0 && !problem.accumulate ? 2 : 3) *
                                   static_cast<double>(result);
-    plan.host_s = host_bytes / host.sum_bytes_per_s;
+    // In place, transfers go through small buffers: what is moved is read and written once.
+    const auto moved_bytes = static_cast<double>(plan.upload_bytes + plan.download_bytes);
+    plan.host_s = (plan.in_place ? 2 * moved_bytes : host_bytes) / host.sum_bytes_per_s;
     const double on_device = pipelines > 1 ? std::max({plan.solve_s, plan.upload_s, plan.download_s})
                                            : plan.solve_s + plan.upload_s + plan.download_s;
     // The first operands are waited for, and the last result.
     const auto groups = static_cast<double>(cut.groups);
     const double ends = (plan.upload_s + plan.download_s + plan.host_s) / std::max(1.0, groups / devices.devices);
-    plan.predicted_s =
-        std::max(on_device, plan.host_s) + ends + static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
+    const double before = static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
+    plan.predicted_s = std::max(on_device, plan.host_s) + ends + before;
     return plan;
 }
 
@@ -299,14 +309,14 @@ const char* HostPlan::binds() const {
 
 std::string to_string(const HostPlan& plan) {
     return fmt::format(
-        "devices {} {}x{}x{} {}{} host={} d_h={} grid={}x{}x{} block={}x{}x{} tasks={} pipelines={} device-bytes={} "
+        "devices {} {}x{}x{} {}{} host={}{} d_h={} grid={}x{}x{} block={}x{}x{} tasks={} pipelines={} device-bytes={} "
         "workspace={} host-bytes={} upload-bytes={} download-bytes={} solve_s={:.3g} upload_s={:.3g} download_s={:.3g} "
         "host_s={:.3g} binds={} predicted_s={:.3g} error-bound={:.3g}",
         plan.devices, plan.size.m, plan.size.k, plan.size.n, type_name(plan.type), plan.packed ? " packed" : "",
-        plan.algorithm, plan.levels, plan.grid.m, plan.grid.k, plan.grid.n, plan.block.m, plan.block.k, plan.block.n,
-        plan.tasks, plan.pipelines, plan.device_bytes, plan.workspace_bytes, plan.host_bytes, plan.upload_bytes,
-        plan.download_bytes, plan.solve_s, plan.upload_s, plan.download_s, plan.host_s, plan.binds(), plan.predicted_s,
-        plan.error_bound);
+        plan.algorithm, plan.in_place ? " in-place" : "", plan.levels, plan.grid.m, plan.grid.k, plan.grid.n,
+        plan.block.m, plan.block.k, plan.block.n, plan.tasks, plan.pipelines, plan.device_bytes, plan.workspace_bytes,
+        plan.host_bytes, plan.upload_bytes, plan.download_bytes, plan.solve_s, plan.upload_s, plan.download_s,
+        plan.host_s, plan.binds(), plan.predicted_s, plan.error_bound);
 }
 
 HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,

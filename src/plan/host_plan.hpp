@@ -60,6 +60,7 @@ struct HostPlan {
     ProblemSize block;
     std::int64_t tasks = 0;  // products on devices
     int pipelines = 1;       // per device
+    bool in_place = false;   // devices read blocks of A and B, and write those of C, where they lie
 
     std::int64_t device_bytes = 0;     // on each: blocks of all its pipelines, and workspace
     std::int64_t workspace_bytes = 0;  // of those

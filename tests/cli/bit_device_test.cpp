@@ -71,9 +71,22 @@ TEST_F(BitDevice, count_is_refused_where_it_means_nothing) {
     heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--device", "reference", "--count"});
 }
 
+TEST_F(BitDevice, closure_on_the_device_is_the_processors_or_exits_4) {
+    heptad_ok({"gen", "graph", "--shape", "300x300", "--density", "0.005", "-o", "G.pbm"});
+    heptad_ok({"closure", "G.pbm", "-o", "R.pbm"});
+    const std::vector<std::string> words{"closure", "G.pbm", "-o", "D.pbm", "--device", "cuda"};
+    if (!available_) {
+        EXPECT_TRUE(contains(heptad_fails(4, words), "--device cpu"));
+        return;
+    }
+    heptad_ok(words);
+    EXPECT_EQ(read("D.pbm"), read("R.pbm"));
+}
+
 TEST_F(BitDevice, bench_p3_writes_a_result_file_or_exits_4) {
     EXPECT_TRUE(contains(heptad_ok({"bench", "p3", "--help"}), "--serial-levels"));
-    const std::vector<std::string> words{"bench", "p3", "--sizes", "1024,2000", "--rounds", "2", "--json", "r.json"};
+    const std::vector<std::string> words{"bench", "p3",          "--sizes", "1024,2000", "--rounds",
+                                         "2",     "--no-tables", "--json",  "r.json"};
     if (!available_) {
         EXPECT_TRUE(contains(heptad_fails(4, words), "--device cpu"));
         return;

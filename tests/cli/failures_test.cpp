@@ -38,6 +38,7 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "1000"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--accuracy", "exact"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--mode", "sideways"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cpu", "--mode", "fused"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--leaf", "nobody"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--threads", "0"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--alpha", "nan"},
@@ -61,6 +62,9 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"bench", "cpu", "--sizes", "0"},
         {"bench", "cpu", "--types", "gf2"},
         {"bench", "gpu", "--types", "gf2"},
+        {"bench", "model", "--types", "bf16"},
+        {"bench", "model", "--sizes", "8x0x8"},
+        {"bench", "model", "--device", "cpu"},
         {"bench", "gpu", "--types", "f32,"},
         {"bench", "gpu", "--sizes", "0"},
         {"bench", "gpu", "--shapes", "4096"},
@@ -79,6 +83,11 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"bench", "p3", "--types", "f32"},
         {"bench", "p3", "--sizes", "0"},
         {"bench", "p3", "--device", "cpu"},
+        {"bench", "p3", "--density", "1.5"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cpu:2", "--plan", "plan.txt"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda:0,1", "--plan", "plan.txt"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda", "--device-memory", "1G", "--plan", "plan.txt"},
+        {"closure", "A.npy", "-o", "R.npy", "--device", "cpu:2"},
     };
     for (const auto& words : lines) {
         std::string typed = "heptad";

@@ -39,6 +39,19 @@ if(TARGET cli_bench_p0_record_test)
   target_include_directories(cli_bench_p0_record_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
+heptad_test(cli/bench_model_test heptad_place_memory nlohmann_json::nlohmann_json)
+if(TARGET cli_bench_model_test)
+  target_sources(cli_bench_model_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/bench_model_cases.cpp
+                                              ${PROJECT_SOURCE_DIR}/cli/bench_model_summary.cpp)
+  target_include_directories(cli_bench_model_test PRIVATE ${PROJECT_SOURCE_DIR})
+endif()
+
+heptad_test(cli/host_energy_test heptad_base)
+if(TARGET cli_host_energy_test)
+  target_sources(cli_host_energy_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/host_energy.cpp)
+  target_include_directories(cli_host_energy_test PRIVATE ${PROJECT_SOURCE_DIR})
+endif()
+
 heptad_test(cli/p1_algorithm_test heptad_run)
 if(TARGET cli_p1_algorithm_test)
   target_sources(cli_p1_algorithm_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/p1_algorithm.cpp)

@@ -37,6 +37,8 @@ struct BitLeafLaunch {
 
 /// Warpgroup products of binary tensor cores (compute capability 9.0 only).
 DeviceStatus launch_bit_leaf_hopper(const BitLeafLaunch& launch, StreamHandle stream);
+/// Was it compiled for the current device? Its instructions need the architecture 90a; code for plain 90 has none.
+DeviceStatus find_bit_leaf_hopper(bool& compiled);
 /// Warp products of binary tensor cores (compute capability 8.0 and above).
 DeviceStatus launch_bit_leaf_mma(const BitLeafLaunch& launch, StreamHandle stream);
 /// No tensor cores.

@@ -2,12 +2,13 @@
 // packed to bits in registers, so that no count reaches memory unless counts are asked for.
 //
 // One thread of a block keeps a ring of shared memory filled by the copy engine, two warpgroups multiply. What the L2
-// cache delivers is the limit, so tiles are as large as the registers allow, and two blocks side by side form a
-// cluster: each fetches half of what both need. Blocks stay and take one tile after another.
+// cache delivers is the limit, and power is, so tiles are as large as the registers allow, and four blocks in a square
+// form a cluster: each fetches half of what it shares with its neighbours. Blocks stay and take one tile after another.
 #include <cuda.h>
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "backend/cuda/bit_leaf_pack.cuh"
 #include "backend/cuda/hopper_instructions.cuh"
@@ -22,26 +23,24 @@ constexpr int kStages = 4;
 /// Rows of C that are gone through column by column.
 constexpr int kRasterRows = 2048;
 
-/// What a block makes: each warpgroup `row_blocks` times 64 rows, all of the columns. The blocks of a cluster lie side
-/// by side (and share A) or one above the other (and share B).
-template <int row_blocks_, int cols_, int cluster_, bool shares_a_>
+/// What a block makes: each warpgroup `row_blocks` times 64 rows, all of the columns. Of the blocks of a cluster,
+/// `across` lie side by side and share A, `down` one above the other and share B.
+template <int row_blocks_, int cols_, int across_, int down_>
 struct TileShape {
-    static constexpr int row_blocks = row_blocks_, cluster = cluster_;
-    static constexpr bool shares_a = shares_a_;
+    static constexpr int row_blocks = row_blocks_, across = across_, down = down_, cluster = across * down;
     static constexpr int rows = 64 * kConsumers * row_blocks, cols = cols_;
-    static constexpr int cluster_rows = shares_a ? rows : rows * cluster;
-    static constexpr int cluster_cols = shares_a ? cols * cluster : cols;
+    static constexpr int cluster_rows = rows * down, cluster_cols = cols * across;
     /// What one block fetches.
-    static constexpr int fetched_rows = shares_a ? rows / cluster : rows;
-    static constexpr int fetched_cols = shares_a ? cols : cols / cluster;
+    static constexpr int fetched_rows = rows / across, fetched_cols = cols / down;
     static constexpr int a_bytes = rows * kStepBytes, b_bytes = cols * kStepBytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
     /// The swizzle needs stages on 1024-byte boundaries.
     static constexpr int shared_bytes = kStages * stage_bytes + 1024;
 };
-using LargeTile = TileShape<2, 192, 2, true>;
-using SmallTile = TileShape<1, 256, 2, false>;
-using FlatTile = TileShape<1, 256, 1, false>;
+using SquareOfTiles = TileShape<2, 192, 2, 2>;
+using PairOfTiles = TileShape<2, 192, 2, 1>;
+using SmallTiles = TileShape<1, 256, 1, 2>;
+using FlatTile = TileShape<1, 256, 1, 1>;
 
 struct Arguments {
     LeafResult c;
@@ -107,17 +106,19 @@ __device__ __forceinline__ void store(const LeafResult& c, std::int64_t block, s
 template <BitOperation operation, class Shape>
 __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap& map_b, const Arguments& args) {
     constexpr int cluster = Shape::cluster;
+    constexpr int kNeighbours = Shape::across + Shape::down - 1;  // that a block shares something with, and itself
     extern __shared__ unsigned char shared_bytes[];
     __shared__ std::uint64_t barriers[2 * kStages];
     const std::uint32_t ring_start = (shared_address(shared_bytes) + 1023U) & ~1023U;
     const auto full = [&](int stage) { return shared_address(&barriers[stage]); };
     const auto empty = [&](int stage) { return shared_address(&barriers[kStages + stage]); };
     const std::uint32_t rank = cluster > 1 ? cluster_rank() : 0;
+    const std::uint32_t rank_across = rank % Shape::across, rank_down = rank / Shape::across;
     const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < kStages; ++stage) {
             barrier_init(full(stage), 1);
-            barrier_init(empty(stage), cluster * kConsumers * kGroupThreads / 32);
+            barrier_init(empty(stage), kNeighbours * kConsumers * kGroupThreads / 32);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
@@ -127,17 +128,22 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         __syncthreads();
     }
     const std::int64_t first = blockIdx.x / cluster, stride = gridDim.x / cluster;
-    const std::int64_t rank_row = Shape::shares_a ? 0 : rank * Shape::rows;
-    const std::int64_t rank_col = Shape::shares_a ? rank * Shape::cols : 0;
+    const std::int64_t rank_row = rank_down * Shape::rows, rank_col = rank_across * Shape::cols;
     Ring ring;
     if (group == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) {
-            constexpr auto kAll = static_cast<std::uint16_t>((1U << cluster) - 1);
+            // Who shares A with this block, and who B.
+            const auto mask_a = static_cast<std::uint16_t>(((1U << Shape::across) - 1) << (rank_down * Shape::across));
+            constexpr unsigned kColumn = Shape::down > 1 ? 1U | 1U << Shape::across : 1U;
+            const auto mask_b = static_cast<std::uint16_t>(kColumn << rank_across);
+            static_assert(Shape::down <= 2);
             for (std::int64_t index = first; index < args.tiles; index += stride) {
                 const Tile tile = tile_at(args, index);
-                const auto row = static_cast<int>(tile.row * Shape::cluster_rows + rank * Shape::fetched_rows);
-                const auto col = static_cast<int>(tile.col * Shape::cluster_cols + rank * Shape::fetched_cols);
+                const auto row =
+                    static_cast<int>(tile.row * Shape::cluster_rows + rank_row + rank_across * Shape::fetched_rows);
+                const auto col =
+                    static_cast<int>(tile.col * Shape::cluster_cols + rank_col + rank_down * Shape::fetched_cols);
                 const auto block = static_cast<int>(tile.block);
                 for (int step = 0; step < args.steps; ++step, ring.advance()) {
                     barrier_wait(empty(ring.stage), ring.phase ^ 1);
@@ -145,17 +151,17 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                     barrier_expect(ready, Shape::stage_bytes);
                     const std::uint32_t to_a = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
                     const std::uint32_t to_b = to_a + Shape::a_bytes;
-                    if constexpr (cluster == 1) {
-                        fetch(map_a, ready, to_a, step * kStepBytes, row, block);
-                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
-                    } else if constexpr (Shape::shares_a) {
-                        fetch(map_a, ready, to_a + rank * (Shape::a_bytes / cluster), step * kStepBytes, row, block,
-                              kAll);
-                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
+                    if constexpr (Shape::across > 1) {
+                        fetch(map_a, ready, to_a + rank_across * (Shape::a_bytes / Shape::across), step * kStepBytes,
+                              row, block, mask_a);
                     } else {
                         fetch(map_a, ready, to_a, step * kStepBytes, row, block);
-                        fetch(map_b, ready, to_b + rank * (Shape::b_bytes / cluster), step * kStepBytes, col, block,
-                              kAll);
+                    }
+                    if constexpr (Shape::down > 1) {
+                        fetch(map_b, ready, to_b + rank_down * (Shape::b_bytes / Shape::down), step * kStepBytes, col,
+                              block, mask_b);
+                    } else {
+                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
                     }
                 }
             }
@@ -165,9 +171,13 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         constexpr int kGroupRows = 64 * Shape::row_blocks;
         const int consumer = group - 1;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
+        // Lanes tell one neighbour each: those of the block's row of the cluster, then the other one of its column.
+        const std::uint32_t neighbour = lane < Shape::across
+                                            ? rank_down * Shape::across + static_cast<std::uint32_t>(lane)
+                                            : (1 - rank_down) * Shape::across + rank_across;
         const auto release = [&](int stage) {
-            if (lane < cluster) {
-                barrier_arrive(empty(stage), static_cast<std::uint32_t>(lane));
+            if (lane < kNeighbours) {
+                barrier_arrive(empty(stage), neighbour);
             }
         };
         int d[Shape::row_blocks][Shape::cols / 2];
@@ -214,7 +224,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
 
 template <BitOperation operation, class Shape>
 __device__ __forceinline__ void run(const CUtensorMap&, const CUtensorMap&, const Arguments&) {
-    __trap();  // the host asks for this kernel on chips of compute capability 9.0 only
+    __trap();  // the host asks find_bit_leaf_hopper first
 }
 
 #endif
@@ -330,19 +340,17 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     return cudaLaunchKernelEx(&shape.config, multiply<operation, Shape>, map_a, map_b, args);
 }
 
-/// Large tiles are faster per bit, but the last round of them may be nearly empty.
-bool prefers_large_tiles(const BitLeafLaunch& launch) {
-    constexpr double kGain = 1.12;
-    int device = 0, multiprocessors = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
-        return false;  // the launch will say what is wrong
+/// What a launch takes with these tiles, in arbitrary units: rounds of clusters, the last of which may be nearly empty,
+/// by what a cluster makes. `rate` is how fast the multiprocessors are with them on long products.
+template <BitOperation operation, class Shape>
+double cost_of(const BitLeafLaunch& launch, int device, double rate) {
+    int clusters = 0;
+    if (resident_clusters<operation, Shape>(device, clusters) != cudaSuccess) {
+        cudaGetLastError();
+        return std::numeric_limits<double>::infinity();
     }
-    const std::int64_t clusters = std::max(multiprocessors / 2, 1);
-    const auto rounds = [&](std::int64_t tiles) { return static_cast<double>((tiles + clusters - 1) / clusters); };
-    const double large = rounds(tile_count<LargeTile>(launch)) * LargeTile::cluster_rows * LargeTile::cluster_cols;
-    const double small = rounds(tile_count<SmallTile>(launch)) * SmallTile::cluster_rows * SmallTile::cluster_cols;
-    return large < kGain * small;
+    const std::int64_t rounds = (tile_count<Shape>(launch) + clusters - 1) / clusters;
+    return static_cast<double>(rounds) * Shape::rows * Shape::cols / rate;
 }
 
 template <BitOperation operation>
@@ -350,11 +358,29 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     if (launch.m <= FlatTile::rows) {  // nobody to share B with
         return start<operation, FlatTile>(launch, encode, stream);
     }
-    return prefers_large_tiles(launch) ? start<operation, LargeTile>(launch, encode, stream)
-                                       : start<operation, SmallTile>(launch, encode, stream);
+    int device = 0;
+    if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) {
+        return status;
+    }
+    const double square = cost_of<operation, SquareOfTiles>(launch, device, 1.155);
+    const double pair = cost_of<operation, PairOfTiles>(launch, device, 1.12);
+    const double small = cost_of<operation, SmallTiles>(launch, device, 1);
+    if (square <= pair && square <= small) {
+        return start<operation, SquareOfTiles>(launch, encode, stream);
+    }
+    return pair <= small ? start<operation, PairOfTiles>(launch, encode, stream)
+                         : start<operation, SmallTiles>(launch, encode, stream);
 }
 
 }  // namespace
+
+DeviceStatus find_bit_leaf_hopper(bool& compiled) {
+    cudaFuncAttributes attributes{};
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, multiply<BitOperation::parity, FlatTile>);
+    // The real kernel has its barriers in shared memory; the one that stands in for it has nothing there.
+    compiled = status == cudaSuccess && attributes.sharedSizeBytes > 0;
+    return status;
+}
 
 DeviceStatus launch_bit_leaf_hopper(const BitLeafLaunch& launch, StreamHandle stream) {
     if (launch.m == 0 || launch.n == 0 || launch.batch == 0) {

@@ -20,6 +20,7 @@ struct Arguments {
     BitBlocks a, b;
     std::int64_t row_bytes;  // of k that there are
     int steps;
+    unsigned tile_cols;  // of C
 };
 
 /// Where 16-byte piece `piece` of a row lies: eight rows of one piece are in eight different groups of banks.
@@ -65,8 +66,9 @@ template <BitOperation operation>
 __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ Arguments args) {
     extern __shared__ __align__(128) unsigned char shared_bytes[];
     const auto ring = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared_bytes));
-    const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * kTileRows;
-    const std::int64_t col = static_cast<std::int64_t>(blockIdx.x) * kTileCols, block = blockIdx.z;
+    // Tiles are numbered along one side of the grid: the others are too short for the rows of a tall matrix.
+    const std::int64_t row = blockIdx.x / args.tile_cols * std::int64_t{kTileRows};
+    const std::int64_t col = blockIdx.x % args.tile_cols * std::int64_t{kTileCols}, block = blockIdx.y;
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int warp_row = warp % (kTileRows / kWarpRows) * kWarpRows;
     const int warp_col = warp / (kTileRows / kWarpRows) * kWarpCols;
@@ -127,8 +129,8 @@ DeviceStatus start(const BitLeafLaunch& launch, const Arguments& args, cudaStrea
         status != cudaSuccess) {
         return status;
     }
-    const dim3 grid(static_cast<unsigned>((launch.n + kTileCols - 1) / kTileCols),
-                    static_cast<unsigned>((launch.m + kTileRows - 1) / kTileRows), static_cast<unsigned>(launch.batch));
+    const dim3 grid(args.tile_cols * static_cast<unsigned>((launch.m + kTileRows - 1) / kTileRows),
+                    static_cast<unsigned>(launch.batch));
     multiply<operation><<<grid, kThreads, kSharedBytes, stream>>>(args);
     return cudaGetLastError();
 }
@@ -141,7 +143,8 @@ DeviceStatus launch_bit_leaf_mma(const BitLeafLaunch& launch, StreamHandle strea
     }
     const std::int64_t row_bytes = (launch.k + 63) / 64 * 8;
     const Arguments args{leaf_result(launch), launch.a, launch.b, row_bytes,
-                         static_cast<int>((row_bytes + kStepBytes - 1) / kStepBytes)};
+                         static_cast<int>((row_bytes + kStepBytes - 1) / kStepBytes),
+                         static_cast<unsigned>((launch.n + kTileCols - 1) / kTileCols)};
     auto* const queue = static_cast<cudaStream_t>(stream);
     switch (launch.operation) {
         case BitOperation::parity:

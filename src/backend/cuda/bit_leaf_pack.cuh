@@ -133,12 +133,19 @@ __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t blo
 template <BitOperation operation>
 __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
                                            const uint4& bits) {
-    if (!c.wide || c.accumulate || col / 64 % 2 != 0 || col + 64 >= c.n) {
+    if (!c.wide || col / 64 % 2 != 0 || col + 64 >= c.n) {
         store_bits<operation>(c, block, row, col, uint2{bits.x, bits.y});
         store_bits<operation>(c, block, row, col + 64, uint2{bits.z, bits.w});
     } else if (row < c.m) {
-        auto* const words = static_cast<std::uint64_t*>(c.data);
-        *reinterpret_cast<uint4*>(words + block * c.block_stride + row * c.row_stride + col / 64) = bits;
+        auto* const to = reinterpret_cast<uint4*>(static_cast<std::uint64_t*>(c.data) + block * c.block_stride +
+                                                  row * c.row_stride + col / 64);
+        if (!c.accumulate) {
+            *to = bits;
+            return;
+        }
+        const uint4 old = *to;
+        *to = operation == BitOperation::parity ? uint4{old.x ^ bits.x, old.y ^ bits.y, old.z ^ bits.z, old.w ^ bits.w}
+                                                : uint4{old.x | bits.x, old.y | bits.y, old.z | bits.z, old.w | bits.w};
     }
 }
 

@@ -16,6 +16,7 @@ struct Arguments {
     LeafResult c;
     BitBlocks a, b;
     std::int64_t words;  // of k that there are, 32 bits each
+    unsigned tile_cols;  // of C
 };
 
 template <int rows>
@@ -33,8 +34,9 @@ __device__ __forceinline__ void fetch(const BitBlocks& from, std::int64_t first,
 template <BitOperation operation>
 __global__ void __launch_bounds__(kThreads, 2) multiply(const __grid_constant__ Arguments args) {
     __shared__ std::uint32_t a[kSide * kPitch], b[kSide * kPitch];
-    const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * kSide;
-    const std::int64_t col = static_cast<std::int64_t>(blockIdx.x) * kSide, block = blockIdx.z;
+    // Tiles are numbered along one side of the grid: the others are too short for the rows of a tall matrix.
+    const std::int64_t row = blockIdx.x / args.tile_cols * std::int64_t{kSide};
+    const std::int64_t col = blockIdx.x % args.tile_cols * std::int64_t{kSide}, block = blockIdx.y;
     const int across = static_cast<int>(threadIdx.x) % 16, down = static_cast<int>(threadIdx.x) / 16;
     std::uint32_t d[kEach][kEach] = {};  // row down * 8 + i, column across + 16 j
     for (std::int64_t word = 0; word < args.words; word += kStep) {
@@ -103,9 +105,10 @@ DeviceStatus launch_bit_leaf_words(const BitLeafLaunch& launch, StreamHandle str
     if (launch.m == 0 || launch.n == 0 || launch.batch == 0) {
         return 0;
     }
-    const Arguments args{leaf_result(launch), launch.a, launch.b, (launch.k + 63) / 64 * 2};
-    const dim3 grid(static_cast<unsigned>((launch.n + kSide - 1) / kSide),
-                    static_cast<unsigned>((launch.m + kSide - 1) / kSide), static_cast<unsigned>(launch.batch));
+    const Arguments args{leaf_result(launch), launch.a, launch.b, (launch.k + 63) / 64 * 2,
+                         static_cast<unsigned>((launch.n + kSide - 1) / kSide)};
+    const dim3 grid(args.tile_cols * static_cast<unsigned>((launch.m + kSide - 1) / kSide),
+                    static_cast<unsigned>(launch.batch));
     auto* const queue = static_cast<cudaStream_t>(stream);
     switch (launch.operation) {
         case BitOperation::parity:

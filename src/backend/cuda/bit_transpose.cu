@@ -17,6 +17,7 @@ struct Arguments {
     DeviceWindows source;
     uint4* target;
     std::int64_t rows, across;  // of the target, in 16-byte pieces
+    unsigned squares;           // along a row of the source
 };
 
 /// Bit j of word i becomes bit i of word j.
@@ -39,8 +40,8 @@ __global__ void __launch_bounds__(kThreads, 2) transpose(const __grid_constant__
     __shared__ std::uint32_t words[kWords * kColumnPitch];
     static_assert(kWords * kBandPitch <= kWords * kColumnPitch);
     const int thread = static_cast<int>(threadIdx.x);
-    const std::int64_t source_row = static_cast<std::int64_t>(blockIdx.y) * kSide;
-    const std::int64_t source_col = static_cast<std::int64_t>(blockIdx.x) * kSide;
+    const std::int64_t source_row = blockIdx.x / args.squares * std::int64_t{kSide};
+    const std::int64_t source_col = blockIdx.x % args.squares * std::int64_t{kSide};
     uint4 pieces[kSide * kPieces / kThreads] = {};
     for (int window = 0; window < args.source.windows.count; ++window) {
 #pragma unroll
@@ -92,11 +93,11 @@ DeviceStatus launch_bit_transpose(const BitTransposeLaunch& launch, StreamHandle
     if (launch.rows == 0 || launch.words == 0) {
         return 0;
     }
-    const Arguments args{device_windows(launch.source), reinterpret_cast<uint4*>(launch.target), launch.rows,
-                         launch.words / 2};
     const auto across = static_cast<unsigned>((launch.rows + kSide - 1) / kSide);
     const auto down = static_cast<unsigned>((64 * launch.words + kSide - 1) / kSide);
-    transpose<<<dim3(across, down), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
+    const Arguments args{device_windows(launch.source), reinterpret_cast<uint4*>(launch.target), launch.rows,
+                         launch.words / 2, across};
+    transpose<<<across * down, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
     return cudaGetLastError();
 }
 

@@ -1,5 +1,7 @@
 #include "backend/cuda/bit_verbs.hpp"
 
+#include <atomic>
+
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/status.hpp"
 
@@ -38,6 +40,22 @@ private:
 
 }  // namespace
 
+bool has_warpgroup_leaf(int device) {
+    enum State : int { unknown, absent, present };
+    constexpr int kMostDevices = 64;
+    static std::atomic<int> known[kMostDevices];
+    if (device < kMostDevices && known[device].load() != unknown) {
+        return known[device].load() == present;
+    }
+    const DeviceScope scope(device);
+    bool compiled = false;
+    check_launch(find_bit_leaf_hopper(compiled), "look for the leaf wgmma");
+    if (device < kMostDevices) {
+        known[device].store(compiled ? present : absent);
+    }
+    return compiled;
+}
+
 std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::string& leaf) {
     require_device(device);
     int major = 0;  // asked for directly: a report also looks up free memory, which takes longer than a small product
@@ -45,6 +63,11 @@ std::unique_ptr<BitVerbs> device_bit_verbs(int device, void* stream, const std::
     if (leaf == "wgmma" && major != 9) {
         fail(ErrorCode::usage, "leaf wgmma needs compute capability 9.0, but cuda:{} has {}.x; take mma or words",
              device, major);
+    }
+    if (leaf == "wgmma" && !has_warpgroup_leaf(device)) {
+        fail(ErrorCode::usage,
+             "this program was compiled without the leaf wgmma, which needs the architecture 90a; configure it with "
+             "-DCMAKE_CUDA_ARCHITECTURES=90a-real, or take mma or words");
     }
     if (leaf == "wgmma") {
         return std::make_unique<DeviceBitVerbs>(stream, launch_bit_leaf_hopper);

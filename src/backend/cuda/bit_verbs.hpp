@@ -26,8 +26,10 @@ public:
 
 /// Names of the leaves, best first; the same in every build.
 std::vector<std::string> bit_leaf_names();
-/// The best leaf that a chip of this compute capability can run.
-std::string best_bit_leaf(int major);
+/// The best leaf that a chip of this compute capability can run; `warpgroups`: has_warpgroup_leaf() of the device.
+std::string best_bit_leaf(int major, bool warpgroups = true);
+/// Is there code of the leaf wgmma for this device in this program?
+bool has_warpgroup_leaf(int device);
 
 /// Verbs that are enqueued on a stream of a device, which is the current one of this thread whenever they are called.
 /// Throws Error(usage) for a leaf that there is not, or not on that chip.

@@ -55,6 +55,20 @@ Report look_around() {
     return report;
 }
 
+/// Memory that CUDA keeps for later allocations of this process in the order of a stream: it is taken from the system's
+/// point of view, and free from ours.
+std::int64_t kept_bytes(int device) {
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t reserved = 0, used = 0;
+    if (cudaDeviceGetDefaultMemPool(&pool, device) != cudaSuccess ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved) != cudaSuccess ||
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return reserved > used ? static_cast<std::int64_t>(reserved - used) : 0;
+}
+
 const Report& known_report() {
     static const Report report = look_around();
     return report;
@@ -69,7 +83,7 @@ Report report() {
         for (DeviceInfo& device : report.devices) {
             std::size_t free = 0, total = 0;
             if (cudaSetDevice(device.index) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess) {
-                device.free_bytes = static_cast<std::int64_t>(free);
+                device.free_bytes = static_cast<std::int64_t>(free) + kept_bytes(device.index);
             }
         }
     }
@@ -179,6 +193,15 @@ void unlock_pages(void* memory) noexcept {
     }
 }
 
+bool is_locked(const void* memory) noexcept {
+    cudaPointerAttributes attributes{};
+    if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+        cudaGetLastError();
+        return false;
+    }
+    return attributes.type == cudaMemoryTypeHost;
+}
+
 Stream::Stream(int device) : device_(device) {
     const DeviceScope scope(device);
     cudaStream_t stream = nullptr;
@@ -205,6 +228,31 @@ void Stream::wait_for(const Stream& other) const {
     }
     cudaEventDestroy(event);  // released when the work that uses it is done
     check(status, "order two streams");
+}
+
+Event::Event(int device) {
+    const DeviceScope scope(device);
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "create an event");
+    handle_ = event;
+}
+
+Event::~Event() {
+    cudaEventDestroy(static_cast<cudaEvent_t>(handle_));
+}
+
+void Event::record(const Stream& stream) {
+    check(cudaEventRecord(static_cast<cudaEvent_t>(handle_), static_cast<cudaStream_t>(stream.handle())),
+          "record an event");
+}
+
+void Event::wait() const {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(handle_)), "wait for the device");
+}
+
+void Event::hold_back(const Stream& stream) const {
+    check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream.handle()), static_cast<cudaEvent_t>(handle_)),
+          "order two streams");
 }
 
 void copy_rows(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, std::int64_t row_bytes,

@@ -94,6 +94,8 @@ private:
 /// such memory itself. False: the system does not allow it, and transfers are slow but right.
 bool lock_pages(void* memory, std::int64_t bytes) noexcept;
 void unlock_pages(void* memory) noexcept;
+/// Does the address lie in host memory whose pages are locked already?
+bool is_locked(const void* memory) noexcept;
 
 /// A stream of our own.
 class Stream {
@@ -111,6 +113,24 @@ public:
 private:
     void* handle_ = nullptr;
     int device_ = 0;
+};
+
+/// A place in a stream that the host can wait for.
+class Event {
+public:
+    explicit Event(int device);
+    ~Event();
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    /// From now on it means what is in the stream by now.
+    void record(const Stream& stream);
+    /// Returns when the device has come there; at once where nothing was recorded.
+    void wait() const;
+    /// What is enqueued in the stream from now on waits as well.
+    void hold_back(const Stream& stream) const;
+
+private:
+    void* handle_ = nullptr;
 };
 
 /// Rows of `row_bytes` bytes, `from_pitch` and `to_pitch` apart, between host and device or on the device.

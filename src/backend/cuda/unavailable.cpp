@@ -45,6 +45,9 @@ bool lock_pages(void*, std::int64_t) noexcept {
     return false;
 }
 void unlock_pages(void*) noexcept {}
+bool is_locked(const void*) noexcept {
+    return false;
+}
 Stream::Stream(int) {
     refuse();
 }
@@ -57,6 +60,13 @@ void copy_rows(const void*, std::int64_t, void*, std::int64_t, std::int64_t, std
 void fill_bytes(void*, unsigned char, std::int64_t, void*) {
     refuse();
 }
+Event::Event(int) {
+    refuse();
+}
+Event::~Event() = default;
+void Event::record(const Stream&) {}
+void Event::wait() const {}
+void Event::hold_back(const Stream&) const {}
 Timer::Timer(int) {
     refuse();
 }
@@ -70,6 +80,9 @@ std::optional<double> energy_joules(int) {
     return std::nullopt;
 }
 
+bool has_warpgroup_leaf(int) {
+    return false;
+}
 std::unique_ptr<BitVerbs> device_bit_verbs(int, void*, const std::string&) {
     refuse();
 }
@@ -92,6 +105,13 @@ CudaBackend::CudaBackend(int, void*) {
 CudaBackend::~CudaBackend() = default;
 void CudaBackend::combine(const CombinePass&) {}
 void CudaBackend::multiply(std::span<const Product>, const std::string&) {}
+bool CudaBackend::fuses(Type, int, int, int) const {
+    return false;
+}
+void CudaBackend::multiply_fused(std::span<const FusedProduct>, FusedOrder, FusedTile) {}
+std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type) const {
+    return {};
+}
 ScanResult CudaBackend::scan(const ConstView&) {
     return {};
 }

@@ -136,6 +136,42 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
                            leaf_seconds(facts, s, static_cast<double>(power(7, plan.parallel_levels))));
 }
 
+/// What a prediction was off by where a split was measured: at the size nearest to this one. Splits that were not
+/// measured are off by as much as the others on average.
+double correction(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
+    if (facts.measured.empty() || plan.problem.operation != BitOperation::parity) {
+        return 1;
+    }
+    const auto log_volume = [](const ProblemSize& size) {
+        return std::log(std::max(static_cast<double>(size.m), 1.0)) +
+               std::log(std::max(static_cast<double>(size.k), 1.0)) +
+               std::log(std::max(static_cast<double>(size.n), 1.0));
+    };
+    const auto off_by = [&](const BitSplitSample& sample) {
+        BitDevicePlan cube;
+        cube.problem = {BitOperation::parity, {sample.n, sample.n, sample.n}, true};
+        cube.serial_levels = sample.serial_levels;
+        cube.parallel_levels = sample.parallel_levels;
+        cube.shape = leaf_shape(cube.problem.size, cube.levels());
+        cube.panel_k = std::min(sample.n, BitDeviceOptions{}.most_panel_k);
+        cube.panel_cols = sample.n;
+        return sample.seconds / predict(cube, facts);
+    };
+    const BitSplitSample* nearest = nullptr;
+    double logs = 0;
+    const auto distance = [&](const BitSplitSample& sample) {
+        return std::abs(log_volume({sample.n, sample.n, sample.n}) - log_volume(plan.problem.size));
+    };
+    for (const BitSplitSample& sample : facts.measured) {
+        logs += std::log(off_by(sample));
+        if (sample.serial_levels == plan.serial_levels && sample.parallel_levels == plan.parallel_levels &&
+            (nearest == nullptr || distance(sample) < distance(*nearest))) {
+            nearest = &sample;
+        }
+    }
+    return nearest != nullptr ? off_by(*nearest) : std::exp(logs / static_cast<double>(facts.measured.size()));
+}
+
 /// Columns of a panel of B that fit the workspace at a time.
 std::int64_t panel_cols(const BitDeviceProblem& problem, std::int64_t panel_k, std::int64_t limit_bytes) {
     const std::int64_t column_bytes = round_up(panel_k, kUnit) / 8;
@@ -159,10 +195,9 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
     if (size.m < 0 || size.k < 0 || size.n < 0) {
         fail(ErrorCode::input, "a product of {} x {} x {} bits cannot be; sizes start at 0", size.m, size.k, size.n);
     }
-    constexpr std::int64_t kMostSide = std::int64_t{1} << 31;
-    if (std::max({size.m, size.k, size.n}) >= kMostSide) {
+    if (std::max({size.m, size.k, size.n}) >= kMostBitSide) {
         fail(ErrorCode::input, "a product of {} x {} x {} bits is too large for one device; each side must be below {}",
-             size.m, size.k, size.n, kMostSide);
+             size.m, size.k, size.n, kMostBitSide);
     }
     if (options.most_panel_k < kUnit || options.most_panel_k % kUnit != 0) {
         fail(ErrorCode::usage, "{} bits of k at a time cannot be; take a multiple of {}", options.most_panel_k, kUnit);
@@ -207,7 +242,7 @@ BitDevicePlan with_levels(const BitDeviceProblem& problem, const bits::LevelProg
         plan.panel_cols = panel_cols(problem, plan.panel_k, options.workspace_limit_bytes);
     }
     lay_out(plan);
-    plan.predicted_s = predict(plan, facts);
+    plan.predicted_s = predict(plan, facts) * correction(plan, facts);
     return plan;
 }
 

@@ -18,6 +18,7 @@
 #include "backend/cuda/bit_verbs.hpp"
 #include "bits/leaf.hpp"
 #include "bits/level_program.hpp"
+#include "plan/machine.hpp"
 
 namespace heptad {
 
@@ -46,6 +47,8 @@ struct BitDeviceFacts {
     double bytes_per_s = 3.6e12;        // read and written by passes
     double launch_s = 4e-6;
     int multiprocessors = 132;
+    /// What `heptad tune` measured there. Predictions are corrected by the nearest sample of the same split.
+    std::vector<BitSplitSample> measured = {};
 };
 
 /// Part of the workspace, in words.
@@ -70,6 +73,8 @@ struct BitDevicePlan {
     std::string to_string() const;
 };
 
+/// Each side of a product on a device is below this: counts are 32-bit integers, and so are coordinates of copies.
+inline constexpr std::int64_t kMostBitSide = std::int64_t{1} << 31;
 inline constexpr int kMostSerialBitLevels = 2, kMostParallelBitLevels = 4;
 
 /// The levels of each pass of an expanding layer, the outermost first; a compressing layer goes the other way.

@@ -1,8 +1,12 @@
 #include "place/devices/bit_device_product.hpp"
 
+#include <map>
+#include <mutex>
+
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bits/bit_product.hpp"
+#include "place/devices/device_machine.hpp"
 
 namespace heptad {
 namespace {
@@ -45,6 +49,16 @@ void enqueue(const BitDevicePlan& plan, BitDeviceOperands operands, int device, 
     run_bit_device_plan(plan, *cuda::device_bit_verbs(device, stream, plan.leaf), operands);
 }
 
+/// Read once: a file for every product would take longer than a small one.
+std::vector<BitSplitSample> measured_splits(int device) {
+    static std::mutex mutex;
+    static std::map<int, std::vector<BitSplitSample>> known;
+    const std::lock_guard lock(mutex);
+    const auto found = known.find(device);
+    return found != known.end() ? found->second
+                                : known.emplace(device, load_device_machine(device).bit_splits).first->second;
+}
+
 }  // namespace
 
 BitDeviceFacts bit_device_facts(int device) {
@@ -52,8 +66,9 @@ BitDeviceFacts bit_device_facts(int device) {
     const cuda::Report report = cuda::report();
     if (report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size()) {
         const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
-        facts.leaf = cuda::best_bit_leaf(info.major);
+        facts.leaf = cuda::best_bit_leaf(info.major, info.major == 9 && cuda::has_warpgroup_leaf(device));
         facts.multiprocessors = info.multiprocessors;
+        facts.measured = measured_splits(device);
     }
     return facts;
 }

@@ -1,4 +1,8 @@
 // One product as a row of passes: what is summed, transposed, multiplied and added, in what order and where.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bits/bit_words.hpp"
@@ -124,7 +128,15 @@ public:
         }
         // Which blocks of C hold something already.
         std::vector<bool> written(std::size_t{1} << (2 * serial), operands_.accumulate);
-        for (std::int64_t index = 0; index < sub_products; ++index) {
+        // Those that need the fewest blocks come first: where operands arrive while the product runs, it begins sooner.
+        std::vector<std::int64_t> order(static_cast<std::size_t>(sub_products));
+        std::iota(order.begin(), order.end(), 0);
+        const auto blocks_needed = [&](std::int64_t index) {
+            return blocks_of(tables.a, serial, index).size() + blocks_of(tables.b, serial, index).size();
+        };
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::int64_t x, std::int64_t y) { return blocks_needed(x) < blocks_needed(y); });
+        for (const std::int64_t index : order) {
             make_left(blocks_of(tables.a, serial, index));
             make_right(blocks_of(tables.b, serial, index));
             multiply_leaves();

@@ -1,4 +1,5 @@
 // Products of packed bits over devices.
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -35,6 +36,9 @@ SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::Bit
     if (list.cuda) {
         const BitDeviceFacts facts = bit_device_facts(list.indices.front());
         return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t workspace) {
+            if (std::max({block.m, block.k, block.n}) >= kMostBitSide) {  // other cuts have smaller blocks
+                return SolveForecast{0, std::numeric_limits<std::int64_t>::max() / 4, 0, 1};
+            }
             const BitDevicePlan plan = plan_within(
                 workspace, [&](std::int64_t limit) { return plan_bit_block(algebra, block, options, limit, facts); });
             return SolveForecast{plan.predicted_s, plan.workspace_bytes(), 0, 1};
@@ -65,6 +69,7 @@ public:
           cut_c_{plan.block.m, plan.block.n, plan.grid.n},
           adding_(product.left.type == Type::gf2 ? bits::Store::exclusive_or : bits::Store::inclusive_or),
           accumulate_(accumulate),
+          in_place_(plan.in_place && !accumulate && a.offset == 0 && b.offset == 0 && c.offset == 0),
           pool_(pool) {}
 
     void make_left(const SubInstance& instance, void* to) override {
@@ -78,13 +83,30 @@ public:
                          product_.result.bits(const_cast<void*>(from)), pool_);  // a view to read through
     }
 
+    bool in_place() const override { return in_place_; }
+    HostRows rows_of_left(const SubInstance& instance) override {
+        return rows_of(a_, cut_a_, instance.left.front().block);
+    }
+    HostRows rows_of_right(const SubInstance& instance) override {
+        return rows_of(b_, cut_b_, instance.right.front().block);
+    }
+    HostRows rows_of_result(const ResultTerm& term) override { return rows_of(c_, cut_c_, term.block); }
+
 private:
+    static HostRows rows_of(const ConstBitView& matrix, const BlockCut& cut, int block) {
+        // Devices write rows of C alone.
+        auto* const data = const_cast<std::uint64_t*>(matrix.words) + cut.first_row(block) * matrix.stride +
+                           cut.first_col(block) / bits::kWordBits;
+        return {reinterpret_cast<std::byte*>(data), cut.rows, cut.cols / bits::kWordBits * 8, matrix.stride * 8};
+    }
+
     ConstBitView a_, b_;
     BitView c_;
     const SubProduct& product_;
     BlockCut cut_a_, cut_b_, cut_c_;
     bits::Store adding_;
     bool accumulate_;
+    bool in_place_;
     ThreadPool& pool_;
 };
 

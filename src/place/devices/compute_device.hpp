@@ -2,6 +2,7 @@
 // the product. GPUs and CPU cores implement it; tests put delays and failures in between.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,14 @@
 namespace heptad {
 
 enum class Operand : std::uint8_t { left, right };
+
+/// Rows of a block as they lie in a matrix of the host.
+struct HostRows {
+    std::byte* data = nullptr;
+    std::int64_t count = 0;
+    std::int64_t row_bytes = 0;    // that count
+    std::int64_t pitch_bytes = 0;  // from row to row
+};
 
 /// The place of one pipeline on a device: memory for T, S and Q. Used by one thread at a time.
 class Lane {
@@ -24,6 +33,9 @@ public:
     virtual void solve(double alpha, double beta) = 0;
     /// Returns when Q has arrived.
     virtual void download(void* to) = 0;
+    /// The same from where T or S lies among other blocks, and to where Q belongs; layouts by rows only.
+    virtual void upload_rows(Operand operand, const HostRows& from) = 0;
+    virtual void download_rows(const HostRows& to) = 0;
 };
 
 /// Memory of the host, given back by the function it came with.

@@ -42,6 +42,23 @@ public:
         std::memcpy(to, result_.data(), static_cast<std::size_t>(product_.result.bytes()));
     }
 
+    void upload_rows(Operand operand, const HostRows& from) override {
+        const bool is_left = operand == Operand::left;
+        auto* const to = reinterpret_cast<std::byte*>(is_left ? left_.data() : right_.data());
+        const std::int64_t pitch = (is_left ? product_.left : product_.right).line_bytes();
+        for (std::int64_t i = 0; i < from.count; ++i) {
+            std::memcpy(to + i * pitch, from.data + i * from.pitch_bytes, static_cast<std::size_t>(from.row_bytes));
+        }
+    }
+
+    void download_rows(const HostRows& to) override {
+        const auto* const from = reinterpret_cast<const std::byte*>(result_.data());
+        const std::int64_t pitch = product_.result.line_bytes();
+        for (std::int64_t i = 0; i < to.count; ++i) {
+            std::memcpy(to.data + i * to.pitch_bytes, from + i * pitch, static_cast<std::size_t>(to.row_bytes));
+        }
+    }
+
 private:
     SubProduct product_;
     bits::WordBuffer left_, right_, result_;

@@ -13,6 +13,8 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "place/devices/bit_tuning.hpp"
+#include "place/devices/fused_tuning.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
@@ -22,7 +24,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 1;
+constexpr int kEdition = 2;
 
 TuneFile device_file(const std::string& device_name, const std::string& cublas) {
     return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name, cublas),
@@ -86,6 +88,7 @@ public:
                 machine.passes.insert(machine.passes.end(), tuned.begin(), tuned.end());
             }
         }
+        measure_fused(machine);
         note_("passes");
         backend_.set_pass_shapes(pass_shapes(machine));
         fill(Type::f32);
@@ -194,6 +197,30 @@ private:
         return result;
     }
 
+    /// The kernels with sums inside, for the types that have them.
+    void measure_fused(Machine& machine) {
+        const FusedTuning tuning{backend_, static_cast<std::byte*>(memory_.data()), kBytes,
+                                 [&](const std::function<void()>& act) { return seconds_of(act); }};
+        const cuda::Report report = cuda::report();
+        machine.fused_device.multiprocessors =
+            report.devices.at(static_cast<std::size_t>(backend_.device())).multiprocessors;
+        bool first = true;
+        for (const Type type : {Type::f32, Type::f64}) {
+            if (!backend_.fuses(type, 1, 1, 1)) {
+                continue;
+            }
+            note_(fmt::format("{} sums inside", type_name(type)));
+            fill(type);
+            backend_.begin_product(nullptr, 0);
+            if (first) {
+                machine.fused_device.launch_s = fused_launch_seconds(type, tuning);
+                first = false;
+            }
+            const std::vector<FusedProfile> tuned = tune_fused(type, machine.fused_device, tuning);
+            machine.fused.insert(machine.fused.end(), tuned.begin(), tuned.end());
+        }
+    }
+
     /// A pass as the planner counts it: two levels of winograd's sums of an operand, all products stored.
     void measure_passes(Machine& machine) {
         const LevelPrograms programs = level_programs("winograd*winograd", false);
@@ -243,12 +270,13 @@ Machine load_device_machine(int device) {
     return default_device_machine();
 }
 
-Machine tune_device(int device, const std::function<void(const std::string&)>& note) {
+Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note) {
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
     const cuda::Report report = cuda::report();
     const std::string name = device_name(report, device);
-    Machine machine = Measurement(device, note).run(name);
+    Machine machine = only_bits ? load_device_machine(device) : Measurement(device, note).run(name);
+    machine.bit_splits = measure_bit_splits(device, note);
     write_machines(device_file(name, report.cublas), {machine});
     return machine;
 }

@@ -13,7 +13,8 @@ Machine default_device_machine();
 /// The description kept by `heptad tune` for this device, or the default one.
 Machine load_device_machine(int device);
 /// Measures the device (about a minute) and keeps the result for this user. `note` is called with what comes next.
-Machine tune_device(int device, const std::function<void(const std::string&)>& note);
+/// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before.
+Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note);
 /// Where that is kept.
 std::string device_tune_file(int device);
 

@@ -11,12 +11,16 @@ public:
         : run_(run),
           layer_(*run.layer),
           matrices_(matrices),
+          in_place_(matrices.in_place()),
           turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order),
           places_(static_cast<std::size_t>(layout.pipelines())) {
         for (int p = 0; p < layout.pipelines(); ++p) {
             ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
             Place& place = this->place(p);
             place.lane = device.open_lane(run.product);
+            if (in_place_) {
+                continue;
+            }
             place.left = device.host_buffer(run.product.left.bytes());
             place.right = device.host_buffer(run.product.right.bytes());
             place.result = device.host_buffer(run.product.result.bytes());
@@ -24,6 +28,9 @@ public:
     }
 
     void prepare_left(int pipeline, const PipelineTask& task) override {
+        if (in_place_) {
+            return;
+        }
         Place& place = this->place(pipeline);
         const SubInstance& instance = instance_of(task);
         if (differs(place.left_made, instance, &SubInstance::left)) {
@@ -32,6 +39,9 @@ public:
     }
 
     void prepare_right(int pipeline, const PipelineTask& task) override {
+        if (in_place_) {
+            return;
+        }
         Place& place = this->place(pipeline);
         const SubInstance& instance = instance_of(task);
         if (differs(place.right_made, instance, &SubInstance::right)) {
@@ -43,10 +53,12 @@ public:
         Place& place = this->place(pipeline);
         const SubInstance& instance = instance_of(task);
         if (differs(place.left_there, instance, &SubInstance::left)) {
-            place.lane->upload(Operand::left, place.left.get());
+            in_place_ ? place.lane->upload_rows(Operand::left, matrices_.rows_of_left(instance))
+                      : place.lane->upload(Operand::left, place.left.get());
         }
         if (differs(place.right_there, instance, &SubInstance::right)) {
-            place.lane->upload(Operand::right, place.right.get());
+            in_place_ ? place.lane->upload_rows(Operand::right, matrices_.rows_of_right(instance))
+                      : place.lane->upload(Operand::right, place.right.get());
         }
     }
 
@@ -54,12 +66,21 @@ public:
         place(pipeline).lane->solve(run_.alpha, task.step > 0 ? 1 : 0);
     }
 
-    void download(int pipeline, const PipelineTask& /*task*/) override {
+    void download(int pipeline, const PipelineTask& task) override {
         Place& place = this->place(pipeline);
+        if (in_place_) {
+            for (const ResultTerm& term : instance_of(task).result) {
+                place.lane->download_rows(matrices_.rows_of_result(term));
+            }
+            return;
+        }
         place.lane->download(place.result.get());
     }
 
     void aggregate(int pipeline, const PipelineTask& task) override {
+        if (in_place_) {
+            return;
+        }
         const Place& place = this->place(pipeline);
         for (const ResultTerm& term : instance_of(task).result) {
             if (layer_.disjoint) {
@@ -100,6 +121,7 @@ private:
     const LayerRun& run_;
     const HostLayer& layer_;
     HostMatrices& matrices_;
+    bool in_place_;
     BlockTurns turns_;
     std::vector<Place> places_;
 };

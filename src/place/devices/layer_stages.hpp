@@ -17,6 +17,13 @@ public:
     virtual void make_right(const SubInstance& instance, void* to) = 0;
     /// `first`: the block of C still holds what the caller gave.
     virtual void update(const ResultTerm& term, bool first, const void* from) = 0;
+
+    /// Are T, S and Q blocks as they lie in A, B and C? Then devices read and write them in place by the rows below,
+    /// and neither buffers nor the functions above are needed.
+    virtual bool in_place() const { return false; }
+    virtual HostRows rows_of_left(const SubInstance& /*instance*/) { return {}; }
+    virtual HostRows rows_of_right(const SubInstance& /*instance*/) { return {}; }
+    virtual HostRows rows_of_result(const ResultTerm& /*term*/) { return {}; }
 };
 
 struct LayerRun {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "base/error.hpp"
@@ -173,6 +174,31 @@ void fill_row(const Recipe& recipe, const View& v, std::int64_t i) {
     }
 }
 
+/// The same elements as bits of words. Random ones are judged in an inner loop of their own, which is what takes time.
+void fill_packed_row(const Recipe& recipe, const BitView& v, std::int64_t i) {
+    constexpr std::int64_t word_bits = 64;
+    const RowStream stream(recipe.seed, i);
+    std::uint64_t* const row = v.words + i * v.stride;
+    const bool random = recipe.kind == Kind::bits || recipe.kind == Kind::graph;
+    for (std::int64_t first = 0; first < v.cols; first += word_bits) {
+        const std::int64_t count = std::min(word_bits, v.cols - first);
+        std::uint64_t word = 0;
+        if (random && !recipe.chance.certain) {
+            for (std::int64_t j = 0; j < count; ++j) {
+                word |= std::uint64_t{stream.word(first + j) < recipe.chance.below} << j;
+            }
+            if (recipe.kind == Kind::graph && i >= first && i < first + count) {
+                word &= ~(std::uint64_t{1} << (i - first));
+            }
+        } else {
+            for (std::int64_t j = 0; j < count; ++j) {
+                word |= std::uint64_t{element(recipe, stream, i, first + j) != 0} << j;
+            }
+        }
+        row[first / word_bits] = word;
+    }
+}
+
 Kind kind_from_name(const std::string& name) {
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
         if (name == kKinds[i]) {
@@ -223,22 +249,19 @@ double event_probability(Kind kind, std::int64_t rows, std::int64_t cols, const 
     return cols > 1 ? options.average_degree / static_cast<double>(cols - 1) : 0;
 }
 
-}  // namespace
-
-std::string generate_kinds() {
-    return fmt::format("{}", fmt::join(kKinds, " "));
-}
-
-Matrix generate(const std::string& kind_name, std::int64_t rows, std::int64_t cols, Type type, std::uint64_t seed,
-                const GenerateOptions& options, const FileHooks& hooks) {
+Recipe recipe_of(const std::string& kind_name, std::int64_t rows, std::int64_t cols, Type type, std::uint64_t seed,
+                 const GenerateOptions& options) {
     const Kind kind = kind_from_name(kind_name);
     require_kind_fits(kind, type);
     if (kind == Kind::integer) {
         require_range(options, type);
     }
-    const Recipe recipe{kind, type, seed, options, Chance(event_probability(kind, rows, cols, options))};
-    Matrix matrix(type, rows, cols);
-    const View view = matrix.view();
+    return {kind, type, seed, options, Chance(event_probability(kind, rows, cols, options))};
+}
+
+/// fill(i) for every row, on all threads; can be cancelled.
+void over_rows(std::int64_t rows, std::int64_t cols, const FileHooks& hooks,
+               const std::function<void(std::int64_t)>& fill) {
     // Tasks of about 64 Ki elements; a step is long enough to be parallel and short enough to be cancelled.
     const std::int64_t rows_per_task = std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(1, cols));
     const std::int64_t tasks = ceil_div(rows, rows_per_task);
@@ -251,7 +274,7 @@ Matrix generate(const std::string& kind_name, std::int64_t rows, std::int64_t co
         pool.run(std::min(tasks_per_step, tasks - first), [&](std::int64_t task) {
             const std::int64_t begin = (first + task) * rows_per_task;
             for (std::int64_t i = begin; i < std::min(begin + rows_per_task, rows); ++i) {
-                fill_row(recipe, view, i);
+                fill(i);
             }
         });
         if (hooks.progress) {
@@ -259,6 +282,29 @@ Matrix generate(const std::string& kind_name, std::int64_t rows, std::int64_t co
                             "generate"});
         }
     }
+}
+
+}  // namespace
+
+std::string generate_kinds() {
+    return fmt::format("{}", fmt::join(kKinds, " "));
+}
+
+Matrix generate(const std::string& kind_name, std::int64_t rows, std::int64_t cols, Type type, std::uint64_t seed,
+                const GenerateOptions& options, const FileHooks& hooks) {
+    const Recipe recipe = recipe_of(kind_name, rows, cols, type, seed, options);
+    Matrix matrix(type, rows, cols);
+    const View view = matrix.view();
+    over_rows(rows, cols, hooks, [&](std::int64_t i) { fill_row(recipe, view, i); });
+    return matrix;
+}
+
+BitMatrix generate_bits(const std::string& kind_name, std::int64_t rows, std::int64_t cols, std::uint64_t seed,
+                        const GenerateOptions& options, const FileHooks& hooks) {
+    const Recipe recipe = recipe_of(kind_name, rows, cols, Type::gf2, seed, options);
+    BitMatrix matrix(rows, cols);
+    const BitView view = matrix.view();
+    over_rows(rows, cols, hooks, [&](std::int64_t i) { fill_packed_row(recipe, view, i); });
     return matrix;
 }
 

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <string>
 
+#include <heptad/bits.hpp>
+
 #include "place/file/hooks.hpp"
 #include "place/memory/matrix.hpp"
 
@@ -34,6 +36,10 @@ struct GenerateOptions {
 /// option out of range; Error(resource) without memory.
 Matrix generate(const std::string& kind, std::int64_t rows, std::int64_t cols, Type type, std::uint64_t seed,
                 const GenerateOptions& options = {}, const FileHooks& hooks = {});
+
+/// The same elements of type gf2 (or bool), packed: an eighth of the memory, and no detour by bytes.
+BitMatrix generate_bits(const std::string& kind, std::int64_t rows, std::int64_t cols, std::uint64_t seed,
+                        const GenerateOptions& options = {}, const FileHooks& hooks = {});
 
 /// "uniform normal ..."
 std::string generate_kinds();

@@ -32,6 +32,8 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
         header.plan = parse_file_plan(after_word(text));
     } else if (kind == "product") {
         header.products.push_back(parse_plan(after_word(text)));
+    } else if (kind == "how") {
+        header.how.push_back(after_word(text));
     } else if (kind == "scalars") {
         std::string alpha, beta;
         words >> alpha >> beta;
@@ -54,6 +56,9 @@ std::string header_text(const JournalHeader& header) {
     std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
     for (const ProductPlan& product : header.products) {
         text += sealed("product " + to_string(product));
+    }
+    for (const std::string& how : header.how) {
+        text += sealed("how " + how);
     }
     text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
     for (const JournalInput& input : header.inputs) {

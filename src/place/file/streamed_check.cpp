@@ -12,22 +12,10 @@
 #include "check/float_facts.hpp"
 #include "check/lanes.hpp"
 #include "check/sum_judge.hpp"
+#include "place/file/streamed_bits.hpp"
+#include "place/file/streamed_lanes.hpp"
 
 namespace heptad {
-
-/// What is common to all types; one object serves a whole run.
-class StreamedCheck::Lanes {
-public:
-    virtual ~Lanes() = default;
-    virtual void begin_tile(const FileWindow& tile) = 0;
-    virtual void add_panel(const ConstView& right) = 0;
-    virtual void take_c0(std::int64_t row, const ConstView& strip) = 0;
-    virtual void add_product(std::int64_t row, const ConstView& left) = 0;
-    virtual void compare(std::int64_t row, const ConstView& strip, const FileWindow& window) = 0;
-    virtual VerifyResult result() const = 0;
-    const FileSchedule* schedule = nullptr;
-    bool adds = false;
-};
 
 namespace {
 
@@ -41,11 +29,6 @@ struct Scalars {
     Type type;
 };
 
-std::uint64_t seed_from_system() {
-    std::random_device device;
-    return static_cast<std::uint64_t>(device()) << 32 | device();
-}
-
 template <class T>
 void add_rows(check::Lanes<T>& to, std::int64_t row, const check::Lanes<T>& from, double factor) {
     for (std::size_t i = 0; i < from.data.size(); ++i) {
@@ -54,7 +37,7 @@ void add_rows(check::Lanes<T>& to, std::int64_t row, const check::Lanes<T>& from
 }
 
 /// Z/2^32: exact.
-class RingLanes : public StreamedCheck::Lanes {
+class RingLanes final : public StreamedLanes {
 public:
     RingLanes(const Scalars& scalars, int threads)
         : alpha_(residue_mod_2_32(scalars.alpha)),
@@ -74,11 +57,11 @@ public:
     void take_c0(std::int64_t row, const ConstView& strip) override {
         add(row, multiply_lanes(strip, x_, pool_), beta_);
     }
-    void add_product(std::int64_t row, const ConstView& left) override {
+    void add_product(std::int64_t row, const ConstView& left, const ConstView&) override {
         add(row, multiply_lanes(left, bx_, pool_), alpha_);
     }
-    void compare(std::int64_t row, const ConstView& strip, const FileWindow& window) override {
-        const check::Lanes<std::uint32_t> got = multiply_lanes(strip, x_, pool_);
+    void compare(std::int64_t row, const ConstView& part, const FileWindow& window, const FileWindow&) override {
+        const check::Lanes<std::uint32_t> got = multiply_lanes(part, x_, pool_);
         for (std::size_t i = 0; i < got.data.size(); ++i) {
             if (got.data[i] != sums_.data[static_cast<std::size_t>(row * kVectors) + i]) {
                 fail(ErrorCode::verification,
@@ -95,8 +78,9 @@ public:
         return passed;
     }
 
-private:
     static constexpr int kVectors = 64;
+
+private:
     void add(std::int64_t row, const check::Lanes<std::uint32_t>& from, std::uint32_t factor) {
         for (std::size_t i = 0; i < from.data.size(); ++i) {
             sums_.data[static_cast<std::size_t>(row * kVectors) + i] += factor * from.data[i];
@@ -117,7 +101,7 @@ double value_of(const check::DoubleDouble& x) {
 
 /// Floats, summed in double, or double-double for f64.
 template <class T>
-class FloatLanes : public StreamedCheck::Lanes {
+class FloatLanes final : public StreamedLanes {
 public:
     FloatLanes(const Scalars& scalars, int threads)
         : scalars_(scalars),
@@ -154,28 +138,29 @@ public:
             c0_.max_abs = std::max(c0_.max_abs, facts[i].max_abs);
         }
     }
-    void add_product(std::int64_t row, const ConstView& left) override {
+    void add_product(std::int64_t row, const ConstView& left, const ConstView&) override {
         add_rows(sums_, row, multiply_lanes(left, bx_, pool_), scalars_.alpha);
         const std::vector<RowFacts> facts = check::scan_rows(left, pool_);
         for (std::size_t i = 0; i < facts.size(); ++i) {
             check::merge(rows_[static_cast<std::size_t>(row) + i], facts[i]);
         }
     }
-    void compare(std::int64_t row, const ConstView& strip, const FileWindow& window) override {
-        check::Lanes<T> difference = multiply_lanes(strip, x_, pool_);
-        const std::vector<RowFacts> results = check::scan_rows(strip, pool_);
+    void compare(std::int64_t row, const ConstView& part, const FileWindow& window, const FileWindow& strip) override {
+        check::Lanes<T> difference = multiply_lanes(part, x_, pool_);
+        const std::vector<RowFacts> results = check::scan_rows(part, pool_);
         check::SumJudge::Strip judged;
-        for (std::int64_t i = 0; i < strip.rows; ++i) {
-            const RowFacts& facts = rows_[static_cast<std::size_t>(row + i)];
+        const std::int64_t strip_row = row - (window.row - strip.row);
+        for (std::int64_t i = 0; i < strip.rows; ++i) {  // levels mix the rows of a strip
+            const RowFacts& facts = rows_[static_cast<std::size_t>(strip_row + i)];
             judged.a.norm = std::max(judged.a.norm, facts.norm);
             judged.a.max_abs = std::max(judged.a.max_abs, facts.max_abs);
         }
         judged.b = check::largest(cols_);
         judged.c0_max_abs = c0_.max_abs;
         judged.first_col = window.col;
-        judged.cols = strip.cols;
+        judged.cols = part.cols;
         std::vector<double> sums(kRounds);
-        for (std::int64_t i = 0; i < strip.rows; ++i) {
+        for (std::int64_t i = 0; i < part.rows; ++i) {
             for (int lane = 0; lane < kRounds; ++lane) {
                 T& sum = difference.row(i)[lane];
                 LaneArithmetic<T>::add(sum, -1.0, sums_.row(row + i)[lane]);
@@ -189,9 +174,9 @@ public:
     }
     VerifyResult result() const override { return judge_.result(kRounds, seed_); }
 
-private:
-    static constexpr int kRounds = 8;
+    static constexpr int kRounds = 24;
 
+private:
     Scalars scalars_;
     ThreadPool& pool_;
     std::uint64_t seed_;
@@ -203,41 +188,58 @@ private:
 
 }  // namespace
 
+std::uint64_t seed_from_system() {
+    std::random_device device;
+    return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
 StreamedCheck::StreamedCheck(const FileSchedule& schedule, Type type, double alpha, double beta, std::int64_t k,
-                             int threads) {
+                             int threads)
+    : schedule_(schedule), adds_(beta != 0) {
     const Scalars scalars{alpha, beta, k, type};
-    if (type == Type::i32) {
+    if (schedule.result().packed) {
+        lanes_ = make_bit_lanes(type, schedule.result().cols, threads);
+    } else if (type == Type::i32) {
         lanes_ = std::make_unique<RingLanes>(scalars, threads);
     } else if (type == Type::f64) {
         lanes_ = std::make_unique<FloatLanes<check::DoubleDouble>>(scalars, threads);
     } else {
         lanes_ = std::make_unique<FloatLanes<double>>(scalars, threads);
     }
-    lanes_->schedule = &schedule;
-    lanes_->adds = beta != 0;
 }
 
 StreamedCheck::~StreamedCheck() = default;
 
 void StreamedCheck::before_product(const FileStep& step, const ConstView& left, const ConstView& right,
                                    const ConstView& strip) {
-    const FileWindow tile = lanes_->schedule->tile_window(step.tile);
-    const std::int64_t row = lanes_->schedule->result_window(step.tile, step.strip).row - tile.row;
+    const FileWindow tile = schedule_.tile_window(step.tile);
+    const std::int64_t row = schedule_.result_window(step.tile, step.strip).row - tile.row;
     if (step.first_of_tile) {
         lanes_->begin_tile(tile);
     }
     if (step.strip == 0) {
         lanes_->add_panel(right);
     }
-    if (step.panel == 0 && lanes_->adds) {
+    if (step.panel == 0 && adds_) {
         lanes_->take_c0(row, strip);
     }
-    lanes_->add_product(row, left);
+    lanes_->add_product(row, left, right);
 }
 
-void StreamedCheck::after_strip(const FileStep& step, const ConstView& strip) {
-    const FileWindow window = lanes_->schedule->result_window(step.tile, step.strip);
-    lanes_->compare(window.row - lanes_->schedule->tile_window(step.tile).row, strip, window);
+void StreamedCheck::after_rows(const FileStep& step, const FileWindow& window, const ConstView& rows) {
+    lanes_->compare(window.row - schedule_.tile_window(step.tile).row, rows, window,
+                    schedule_.result_window(step.tile, step.strip));
+}
+
+std::int64_t StreamedCheck::line_bytes(Type type) {
+    if (type == Type::gf2 || type == Type::boolean) {
+        return 2 * static_cast<std::int64_t>(sizeof(std::uint64_t));
+    }
+    if (type == Type::i32) {
+        return RingLanes::kVectors * static_cast<std::int64_t>(sizeof(std::uint32_t));
+    }
+    const auto sum = static_cast<std::int64_t>(type == Type::f64 ? sizeof(check::DoubleDouble) : sizeof(double));
+    return FloatLanes<double>::kRounds * sum + 2 * static_cast<std::int64_t>(sizeof(RowFacts));
 }
 
 VerifyResult StreamedCheck::result(std::int64_t resumed_tiles) const {

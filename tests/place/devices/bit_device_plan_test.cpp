@@ -84,6 +84,32 @@ TEST(bit_device_plan, leaves_cover_the_product) {
     }
 }
 
+TEST(bit_device_plan, what_was_measured_decides_over_what_is_predicted) {
+    const BitDeviceProblem problem{cuda::BitOperation::parity, {65536, 65536, 65536}, true};
+    const BitDevicePlan predicted = plan_bit_device_product(problem, {});
+    BitDeviceFacts facts;
+    for (int parallel = 0; parallel <= kMostParallelBitLevels; ++parallel) {
+        facts.measured.push_back({32768, 0, parallel, parallel == 1 ? 1e-4 : 1e-1});
+        facts.measured.push_back({65536, 1, parallel, 1});
+        facts.measured.push_back({65536, 2, parallel, 1});
+    }
+    const BitDevicePlan chosen = plan_bit_device_product(problem, {}, facts);
+    EXPECT_NE(predicted.to_string(), chosen.to_string());
+    EXPECT_EQ(chosen.serial_levels, 0);
+    EXPECT_EQ(chosen.parallel_levels, 1);
+    // Within the memory that there is.
+    BitDeviceOptions little;
+    little.workspace_limit_bytes = chosen.workspace_bytes() - 1;
+    EXPECT_LE(plan_bit_device_product(problem, little, facts).workspace_bytes(), little.workspace_limit_bytes);
+    // A sample of the same split and size is the prediction.
+    BitDeviceFacts one;
+    one.measured = {{65536, 0, 2, 0.123}};
+    BitDeviceOptions forced;
+    forced.levels = 2;
+    forced.serial_levels = 0;
+    EXPECT_NEAR(plan_bit_device_product(problem, forced, one).predicted_s, 0.123, 1e-9);
+}
+
 TEST(bit_device_plan, empty_products_have_plans) {
     for (const ProblemSize& size : {ProblemSize{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}}) {
         for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {

@@ -80,6 +80,30 @@ TEST(bit_device, every_leaf_and_operation_equals_the_definition) {
     }
 }
 
+/// Each kernel a few times at small sizes: what can be run under the tools that watch every access to memory.
+TEST(bit_device_small, every_kernel_equals_the_definition) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937_64 random(15);
+    for (const std::string& leaf : cuda::bit_leaf_names()) {
+        for (int operation = 0; operation < 3; ++operation) {
+            BitDeviceCase x;
+            x.size = {150 + 200 * operation, 1100, 200};
+            x.operation = static_cast<cuda::BitOperation>(operation);
+            x.accumulate = operation == 1;
+            x.options.algorithm = operation == 0 ? "classical" : "auto";
+            x.options.leaf = leaf;
+            check_case(x, random, 0);
+        }
+    }
+    for (const auto& [serial, levels] : {std::pair{0, 2}, {1, 2}}) {
+        BitDeviceCase x;
+        x.size = {140, 300, 260};
+        x.options.levels = levels;
+        x.options.serial_levels = serial;
+        check_case(x, random, 8);
+    }
+}
+
 TEST(bit_device, long_sums_and_several_tiles_equal_the_definition) {
     HEPTAD_NEEDS_DEVICE();
     std::mt19937_64 random(12);

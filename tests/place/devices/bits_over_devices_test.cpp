@@ -111,6 +111,54 @@ TEST(BitsOverDevices, any_number_of_devices_with_delays_gives_the_same_bits) {
     }
 }
 
+TEST(BitsOverDevices, whole_blocks_are_read_and_written_in_place) {
+    const BitMatrix a = BitMatrix::random(512, 1024, 1), b = BitMatrix::random(1024, 512, 2);
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        const BitMatrix expected = product_by_definition(algebra, a, b);
+        for (const int devices : {1, 2, 5}) {
+            bits::BitOptions options;
+            options.device = "cpu:" + std::to_string(devices);
+            options.host.levels = 0;
+            options.host.pipelines = 2;
+            options.host.device_memory_bytes = 96 << 10;
+            const HostPlan plan = make_bit_plan_over_devices(algebra, {512, 1024, 512}, false, options, {});
+            ASSERT_TRUE(plan.in_place) << to_string(plan);
+            EXPECT_GT(plan.tasks, 1);
+            EXPECT_EQ(plan.host_bytes, 0);
+            FaultPlan delays;
+            delays.seed = static_cast<std::uint64_t>(devices);
+            DeviceSet set = open_devices(parse_device_list(options.device));
+            for (auto& device : set) {
+                device = std::make_unique<FaultyDevice>(std::move(device), delays);
+            }
+            BitMatrix c = BitMatrix::random(512, 512, 3);
+            run_host_plan(plan, set, a, b, c.view(), false, options, {});
+            EXPECT_TRUE(c == expected) << to_string(plan);
+            // Blocks that begin inside of words go by buffers after all.
+            std::mt19937_64 random(4);
+            const BitWindow shifted_a(512, 1024, random), shifted_b(1024, 512, random), shifted_c(512, 512, random);
+            run_host_plan(plan, set, shifted_a.view(), shifted_b.view(), shifted_c.view(), false, options, {});
+            EXPECT_TRUE(ConstBitView(shifted_c.view()) ==
+                        product_by_definition(algebra, shifted_a.view(), shifted_b.view()).view());
+            EXPECT_TRUE(shifted_c.outside_untouched());
+        }
+    }
+    bits::BitOptions options;
+    options.device = "cpu:2";
+    EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, true, options, {}).in_place);
+    options.host.levels = 1;
+    EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, false, options, {}).in_place);
+}
+
+TEST(BitsOverDevices, sides_that_no_device_takes_are_cut) {
+    bits::BitOptions options;
+    options.device = "cuda";
+    options.host.device_memory_bytes = std::int64_t{64} << 30;
+    const HostPlan plan = make_bit_plan_over_devices(Type::gf2, {64, 64, std::int64_t{3} << 30}, false, options, {});
+    EXPECT_GT(plan.grid.n, 1);
+    EXPECT_LT(plan.block.n, std::int64_t{1} << 31);
+}
+
 TEST(BitsOverDevices, lost_device_is_an_error_and_nothing_hangs) {
     const BitMatrix a = BitMatrix::random(256, 256, 1);
     for (const Fault fault : all_faults) {

@@ -48,6 +48,14 @@ public:
         plan_.pass(Fault::download);
         lane_->download(to);
     }
+    void upload_rows(Operand operand, const HostRows& from) override {
+        plan_.pass(Fault::upload);
+        lane_->upload_rows(operand, from);
+    }
+    void download_rows(const HostRows& to) override {
+        plan_.pass(Fault::download);
+        lane_->download_rows(to);
+    }
 
 private:
     std::unique_ptr<Lane> lane_;

@@ -276,5 +276,28 @@ TEST(Generate, cancelled_generation_ends_with_cancelled) {
     }
 }
 
+TEST(Generate, packed_bits_are_the_elements_of_the_dense_matrix) {
+    for (const char* kind : {"bits", "graph", "identity", "ones", "zeros"}) {
+        for (const std::int64_t n : {1, 63, 64, 65, 200}) {
+            for (const double density : {0.0, 0.3, 1.0}) {
+                GenerateOptions options;
+                options.density = density;
+                options.average_degree = density * static_cast<double>(n - 1);
+                const Matrix dense = generate(kind, n, n, Type::gf2, 9, options);
+                const BitMatrix packed = generate_bits(kind, n, n, 9, options);
+                const auto* const bytes = static_cast<const std::uint8_t*>(dense.data());
+                for (std::int64_t i = 0; i < n; ++i) {
+                    for (std::int64_t j = 0; j < n; ++j) {
+                        ASSERT_EQ(packed(i, j), bytes[i * n + j] != 0) << kind << " " << n << " " << density;
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_EQ(generate_bits("bits", 0, 5, 1).rows(), 0);
+    EXPECT_THROW(generate_bits("uniform", 5, 5, 1), Error);
+    EXPECT_THROW(generate_bits("graph", 5, 6, 1), Error);
+}
+
 }  // namespace
 }  // namespace heptad

@@ -1,0 +1,111 @@
+#include "bench_p3_from_host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
+#include "bit_operands.hpp"
+#include "check/verify_bits.hpp"
+#include "interrupt.hpp"
+#include "operands.hpp"
+#include "output.hpp"
+#include "place/devices/bit_host_operands.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// A product that takes longer is timed once.
+constexpr double kLongSeconds = 5;
+constexpr int kRounds = 3;
+
+/// Pages of a matrix, locked for as long as this lives.
+class LockedMatrix {
+public:
+    explicit LockedMatrix(BitMatrix& matrix) {
+        void* const memory = matrix.view().words;
+        if (cuda::lock_pages(memory, matrix.rows() * matrix.stride() * 8)) {
+            memory_ = memory;
+        }
+    }
+    ~LockedMatrix() {
+        if (memory_ != nullptr) {
+            cuda::unlock_pages(memory_);
+        }
+    }
+    LockedMatrix(const LockedMatrix&) = delete;
+    LockedMatrix& operator=(const LockedMatrix&) = delete;
+
+private:
+    void* memory_ = nullptr;
+};
+
+void poison(BitMatrix& c) {
+    constexpr std::int64_t kRowsPerTask = 64;
+    shared_pool(available_cores()).run(ceil_div(c.rows(), kRowsPerTask), [&](std::int64_t task) {
+        const std::int64_t first = task * kRowsPerTask, last = std::min(c.rows(), first + kRowsPerTask);
+        std::fill(c.view().words + first * c.stride(), c.view().words + last * c.stride(), 0x5555555555555555U);
+    });
+}
+
+BenchRecord timed(const std::string& variant, const BitMatrix& a, const BitMatrix& b, BitMatrix& c,
+                  const BitDevicePlan& plan, const BenchRecord& on_device, int device) {
+    std::vector<HostBitTimes> samples;
+    const int rounds = on_device.heptad_s > kLongSeconds ? 1 : kRounds;
+    for (int round = 0; round < rounds; ++round) {
+        stop_if_interrupted();
+        poison(c);
+        samples.push_back(multiply_host_bits_on_device(plan, a, b, c.view(), false, device));
+    }
+    std::sort(samples.begin(), samples.end(),
+              [](const HostBitTimes& x, const HostBitTimes& y) { return x.total_s < y.total_s; });
+    const HostBitTimes& middle = samples[samples.size() / 2];
+    BenchRecord record = on_device;
+    record.variant = variant;
+    record.heptad_s = middle.total_s;
+    record.heptad_min_s = samples.front().total_s;
+    record.heptad_max_s = samples.back().total_s;
+    record.rounds = rounds;
+    record.effective_tops = operation_count(record.size) / record.heptad_s / 1e12;
+    record.ratio = record.vendor_s > 0 ? record.vendor_s / record.heptad_s : 0;
+    record.joules = record.host_joules = std::nullopt;
+    record.shares = {
+        {"enqueued_s", middle.enqueued_s}, {"uploaded_s", middle.uploaded_s}, {"on_device_s", on_device.heptad_s}};
+    print(fmt::format("{:>14} {:>11} {:>9.2f}   {:.3f} times the device's; A and B there after {}: {}\n", "",
+                      format_seconds(record.heptad_s), record.effective_tops / 1e3,
+                      record.heptad_s / on_device.heptad_s, format_seconds(middle.uploaded_s), variant));
+    return record;
+}
+
+}  // namespace
+
+std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const BitDevicePlan& plan,
+                                         const BenchRecord& on_device, const cuda::Stream& stream) {
+    stream.synchronize();
+    try {
+        workspace_after(checked_mul(3, bit_bytes(n, n)), {});
+    } catch (const Error& shortage) {
+        print(fmt::format("{:>14} from host memory left out: {}\n", "", shortage.what()));
+        return {};
+    }
+    BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
+    BitMatrix c(n, n);
+    const auto require_right = [&] {
+        if (!verify_bits(type, a, b, c, {}).passed()) {
+            fail(ErrorCode::verification, "the {} product of size {} from host memory is wrong; the plan was: {}",
+                 type_name(type), n, plan.to_string());
+        }
+    };
+    std::vector<BenchRecord> records;
+    records.push_back(timed("from ordinary host memory", a, b, c, plan, on_device, stream.device()));
+    require_right();
+    const LockedMatrix locked_a(a), locked_b(b), locked_c(c);
+    records.push_back(timed("from host memory that was locked before", a, b, c, plan, on_device, stream.device()));
+    require_right();
+    return records;
+}
+
+}  // namespace heptad::cli
