@@ -51,7 +51,7 @@ FusedKernel fused_kernel_f64(std::span<const FusedProduct> products) {
     const int terms = most_terms(products);
     const void* const function = left ? (right ? kernel_rows_cols(terms) : kernel_rows_rows(terms))
                                       : (right ? kernel_cols_cols(terms) : kernel_cols_rows(terms));
-    return {function, function, kTile, kTile, kThreads, kHeadBytes + stages_of_device() * kStageBytes};
+    return {function, kTile, kTile, kThreads, kHeadBytes + stages_of_device() * kStageBytes};
 }
 
 }  // namespace heptad::cuda

@@ -78,10 +78,22 @@ __device__ __forceinline__ void fill(const FusedTermArgument<float>* terms, int 
     using P = Places<Shape, outer, along_depth>;
     constexpr int kPitch = outer + kPadding;
     float sum[P::kVectors][4], next[P::kVectors][4];
-    // Two terms are under way at once: the first addition is what waits for both.
-    load_term<Shape, outer, along_depth, mode>(sum, terms[0], layout, offset, outer0, depth0, thread);
+    // Two terms are under way at once: the first addition is what waits for both. The first coefficient is 1 from
+    // build_fused(); without the question ptxas takes another schedule, whose registers do not suffice.
+    int t = 0;
+    if (terms[0].coefficient == 1.0F) {
+        load_term<Shape, outer, along_depth, mode>(sum, terms[t++], layout, offset, outer0, depth0, thread);
+    } else {
+#pragma unroll
+        for (int p = 0; p < P::kVectors; ++p) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                sum[p][e] = 0;
+            }
+        }
+    }
 #pragma unroll 1
-    for (int t = 1; t < count; ++t) {
+    for (; t < count; ++t) {
         load_term<Shape, outer, along_depth, mode>(next, terms[t], layout, offset, outer0, depth0, thread);
         const float coefficient = terms[t].coefficient;
 #pragma unroll
