@@ -116,6 +116,7 @@ void run(const BenchCpuArguments& bench) {
     settings.suite = "cpu";
     settings.accuracy = bench.accuracy;
     settings.algorithm = bench.algorithm;
+    settings.leaf = bench.leaf;
     settings.levels = bench.levels;
     settings.threads = bench.threads > 0 ? bench.threads : available_cores();
     const std::vector<Line> lines = lines_of(bench);

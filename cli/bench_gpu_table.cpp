@@ -36,7 +36,7 @@ std::string short_plan(const std::string& plan) {
     std::string levels;
     for (const LevelPlan& level : parsed.levels) {
         levels += (levels.empty() ? "" : "+") + level.algorithm;
-        levels += level.mode == LevelMode::serial ? " (serial)" : "";
+        levels += level.mode == LevelMode::parallel ? "" : fmt::format(" ({})", mode_name(level.mode));
     }
     return fmt::format("{}, {}", levels.empty() ? "classical" : levels, parsed.leaf);
 }

@@ -91,6 +91,8 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     add_bench_options(*suite, *words, cpu->quick, cpu->json_file);
     add_threads_option(*suite, *words);
     add_force_options(*suite, *words);
+    suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
+        ->type_name("NAME");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
@@ -100,6 +102,7 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
                 cpu->accuracy = bench_accuracy(words->accuracy);
                 cpu->threads = thread_count(words->threads);
                 set_forced(*words, *cpu);
+                cpu->leaf = words->leaf.empty() ? "auto" : words->leaf;
                 return Invocation(*cpu);
             }};
 }
@@ -400,12 +403,41 @@ Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
             }};
 }
 
+Registered add_bench_model(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand(
+        "model", "sums inside the kernel on an NVIDIA device: predicted and measured, against cuBLAS");
+    auto words = std::make_shared<BenchWords>();
+    auto model = std::make_shared<BenchModelArguments>();
+    model->command = typed;
+    suite->add_option("--types", words->types, "of f32 (default), f64")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
+    suite->add_flag("--tiles", model->all_tiles, "one level in blocks of every shape too");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: 5)")->type_name("R");
+    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    suite->add_option("--json", model->json_file, "write the result file")->type_name("F");
+    suite->footer("Example: heptad bench model --types f32,f64 --sizes 2048,8192,16384x2048x16384 --json result.json");
+    return {suite, [words, model] {
+                for (const std::string& name : split(words->types.empty() ? "f32" : words->types, ',')) {
+                    model->types.push_back(type_from_name(parse_choice("--types", name, {"f32", "f64"})));
+                }
+                model->shapes = bench_sizes(words->sizes);
+                if (!words->rounds.empty()) {
+                    model->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
+                }
+                if (!words->device.empty()) {
+                    cuda::device_index(words->device);  // or wrong usage
+                    model->device = words->device;
+                }
+                return Invocation(*model);
+            }};
+}
+
 }  // namespace
 
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed) {
-    return {add_bench_cpu(bench, typed),     add_bench_gpu(bench, typed),  add_bench_bits(bench, typed),
-            add_bench_devices(bench, typed), add_bench_p0(bench, typed),   add_bench_p1(bench, typed),
-            add_bench_p3(bench, typed),      add_bench_files(bench, typed)};
+    return {add_bench_cpu(bench, typed),     add_bench_gpu(bench, typed),   add_bench_bits(bench, typed),
+            add_bench_devices(bench, typed), add_bench_p0(bench, typed),    add_bench_p1(bench, typed),
+            add_bench_p3(bench, typed),      add_bench_model(bench, typed), add_bench_files(bench, typed)};
 }
 
 }  // namespace heptad::cli

@@ -135,6 +135,7 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     Options options;
     options.accuracy = settings.accuracy;
     options.algorithm = settings.algorithm;
+    options.leaf = settings.leaf;
     options.levels = settings.levels;
     Context context;
     context.set_threads(settings.threads);

@@ -20,7 +20,7 @@ struct BenchSettings {
     std::string suite;
     Accuracy accuracy = Accuracy::fast;
     int threads = 1;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;  // -1: as many as pay
     ContestRules rules;
 };

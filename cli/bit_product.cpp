@@ -14,6 +14,7 @@
 #include "check/verify_bits.hpp"
 #include "check_result.hpp"
 #include "commands.hpp"
+#include "file_product.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "over_devices.hpp"
@@ -76,6 +77,27 @@ bits::BitPlan bit_plan_of(const MulArguments& mul, Type algebra, const BitFacts&
     return plan;
 }
 
+/// On the processor, from files and to a file that can be gone through piece by piece: do the matrices fit in memory,
+/// and not the product's copies of them?
+bool leaves_no_workspace(const MulArguments& mul, Type algebra, const BitFacts& facts) {
+    const ProductOptions& product = mul.product;
+    const std::string& device = product.options.device;
+    const auto in_pieces = [](const std::string& path, std::optional<std::int64_t> columns) {
+        const BitFormat format = read_bit_header(path, columns).format;
+        return format == BitFormat::pbm || format == BitFormat::npy_packed;
+    };
+    const bool possible = (device == "auto" || device == "cpu") && mul.plan_file.empty() && !product.count &&
+                          !product.transpose_a && !product.transpose_b && in_pieces(mul.a, facts.columns_a) &&
+                          in_pieces(mul.b, facts.columns_b) &&
+                          (product.add.empty() || in_pieces(product.add, facts.columns_c)) &&
+                          is_written_in_pieces(mul.output, product.columns.has_value());
+    if (!possible) {
+        return false;
+    }
+    const bits::BitPlan plan = bits::make_bit_plan(algebra, facts.size, bit_options(product), thread_count_of(product));
+    return checked_add(facts.operand_bytes, plan.workspace_bytes()) > memory_limit_bytes(product);
+}
+
 nlohmann::ordered_json plan_object(const bits::BitPlan& plan, std::int64_t operand_bytes) {
     return {{"m", plan.size.m},
             {"k", plan.size.k},
@@ -136,6 +158,11 @@ void run_bits(const MulArguments& mul, Type algebra) {
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     if (cuda::is_device_name(product.options.device)) {
         require_whole_count(product);
+    }
+    if (goes_by_files(mul, facts.operand_bytes) || leaves_no_workspace(mul, algebra, facts)) {
+        require_no_count(product);
+        run_bit_files(mul, algebra, facts);
+        return;
     }
     if (planned_for_device || on_one_device(product, facts.size)) {
         run_bits_on_device(mul, algebra);

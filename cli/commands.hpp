@@ -18,6 +18,7 @@ void run(const BenchGpuArguments& bench);
 void run(const BenchP0Arguments& bench);
 void run(const BenchP1Arguments& bench);
 void run(const BenchP3Arguments& bench);
+void run(const BenchModelArguments& bench);
 void run(const BenchBitsArguments& bench);
 void run(const BenchDevicesArguments& bench);
 void run(const BenchFilesArguments& bench);

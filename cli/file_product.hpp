@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "bit_operands.hpp"
 #include "options.hpp"
 #include "place/file/file_product.hpp"
 
@@ -19,6 +20,8 @@ bool goes_by_files(const MulArguments& mul, std::int64_t operand_bytes);
 
 void run_files(const MulArguments& mul);
 void run_files(const PlanArguments& arguments);
+/// Packed bits, in one of the two algebras.
+void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts);
 
 /// What moved and what bound, for people and as JSON.
 std::string describe(const FileProductReport& report, const ProblemSize& size);

@@ -39,8 +39,10 @@ std::string machine_summary(const Machine& machine) {
         fmt::format("combines     {:.1f} GB/s read and written, scans {:.1f} GB/s, a parallel call {}\n",
                     machine.combine_bytes_per_s / 1e9, machine.scan_bytes_per_s / 1e9, format_seconds(machine.call_s));
     for (const LevelFactor& entry : machine.level_factors) {
-        text += fmt::format("levels {:<5} {:.2f} times the sum of their parts at n = {}\n", type_name(entry.type),
-                            entry.factor, entry.n);
+        text += fmt::format(
+            "levels {:<5} {:.2f} times the sum of their parts at n = {}, {:.2f} with more than one, {:.2f} "
+            "where not in halves\n",
+            type_name(entry.type), entry.halved_once, entry.n, entry.halved_more, entry.others);
     }
     for (const PassProfile& pass : machine.passes) {
         text += fmt::format("passes {:<5} {:<6} {} threads, {} place{} each: {:.2f} TB/s ({:.2f} with 128 and 1)\n",

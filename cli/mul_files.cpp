@@ -14,6 +14,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
+#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
@@ -25,14 +26,10 @@ std::string format_byte_rate(double bytes, double seconds) {
     return seconds > 0 ? fmt::format("{:.3g} GB/s", bytes / seconds / 1e9) : "-";
 }
 
-FileProductRequest request_of(const MulArguments& mul) {
+/// All but the names of the matrices.
+FileProductRequest nameless_request(const MulArguments& mul) {
     const ProductOptions& product = mul.product;
     FileProductRequest request;
-    request.a = name_of(mul.a, product, product.raw_a);
-    request.b = name_of(mul.b, product, product.raw_b);
-    if (product.beta != 0) {
-        request.c0 = name_of(product.add, product, {});
-    }
     request.transpose_a = product.transpose_a;
     request.transpose_b = product.transpose_b;
     request.alpha = product.alpha;
@@ -42,6 +39,30 @@ FileProductRequest request_of(const MulArguments& mul) {
     request.resume = mul.resume;
     request.overlap = mul.overlap.value_or(true);
     request.verify = mul.verify;
+    return request;
+}
+
+FileProductRequest request_of(const MulArguments& mul) {
+    const ProductOptions& product = mul.product;
+    FileProductRequest request = nameless_request(mul);
+    request.a = name_of(mul.a, product, product.raw_a);
+    request.b = name_of(mul.b, product, product.raw_b);
+    if (product.beta != 0) {
+        request.c0 = name_of(product.add, product, {});
+    }
+    return request;
+}
+
+FileProductRequest bit_request_of(const MulArguments& mul, Type algebra, const BitFacts& facts) {
+    const auto name = [&](const std::string& path, std::optional<std::int64_t> columns) {
+        return MatrixName{.path = path, .bits = algebra, .columns = columns};
+    };
+    FileProductRequest request = nameless_request(mul);
+    request.a = name(mul.a, facts.columns_a);
+    request.b = name(mul.b, facts.columns_b);
+    if (mul.product.beta != 0) {
+        request.c0 = name(mul.product.add, facts.columns_c);
+    }
     return request;
 }
 
@@ -111,6 +132,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"n", size.n},
             {"memory_bytes", plan.memory_bytes},
             {"peak_resident_bytes", peak_resident_bytes()},
+            {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
             {"effective_tops", operation_count(size) / report.wall_s / 1e12},
             {"tiles", report.tiles},
@@ -119,7 +141,9 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"written_bytes", plan.written_bytes},
             {"io", report.io},
             {"DR", stage(report.read)},
+            {"M2G", stage(report.upload)},
             {"MM", stage(report.multiply)},
+            {"G2M", stage(report.download)},
             {"DW", stage(report.write)},
             {"binds", binding_stage(report)},
             {"error_bound", report.error_bound},
@@ -132,7 +156,7 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
     const double rate = operation_count(size) / report.wall_s;
     return fmt::format(
         "{} x {} {}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; peak "
-        "{}",
+        "{}, {} of it before the first buffer",
         size.m, size.n, type_name(plan.type), report.tiles,
         report.resumed_tiles > 0 ? fmt::format(" ({} of them by an earlier run)", report.resumed_tiles) : "",
         format_seconds(report.wall_s), format_rate(rate, plan.type),
@@ -141,15 +165,13 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
         format_rate(report.multiply.busy_s > 0 ? report.multiply.amount / report.multiply.busy_s : 0, plan.type),
         format_bytes(static_cast<std::int64_t>(report.write.amount)),
         format_byte_rate(report.write.amount, report.write.busy_s), binding_stage(report),
-        format_bytes(peak_resident_bytes()));
+        format_bytes(peak_resident_bytes()), format_bytes(report.resident_at_start_bytes));
 }
 
-void run_files(const MulArguments& mul) {
+namespace {
+
+void run_request(const MulArguments& mul, const FileProductRequest& request, const StageProducts& stage) {
     const ProductOptions& product = mul.product;
-    if (!mul.plan_file.empty()) {
-        fail(ErrorCode::usage, "--plan is for products in memory; from file to file the plan follows from --memory");
-    }
-    const FileProductRequest request = request_of(mul);
     if (!mul.trace_file.empty()) {
         check_trace_file(mul.trace_file, request);
     }
@@ -164,7 +186,7 @@ void run_files(const MulArguments& mul) {
     hooks.progress = [&](const Progress& progress) {
         meter.update(progress.fraction, stage_rates(trace, problem.type));
     };
-    const FileProductReport report = multiply_files(request, stage_products(product), hooks, trace);
+    const FileProductReport report = multiply_files(request, stage, hooks, trace);
     meter.clear();
     if (!mul.trace_file.empty()) {
         write_text_file(mul.trace_file, trace.chrome_json());
@@ -186,6 +208,31 @@ void run_files(const MulArguments& mul) {
     if (report.verified) {
         require_passed(*report.verified, "the result", "; " + mul.output + " was written");
     }
+}
+
+void refuse_plan_file(const MulArguments& mul) {
+    if (!mul.plan_file.empty()) {
+        fail(ErrorCode::usage, "--plan is for products in memory; from file to file the plan follows from --memory");
+    }
+}
+
+}  // namespace
+
+void run_files(const MulArguments& mul) {
+    refuse_plan_file(mul);
+    run_request(mul, request_of(mul), stage_products(mul.product));
+}
+
+void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {
+    refuse_plan_file(mul);
+    const std::string& device = mul.product.options.device;
+    if (device != "auto" && device != "cpu") {
+        fail(ErrorCode::usage,
+             "bits are multiplied from file to file on cpu, not on '{}'; leave --device out or give more --memory",
+             device);
+    }
+    run_request(mul, bit_request_of(mul, algebra, facts),
+                packed_bits_stage(algebra, bit_options(mul.product), mul.product.threads));
 }
 
 }  // namespace heptad::cli

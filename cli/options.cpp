@@ -41,7 +41,8 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
     command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
-    command.add_option("--mode", words.mode, "auto, serial (little memory) or parallel")->type_name("MODE");
+    command.add_option("--mode", words.mode, "auto, serial (little memory), parallel or fused (no memory, on cuda)")
+        ->type_name("MODE");
     command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
     command
         .add_option("--memory", words.memory,
@@ -120,7 +121,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
         product.options.leaf = words.leaf;
     }
     if (!words.mode.empty()) {
-        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel"});
+        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel", "fused"});
     }
     product.threads = thread_count(words.threads);
     if (!words.memory.empty()) {

@@ -119,7 +119,7 @@ struct BenchCpuArguments {
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;
-    std::string algorithm = "auto";
+    std::string algorithm = "auto", leaf = "auto";
     int levels = -1;      // -1: as many as pay
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file
@@ -157,6 +157,16 @@ struct BenchP1Arguments {
     std::vector<Type> types;
     std::vector<std::int64_t> sizes;
     std::vector<int> levels;
+    std::string device = "cuda";
+    std::string command;  // as typed, for the result file
+};
+
+struct BenchModelArguments {
+    std::string json_file;  // empty: only the table
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // none: the suite's
+    bool all_tiles = false;
+    int rounds = 0;  // 0: five
     std::string device = "cuda";
     std::string command;  // as typed, for the result file
 };
@@ -219,10 +229,11 @@ struct HelpText {
     std::string text;
 };
 
-using Invocation = std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments,
-                                ClosureArguments, AlgorithmsArguments, TuneArguments, BenchCpuArguments,
-                                BenchGpuArguments, BenchBitsArguments, BenchDevicesArguments, BenchP0Arguments,
-                                BenchP1Arguments, BenchP3Arguments, BenchFilesArguments, ReportArguments>;
+using Invocation =
+    std::variant<HelpText, MulArguments, PlanArguments, VerifyArguments, GenArguments, InfoArguments, ClosureArguments,
+                 AlgorithmsArguments, TuneArguments, BenchCpuArguments, BenchGpuArguments, BenchBitsArguments,
+                 BenchDevicesArguments, BenchP0Arguments, BenchP1Arguments, BenchP3Arguments, BenchModelArguments,
+                 BenchFilesArguments, ReportArguments>;
 
 /// Throws Error(usage).
 Invocation parse_command_line(const std::vector<std::string>& given);

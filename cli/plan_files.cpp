@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "file_product.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_file.hpp"
 #include "text.hpp"
 
@@ -67,13 +69,13 @@ DiskRates measure_disk() {
 FileProblem problem_of(const PlanArguments& arguments) {
     const ProblemSize& size = arguments.size;
     const Type type = arguments.product.type.value_or(Type::f32);
-    if (type == Type::gf2 || type == Type::boolean) {
-        fail(ErrorCode::usage, "matrices of bits are multiplied in memory only; leave --files out");
-    }
+    const bool packed = type == Type::gf2 || type == Type::boolean;
     const auto element = static_cast<std::int64_t>(element_bytes(type));
     const auto layout = [&](std::int64_t rows, std::int64_t cols) {
         matrix_bytes(type, rows, cols);  // refuses what 64 bits cannot count
-        return FileLayout{rows, cols, element, false, kHeader_bytes, kDirectBlock_bytes};
+        FileLayout file{rows, cols, element, false, kHeader_bytes, kDirectBlock_bytes};
+        file.packed = packed;
+        return file;
     };
     return {size.m,
             size.k,
@@ -89,11 +91,18 @@ FileProblem problem_of(const PlanArguments& arguments) {
 }  // namespace
 
 void run_files(const PlanArguments& arguments) {
-    const FileProblem problem = problem_of(arguments);
-    const FilePlan plan = plan_file_product(problem, stage_products(arguments.product));
+    FileProblem problem = problem_of(arguments);
+    const ProductOptions& product = arguments.product;
+    const StageProducts stage = problem.a.packed
+                                    ? packed_bits_stage(problem.type, bit_options(product), product.threads)
+                                    : stage_products(product);
+    const FilePlan plan = plan_file_product(problem, stage);  // as mul would make it
     const DiskRates rates = arguments.disk_bytes_per_s
                                 ? DiskRates{*arguments.disk_bytes_per_s, *arguments.disk_bytes_per_s, false}
                                 : measure_disk();
+    problem.read_bytes_per_s = rates.read_bytes_per_s;
+    problem.write_bytes_per_s = rates.write_bytes_per_s;
+    const double wall_s = predicted_wall_s(problem, plan);
     const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
     const double read_s = static_cast<double>(read) / rates.read_bytes_per_s;
     const double write_s = static_cast<double>(plan.written_bytes) / rates.write_bytes_per_s;
@@ -114,6 +123,7 @@ void run_files(const PlanArguments& arguments) {
                                      {"read_s", read_s},
                                      {"multiply_s", plan.multiply_s},
                                      {"write_s", write_s},
+                                     {"wall_s", wall_s},
                                      {"binds", disk_binds ? "disk" : "multiply"}});
         return;
     }
@@ -130,6 +140,8 @@ void run_files(const PlanArguments& arguments) {
                            format_bytes(plan.read_b_bytes), format_bytes(plan.read_c0_bytes), format_seconds(read_s)));
     line("MM", format_seconds(plan.multiply_s));
     line("DW", fmt::format("{}, {}", format_bytes(plan.written_bytes), format_seconds(write_s)));
+    line("whole run", fmt::format("{}, {:.2f} times the stage that binds", format_seconds(wall_s),
+                                  wall_s / std::max(plan.multiply_s, read_s + write_s)));
     line("moved", fmt::format("{}; best cut {}, lower bound {} (classical order)", format_bytes(plan.moved_bytes()),
                               format_bytes(reference), format_bytes(lower)));
     line("disk", fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {}", rates.read_bytes_per_s / 1e9,

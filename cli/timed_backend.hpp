@@ -16,6 +16,12 @@ public:
     void multiply(std::span<const Product> batch, const std::string& leaf) override {
         times_.time(P1Part::product, backend_.stream(), [&] { backend_.multiply(batch, leaf); });
     }
+    bool fuses(Type type, int left_terms, int right_terms, int targets) const override {
+        return backend_.fuses(type, left_terms, right_terms, targets);
+    }
+    void multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) override {
+        times_.time(P1Part::product, backend_.stream(), [&] { backend_.multiply_fused(instances, order, tile); });
+    }
     void copy(const ConstView& from, const View& to) override {
         times_.time(P1Part::copy, backend_.stream(), [&] { backend_.copy(from, to); });
     }

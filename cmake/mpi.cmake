@@ -9,12 +9,22 @@ if(NOT HEPTAD_MPI STREQUAL "OFF")
     message(FATAL_ERROR "HEPTAD_MPI is ON, but no MPI was found; on Debian, install libopenmpi-dev and openmpi-bin")
   endif()
 endif()
-# The tests start jobs with words that only Open MPI's mpirun knows.
+# The tests start jobs with the words that the launcher knows; the one of several hosts with those of Open MPI.
 set(HEPTAD_OPEN_MPI OFF)
+set(HEPTAD_MPICH OFF)
 if(HEPTAD_HAS_MPI AND MPIEXEC_EXECUTABLE)
   execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE launcher ERROR_QUIET)
   if(launcher MATCHES "Open MPI|Open RTE|OpenRTE")
     set(HEPTAD_OPEN_MPI ON)
+  elseif(launcher MATCHES "HYDRA|MPICH")
+    set(HEPTAD_MPICH ON)
   endif()
+endif()
+# Words for ranks on one machine: as root, more of them than cores, and over the loopback, which every machine has,
+# rather than through shared memory, of which containers may have little.
+set(HEPTAD_MPI_TEST_WORDS "")
+if(HEPTAD_OPEN_MPI)
+  set(HEPTAD_MPI_TEST_WORDS --oversubscribe --allow-run-as-root --bind-to none --mca mpi_yield_when_idle 1
+    --mca btl self,tcp --mca btl_tcp_if_include lo)
 endif()
 message(STATUS "MPI: ${HEPTAD_HAS_MPI}")

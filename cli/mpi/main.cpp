@@ -2,6 +2,7 @@
 // printed by the root and is the exit code of all; what only one rank knows it prints itself, and ends the job.
 // Exit codes are those of heptad.
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
@@ -27,6 +28,26 @@ void require_same_start(Communicator& ranks, const std::vector<std::string>& wor
     }
 }
 
+/// Tells what only this rank knows and ends the job. Others may be waiting for this rank, so nothing collective.
+[[noreturn]] void end_job(Communicator& ranks, const std::exception_ptr& failure) {
+    const auto end = [&](ErrorCode code, const std::string& sentence) {
+        const Error error(code, fmt::format("rank {} ({}): {}", ranks.rank(), ranks.host(), sentence));
+        ranks.abort(print_failure(error, false));
+    };
+    try {
+        std::rethrow_exception(failure);
+    } catch (const Error& error) {
+        end(error.code(), error.what());
+    } catch (const std::bad_alloc&) {
+        end(ErrorCode::resource, "memory ran out; use more ranks or a smaller --memory");
+    } catch (const std::exception& error) {
+        end(ErrorCode::internal, std::string("internal error: ") + error.what());
+    } catch (...) {
+        end(ErrorCode::internal, "internal error of an unknown kind");
+    }
+    std::abort();  // end() does not return
+}
+
 void run_words(Communicator& ranks, const std::vector<std::string>& words) {
     require_same_start(ranks, words);
     MpiInvocation invocation;
@@ -37,13 +58,8 @@ void run_words(Communicator& ranks, const std::vector<std::string>& words) {
         }
         return;
     }
-    run(std::get<MpiMulArguments>(invocation), ranks);
-}
-
-/// Tells what only this rank knows and ends the job. Others may be waiting for this rank, so nothing collective.
-[[noreturn]] void end_job(Communicator& ranks, ErrorCode code, const std::string& sentence) {
-    const Error error(code, fmt::format("rank {} ({}): {}", ranks.rank(), ranks.host(), sentence));
-    ranks.abort(print_failure(error, false));
+    run(std::get<MpiMulArguments>(invocation), ranks,
+        [&](const std::exception_ptr& failure) { end_job(ranks, failure); });
 }
 
 int run_rank(Communicator& ranks, const std::vector<std::string>& words) {
@@ -53,12 +69,8 @@ int run_rank(Communicator& ranks, const std::vector<std::string>& words) {
     } catch (const AgreedError& error) {
         const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
         return ranks.rank() == 0 ? print_failure(error, json) : static_cast<int>(error.code());
-    } catch (const Error& error) {
-        end_job(ranks, error.code(), error.what());
-    } catch (const std::bad_alloc&) {
-        end_job(ranks, ErrorCode::resource, "memory ran out; use more ranks or a smaller --memory");
-    } catch (const std::exception& error) {
-        end_job(ranks, ErrorCode::internal, std::string("internal error: ") + error.what());
+    } catch (...) {
+        end_job(ranks, std::current_exception());
     }
 }
 

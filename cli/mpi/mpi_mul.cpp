@@ -11,10 +11,12 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "cli/check_result.hpp"
 #include "cli/cluster_text.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
+#include "place/devices/device_product.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -22,9 +24,9 @@ namespace {
 /// Shows how far the product is, from a thread of its own: the main one waits for messages.
 class Watcher {
 public:
-    Watcher(const std::atomic<double>& fraction, bool shows) {
+    Watcher(const std::atomic<double>& fraction, const std::string& title, bool shows) {
         if (shows) {
-            thread_ = std::thread([this, &fraction] { watch(fraction); });
+            thread_ = std::thread([this, &fraction, title] { watch(fraction, title); });
         }
     }
     ~Watcher() {
@@ -41,10 +43,10 @@ public:
     Watcher& operator=(const Watcher&) = delete;
 
 private:
-    void watch(const std::atomic<double>& fraction) {
+    void watch(const std::atomic<double>& fraction, const std::string& title) {
         constexpr std::chrono::milliseconds kStep{200};
         ProgressMeter meter;
-        meter.begin("multiply (DR NR MM DW, rank 0)");
+        meter.begin(title);
         std::unique_lock lock(mutex_);
         while (!changed_.wait_for(lock, kStep, [&] { return done_; })) {
             meter.update(fraction);
@@ -61,10 +63,13 @@ nlohmann::ordered_json rank_json(const ClusterOutcome& outcome, const Communicat
     const RankReport& own = outcome.own;
     nlohmann::ordered_json object{{"rank", ranks.rank()},
                                   {"host", ranks.host()},
+                                  {"device", own.device},
                                   {"received_bytes", own.received_bytes},
                                   {"planned_bytes", received_bytes(outcome.plan, ranks.rank())},
                                   {"distributed_bytes", own.distributed_bytes},
-                                  {"part", {own.part.row, own.part.col, own.part.rows, own.part.cols}}};
+                                  {"part", {own.part.row, own.part.col, own.part.rows, own.part.cols}},
+                                  {"units", own.units},
+                                  {"resumed_units", own.resumed_units}};
     if (!own.part_file.empty()) {
         object["part_file"] = own.part_file;
     }
@@ -111,17 +116,22 @@ void write_trace(const std::string& path, const nlohmann::ordered_json& of_ranks
 
 std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const nlohmann::ordered_json& ranks) {
     const ClusterPlan& plan = outcome.plan;
-    std::int64_t most_bytes = 0;
+    std::int64_t most_bytes = 0, units = 0, resumed_units = 0;
     for (const nlohmann::ordered_json& rank : ranks) {
         most_bytes = std::max(most_bytes, rank["received_bytes"].get<std::int64_t>());
+        units += rank["units"].get<std::int64_t>();
+        resumed_units += rank["resumed_units"].get<std::int64_t>();
     }
     const double operations =
         2.0 * static_cast<double>(plan.m) * static_cast<double>(plan.k) * static_cast<double>(plan.n);
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
-    return fmt::format("{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank\n",
-                       what, plan.m, plan.n, type_name(plan.type), cluster_algorithm_name(plan.algorithm), plan.ranks,
-                       idle_ranks(plan), format_seconds(outcome.total_s),
-                       format_rate(operations / outcome.total_s, plan.type), format_bytes(most_bytes));
+    const bool passed = outcome.verified && outcome.verified->passed();
+    return fmt::format(
+        "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n", what,
+        plan.m, plan.n, type_name(plan.type), cluster_algorithm_name(plan.algorithm), plan.ranks, idle_ranks(plan),
+        format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type), format_bytes(most_bytes),
+        resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", resumed_units, units) : "",
+        passed ? fmt::format("; verified (chance of a miss {:.2g})", outcome.verified->miss_chance) : "");
 }
 
 nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome& outcome,
@@ -135,7 +145,12 @@ nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome&
                                   {"total_s", outcome.total_s},
                                   {"distribute_s", outcome.distribute_s},
                                   {"multiply_s", outcome.multiply_s},
-                                  {"collect_s", outcome.collect_s}};
+                                  {"verify_s", outcome.verify_s},
+                                  {"collect_s", outcome.collect_s},
+                                  {"verified", outcome.verified && outcome.verified->passed()}};
+    if (outcome.verified) {
+        object["verification"] = to_json(*outcome.verified);
+    }
     object["predicted"] = forecast_json(plan, outcome.predicted);
     object["plan"] = to_string(plan);
     object["ranks"] = ranks;
@@ -144,11 +159,12 @@ nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome&
 
 }  // namespace
 
-void run(const MpiMulArguments& mul, Communicator& ranks) {
+void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::GiveUp& give_up) {
     std::atomic<double> fraction{0};
     const ClusterOutcome outcome = [&] {
-        const Watcher watcher(fraction, ranks.rank() == 0);
-        return run_cluster_job(mul.job, ranks, fraction);
+        const char* const stages = is_device_product(mul.job.node.options.device) ? "DR NR M2G MM DW" : "DR NR MM DW";
+        const Watcher watcher(fraction, fmt::format("multiply ({}, rank 0)", stages), ranks.rank() == 0);
+        return run_cluster_job(mul.job, ranks, {fraction, give_up});
     }();
     const nlohmann::ordered_json reports = gather_json(ranks, rank_json(outcome, ranks));
     if (!mul.trace_file.empty()) {
@@ -166,6 +182,11 @@ void run(const MpiMulArguments& mul, Communicator& ranks) {
             print(text_of(mul, outcome, reports));
         }
     }
+    ranks.agree([&] {
+        if (ranks.rank() == 0 && outcome.verified) {
+            require_passed(*outcome.verified, "the result", "; " + mul.job.output + " was written");
+        }
+    });
 }
 
 }  // namespace heptad::cli

@@ -5,6 +5,7 @@
 
 namespace heptad::cli {
 
-void run(const MpiMulArguments& mul, Communicator& ranks);
+/// `give_up` ends the whole job; see place/cluster/pipeline.hpp.
+void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::GiveUp& give_up);
 
 }  // namespace heptad::cli

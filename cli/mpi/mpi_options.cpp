@@ -13,15 +13,12 @@ namespace {
 
 /// What `heptad mul` takes and one file on many ranks does not.
 void require_supported(const MulArguments& mul) {
-    if (mul.verify) {
-        fail(ErrorCode::usage, "heptad-mpi does not check results itself; run 'heptad verify A B C' afterwards");
-    }
     if (!mul.plan_file.empty()) {
         fail(ErrorCode::usage,
              "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
     }
-    if (mul.resume || mul.overlap) {
-        fail(ErrorCode::usage, "heptad-mpi has no --resume and no --overlap; leave them out");
+    if (mul.overlap) {
+        fail(ErrorCode::usage, "heptad-mpi always overlaps its stages; leave out --overlap");
     }
     if (mul.product.raw_a || mul.product.raw_b || mul.product.count) {
         fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b and --count; leave them out");
@@ -57,6 +54,9 @@ ClusterJob cluster_job(const MulArguments& mul, const ClusterWords& words) {
     job.request = cluster_request(words, mul.product.options.algorithm);
     job.network_bytes_per_s = network_rate(words);
     job.distribution = forecast_options(words);
+    job.verify = mul.verify;
+    job.resume = mul.resume;
+    job.version = version();
     return job;
 }
 

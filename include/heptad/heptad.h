@@ -62,7 +62,7 @@ typedef struct heptad_options {
     heptad_accuracy accuracy;
     const char* device;            /* "auto", "cpu", "reference", "cuda", "cuda:1"; several: "cuda:0,1", "cpu:4" */
     const char* leaf;              /* "auto" */
-    const char* mode;              /* "auto", "serial", "parallel" */
+    const char* mode;              /* "auto", "serial", "parallel", "fused" */
     int accumulate;                /* heptad_plan_create: beta will not be zero */
     int64_t workspace_limit_bytes; /* INT64_MAX: no limit; 0: none at all */
     int overwrite_inputs;          /* not 0: A and B may be used as scratch where that saves workspace; their contents

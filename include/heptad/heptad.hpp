@@ -157,8 +157,10 @@ struct Options {
     /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices
     std::string device = "auto";
     std::string leaf = "auto";  ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
-    std::string mode = "auto";  ///< mode of every level: "auto", "serial" (little memory) or "parallel"
-    bool accumulate = false;    ///< plan(): beta will not be zero. multiply() looks at beta itself
+    /// Mode of the levels: "auto", "serial" (little memory), "parallel", or "fused": the innermost one inside the
+    /// kernel, without any memory, and parallel ones above it (devices)
+    std::string mode = "auto";
+    bool accumulate = false;  ///< plan(): beta will not be zero. multiply() looks at beta itself
     /// A and B may be used as scratch where that saves workspace; take their contents for lost then, after an error or
     /// a cancelled product too, although the views say const: set this only for memory that may be written. Plans that
     /// make use of it say overwrite-inputs=yes and overwrite A and B whenever they are carried out; no other plan ever
@@ -166,7 +168,7 @@ struct Options {
     /// overlap are never overwritten.
     bool overwrite_inputs = false;
     /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical, unless A
-    /// and B may be overwritten).
+    /// and B may be overwritten or the device has kernels with sums inside).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
     HostOptions host = {};
 };

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+#include "base/fused.hpp"
 #include "base/view.hpp"
 
 namespace heptad {
@@ -49,6 +51,33 @@ struct Product {
     View c;
 };
 
+/// One product of a fast algorithm with its sums on both sides, without memory for them:
+///   M = (sum of left)(sum of right), m x n;  then for each target: block = beta * block + coefficient * M.
+/// Left blocks are m x k, right ones k x n, targets m x n, or smaller: what is missing of a left or right block counts
+/// as zero, what is missing of a target is not written. There is at least one term on each side, all coefficients are
+/// nonzero, and the targets of one product are distinct and overlap no term of the call.
+struct FusedTerm {
+    ConstView block;
+    double coefficient = 1;
+};
+struct FusedTarget {
+    View block;
+    double coefficient = 1;
+    double beta = 1;  // 0: block is not read
+};
+struct FusedProduct {
+    std::int64_t m = 0, k = 0, n = 0;
+    std::vector<FusedTerm> left, right;
+    std::vector<FusedTarget> targets;
+};
+
+/// A block shape of the kernels behind multiply_fused, for those who predict their times.
+struct FusedTileShape {
+    FusedTile tile = FusedTile::huge;
+    int rows = 0, cols = 0;            // of M, by one thread block
+    int blocks_of_multiprocessor = 1;  // that run at a time
+};
+
 /// Largest absolute value of a view; NaN if any entry is NaN, infinity if any is infinite and none NaN.
 /// Integer and bit types: 0.
 struct ScanResult {
@@ -62,13 +91,16 @@ struct GuardLimits {
     double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
 };
 
+inline constexpr int kWatchedC = 3;
+
 /// For backends that run behind the caller: A and B are judged there, while the product runs, and nobody waits for the
 /// answer. Non-finite or too large entries make the fast result worthless; then the classical product takes its place.
 class DeferredGuard {
 public:
     virtual ~DeferredGuard() = default;
     virtual void start(const GuardLimits& limits) = 0;
-    /// Notes the largest value of A (0) or B (1) in a pass of its own.
+    /// Notes the largest value of A (0) or B (1) in a pass of its own; or of C as it was (kWatchedC), where products
+    /// are added to it: `limits.result` holds for it then.
     virtual void watch(int operand, const ConstView& view) = 0;
     /// Enqueues the classical product, which does nothing if the sums could be trusted.
     virtual void answer_if_unsafe(const Product& product) = 0;
@@ -84,6 +116,19 @@ public:
     virtual void combine(const CombinePass& pass) = 0;
     /// Independent products of any shapes (distinct outputs), by the named leaf ("" = the backend's default).
     virtual void multiply(std::span<const Product> batch, const std::string& leaf) = 0;
+    /// Whether multiply_fused() takes products with up to so many terms and targets here.
+    virtual bool fuses(Type /*type*/, int /*left_terms*/, int /*right_terms*/, int /*targets*/) const { return false; }
+    /// The products of one level. All left blocks of the call have the same strides (any), so do all right ones and all
+    /// targets; targets of different products are the same block or do not overlap. Updates of one block happen in the
+    /// order of the span, unless `order` is FusedOrder::atomic. With a guard that was started, A and B have been
+    /// watched by then, and nothing is written if the sums cannot be trusted.
+    virtual void multiply_fused(std::span<const FusedProduct> /*instances*/, FusedOrder /*order*/,
+                                FusedTile /*tile*/ = FusedTile::automatic) {
+        fail(ErrorCode::usage, "the {} backend has no products with sums inside; take a plan without fused levels",
+             name());
+    }
+    /// The block shapes to choose from; none where there is nothing to choose.
+    virtual std::vector<FusedTileShape> fused_tile_shapes(Type /*type*/) const { return {}; }
     virtual ScanResult scan(const ConstView& view) = 0;
     virtual void copy(const ConstView& from, const View& to) = 0;
     /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).

@@ -31,6 +31,13 @@ struct LaneArithmetic<std::uint32_t> {
     static constexpr int tile = 16;
     static void add(std::uint32_t& sum, std::uint32_t a, std::uint32_t x) { sum += a * x; }
 };
+/// GF(2), 64 vectors in the bits of a word.
+template <>
+struct LaneArithmetic<std::uint64_t> {
+    using Element = std::uint8_t;
+    static constexpr int tile = 1;
+    static void add(std::uint64_t& sum, std::uint8_t a, std::uint64_t x) { sum ^= x & (0U - std::uint64_t{a}); }
+};
 template <>
 struct LaneArithmetic<DoubleDouble> {
     using Element = double;
@@ -57,6 +64,7 @@ inline void replace_non_finite(double* values, std::int64_t count) {
     }
 }
 inline void replace_non_finite(std::uint32_t*, std::int64_t) {}
+inline void replace_non_finite(std::uint8_t*, std::int64_t) {}
 
 /// Adds A[rows of the block][columns of the block] X to Y; `block` is dense, rows x cols.
 template <class T>

@@ -13,52 +13,13 @@
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
 #include "bits/bit_words.hpp"
+#include "check/bit_lanes.hpp"
 #include "check/sampled_rows.hpp"
 
 namespace heptad {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
-
-/// Columns whose tables are made together: 512 tables of 256 words, which an L2 cache holds.
-constexpr std::int64_t kTableColumns = 4096;
-constexpr std::int64_t kRowsPerTask = 64;
-
-/// sums[i] ^= the x[j] with v(i, j) = 1: 64 products of the matrix with a vector at once. Eight columns at a time, by a
-/// table of the 256 sums of their x.
-void add_product(const ConstBitView& v, const Words& x, Words& sums, ThreadPool& pool) {
-    Words tables(static_cast<std::size_t>(kTableColumns / 8 * 256));
-    for (std::int64_t first = 0; first < v.cols; first += kTableColumns) {
-        const std::int64_t cols = std::min(kTableColumns, v.cols - first);
-        for (std::int64_t group = 0; group < ceil_div(cols, 8); ++group) {
-            std::uint64_t* table = tables.data() + group * 256;
-            table[0] = 0;
-            for (std::int64_t bit = 0; bit < 8; ++bit) {
-                const std::int64_t column = first + 8 * group + bit;
-                const std::uint64_t term = column < v.cols ? x[static_cast<std::size_t>(column)] : 0;
-                for (std::int64_t entry = 0; entry < std::int64_t{1} << bit; ++entry) {
-                    table[(std::int64_t{1} << bit) + entry] = table[entry] ^ term;
-                }
-            }
-        }
-        pool.run(ceil_div(v.rows, kRowsPerTask), [&](std::int64_t task) {
-            const std::int64_t last = std::min(v.rows, (task + 1) * kRowsPerTask);
-            for (std::int64_t i = task * kRowsPerTask; i < last; ++i) {
-                std::uint64_t sum = 0;
-                for (std::int64_t w = 0; w < bits::words_of(cols); ++w) {
-                    const std::uint64_t word = bits::load_word(v, i, first / bits::kWordBits + w);
-                    const std::uint64_t* table = tables.data() + w * 8 * 256;
-                    for (std::int64_t byte = 0; byte < 8; ++byte) {
-                        // A byte beyond the last column is zero, and entry 0 of any table too.
-                        const std::uint64_t entry = (word >> (8 * byte)) & 0xff;
-                        sum ^= entry != 0 ? table[byte * 256 + static_cast<std::int64_t>(entry)] : 0;
-                    }
-                }
-                sums[static_cast<std::size_t>(i)] ^= sum;
-            }
-        });
-    }
-}
 
 VerifyResult verify_gf2(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
                         const std::optional<ConstBitView>& c0, std::uint64_t seed, ThreadPool& pool) {
@@ -67,11 +28,11 @@ VerifyResult verify_gf2(const ConstBitView& a, const ConstBitView& b, const Cons
     for (std::int64_t j = 0; j < b.cols; ++j) {
         x[static_cast<std::size_t>(j)] = splitmix_word(seed, j);
     }
-    add_product(b, x, bx, pool);
-    add_product(a, bx, difference, pool);
-    add_product(c, x, difference, pool);
+    check::add_bit_lanes(b, x, bx.data(), pool);
+    check::add_bit_lanes(a, bx, difference.data(), pool);
+    check::add_bit_lanes(c, x, difference.data(), pool);
     if (c0) {
-        add_product(*c0, x, difference, pool);
+        check::add_bit_lanes(*c0, x, difference.data(), pool);
     }
     VerifyResult result;
     result.miss_chance = 0x1p-64;

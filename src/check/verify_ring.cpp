@@ -79,48 +79,24 @@ VerifyResult verify_i32(const VerifyProblem& problem) {
     return result;
 }
 
-/// A X over GF(2): row i of X is the 64 bits of x[i], and of the result those of y[i].
-std::vector<std::uint64_t> multiply_bits(const ConstView& a, const std::vector<std::uint64_t>& x, ThreadPool& pool) {
-    constexpr std::int64_t block_rows = 16, block_cols = 256;
-    std::vector<std::uint64_t> y(static_cast<std::size_t>(a.rows));
-    pool.run(ceil_div(a.rows, block_rows), [&](std::int64_t task) {
-        std::array<std::uint8_t, block_rows * block_cols> block;
-        const std::int64_t i0 = task * block_rows;
-        const std::int64_t rows = std::min(block_rows, a.rows - i0);
-        for (std::int64_t j0 = 0; j0 < a.cols; j0 += block_cols) {
-            const std::int64_t cols = std::min(block_cols, a.cols - j0);
-            load_block(a, i0, rows, j0, cols, block.data());
-            for (std::int64_t i = 0; i < rows; ++i) {
-                std::uint64_t sum = 0;
-                for (std::int64_t j = 0; j < cols; ++j) {
-                    sum ^= x[static_cast<std::size_t>(j0 + j)] &
-                           (0U - std::uint64_t{block[static_cast<std::size_t>(i * cols + j)]});
-                }
-                y[static_cast<std::size_t>(i0 + i)] ^= sum;
-            }
-        }
-    });
-    return y;
-}
-
 VerifyResult verify_gf2(const VerifyProblem& problem) {
-    std::vector<std::uint64_t> x(static_cast<std::size_t>(problem.b.cols));
-    for (std::size_t j = 0; j < x.size(); ++j) {
-        x[j] = splitmix_word(problem.seed, static_cast<std::int64_t>(j));
+    Lanes<std::uint64_t> x(problem.b.cols, 1);  // the 64 vectors of a row are the bits of its word
+    for (std::size_t j = 0; j < x.data.size(); ++j) {
+        x.data[j] = splitmix_word(problem.seed, static_cast<std::int64_t>(j));
     }
-    std::vector<std::uint64_t> difference = multiply_bits(problem.c, x, problem.pool);
+    std::vector<std::uint64_t> difference = multiply_lanes(problem.c, x, problem.pool).data;
     problem.stop_if_cancelled();
-    const auto add = [&](const std::vector<std::uint64_t>& term) {
+    const auto add = [&](const Lanes<std::uint64_t>& term) {
         for (std::size_t i = 0; i < difference.size(); ++i) {
-            difference[i] ^= term[i];
+            difference[i] ^= term.data[i];
         }
         problem.stop_if_cancelled();
     };
     if (problem.uses_product() && residue_mod_2(problem.options.alpha)) {
-        add(multiply_bits(problem.a, multiply_bits(problem.b, x, problem.pool), problem.pool));
+        add(multiply_lanes(problem.a, multiply_lanes(problem.b, x, problem.pool), problem.pool));
     }
     if (problem.uses_c0() && residue_mod_2(problem.options.beta)) {
-        add(multiply_bits(*problem.options.c0, x, problem.pool));
+        add(multiply_lanes(*problem.options.c0, x, problem.pool));
     }
     std::int64_t wrong = 0, first = -1;
     for (std::size_t i = 0; i < difference.size(); ++i) {

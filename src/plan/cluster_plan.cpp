@@ -248,13 +248,39 @@ Window result_window(const ClusterPlan& plan, std::int64_t rank) {
     return window_of(split_range(rows, plan.grid.pk, place.l), split_range(plan.n, plan.grid.pn, place.j));
 }
 
+std::vector<Window> result_units(const ClusterPlan& plan, std::int64_t rank) {
+    const Window part = result_window(plan, rank);
+    if (plan.algorithm == ClusterAlgorithm::caps) {
+        return results_of_caps(plan, rank);
+    }
+    if (part.elements() == 0) {
+        return {};
+    }
+    if (plan.algorithm == ClusterAlgorithm::grid) {
+        return {part};
+    }
+    if (plan.algorithm == ClusterAlgorithm::pegmm) {
+        return cut(part, plan.block.x, plan.block.z, true);
+    }
+    std::vector<Window> columns;
+    for (std::int64_t q = 1; q <= plan.ranks; ++q) {
+        const IndexRange cols = split_range(plan.n, plan.ranks, (rank + q - 1) % plan.ranks);
+        const std::vector<Window> of_rank =
+            cut({part.row, cols.begin, part.rows, cols.size()}, part.rows, plan.block.z, true);
+        columns.insert(columns.end(), of_rank.begin(), of_rank.end());
+    }
+    return columns;
+}
+
 std::int64_t received_bytes(const ClusterPlan& plan, std::int64_t rank) {
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
     switch (plan.algorithm) {
         case ClusterAlgorithm::pegmm:
             return 0;
         case ClusterAlgorithm::mod_pegmm:
-            return element * plan.k * (plan.n - split_range(plan.n, plan.ranks, rank).size());
+            return split_range(plan.m, plan.ranks, rank).size() == 0
+                       ? 0
+                       : element * plan.k * (plan.n - split_range(plan.n, plan.ranks, rank).size());
         case ClusterAlgorithm::caps:
             return element * received_by_caps(plan, rank);
         default:

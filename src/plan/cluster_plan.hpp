@@ -30,8 +30,8 @@ bool is_cluster_algorithm(const std::string& name);
 /// Throws Error(usage) that lists the names.
 ClusterAlgorithm cluster_algorithm_from_name(const std::string& name);
 
-/// Blocks, or pairs of them, that a rank has in memory at a time: being read, on their way and being multiplied.
-constexpr std::int64_t kBlocksInFlight = 4;
+/// Pairs of blocks that a rank has in memory at a time: being read, on their way, being brought and being multiplied.
+constexpr std::int64_t kBlocksInFlight = 7;
 
 /// x, y, z: rows of a block of A and C, its inner size, columns of a block of B and C.
 struct BlockSize {
@@ -83,6 +83,12 @@ struct HeldWindows {
 HeldWindows held_windows(const ClusterPlan& plan, std::int64_t rank);
 /// The part of C that a rank has at the end; empty for idle ranks, and with caps, where it is in several pieces.
 Window result_window(const ClusterPlan& plan, std::int64_t rank);
+/// The pieces of its part of C in the order in which a rank finishes them.
+///   grid        its whole part, which is summed in memory until the end
+///   pegmm       blocks (i, j), row by row
+///   mod-pegmm   columns of blocks: those of its own B[id] first, then of the next rank's
+///   caps        its rows of every block, all at the end
+std::vector<Window> result_units(const ClusterPlan& plan, std::int64_t rank);
 
 /// Bytes that a rank receives while the product is computed, exactly.
 std::int64_t received_bytes(const ClusterPlan& plan, std::int64_t rank);

@@ -22,7 +22,9 @@ LineWindow line_window(const FileLayout& layout, const FileWindow& window) {
         layout.by_columns
             ? LineWindow{.line = window.col, .lines = window.cols, .position = window.row, .positions = window.rows}
             : LineWindow{.line = window.row, .lines = window.rows, .position = window.col, .positions = window.cols};
-    lines.whole_lines = lines.positions == layout.line_elements();
+    constexpr std::int64_t kWord_bytes = 8;
+    const bool lie_on_words = !layout.packed || layout.pitch_bytes() % kWord_bytes == 0;
+    lines.whole_lines = lines.positions == layout.line_elements() && lie_on_words;
     return lines;
 }
 
@@ -32,7 +34,7 @@ FileSpan widened_span(std::int64_t offset, std::int64_t count, std::int64_t bloc
 }
 
 std::int64_t file_offset(const FileLayout& layout, std::int64_t line, std::int64_t position) {
-    return layout.data_offset + line * layout.pitch_bytes() + position * layout.element_bytes;
+    return layout.data_offset + line * layout.pitch_bytes() + layout.bytes_of(position);
 }
 
 std::int64_t moved_bytes(const FileLayout& layout, const FileWindow& window) {
@@ -49,9 +51,9 @@ std::int64_t moved_bytes(const FileLayout& layout, const FileWindow& window) {
     const auto sum_of = [&](std::int64_t count) {
         std::int64_t sum = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            sum += widened_span(file_offset(layout, part.line + i, part.position),
-                                part.positions * layout.element_bytes, block)
-                       .bytes;
+            sum +=
+                widened_span(file_offset(layout, part.line + i, part.position), layout.bytes_of(part.positions), block)
+                    .bytes;
         }
         return sum;
     };
@@ -65,7 +67,7 @@ bool on_blocks(const FileLayout& layout, const FileWindow& window) {
     if (part.whole_lines) {
         return begins && part.lines * layout.pitch_bytes() % block == 0;
     }
-    return begins && part.positions * layout.element_bytes % block == 0 &&
+    return begins && layout.bytes_of(part.positions) % block == 0 &&
            (part.lines <= 1 || layout.pitch_bytes() % block == 0);
 }
 

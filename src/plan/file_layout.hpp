@@ -1,7 +1,8 @@
 // How a matrix lies in its file, and what reading or writing a window of it moves.
 //
 // A line is what lies side by side: a row, or a column of a matrix stored by columns. A window of whole lines is one
-// span of the file; any other is one span per line. Direct I/O widens a span to whole blocks of the file.
+// span of the file; any other is one span per line. Direct I/O widens a span to whole blocks of the file. Packed bits
+// lie eight to a byte, by rows, and are cut only between bytes; in memory their lines begin on words.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,17 @@ struct FileLayout {
     bool by_columns = false;
     std::int64_t data_offset = 0;  ///< of the first element in the file
     std::int64_t block_bytes = 1;  ///< spans are widened to multiples of this; 1: nothing is widened
+    bool packed = false;           ///< bits, eight to a byte; element_bytes is 1 then
 
     std::int64_t lines() const { return by_columns ? cols : rows; }
     std::int64_t line_elements() const { return by_columns ? rows : cols; }
-    std::int64_t pitch_bytes() const { return line_elements() * element_bytes; }
-    std::int64_t total_bytes() const { return rows * cols * element_bytes; }
+    /// Of so many elements side by side.
+    std::int64_t bytes_of(std::int64_t elements) const {
+        return packed ? elements / 8 + (elements % 8 != 0 ? 1 : 0) : elements * element_bytes;
+    }
+    std::int64_t elements_of(std::int64_t bytes) const { return packed ? bytes * 8 : bytes / element_bytes; }
+    std::int64_t pitch_bytes() const { return bytes_of(line_elements()); }
+    std::int64_t total_bytes() const { return lines() * pitch_bytes(); }
     bool operator==(const FileLayout&) const = default;
 };
 

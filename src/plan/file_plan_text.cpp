@@ -1,6 +1,7 @@
 // A plan of a product from files to a file as one line, and back:
 //
-//   files m=.. k=.. n=.. type=f32 add=no memory=.. keep=C mirrored=no tile=HxW depth=D first=D strip=H blocks=A,B,C ...
+//   files m=.. k=.. n=.. type=f32 add=no memory=.. keep=C mirrored=no tile=HxW depth=D first=D strip=H panels=2
+//   blocks=A,B,C ...
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -99,11 +100,13 @@ const char* yes_or_no(bool value) {
 std::string to_string(const FilePlan& plan) {
     return fmt::format(
         "{} m={} k={} n={} type={} add={} memory={} keep={} mirrored={} tile={}x{} depth={} first={} strip={} "
-        "blocks={},{},{} tile-bytes={} panel-bytes={} workspace={} read={},{},{} written={} multiply={:a}",
+        "panels={} blocks={},{},{} tile-bytes={} panel-bytes={} workspace={} check={} read={},{},{} written={} "
+        "multiply={:a}",
         kFirstWord, plan.m, plan.k, plan.n, type_name(plan.type), yes_or_no(plan.adds), plan.memory_bytes,
         kept_name(plan.kept), yes_or_no(plan.mirrored), plan.tile_m, plan.tile_n, plan.depth, plan.first_depth,
-        plan.strip_m, plan.a_block, plan.b_block, plan.c_block, plan.tile_bytes, plan.panel_bytes, plan.workspace_bytes,
-        plan.read_a_bytes, plan.read_b_bytes, plan.read_c0_bytes, plan.written_bytes, plan.multiply_s);
+        plan.strip_m, plan.panel_buffers, plan.a_block, plan.b_block, plan.c_block, plan.tile_bytes, plan.panel_bytes,
+        plan.workspace_bytes, plan.check_bytes, plan.read_a_bytes, plan.read_b_bytes, plan.read_c0_bytes,
+        plan.written_bytes, plan.multiply_s);
 }
 
 FilePlan parse_file_plan(const std::string& text) {
@@ -127,6 +130,7 @@ FilePlan parse_file_plan(const std::string& text) {
     plan.depth = fields.size("depth");
     plan.first_depth = fields.size("first");
     plan.strip_m = fields.size("strip");
+    plan.panel_buffers = fields.size("panels");
     const auto blocks = fields.sizes<3>("blocks", ',');
     plan.a_block = blocks[0];
     plan.b_block = blocks[1];
@@ -134,6 +138,7 @@ FilePlan parse_file_plan(const std::string& text) {
     plan.tile_bytes = fields.size("tile-bytes");
     plan.panel_bytes = fields.size("panel-bytes");
     plan.workspace_bytes = fields.size("workspace");
+    plan.check_bytes = fields.size("check");
     const auto read = fields.sizes<3>("read", ',');
     plan.read_a_bytes = read[0];
     plan.read_b_bytes = read[1];
@@ -144,7 +149,8 @@ FilePlan parse_file_plan(const std::string& text) {
     const std::int64_t rows = plan.mirrored ? plan.n : plan.m, cols = plan.mirrored ? plan.m : plan.n;
     if (plan.tile_m < 1 || plan.tile_n < 1 || plan.depth < 1 || plan.first_depth < 1 || plan.strip_m < 1 ||
         plan.tile_m > rows || plan.tile_n > cols || plan.depth > plan.k || plan.first_depth > plan.depth ||
-        plan.strip_m > plan.tile_m || plan.a_block < 1 || plan.b_block < 1 || plan.c_block < 1) {
+        plan.strip_m > plan.tile_m || plan.panel_buffers < 1 || plan.panel_buffers > 2 || plan.a_block < 1 ||
+        plan.b_block < 1 || plan.c_block < 1) {
         fields.refuse("its cuts do not fit its sizes");
     }
     return plan;

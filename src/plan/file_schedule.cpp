@@ -1,6 +1,7 @@
 #include "plan/file_schedule.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/size.hpp"
@@ -10,6 +11,9 @@ namespace {
 
 constexpr std::int64_t kCacheLine_bytes = 64;
 constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
+constexpr std::int64_t kLeastPiece = 512;              // rows; fewer make poor products
+constexpr std::int64_t kMostPieces = 4;
+constexpr std::int64_t kStripBuffers = 2;
 
 FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
     layout.block_bytes = block_bytes;
@@ -26,7 +30,7 @@ std::int64_t window_buffer_bytes(const FileLayout& layout, std::int64_t rows, st
     const std::int64_t block = cut_on_blocks ? layout.block_bytes : 1;
     // A first window that begins inside a block is shorter by as much; see first_depth.
     return part.lines * line_stride_bytes(with_block(layout, block), part.positions,
-                                          round_up(part.positions * layout.element_bytes, block));
+                                          round_up(layout.bytes_of(part.positions), block));
 }
 
 }  // namespace
@@ -35,7 +39,7 @@ std::int64_t line_stride_bytes(const FileLayout& layout, std::int64_t positions,
     if (layout.block_bytes > 1) {
         return round_up(widest_bytes, layout.block_bytes);
     }
-    return round_up(positions * layout.element_bytes, kCacheLine_bytes);
+    return round_up(layout.bytes_of(positions), kCacheLine_bytes);
 }
 
 FileSchedule::FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c)
@@ -104,13 +108,36 @@ FileWindow FileSchedule::result_window(std::int64_t tile, std::int64_t strip) co
     return {rows.first, rows.size, window.col, window.cols};
 }
 
+std::vector<FileWindow> FileSchedule::result_pieces(std::int64_t tile, std::int64_t strip) const {
+    const FileWindow whole = result_window(tile, strip);
+    if (tile + 1 < tiles() || strip + 1 < strips(tile)) {
+        return {whole};
+    }
+    const std::int64_t unit =
+        result_.by_columns ? std::max<std::int64_t>(result_.elements_of(result_.block_bytes), 1) : 1;
+    std::vector<FileWindow> pieces;
+    std::int64_t done = 0;
+    while (whole.rows - done >= 2 * kLeastPiece && std::ssize(pieces) + 1 < kMostPieces) {
+        const std::int64_t rows = round_up((whole.rows - done) / 2, unit);
+        if (rows >= whole.rows - done) {
+            break;
+        }
+        pieces.push_back({whole.row + done, rows, whole.col, whole.cols});
+        done += rows;
+    }
+    pieces.push_back({whole.row + done, whole.rows - done, whole.col, whole.cols});
+    return pieces;
+}
+
 FileTraffic FileSchedule::traffic() const {
     std::int64_t left_bytes = 0, right_bytes = 0, written = 0;
     const std::int64_t across = tiles_across(), panel_count = panels();
     for (std::int64_t tile = 0; tile < tiles(); ++tile) {
         const bool first_row = tile < across, first_col = tile % across == 0;
         for (std::int64_t strip = 0; strip < strips(tile); ++strip) {
-            written += heptad::moved_bytes(result_, result_window(tile, strip));
+            for (const FileWindow& piece : result_pieces(tile, strip)) {
+                written += heptad::moved_bytes(result_, piece);
+            }
             for (std::int64_t panel = 0; first_col && panel < panel_count; ++panel) {
                 left_bytes += heptad::moved_bytes(left_, left_window(tile, panel, strip));
             }
@@ -141,9 +168,9 @@ bool FileSchedule::may_read_directly(const FileLayout& layout, bool is_right) co
                                                : (is_right ? plan_.tile_n : plan_.first_depth);
     const std::int64_t step =
         layout.by_columns ? (is_right ? plan_.depth : plan_.strip_m) : (is_right ? plan_.tile_n : plan_.depth);
-    return layout.pitch_bytes() % layout.block_bytes == 0 && step * layout.element_bytes >= kLeastDirectSpan_bytes &&
-           (layout.data_offset + cut * layout.element_bytes) % layout.block_bytes == 0 &&
-           step * layout.element_bytes % layout.block_bytes == 0;
+    return layout.pitch_bytes() % layout.block_bytes == 0 && layout.bytes_of(step) >= kLeastDirectSpan_bytes &&
+           (layout.data_offset + layout.bytes_of(cut)) % layout.block_bytes == 0 &&
+           layout.bytes_of(step) % layout.block_bytes == 0;
 }
 
 bool FileSchedule::may_write_directly() const {
@@ -151,15 +178,14 @@ bool FileSchedule::may_write_directly() const {
     if (block <= 1 || result_.data_offset % block != 0 || result_.pitch_bytes() % block != 0) {
         return false;
     }
-    const std::int64_t cut = (result_.by_columns ? plan_.strip_m : plan_.tile_n) * result_.element_bytes;
-    const std::int64_t tile = (result_.by_columns ? plan_.tile_m : plan_.tile_n) * result_.element_bytes;
+    const std::int64_t cut = result_.bytes_of(result_.by_columns ? plan_.strip_m : plan_.tile_n);
+    const std::int64_t tile = result_.bytes_of(result_.by_columns ? plan_.tile_m : plan_.tile_n);
     return (cut % block == 0 || cut == result_.pitch_bytes()) && (tile % block == 0 || tile == result_.pitch_bytes());
 }
 
 std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles) const {
     std::vector<FileStep> all;
-    const std::int64_t tile_slots = keeps_left() ? 2 : 1, strip_slots = 3, panel_count = panels(),
-                       across = tiles_across();
+    const std::int64_t tile_slots = keeps_left() ? 2 : 1, panel_count = panels(), across = tiles_across();
     std::vector<std::int64_t> strips_before{0};  // by position in `tiles`
     std::vector<std::int64_t> panel_begins;      // first step of every panel so far
     std::vector<std::int64_t> left_free_at;      // kept left strips: steps after which the slot may be filled anew
@@ -184,22 +210,22 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
                 step.first_of_tile = panel == 0 && strip == 0;
                 step.last_of_tile = panel + 1 == panel_count && strip + 1 == strip_count;
                 step.loads_right = strip == 0;
-                step.right_slot = static_cast<std::int64_t>(panel_begins.size() - 1) % 2;
+                step.right_slot = static_cast<std::int64_t>(panel_begins.size() - 1) % plan_.panel_buffers;
                 step.tile_slot = static_cast<std::int64_t>(position) % tile_slots;
                 if (keeps_left()) {
                     step.loads_left = new_row;
                     step.left_slot = strip;
-                    step.load_after_multiplied = new_row ? left_free_at[static_cast<std::size_t>(strip)] : 0;
+                    step.load_left_after = new_row ? left_free_at[static_cast<std::size_t>(strip)] : 0;
                     left_free_at[static_cast<std::size_t>(strip)] = number + 1;
                 } else {
                     step.loads_left = true;
-                    step.left_slot = number % strip_slots;
-                    step.load_after_multiplied = std::max<std::int64_t>(number - strip_slots + 1, 0);
+                    step.left_slot = number % kStripBuffers;
+                    step.load_left_after = std::max<std::int64_t>(number - kStripBuffers + 1, 0);
                 }
+                const auto buffers = static_cast<std::size_t>(plan_.panel_buffers);
                 if (step.loads_right &&
-                    panel_begins.size() >= 2) {  // the panel before the last one is not needed any more
-                    step.load_after_multiplied =
-                        std::max(step.load_after_multiplied, panel_begins[panel_begins.size() - 2]);
+                    panel_begins.size() >= buffers) {  // what its buffer held is not needed any more
+                    step.load_right_after = panel_begins[panel_begins.size() - buffers];
                 }
                 if (panel == 0 && static_cast<std::int64_t>(position) >= tile_slots) {
                     const std::size_t before = position - static_cast<std::size_t>(tile_slots);
@@ -227,7 +253,8 @@ FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLa
     buffers.tiles = keeps_left ? 2 : 1;
     buffers.tile_bytes = window_buffer_bytes(schedule.result(), plan.tile_m, plan.tile_n);
     buffers.panel_bytes = window_buffer_bytes(schedule.right(), plan.depth, plan.tile_n);
-    buffers.strips = keeps_left ? ceil_div(plan.tile_m, plan.strip_m) : 3;
+    buffers.panels = plan.panel_buffers;
+    buffers.strips = keeps_left ? ceil_div(plan.tile_m, plan.strip_m) : kStripBuffers;
     buffers.strip_bytes = window_buffer_bytes(schedule.left(), plan.strip_m, plan.depth);
     return buffers;
 }

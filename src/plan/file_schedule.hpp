@@ -16,7 +16,7 @@ namespace heptad {
 struct FileBuffers {
     std::int64_t tiles = 1, tile_bytes = 0;    // of C
     std::int64_t panels = 2, panel_bytes = 0;  // of the right matrix
-    std::int64_t strips = 3, strip_bytes = 0;  // of the left matrix
+    std::int64_t strips = 2, strip_bytes = 0;  // of the left matrix
 };
 /// The layouts are those of the files A, B and C; direct I/O widens by their block_bytes.
 FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c);
@@ -32,7 +32,7 @@ struct FileStep {
     bool first_of_tile = false, last_of_tile = false;
     std::int64_t left_slot = 0, right_slot = 0, tile_slot = 0;
     /// So many steps must have been multiplied before this one's windows may be read into their buffers.
-    std::int64_t load_after_multiplied = 0;
+    std::int64_t load_left_after = 0, load_right_after = 0;
     /// So many strips of C must have been written before the strip of this step may be filled anew (first panel only).
     std::int64_t fill_after_written = 0;
 };
@@ -57,6 +57,9 @@ public:
     FileWindow left_window(std::int64_t tile, std::int64_t panel, std::int64_t strip) const;
     FileWindow right_window(std::int64_t tile, std::int64_t panel) const;
     FileWindow result_window(std::int64_t tile, std::int64_t strip) const;
+    /// The strip as it is finished and written: whole, but the very last one in ever smaller pieces, so that little is
+    /// left to write when the last product is done.
+    std::vector<FileWindow> result_pieces(std::int64_t tile, std::int64_t strip) const;
 
     FileTraffic traffic() const;
     /// Can A (or B) be read directly with the blocks of the plan: do the spans of a window all begin alike in a block?

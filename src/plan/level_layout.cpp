@@ -135,6 +135,10 @@ LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
         level_storage(plan.backend, plan.leaf, depth + 1 == plan.levels.size(), plan.levels[depth].mode);
     // Blocks of A and B are of another type than the sums: those that are multiplied as they are get copied too.
     storage.batched = storage.batched || (plan.scaled_sums && depth == 0);
+    // One call takes the products of a fused level below all of this level's, if their operands are laid out alike.
+    const bool above_fused = is_fused(plan) && depth + 2 == plan.levels.size();
+    storage.batched =
+        storage.batched || (plan.backend == "cuda" && above_fused && plan.levels[depth].mode == LevelMode::parallel);
     return storage;
 }
 
@@ -182,7 +186,7 @@ std::vector<std::vector<LevelEntry>> level_entries(const ProductPlan& plan) {
             }
         };
         for (const LevelEntry& entry : entries) {
-            if (level.mode == LevelMode::parallel) {
+            if (level.mode != LevelMode::serial) {
                 add({false, false});  // a block of A may be an operand of several products
                 continue;
             }
@@ -267,6 +271,9 @@ std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block,
 std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
                                    Type type, const LevelStorage& storage) {
     std::int64_t bytes = 0;
+    if (level.mode == LevelMode::fused) {
+        return 0;
+    }
     if (level.mode == LevelMode::serial) {
         const Schedule& schedule = level_schedule(level, core, entry);
         for (const Temporary& temporary : schedule.temporaries) {
@@ -286,6 +293,9 @@ std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const Leve
 }
 
 LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry, const LevelStorage& storage) {
+    if (level.mode == LevelMode::fused) {
+        return {};
+    }
     if (level.mode == LevelMode::serial) {
         const Schedule& schedule = level_schedule(level, core, entry);
         LevelCost cost = schedule_cost(schedule);
@@ -322,8 +332,10 @@ std::int64_t reserved_bytes(const ProductPlan& plan) {
         return 0;
     }
     const LeafSize leaf = leaf_size(plan);
-    const std::int64_t limbs = plan.leaf == kLimbLeaf ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
-    return checked_add(plan.levels.empty() && !plan.extended ? 0 : kGuardBytes, round_up(limbs, kWorkspaceAlignment));
+    const std::int64_t limbs = plan.leaf == kLimbLeaf && !is_fused(plan) ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
+    // Where nothing else needs workspace, the device keeps its view of the operands in memory of its own.
+    const bool needs_none = !plan.extended && (plan.levels.empty() || (plan.levels.size() == 1 && is_fused(plan)));
+    return checked_add(needs_none ? 0 : kGuardBytes, round_up(limbs, kWorkspaceAlignment));
 }
 
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {

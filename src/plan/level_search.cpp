@@ -1,11 +1,13 @@
 #include "plan/level_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
+#include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/predict.hpp"
 #include "plan/settle_levels.hpp"
@@ -79,9 +81,7 @@ public:
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
-          level_factor_(backend_of(problem.options.device) == "cpu"
-                            ? level_factor(machine, problem.type, problem.m, problem.k, problem.n)
-                            : 1),
+          factors_{factor_of(LevelCuts::halved_once), factor_of(LevelCuts::halved_more), factor_of(LevelCuts::others)},
           best_(plan_with_levels(problem, machine, {})) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
         classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
@@ -93,13 +93,14 @@ public:
     }
 
     ProductPlan run() {
+        consider_fused_below({}, {problem_.m, problem_.k, problem_.n}, 1);
         // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
         // overwriting A and B, where that is allowed, for those who cannot have that much either.
         for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
             if (mode == LevelMode::serial && scales_sums_) {
                 break;  // depth first, sums would be rounded to bf16
             }
-            if (problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode)) {
+            if (is_mode_allowed(mode) || must_fuse()) {
                 add_candidates(mode);
                 follow_the_best();
                 if (!refused_) {
@@ -107,7 +108,7 @@ public:
                 }
             }
         }
-        if (problem_.options.overwrite_inputs && problem_.options.mode != mode_name(LevelMode::parallel)) {
+        if (problem_.options.overwrite_inputs && is_mode_allowed(LevelMode::serial)) {
             add_overwriting_candidates();
             follow_the_best();
         }
@@ -120,6 +121,52 @@ private:
         LevelPlan level;
         LevelCost stores, adds;  // entered with beta = 0, and with another
     };
+
+    double factor_of(LevelCuts cuts) const {
+        return backend_of(problem_.options.device) == "cpu"
+                   ? level_factor(machine_, problem_.type, cuts, problem_.m, problem_.k, problem_.n)
+                   : 1;
+    }
+
+    bool is_mode_allowed(LevelMode mode) const {
+        return problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode);
+    }
+    /// Other levels are only there to stand above a fused one.
+    bool must_fuse() const { return problem_.options.mode == mode_name(LevelMode::fused); }
+
+    /// The same levels with one more below them, inside the kernel, where the machine has such kernels.
+    void consider_fused_below(const std::vector<LevelPlan>& outer, const BlockSize& size, double growth) {
+        if (!is_mode_allowed(LevelMode::fused) || scales_sums_) {
+            return;
+        }
+        const std::vector<std::string> algorithms =
+            problem_.options.algorithm == "auto" ? std::vector<std::string>{"strassen", "strassen*strassen"} : names();
+        for (const std::string& name : algorithms) {
+            const CatalogueEntry& entry = find_algorithm(name);
+            const std::int64_t smallest_block =
+                std::min({size.m / entry.algorithm.m, size.k / entry.algorithm.k, size.n / entry.algorithm.n});
+            if (!ring_admits(entry.algorithm.ring, problem_.type) || smallest_block < limits_.smallest_leaf ||
+                growth * std::max(1.0, entry.facts.rms_growth) > growth_limit_ ||
+                !can_fuse(machine_, problem_.type, fused_instances(name).most)) {
+                continue;
+            }
+            for (const FusedOrder order : {FusedOrder::persistent, FusedOrder::batched, FusedOrder::two_streams}) {
+                std::vector<LevelPlan> levels = outer;
+                levels.push_back({name, LevelMode::fused, "", order});
+                take_if_best(plan_with_levels(problem_, machine_, levels));
+            }
+        }
+    }
+
+    /// False: it does not fit the workspace.
+    bool take_if_best(ProductPlan plan) {
+        const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
+        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * least_gain() < classical_s_;
+        if (fits && pays) {
+            best_ = std::move(plan);
+        }
+        return fits;
+    }
 
     std::vector<std::string> names() const {
         return problem_.options.algorithm == "auto" ? considered_on(backend_of(problem_.options.device))
@@ -157,6 +204,7 @@ private:
         BlockSize size;
         double products = 1, passes_s = 0, seconds = 0, growth = 1;
         bool accumulate = false;
+        LevelCuts cuts = LevelCuts::halved_once;
     };
 
     void follow_the_best() {
@@ -198,9 +246,11 @@ private:
                                                                                machine_.combine_bytes_per_s +
                                                                            cost.passes * machine_.call_s);
             const double products = partial.products * algorithm.rank();
-            const double seconds = (passes_s + products * leaf_estimate(block)) * level_factor_;
+            const LevelCuts cuts = cuts_with(partial.levels.size(), partial.cuts, algorithm);
+            const double seconds =
+                (passes_s + products * leaf_estimate(block)) * factors_[static_cast<std::size_t>(cuts)];
             if (seconds <= partial.seconds * kWorthFollowing) {
-                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products});
+                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products, cuts});
                 next.back().levels.push_back(candidate.level);
             }
         }
@@ -222,13 +272,11 @@ private:
         if (!limited && !estimate_may_be_high && partial.seconds >= best_.predicted_s) {
             return true;
         }
-        const ProductPlan plan = plan_with_levels(problem_, machine_, partial.levels);
-        const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
-        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * least_gain() < classical_s_;
+        consider_fused_below(partial.levels, partial.size, partial.growth);
+        ProductPlan plan = plan_with_levels(problem_, machine_, partial.levels);
+        const bool fits = must_fuse() ? plan.workspace_bytes <= problem_.options.workspace_limit_bytes
+                                      : take_if_best(std::move(plan));
         refused_ = refused_ || !fits;
-        if (fits && pays) {
-            best_ = plan;
-        }
         return fits;
     }
 
@@ -249,7 +297,7 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const bool scales_sums_;
-    const double level_factor_;
+    const std::array<double, 3> factors_;  // by LevelCuts
     std::vector<Candidate> candidates_;
     double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;

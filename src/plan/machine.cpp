@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.hpp"
 
@@ -135,7 +136,12 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
 }
 
-double level_factor(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n) {
+    const auto factor = [&](const LevelFactor& of) {
+        return cuts == LevelCuts::halved_once   ? of.halved_once
+               : cuts == LevelCuts::halved_more ? of.halved_more
+                                                : of.others;
+    };
     const double size = (std::log2(static_cast<double>(std::max<std::int64_t>(m, 1))) +
                          std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) +
                          std::log2(static_cast<double>(std::max<std::int64_t>(n, 1)))) /
@@ -148,15 +154,15 @@ double level_factor(const Machine& machine, Type type, std::int64_t m, std::int6
         const double here_size = std::log2(static_cast<double>(here.n));
         if (size <= here_size) {
             if (below == nullptr) {
-                return here.factor;
+                return factor(here);
             }
             const double below_size = std::log2(static_cast<double>(below->n));
             const double share = (size - below_size) / (here_size - below_size);
-            return below->factor + share * (here.factor - below->factor);
+            return factor(*below) + share * (factor(here) - factor(*below));
         }
         below = &here;
     }
-    return below == nullptr ? 1 : below->factor;
+    return below == nullptr ? 1 : factor(*below);
 }
 
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
@@ -236,9 +242,10 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
-    json["level_factors_type_n_factor"] = nlohmann::ordered_json::array();
+    json["level_factors_type_n_once_more_others"] = nlohmann::ordered_json::array();
     for (const LevelFactor& entry : machine.level_factors) {
-        json["level_factors_type_n_factor"].push_back({type_name(entry.type), entry.n, entry.factor});
+        json["level_factors_type_n_once_more_others"].push_back(
+            {type_name(entry.type), entry.n, entry.halved_once, entry.halved_more, entry.others});
     }
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
@@ -256,6 +263,25 @@ std::string print_machine(const Machine& machine) {
                                   {"places", profile.places},
                                   {"bytes_per_s", profile.bytes_per_s},
                                   {"usual_bytes_per_s", profile.usual_bytes_per_s}});
+    }
+    if (!machine.fused.empty()) {
+        json["fused_device"] = {{"multiprocessors", machine.fused_device.multiprocessors},
+                                {"launch_s", machine.fused_device.launch_s}};
+    }
+    for (const FusedProfile& profile : machine.fused) {
+        json["fused"].push_back({{"type", type_name(profile.type)},
+                                 {"tile", fused_tile_name(profile.tile)},
+                                 {"tile_m", profile.tile_m},
+                                 {"tile_n", profile.tile_n},
+                                 {"blocks_of_multiprocessor", profile.blocks_of_multiprocessor},
+                                 {"most_terms", profile.most_terms},
+                                 {"most_targets", profile.most_targets},
+                                 {"flops_per_s", profile.flops_per_s},
+                                 {"addition_flops", profile.addition_flops},
+                                 {"update_flops", profile.update_flops},
+                                 {"global_bytes_per_s", profile.global_bytes_per_s},
+                                 {"alone", profile.alone},
+                                 {"misaligned", profile.misaligned}});
     }
     for (const BitSplitSample& sample : machine.bit_splits) {
         json["bit_splits_n_serial_parallel_s"].push_back(
@@ -291,12 +317,14 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        const auto level_factors = root.value("level_factors_type_n_factor", nlohmann::json::array());
+        const auto level_factors = root.value("level_factors_type_n_once_more_others", nlohmann::json::array());
         for (const auto& entry : level_factors) {
             const LevelFactor factor{type_from_name(entry.at(0).get<std::string>()), entry.at(1).get<std::int64_t>(),
-                                     entry.at(2).get<double>()};
+                                     entry.at(2).get<double>(), entry.at(3).get<double>(), entry.at(4).get<double>()};
             const LevelFactor* last = machine.level_factors.empty() ? nullptr : &machine.level_factors.back();
-            require(factor.n >= 1 && is_positive(factor.factor), "a factor or its size that is not positive");
+            require(factor.n >= 1 && is_positive(factor.halved_once) && is_positive(factor.halved_more) &&
+                        is_positive(factor.others),
+                    "a factor or its size that is not positive");
             require(last == nullptr || last->type != factor.type || last->n < factor.n, "factors out of order");
             machine.level_factors.push_back(factor);
         }
@@ -330,6 +358,38 @@ Machine parse_machine(const std::string& json) {
             require(is_positive(profile.bytes_per_s) && is_positive(profile.usual_bytes_per_s),
                     "a pass whose speed is not positive");
             machine.passes.push_back(std::move(profile));
+        }
+        if (root.contains("fused_device")) {
+            const auto& device = root.at("fused_device");
+            machine.fused_device = {device.at("multiprocessors").get<int>(), device.at("launch_s").get<double>()};
+            require(machine.fused_device.multiprocessors >= 1, "fewer multiprocessors than 1");
+            require(is_positive(machine.fused_device.launch_s), "a rate or a time that is not positive");
+        }
+        for (const auto& entry : root.value("fused", nlohmann::json::array())) {
+            FusedProfile profile;
+            profile.type = type_from_name(entry.at("type").get<std::string>());
+            const std::optional<FusedTile> tile = fused_tile_of(entry.at("tile").get<std::string>());
+            require(tile.has_value(), "a tile that there is not");
+            profile.tile = tile.value_or(FusedTile::automatic);
+            profile.tile_m = entry.at("tile_m").get<int>();
+            profile.tile_n = entry.at("tile_n").get<int>();
+            profile.blocks_of_multiprocessor = entry.at("blocks_of_multiprocessor").get<int>();
+            profile.most_terms = entry.at("most_terms").get<int>();
+            profile.most_targets = entry.at("most_targets").get<int>();
+            require(std::min({profile.tile_m, profile.tile_n, profile.blocks_of_multiprocessor, profile.most_terms,
+                              profile.most_targets}) >= 1,
+                    "a tile with a size or a count below 1");
+            profile.flops_per_s = entry.at("flops_per_s").get<double>();
+            profile.addition_flops = entry.at("addition_flops").get<double>();
+            profile.update_flops = entry.at("update_flops").get<double>();
+            profile.global_bytes_per_s = entry.at("global_bytes_per_s").get<double>();
+            profile.alone = entry.at("alone").get<double>();
+            profile.misaligned = entry.at("misaligned").get<double>();
+            require(is_positive(profile.flops_per_s) && is_positive(profile.addition_flops) &&
+                        is_positive(profile.update_flops) && is_positive(profile.global_bytes_per_s) &&
+                        is_positive(profile.alone) && is_positive(profile.misaligned),
+                    "a tile with a rate or a factor that is not positive");
+            machine.fused.push_back(profile);
         }
         for (const auto& entry : root.value("bit_splits_n_serial_parallel_s", nlohmann::json::array())) {
             const BitSplitSample sample{entry.at(0).get<std::int64_t>(), entry.at(1).get<int>(), entry.at(2).get<int>(),

@@ -7,6 +7,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "base/fused.hpp"
+
 namespace heptad {
 
 /// Rate of one leaf on one shape, all threads of the machine description working.
@@ -34,11 +36,39 @@ struct PassProfile {
     double bytes_per_s = 0, usual_bytes_per_s = 0;
 };
 
+/// Predictions err differently by how levels cut: the smaller the blocks the more, and other cuts than halves leave odd
+/// ones that were never measured; the most hopeful of very many such plans is the one that gets chosen.
+enum class LevelCuts : std::uint8_t { halved_once, halved_more, others };
+
 /// What plans with levels take at m = k = n against the sum of their leaves and passes measured one by one.
 struct LevelFactor {
     Type type = Type::f32;
     std::int64_t n = 0;
-    double factor = 1;
+    double halved_once = 1, halved_more = 1, others = 1;
+};
+
+/// One tile of a device's kernels for products with sums inside: the parameters of P2's model, measured.
+struct FusedProfile {
+    Type type = Type::f32;
+    FusedTile tile = FusedTile::huge;
+    int tile_m = 128, tile_n = 128;  // of the product, by one thread block
+    int blocks_of_multiprocessor = 1;
+    int most_terms = 4, most_targets = 4;
+    double flops_per_s = 0;  // all multiprocessors full, one term on each side
+    /// What adding one more element of A or B on its way to shared memory, and updating one element of C, take as long
+    /// as. P2 counts one flop for each.
+    double addition_flops = 1, update_flops = 1;
+    /// What the kernel draws from memory and the L2 cache where that is all it waits for: P2's tau_gmop (1 + lambda).
+    double global_bytes_per_s = 1e12;
+    double alone = 1;  // share of that rate that a thread block reaches which has its multiprocessor to itself
+    /// How many times longer it takes where rows do not begin on 16-byte boundaries.
+    double misaligned = 1;
+};
+
+/// What all those kernels share on one device.
+struct FusedDevice {
+    int multiprocessors = 1;
+    double launch_s = 3e-6;  // one more launch behind others
 };
 
 /// A product of packed bits over GF(2) with m = k = n on a device, cut into serial and parallel levels (P3's d_s and
@@ -58,12 +88,14 @@ struct Machine {
     double call_s = 2e-6;                    // cost of starting one parallel pass or batch
     std::vector<LevelFactor> level_factors;  // CPU; by n for each type, 1 for types that are not here
     std::vector<LeafProfile> leaves;
-    std::vector<PassProfile> passes;         // devices; empty: as built
+    std::vector<PassProfile> passes;  // devices; empty: as built
+    FusedDevice fused_device;
+    std::vector<FusedProfile> fused;         // empty: no such kernels
     std::vector<BitSplitSample> bit_splits;  // devices; empty: as predicted
 };
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.
-double level_factor(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n);
+double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.

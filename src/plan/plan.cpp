@@ -1,11 +1,13 @@
 #include "plan/plan.hpp"
 
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/fused_instances.hpp"
 
 namespace heptad {
 namespace {
@@ -17,7 +19,10 @@ std::string levels_text(const std::vector<LevelPlan>& levels) {
     std::string text;
     for (const LevelPlan& level : levels) {
         text += fmt::format("{}{}:{}", text.empty() ? "" : ",", level.algorithm, mode_name(level.mode));
-        if (!level.schedule.empty()) {
+        if (level.mode == LevelMode::fused) {
+            text += fmt::format(":{}", fused_order_name(level.order));
+            text += level.tile == FusedTile::automatic ? "" : fmt::format(":{}", fused_tile_name(level.tile));
+        } else if (!level.schedule.empty()) {
             text += ":" + level.schedule;
         }
     }
@@ -58,10 +63,36 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+/// What follows ALGORITHM:fused.
+void parse_launch(const std::vector<std::string>& parts, LevelPlan& level) {
+    if (parts.size() > 2) {
+        const std::optional<FusedOrder> order = fused_order_of(parts[2]);
+        if (!order) {
+            fail(
+                ErrorCode::input,
+                "'{}' is no order of a fused level; the orders are serial, two-streams, atomic, batched and persistent",
+                parts[2]);
+        }
+        level.order = *order;
+    }
+    if (parts.size() > 3) {
+        const std::optional<FusedTile> tile = fused_tile_of(parts[3]);
+        if (!tile) {
+            fail(ErrorCode::input,
+                 "'{}' is no tile of a fused level; the tiles are automatic, small, medium, large, tall, wide and huge",
+                 parts[3]);
+        }
+        level.tile = *tile;
+    }
+}
+
 LevelPlan parse_level(const std::string& text) {
     const auto parts = split(text, ':');
-    if (parts.size() < 2 || parts.size() > 3) {
-        fail(ErrorCode::input, "a level of a plan is written ALGORITHM:MODE or ALGORITHM:MODE:SCHEDULE, not '{}'",
+    const bool is_fused = parts.size() >= 2 && parts[1] == mode_name(LevelMode::fused);
+    if (parts.size() < 2 || parts.size() > (is_fused ? 4U : 3U)) {
+        fail(ErrorCode::input,
+             "a level of a plan is written ALGORITHM:MODE, ALGORITHM:MODE:SCHEDULE or ALGORITHM:fused:ORDER:TILE, not "
+             "'{}'",
              text);
     }
     LevelPlan level;
@@ -71,8 +102,12 @@ LevelPlan parse_level(const std::string& text) {
         level.mode = LevelMode::serial;
     } else if (parts[1] == mode_name(LevelMode::parallel)) {
         level.mode = LevelMode::parallel;
+    } else if (is_fused) {
+        level.mode = LevelMode::fused;
+        parse_launch(parts, level);
+        return level;
     } else {
-        fail(ErrorCode::input, "'{}' is not the mode of a level; the modes are serial and parallel", parts[1]);
+        fail(ErrorCode::input, "'{}' is not the mode of a level; the modes are serial, parallel and fused", parts[1]);
     }
     level.schedule = parts.size() == 3 ? parts[2] : "";
     return level;
@@ -88,7 +123,15 @@ bool parse_flag(const std::string& key, const std::string& text) {
 }  // namespace
 
 const char* mode_name(LevelMode mode) {
-    return mode == LevelMode::serial ? "serial" : "parallel";
+    switch (mode) {
+        case LevelMode::serial:
+            return "serial";
+        case LevelMode::parallel:
+            return "parallel";
+        case LevelMode::fused:
+            return "fused";
+    }
+    return "";
 }
 
 std::string to_string(const ProductPlan& plan) {
@@ -195,9 +238,15 @@ LeafSize leaf_size(const ProductPlan& plan) {
     LeafSize leaf{plan.core_m, plan.core_k, plan.core_n, 1};
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        leaf.m /= algorithm.m;
-        leaf.k /= algorithm.k;
-        leaf.n /= algorithm.n;
+        if (level.mode == LevelMode::fused) {
+            leaf.m = fused_side(leaf.m, algorithm.m, plan.type);
+            leaf.k = fused_side(leaf.k, algorithm.k, plan.type);
+            leaf.n = fused_side(leaf.n, algorithm.n, plan.type);
+        } else {
+            leaf.m /= algorithm.m;
+            leaf.k /= algorithm.k;
+            leaf.n /= algorithm.n;
+        }
         leaf.count = checked_mul(leaf.count, algorithm.rank());
     }
     return leaf;

@@ -8,12 +8,15 @@
 
 #include <heptad/heptad.hpp>
 
+#include "base/fused.hpp"
+
 namespace heptad {
 
 /// How one level is carried out.
 enum class LevelMode : std::uint8_t {
     serial,    // depth first along a schedule, a few temporaries
     parallel,  // all sums in one pass, all products as one batch, all outputs in one pass; more memory, less traffic
+    fused,     // sums and outputs inside the kernel that multiplies; no memory at all. The innermost level only
 };
 const char* mode_name(LevelMode mode);
 
@@ -21,6 +24,9 @@ struct LevelPlan {
     std::string algorithm;
     LevelMode mode = LevelMode::parallel;
     std::string schedule;  // serial: name of a shipped schedule; empty: the default one for this algorithm
+    // fused: how its products are launched, and in blocks of which shape.
+    FusedOrder order = FusedOrder::persistent;
+    FusedTile tile = FusedTile::automatic;
     bool operator==(const LevelPlan&) const = default;
 };
 
@@ -60,7 +66,12 @@ inline Type leaf_type(const ProductPlan& plan) {
     return plan.scaled_sums ? Type::f16 : plan.type;
 }
 
-/// Sizes of the blocks at the bottom.
+/// The innermost level's products have their sums inside.
+inline bool is_fused(const ProductPlan& plan) {
+    return !plan.levels.empty() && plan.levels.back().mode == LevelMode::fused;
+}
+
+/// Sizes of the blocks at the bottom; below a fused level those of its largest blocks.
 struct LeafSize {
     std::int64_t m = 0, k = 0, n = 0;
     std::int64_t count = 1;  // how many products of that size

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "plan/error_bound.hpp"
+#include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/level_search.hpp"
 #include "plan/predict.hpp"
@@ -29,8 +30,24 @@ LeafUse leaf_use(const ProductPlan& plan) {
                                                                                      : LeafUse::below_levels;
 }
 
+/// A tile that was left open is the one that the machine's description predicts to be the fastest.
+void choose_tile(ProductPlan& plan, const Machine& machine) {
+    if (is_fused(plan) && plan.levels.back().tile == FusedTile::automatic) {
+        LevelPlan& level = plan.levels.back();
+        const auto choice = choose_fused_tile(machine, plan.type, level.order, FusedTile::automatic,
+                                              fused_instances(level.algorithm), fused_work(plan));
+        level.tile = choice ? choice->tile : FusedTile::automatic;
+    }
+}
+
+/// Does the plan call its leaf or its fringe leaf at all?
+bool calls_leaves(const ProductPlan& plan) {
+    return !is_fused(plan) || plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
+}
+
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
     settle_levels(plan);
+    choose_tile(plan, machine);
     const LeafSize leaf = leaf_size(plan);
     plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
                 : problem.options.leaf != "auto"
@@ -40,7 +57,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
         plan.leaf = "cublas-batched";  // whose blocks are aligned
     }
     plan.fringe_leaf = fringe_leaf(plan);
-    if (plan.backend == "cuda" && plan.leaf.starts_with("cublas") &&
+    if (plan.backend == "cuda" && plan.leaf.starts_with("cublas") && calls_leaves(plan) &&
         problem.options.workspace_limit_bytes >= kCublasWorkspaceBytes) {
         plan.vendor_workspace_bytes = kCublasWorkspaceBytes;
     }
@@ -68,8 +85,33 @@ ProductPlan empty_plan(const Problem& problem) {
     return plan;
 }
 
+/// As many levels as asked for, the innermost one inside the kernel; fewer, where those above it do not fit the
+/// workspace.
+ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) {
+    const std::string& asked = problem.options.algorithm;
+    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, ""};
+    for (int count = problem.options.levels; count > 0; --count) {
+        for (int serial = 0; serial < count; ++serial) {
+            std::vector<LevelPlan> levels;
+            for (int i = 0; i + 1 < count; ++i) {
+                levels.push_back(
+                    {asked == "auto" ? "winograd" : asked, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
+            }
+            levels.push_back(innermost);
+            ProductPlan plan = plan_with_levels(problem, machine, levels);
+            if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+                return plan;
+            }
+        }
+    }
+    return plan_with_levels(problem, machine, {});
+}
+
 /// As many levels as asked for, in the mode with the least predicted time that fits the workspace.
 ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
+    if (problem.options.mode == mode_name(LevelMode::fused)) {
+        return forced_fused_levels(problem, machine);
+    }
     const std::string name = problem.options.algorithm == "auto" ? "winograd" : problem.options.algorithm;
     const auto all = [&](int count, int serial, const std::string& schedule) {
         std::vector<LevelPlan> levels;
@@ -108,7 +150,13 @@ ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
     return plan_with_levels(problem, machine, {});
 }
 
-void validate(const Problem& problem) {
+/// The reference loops do everything; of a device the machine description knows.
+bool has_fused_kernels(const Problem& problem, const Machine& machine) {
+    const std::string backend = backend_of(problem.options.device);
+    return backend == "reference" || (backend == "cuda" && can_fuse(machine, problem.type, {}));
+}
+
+void validate(const Problem& problem, const Machine& machine) {
     const Options& options = problem.options;
     if (problem.m < 0 || problem.k < 0 || problem.n < 0) {
         fail(ErrorCode::usage, "sizes are not negative; {}x{}x{} was asked for", problem.m, problem.k, problem.n);
@@ -116,8 +164,8 @@ void validate(const Problem& problem) {
     for (const auto& [rows, cols] : {std::pair{problem.m, problem.k}, {problem.k, problem.n}, {problem.m, problem.n}}) {
         checked_mul(checked_mul(rows, cols), static_cast<std::int64_t>(element_bytes(problem.type)));
     }
-    if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel") {
-        fail(ErrorCode::usage, "'{}' is not the mode of a level; say auto, serial or parallel", options.mode);
+    if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel" && options.mode != "fused") {
+        fail(ErrorCode::usage, "'{}' is not the mode of a level; say auto, serial, parallel or fused", options.mode);
     }
     if (options.levels < -1 || options.levels > 20) {
         fail(ErrorCode::usage, "{} levels are not possible; say 0 to 20, or -1 for as many as pay", options.levels);
@@ -129,6 +177,12 @@ void validate(const Problem& problem) {
                  "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
                  options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
         }
+    }
+    if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
+        fail(ErrorCode::usage,
+             "the description of this machine has no kernels with sums inside for {} on {}; say --mode auto, serial or "
+             "parallel (`heptad tune --device cuda` measures what a device has)",
+             type_name(problem.type), backend_of(options.device));
     }
 }
 
@@ -181,11 +235,11 @@ bool is_at_the_edge_of_balanced(const Problem& problem) {
 
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Options& options = problem.options;
-    const bool levels_allowed = has_levels(problem.type, backend_of(options.device)) &&
-                                !(is_float(problem.type) && options.accuracy == Accuracy::strict) &&
-                                options.levels != 0 &&
-                                (options.workspace_limit_bytes > 0 || options.overwrite_inputs) &&
-                                !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
+    const bool levels_allowed =
+        has_levels(problem.type, backend_of(options.device)) &&
+        !(is_float(problem.type) && options.accuracy == Accuracy::strict) && options.levels != 0 &&
+        (options.workspace_limit_bytes > 0 || options.overwrite_inputs || has_fused_kernels(problem, machine)) &&
+        !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
     // Too small to be cut: not worth a look at the catalogue.
     const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
     if (!levels_allowed || too_small) {
@@ -212,7 +266,7 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
 }  // namespace
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
-    validate(problem);
+    validate(problem, machine);
     ProductPlan plan = best_plan(problem, machine, limits);
     const bool has_fringes = plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
     const bool worth_a_look = plan.backend == "cuda" && problem.options.levels < 0 &&

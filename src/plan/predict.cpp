@@ -1,6 +1,10 @@
 #include "plan/predict.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "algorithm/catalogue.hpp"
+#include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/settle_levels.hpp"
 
@@ -25,6 +29,14 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
 
 }  // namespace
 
+LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm) {
+    const bool square = algorithm.m == algorithm.k && algorithm.k == algorithm.n;
+    if (!square || !std::has_single_bit(static_cast<unsigned>(algorithm.m)) || outer_cuts == LevelCuts::others) {
+        return LevelCuts::others;
+    }
+    return outer == 0 && algorithm.m == 2 ? LevelCuts::halved_once : LevelCuts::halved_more;
+}
+
 bool rows_are_misaligned(const ProductPlan& plan) {
     constexpr std::int64_t kRowAlignment = 16;
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
@@ -32,7 +44,7 @@ bool rows_are_misaligned(const ProductPlan& plan) {
 }
 
 bool are_leaves_alone(const ProductPlan& plan) {
-    return plan.levels.empty() || plan.levels.back().mode == LevelMode::serial;
+    return plan.levels.empty() || plan.levels.back().mode != LevelMode::parallel;
 }
 
 /// On a device the rows of A, B and C as the caller has them may be slow to multiply; blocks in workspace are not.
@@ -44,12 +56,43 @@ double alignment_factor(const ProductPlan& plan, const Machine& machine) {
     return rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, plan.type) : 1;
 }
 
-double predict_seconds(const ProductPlan& plan, const Machine& machine) {
+FusedWork fused_work(const ProductPlan& plan) {
     const LeafSize leaf = leaf_size(plan);
-    double seconds = static_cast<double>(leaf.count) *
-                     leaf_seconds(machine, plan.leaf, leaf_type(plan), leaf.m, leaf.k, leaf.n,
-                                  are_leaves_alone(plan) ? LeafUse::whole_product : LeafUse::below_levels) *
-                     alignment_factor(plan, machine);
+    const std::size_t outer = plan.levels.size() - 1;
+    const bool in_batches = outer > 0 && plan.levels[outer - 1].mode == LevelMode::parallel;
+    return {leaf.m, leaf.k, leaf.n, in_batches ? find_algorithm(plan.levels[outer - 1].algorithm).algorithm.rank() : 1};
+}
+
+namespace {
+
+/// The products at the bottom, with their sums inside where that is the plan.
+double products_seconds(const ProductPlan& plan, const Machine& machine) {
+    const LeafSize leaf = leaf_size(plan);
+    if (is_fused(plan)) {
+        const LevelPlan& level = plan.levels.back();
+        const FusedInstances& instances = fused_instances(level.algorithm);
+        const FusedWork work = fused_work(plan);
+        if (const auto choice = choose_fused_tile(machine, plan.type, level.order, level.tile, instances, work)) {
+            const auto calls = static_cast<double>(leaf.count) /
+                               static_cast<double>(find_algorithm(level.algorithm).algorithm.rank()) /
+                               work.levels_together;
+            // What judges the operands or the result is launched beside it.
+            constexpr double kLaunchesOfGuard = 3;
+            const double guard_s = plan.levels.size() == 1 ? kLaunchesOfGuard * machine.fused_device.launch_s : 0;
+            const bool misaligned = plan.levels.size() == 1 && !plan.extended && rows_are_misaligned(plan);
+            return guard_s + calls * choice->seconds * (misaligned ? choice->misaligned : 1);
+        }
+    }
+    return static_cast<double>(leaf.count) *
+           leaf_seconds(machine, plan.leaf, leaf_type(plan), leaf.m, leaf.k, leaf.n,
+                        are_leaves_alone(plan) ? LeafUse::whole_product : LeafUse::below_levels) *
+           alignment_factor(plan, machine);
+}
+
+}  // namespace
+
+double predict_seconds(const ProductPlan& plan, const Machine& machine) {
+    double seconds = products_seconds(plan, machine);
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
     if (plan.extended) {  // each matrix is read and written once
         seconds +=
@@ -58,6 +101,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (plan.levels.empty()) {
         return seconds;
     }
+    LevelCuts cuts = LevelCuts::halved_once;
     double count = 1;
     double bytes = 0;
     double passes = 0;
@@ -76,6 +120,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        cuts = cuts_with(depth, cuts, algorithm);
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, plan.type);
@@ -90,9 +135,14 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     const bool watched_in_passes = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel &&
                                    !plan.change_basis && !plan.scaled_sums;
     if (is_float(plan.type) && !watched_in_passes) {
-        seconds += operands({plan.m, plan.k, plan.n}) / machine.scan_bytes_per_s;
+        const double result = static_cast<double>(plan.m) * static_cast<double>(plan.n) * element;
+        // A fused level on a device is judged by the result where that is not added to, and by all three otherwise.
+        const bool scans_result = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::fused;
+        const bool scans_operands = !scans_result || plan.accumulate || plan.extended;
+        seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
+                   machine.scan_bytes_per_s;
     }
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, plan.m, plan.k, plan.n) : 1);
+    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad

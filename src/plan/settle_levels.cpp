@@ -14,9 +14,10 @@ bool has_16_bits(Type type) {
 }
 
 /// A device judges A and B while the product runs, so C must stay as it is until the end: the outermost level keeps its
-/// products in workspace.
+/// products in workspace. A fused one asks for the judgement before it writes.
 void keep_c_until_the_end(ProductPlan& plan) {
-    if (plan.backend == "cuda" && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty()) {
+    if (plan.backend == "cuda" && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty() &&
+        plan.levels.front().mode != LevelMode::fused) {
         plan.levels.front().mode = LevelMode::parallel;
         plan.levels.front().schedule.clear();
     }
@@ -31,7 +32,24 @@ bool can_scale_sums(const ProductPlan& plan) {
                        [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
 }
 
-/// Fills in the divisible part; drops levels that the sizes do not allow.
+/// Only the innermost level can be inside the kernel: what is above one that was taken for it makes its sums in passes.
+void fuse_the_innermost_only(ProductPlan& plan) {
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        LevelPlan& level = plan.levels[depth];
+        if (level.mode == LevelMode::fused && depth + 1 < plan.levels.size()) {
+            level.mode = LevelMode::parallel;
+        }
+        if (level.mode == LevelMode::fused) {
+            level.schedule.clear();
+        } else {
+            level.order = LevelPlan{}.order;
+            level.tile = LevelPlan{}.tile;
+        }
+    }
+}
+
+/// Fills in the divisible part; drops levels that the sizes do not allow. A fused level takes blocks of any size, so it
+/// divides nothing.
 void set_core(ProductPlan& plan) {
     std::int64_t unit_m = 1;
     std::int64_t unit_k = 1;
@@ -45,9 +63,11 @@ void set_core(ProductPlan& plan) {
         if (next_m > plan.m || next_k > plan.k || next_n > plan.n) {
             break;
         }
-        unit_m = next_m;
-        unit_k = next_k;
-        unit_n = next_n;
+        if (plan.levels[kept].mode != LevelMode::fused) {
+            unit_m = next_m;
+            unit_k = next_k;
+            unit_n = next_n;
+        }
     }
     plan.levels.resize(kept);
     if (plan.extended) {
@@ -67,7 +87,8 @@ void set_core(ProductPlan& plan) {
 bool shares_one_basis(const std::vector<LevelPlan>& levels) {
     return !levels.empty() && find_algorithm(levels.front().algorithm).algorithm.basis.has_value() &&
            std::all_of(levels.begin(), levels.end(), [&](const LevelPlan& level) {
-               return level.algorithm == levels.front().algorithm && level.schedule.empty();
+               return level.algorithm == levels.front().algorithm && level.schedule.empty() &&
+                      level.mode != LevelMode::fused;
            });
 }
 
@@ -126,6 +147,7 @@ bool scales_sums(const Problem& problem) {
 }
 
 void settle_levels(ProductPlan& plan) {
+    fuse_the_innermost_only(plan);
     set_core(plan);
     drop_unfitting_schedules(plan);
     plan.change_basis = shares_one_basis(plan.levels);

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "algorithm/catalogue.hpp"
+#include "plan/fused_instances.hpp"
 #include "run/combine_passes.hpp"
+#include "run/fused_products.hpp"
 
 namespace heptad {
 namespace {
@@ -82,6 +84,10 @@ void LevelRunner::combine(CombinePass pass) {
 }
 
 void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& products) {
+    if (depth + 1 == plan_.levels.size() && is_fused(plan_)) {
+        run_fused(products);
+        return;
+    }
     if (depth < plan_.levels.size()) {
         for (const Product& product : products) {
             run(depth, product.alpha, product.a, product.b, product.beta, product.c, false);
@@ -98,10 +104,67 @@ void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& produ
     meter_.advance(work);
 }
 
+namespace {
+
+/// Products that one call takes: those whose operands are laid out alike.
+struct FusedCall {
+    Product like;
+    std::vector<std::vector<FusedProduct>> levels;  // one for each product of the level above
+};
+
+bool have_same_strides(const ConstView& x, const ConstView& y) {
+    return x.row_stride == y.row_stride && x.col_stride == y.col_stride;
+}
+
+bool are_laid_out_alike(const Product& x, const Product& y) {
+    return have_same_strides(x.a, y.a) && have_same_strides(x.b, y.b) && have_same_strides(x.c, y.c);
+}
+
+/// The first product of every level, then the second: neighbours of different levels have no common target, so more of
+/// them can run at a time.
+std::vector<FusedProduct> interleaved(std::vector<std::vector<FusedProduct>> levels) {
+    std::vector<FusedProduct> all;
+    for (std::size_t i = 0; i < levels.front().size(); ++i) {
+        for (std::vector<FusedProduct>& level : levels) {
+            all.push_back(std::move(level[i]));
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+void LevelRunner::run_fused(const std::vector<Product>& products) {
+    const LevelPlan& level = plan_.levels.back();
+    const FusedInstances& instances = fused_instances(level.algorithm);
+    std::vector<FusedCall> calls;
+    for (const Product& product : products) {
+        auto call = std::find_if(calls.begin(), calls.end(),
+                                 [&](const FusedCall& other) { return are_laid_out_alike(other.like, product); });
+        if (call == calls.end()) {
+            calls.push_back({product, {}});
+            call = calls.end() - 1;
+        }
+        call->levels.push_back(fused_products(instances, product.alpha, product.a, product.b, product.beta, product.c));
+    }
+    for (FusedCall& call : calls) {
+        meter_.check_cancelled();
+        const std::vector<FusedProduct> together = interleaved(std::move(call.levels));
+        backend_.multiply_fused(together, level.order, level.tile);
+        double work = 0;
+        for (const FusedProduct& product : together) {
+            work += static_cast<double>(product.m) * static_cast<double>(product.k) * static_cast<double>(product.n);
+        }
+        meter_.advance(work);
+    }
+}
+
 void LevelRunner::run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
                       const View& c, bool operands_die) {
     if (depth == plan_.levels.size()) {
         run_batch(depth, {{alpha, a, b, beta, c}});
+    } else if (plan_.levels[depth].mode == LevelMode::fused) {
+        run_fused({{alpha, a, b, beta, c}});
     } else if (plan_.levels[depth].mode == LevelMode::parallel) {
         run_parallel(depth, alpha, a, b, beta, c);
     } else {

@@ -48,6 +48,7 @@ private:
     void run_product(std::size_t depth, double alpha, const ScheduleStep& step, const LevelEntry& entry,
                      ScheduleBlocks& blocks, View& spare);
     void run_batch(std::size_t depth, const std::vector<Product>& products);
+    void run_fused(const std::vector<Product>& products);
     void combine(CombinePass pass);
     View stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape);
     bool is_padded() const { return level_storage(plan_, 0).padded; }

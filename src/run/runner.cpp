@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "algorithm/catalogue.hpp"
+#include "base/error.hpp"
+#include "plan/fused_instances.hpp"
 #include "run/level_runner.hpp"
 
 namespace heptad {
@@ -39,7 +41,7 @@ Growth plan_growth(const ProductPlan& plan) {
 
 /// Bounds on A and B within which no sum of the plan overflows where the classical product does not. All zero, which
 /// nothing is below, if alpha itself is not finite.
-GuardLimits guard_limits(const ProductPlan& plan, double alpha) {
+GuardLimits operand_limits(const ProductPlan& plan, double alpha) {
     if (!std::isfinite(alpha)) {
         return {};
     }
@@ -58,10 +60,35 @@ GuardLimits guard_limits(const ProductPlan& plan, double alpha) {
     return {limit / growth.a, limit / growth.b, limit / products / growth.a / growth.b};
 }
 
+/// Does the outermost level add its products to C one by one? Then C takes part in sums, of which the first ones may
+/// overflow where the last one does not.
+bool adds_to_c_at_once(const ProductPlan& plan, double beta) {
+    return beta != 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused;
+}
+
+/// With beta = 0 a fused level need not look at A and B: what is not finite in them, and every sum or product that
+/// overflows, makes some entry of C infinite or NaN, and no later addition makes that finite again.
+bool is_judged_by_result(const ProductPlan& plan, double beta) {
+    return beta == 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused;
+}
+
+/// The same for a backend that judges by itself, with what it is to see of C.
+GuardLimits guard_limits(const ProductPlan& plan, double alpha, double beta) {
+    if (is_judged_by_result(plan, beta)) {
+        constexpr double any = std::numeric_limits<double>::infinity();  // any finite value is below it
+        return {any, any, any, any, any};
+    }
+    GuardLimits limits = operand_limits(plan, alpha);
+    if (adds_to_c_at_once(plan, beta)) {
+        limits.result = largest_finite(plan.type) / 4 / plan_growth(plan).c / std::max(1.0, std::abs(beta));
+    }
+    return limits;
+}
+
 /// May the sums of this plan be formed? Not if an entry is NaN or infinite (it would spread beyond its row), nor if a
 /// sum of finite entries could overflow. `old_c` is beta times the largest entry of C: it may take part in sums too.
 bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double alpha, double old_c) {
-    const GuardLimits limits = guard_limits(plan, alpha);
+    const GuardLimits limits = operand_limits(plan, alpha);
     return max_a < limits.a && max_b < limits.b && max_a * max_b < limits.product &&  // false for NaN
            std::abs(old_c) * plan_growth(plan).c < largest_finite(plan.type) / 4;
 }
@@ -122,6 +149,19 @@ private:
     View a_, b_, c_;
 };
 
+void require_fused_kernels(const ProductPlan& plan, const Backend& backend) {
+    if (is_fused(plan)) {
+        const std::string& algorithm = plan.levels.back().algorithm;
+        const OperandCounts most = fused_instances(algorithm).most;
+        if (!backend.fuses(plan.type, most.a, most.b, most.c)) {
+            fail(ErrorCode::usage,
+                 "the {} backend has no kernel that adds up to {} blocks of A and {} of B of {} inside, as the fused "
+                 "level of {} needs; take a plan without it",
+                 backend.name(), most.a, most.b, type_name(plan.type), algorithm);
+        }
+    }
+}
+
 }  // namespace
 
 RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
@@ -131,6 +171,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         return report;
     }
     start_product(hooks);
+    require_fused_kernels(plan, backend);
     const auto classical = [&](const std::string& leaf) {
         backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, leaf);
         finish_product(hooks);
@@ -165,7 +206,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     if (plan.extended) {
         const ExtendedOperands operands(plan, backend, arena, a, b, c);
         if (guard != nullptr) {
-            guard->start(guard_limits(plan, alpha));
+            guard->start(guard_limits(plan, alpha, beta));
             guard->watch(0, a);
             guard->watch(1, b);
         }
@@ -187,12 +228,15 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     const ConstView core_b = block(b, 0, 0, plan.core_k, plan.core_n);
     const View core_c = block(c, 0, 0, plan.core_m, plan.core_n);
     if (guard != nullptr) {
-        guard->start(guard_limits(plan, alpha));
+        guard->start(guard_limits(plan, alpha, beta));
         if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums) {
             runner.watch_operands();
-        } else {
+        } else if (!is_judged_by_result(plan, beta)) {
             guard->watch(0, core_a);
             guard->watch(1, core_b);
+        }
+        if (adds_to_c_at_once(plan, beta)) {
+            guard->watch(kWatchedC, core_c);
         }
     }
     // What is peeled off: the rest of k for the core, the last rows, then the last columns of the upper part.
@@ -224,6 +268,9 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         runner.run(0, alpha, core_a, core_b, beta, core_c, plan.overwrite_inputs);
     }
     if (guard != nullptr) {
+        if (is_judged_by_result(plan, beta)) {
+            guard->watch(kWatchedC, core_c);
+        }
         guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c});
         guard->finish();
     }

@@ -311,8 +311,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             tell(done_before, fmt::format("{} in large products", type_name(type)));
             measure_large_squares(backend, operands, type, budget_s * type_share * squares_share, machine);
             tell(done_before, fmt::format("{} with levels", type_name(type)));
-            measure_level_factors(backend, operands, type,
-                                  budget_s * type_share * (1 - shapes_share - batches_share - squares_share), machine);
+            const double least_s = budget_s * type_share * (1 - shapes_share - batches_share - squares_share);
+            const double left_s = budget_s * type_shares[t] - seconds_since(start);
+            measure_level_factors(backend, operands, type, std::max(least_s, left_s), machine);
             std::this_thread::sleep_for(kSettle);
         }
         done_before = type_shares[t];

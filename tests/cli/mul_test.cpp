@@ -37,6 +37,8 @@ TEST_F(Mul, every_device_and_mode_gives_the_same_file) {
                                                         {"--device", "cpu", "--threads", "1"},
                                                         {"--levels", "1", "--mode", "serial"},
                                                         {"--levels", "1", "--mode", "parallel"},
+                                                        {"--device", "reference", "--levels", "1", "--mode", "fused"},
+                                                        {"--device", "reference", "--levels", "2", "--mode", "fused"},
                                                         {"--leaf", "heptad"},
                                                         {"--accuracy", "strict"},
                                                         {"--memory", "1M"}};

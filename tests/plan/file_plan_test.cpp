@@ -32,8 +32,8 @@ FileProblem problem_of(std::int64_t m, std::int64_t k, std::int64_t n, Type type
 }
 
 /// A machine that likes large products and takes no workspace.
-StagePrediction plain_prediction(std::int64_t m, std::int64_t k, std::int64_t n, bool, std::int64_t) {
-    return {static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) * 1e-11 + 1e-4, 0};
+StagePrediction plain_prediction(const StageProduct& p) {
+    return {static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n) * 1e-11 + 1e-4, 0};
 }
 
 std::int64_t operand_bytes(const FileProblem& problem) {
@@ -165,11 +165,10 @@ TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
             const auto bytes = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
                 return (m * k + k * n + m * n) * element;
             };
-            const FilePlan plan = plan_files(
-                problem, [&](std::int64_t m, std::int64_t k, std::int64_t n, bool adds, std::int64_t workspace) {
-                    return bytes(m, k, n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
-                                                 : plain_prediction(m, k, n, adds, workspace);
-                });
+            const FilePlan plan = plan_files(problem, [&](const StageProduct& p) {
+                return bytes(p.m, p.k, p.n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
+                                                   : plain_prediction(p);
+            });
             EXPECT_LE(bytes(plan.strip_m, plan.depth, plan.tile_n), room) << to_string(plan);
             EXPECT_TRUE(std::isfinite(plan.multiply_s)) << to_string(plan);
         }
@@ -178,7 +177,7 @@ TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
 
 TEST(FilePlan, device_that_takes_no_step_is_refused_by_name) {
     try {
-        plan_files(problem_of(8192, 8192, 8192, Type::f32, std::int64_t{1} << 30), [](auto...) {
+        plan_files(problem_of(8192, 8192, 8192, Type::f32, std::int64_t{1} << 30), [](const StageProduct&) {
             return StagePrediction{std::numeric_limits<double>::infinity(), 0};
         });
         FAIL();
@@ -229,6 +228,7 @@ std::vector<FilePlan> cut_plans() {
                     plan.tile_m = std::min<std::int64_t>(tile, 17);
                     plan.tile_n = std::min<std::int64_t>(tile, 17);
                     plan.strip_m = strip;
+                    plan.panel_buffers = kept == Kept::c && strip == 3 ? 1 : 2;
                     plan.depth = kept == Kept::c ? depth : plan.k;
                     plan.first_depth = plan.depth == plan.k ? plan.k : depth - 1;
                     plans.push_back(plan);
@@ -299,7 +299,8 @@ TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
             std::int64_t written = 0;
             while (multiplied < steps.size()) {
                 while (loaded < steps.size() &&
-                       steps[loaded].load_after_multiplied <= static_cast<std::int64_t>(multiplied)) {
+                       std::max(steps[loaded].load_left_after, steps[loaded].load_right_after) <=
+                           static_cast<std::int64_t>(multiplied)) {
                     const FileStep& step = steps[loaded++];
                     if (step.loads_left) {
                         left[step.left_slot] = schedule.left_window(step.tile, step.panel, step.strip);
@@ -329,6 +330,71 @@ TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
             }
         }
     }
+}
+
+TEST(FileSchedule, pieces_cover_the_strip_and_only_the_very_last_one_is_cut) {
+    for (const bool by_columns : {false, true}) {
+        FilePlan plan;
+        plan.m = plan.k = plan.n = 8192;
+        plan.tile_m = plan.tile_n = plan.strip_m = 4096;
+        plan.depth = plan.first_depth = 1024;
+        plan.mirrored = by_columns;
+        plan.c_block = 512;
+        const FileLayout layout{8192, 8192, 4, false, 4096, 512};
+        const FileSchedule schedule(plan, layout, layout, layout);
+        for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+            const std::vector<FileWindow> pieces = schedule.result_pieces(tile, 0);
+            EXPECT_EQ(pieces.size() > 1, tile + 1 == schedule.tiles());
+            const FileWindow whole = schedule.result_window(tile, 0);
+            std::int64_t row = whole.row;
+            for (const FileWindow& piece : pieces) {
+                EXPECT_EQ(piece.row, row);
+                EXPECT_EQ(piece.col, whole.col);
+                EXPECT_EQ(piece.cols, whole.cols);
+                EXPECT_TRUE(on_blocks(schedule.result(), piece));
+                row += piece.rows;
+            }
+            EXPECT_EQ(row, whole.row + whole.rows);
+            EXPECT_LE(pieces.back().rows, tile + 1 == schedule.tiles() ? 512 : 4096);
+        }
+    }
+}
+
+TEST(FilePlan, memory_to_check_thin_shapes_is_within_the_limit) {
+    for (const auto& [m, k, n] :
+         {std::tuple{4'000'000, 64, 16}, std::tuple{16, 64, 4'000'000}, std::tuple{64, 4'000'000, 64}}) {
+        FileProblem problem = problem_of(m, k, n, Type::f32, std::int64_t{64} << 20);
+        problem.line_bytes = 240;
+        const FilePlan plan = plan_files(problem, plain_prediction);
+        EXPECT_LE(plan.used_bytes(), problem.memory_bytes) << to_string(plan);
+        EXPECT_GE(plan.check_bytes, 240 * (plan.tile_m + plan.tile_n)) << to_string(plan);
+        EXPECT_EQ(parse_file_plan(to_string(plan)), plan);
+    }
+}
+
+TEST(FilePlan, predicted_run_is_no_shorter_than_any_stage) {
+    for (const double rate : {1e8, 1e9, 1e10}) {
+        FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 30);
+        problem.read_bytes_per_s = problem.write_bytes_per_s = rate;
+        const FilePlan plan = plan_files(problem, plain_prediction);
+        const double wall = predicted_wall_s(problem, plan);
+        EXPECT_GE(wall, plan.multiply_s);
+        EXPECT_GE(wall, static_cast<double>(plan.moved_bytes()) / rate);
+        EXPECT_LE(wall, 1.15 * std::max(plan.multiply_s, static_cast<double>(plan.moved_bytes()) / rate));
+    }
+}
+
+TEST(FilePlan, packed_bits_move_an_eighth_of_bytes) {
+    FileProblem bytes = problem_of(65536, 65536, 65536, Type::gf2, std::int64_t{4} << 30);
+    FileProblem packed = bytes;
+    packed.a.packed = packed.b.packed = packed.c.packed = true;
+    packed.memory_bytes = bytes.memory_bytes / 8;
+    EXPECT_EQ(8 * reference_bytes(packed), reference_bytes(bytes));
+    const FilePlan plan = plan_files(packed, plain_prediction);
+    EXPECT_LE(static_cast<double>(plan.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(packed)));
+    EXPECT_LE(plan.used_bytes(), packed.memory_bytes);
+    EXPECT_FALSE(plan.mirrored);
+    EXPECT_EQ(plan.tile_n % 64, 0);
 }
 
 TEST(FileLayout, moved_bytes_of_a_window_are_those_of_its_spans) {

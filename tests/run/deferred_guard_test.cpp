@@ -33,6 +33,12 @@ public:
         }
     }
     void multiply(std::span<const Product> batch, const std::string&) override { loops_.multiply(batch, "reference"); }
+    bool fuses(Type, int, int, int) const override { return true; }
+    void multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) override {
+        if (!guarded_ || is_safe()) {
+            loops_.multiply_fused(instances, order, tile);
+        }
+    }
     ScanResult scan(const ConstView& view) override { return loops_.scan(view); }
     void copy(const ConstView& from, const View& to) override { loops_.copy(from, to); }
     std::vector<std::string> leaves(Type type) const override { return loops_.leaves(type); }
@@ -41,7 +47,9 @@ public:
 private:
     void start(const GuardLimits& limits) override {
         limits_ = limits;
-        largest_[0] = largest_[1] = 0;
+        for (double& kept : largest_) {
+            kept = 0;
+        }
         guarded_ = true;
     }
     void watch(int operand, const ConstView& view) override {
@@ -56,12 +64,13 @@ private:
     }
     void finish() override { guarded_ = false; }
     bool is_safe() const {
-        return largest_[0] < limits_.a && largest_[1] < limits_.b && largest_[0] * largest_[1] < limits_.product;
+        return largest_[0] < limits_.a && largest_[1] < limits_.b && largest_[0] * largest_[1] < limits_.product &&
+               largest_[kWatchedC] < limits_.result;
     }
 
     ReferenceBackend loops_;
     GuardLimits limits_;
-    double largest_[2] = {};
+    double largest_[kWatchedC + 1] = {};
     bool guarded_ = false;
 };
 
@@ -122,6 +131,59 @@ TEST(deferred_guard, overwriting_plans_answer_input_that_is_not_finite_from_oper
                         }
                         const bool kept = a.equals_byte_for_byte(old_a) && b.equals_byte_for_byte(old_b);
                         EXPECT_EQ(kept, special != 0 || !plan.overwrite_inputs) << special << " in " << to_string(plan);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Values that must lead to the classical answer wherever they are, and one that fits.
+struct Odd {
+    const char* what;
+    double value;
+    int operand;  // 0: in A, 1: in B, 2: in C
+};
+
+TEST(deferred_guard, fused_levels_answer_input_that_is_not_finite_or_could_overflow_like_the_definition) {
+    std::mt19937 random(2);
+    constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<std::vector<LevelPlan>> plans = {
+        {{"strassen", LevelMode::fused, ""}},
+        {{"strassen*strassen", LevelMode::fused, ""}},
+        {{"winograd", LevelMode::parallel, ""}, {"strassen", LevelMode::fused, ""}},
+        {{"winograd", LevelMode::serial, ""}, {"strassen", LevelMode::fused, ""}}};
+    const Odd odds[] = {{"nothing", 1, 0},      {"NaN in A", kNan, 0}, {"Inf in A", kInf, 0}, {"NaN in B", kNan, 1},
+                        {"Inf in B", -kInf, 1}, {"large A", 3e38, 0},  {"large B", -2e38, 1}, {"NaN in C", kNan, 2},
+                        {"Inf in C", kInf, 2},  {"large C", 3.3e38, 2}};
+    for (const std::vector<LevelPlan>& levels : plans) {
+        for (const double beta : {0.0, 1.0}) {
+            for (const Odd& odd : odds) {
+                constexpr std::int64_t kSide = 19;
+                Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+                problem.options.device = "cuda";
+                problem.options.accumulate = beta != 0;
+                const ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
+                ASSERT_EQ(plan.levels.back().mode, LevelMode::fused);
+                GuardedMatrix a(Type::f32, kSide, kSide, Layout::rows), b(Type::f32, kSide, kSide, Layout::columns),
+                    c(Type::f32, kSide, kSide, Layout::rows_padded);
+                a.fill_random(random, 2);
+                b.fill_random(random, 2);
+                c.fill_random(random, 2);
+                GuardedMatrix& holds = odd.operand == 0 ? a : odd.operand == 1 ? b : c;
+                holds.set(static_cast<std::int64_t>(random() % kSide), static_cast<std::int64_t>(random() % kSide),
+                          odd.value);
+                GuardedMatrix expected = c;
+                JudgingBackend backend;
+                backend.multiply(std::vector<Product>{{1, a.view(), b.view(), beta, expected.view()}}, "");
+                std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes), std::byte{0xff});
+                run_plan(plan, backend, 1, a.view(), b.view(), beta, c.view(), workspace.data());
+                for (std::int64_t i = 0; i < kSide; ++i) {
+                    for (std::int64_t j = 0; j < kSide; ++j) {
+                        const double x = c.get(i, j), y = expected.get(i, j);
+                        ASSERT_TRUE((std::isnan(x) && std::isnan(y)) || x == y)
+                            << i << ", " << j << ": " << x << " " << y << ", " << odd.what << ", beta " << beta
+                            << " in " << to_string(plan);
                     }
                 }
             }

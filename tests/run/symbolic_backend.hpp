@@ -131,6 +131,34 @@ public:
         }
     }
 
+    bool fuses(Type, int, int, int) const override { return true; }
+    void multiply_fused(std::span<const FusedProduct> instances, FusedOrder, FusedTile) override {
+        for (const FusedProduct& p : instances) {
+            if (p.left.empty() || p.right.empty() || p.targets.empty()) {
+                throw std::runtime_error("a fused product has an empty side");
+            }
+            const std::vector<Polynomial> left = sums_of_terms(p.left, p.m, p.k);
+            const std::vector<Polynomial> right = sums_of_terms(p.right, p.k, p.n);
+            for (std::int64_t i = 0; i < p.m; ++i) {
+                for (std::int64_t j = 0; j < p.n; ++j) {
+                    for (std::int64_t q = 0; q < p.k; ++q) {
+                        add_product(left[static_cast<std::size_t>(i * p.k + q)],
+                                    right[static_cast<std::size_t>(q * p.n + j)], 1);
+                    }
+                    const Polynomial product = collect();
+                    for (const FusedTarget& target : p.targets) {
+                        if (i < target.block.rows && j < target.block.cols) {
+                            add(product, residue(target.coefficient));
+                            if (target.beta != 0) {
+                                add(value(handle(target.block, i, j)), residue(target.beta));
+                            }
+                            set_handle(target.block, i, j, new_value(collect()));
+                        }
+                    }
+                }
+            }
+        }
+    }
     ScanResult scan(const ConstView&) override { return {1.0}; }
     void copy(const ConstView& from, const View& to) override {
         for (std::int64_t i = 0; i < from.rows; ++i) {
@@ -142,6 +170,21 @@ public:
     std::vector<std::string> leaves(Type) const override { return {"symbolic"}; }
 
 private:
+    /// Of blocks that may be smaller than rows x cols.
+    std::vector<Polynomial> sums_of_terms(const std::vector<FusedTerm>& terms, std::int64_t rows, std::int64_t cols) {
+        std::vector<Polynomial> sums;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            for (std::int64_t j = 0; j < cols; ++j) {
+                for (const FusedTerm& term : terms) {
+                    if (i < term.block.rows && j < term.block.cols) {
+                        add(value(handle(term.block, i, j)), residue(term.coefficient));
+                    }
+                }
+                sums.push_back(collect());
+            }
+        }
+        return sums;
+    }
     std::uint64_t new_residue(double x) const {
         for (int denominator = 1; denominator <= 1024; ++denominator) {
             const double numerator = std::nearbyint(x * denominator);

@@ -129,7 +129,12 @@ std::vector<std::string> schedules_of(const std::string& algorithm) {
 }
 
 LevelPlan random_level(const std::string& algorithm, Random& random) {
-    LevelPlan level{algorithm, pick(random, 0, 1) == 0 ? LevelMode::serial : LevelMode::parallel, ""};
+    constexpr LevelMode modes[] = {LevelMode::serial, LevelMode::parallel, LevelMode::fused};
+    LevelPlan level{algorithm, modes[pick(random, 0, 2)], ""};
+    if (level.mode == LevelMode::fused) {
+        level.order = fused_orders[pick(random, 0, 4)];
+        level.tile = fused_tiles[pick(random, 0, 6)];
+    }
     if (level.mode == LevelMode::serial) {
         const std::vector<std::string> names = schedules_of(algorithm);
         level.schedule = names[static_cast<std::size_t>(pick(random, 0, static_cast<int>(names.size()) - 1))];
@@ -280,7 +285,7 @@ TEST(symbolic_run, every_algorithm_and_mode_at_one_level_with_fringes) {
     Random random(7);
     for (const std::string& name : algorithm_names(true)) {
         const Algorithm& algorithm = find_algorithm(name).algorithm;
-        for (const LevelMode mode : {LevelMode::serial, LevelMode::parallel}) {
+        for (const LevelMode mode : {LevelMode::serial, LevelMode::parallel, LevelMode::fused}) {
             for (const bool accumulate : {false, true}) {
                 Problem problem;
                 problem.m = algorithm.m + 1;
@@ -373,6 +378,47 @@ TEST(symbolic_run, every_shipped_schedule_that_overwrites_its_inputs_runs_and_de
         }
     }
     EXPECT_GE(run, 18);
+}
+
+/// Ordinary levels outside, as a CPU and as a device lays them out, and one or two levels at once inside the kernel.
+TEST(symbolic_run, fused_levels_below_others_give_every_cell_its_terms_and_take_no_memory_of_their_own) {
+    Random random(12);
+    for (int i = 0; i < kPlansPerTest / 10; ++i) {
+        const bool on_device = pick(random, 0, 1) == 0;
+        std::vector<LevelPlan> levels(static_cast<std::size_t>(pick(random, 0, 2)));
+        for (LevelPlan& level : levels) {
+            level = {"winograd", pick(random, 0, 1) == 0 ? LevelMode::serial : LevelMode::parallel, ""};
+        }
+        Problem problem;
+        problem.m = pick(random, 4, 13);
+        problem.k = pick(random, 4, 13);
+        problem.n = pick(random, 4, 13);
+        problem.type = Type::f32;
+        problem.options.device = on_device ? "cuda" : "cpu";
+        problem.options.accumulate = pick(random, 0, 1) == 0;
+        const ProductPlan unfused = plan_with_levels(problem, Machine{}, levels);
+        const char* const algorithm = levels.empty() && pick(random, 0, 2) == 0 ? "strassen*strassen"
+                                      : pick(random, 0, 1) == 0                 ? "strassen"
+                                                                                : "winograd";
+        levels.push_back({algorithm, LevelMode::fused, "", fused_orders[pick(random, 0, 4)]});
+        const ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
+        ASSERT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+        ASSERT_NO_THROW(check_plan(plan)) << to_string(plan);
+        if (plan.levels.size() == 1 && plan.levels.front().mode == LevelMode::fused) {
+            ASSERT_EQ(plan.workspace_bytes, 0) << to_string(plan);
+            ASSERT_EQ(plan.core_m * plan.core_k * plan.core_n, plan.m * plan.k * plan.n) << to_string(plan);
+        }
+        if (plan.levels.size() == unfused.levels.size() + 1) {
+            ASSERT_LE(plan.workspace_bytes, unfused.workspace_bytes) << to_string(plan);
+        }
+        std::string why;
+        try {
+            why = objection(plan, SymbolicBackend::large_prime, random_scalars(plan, random), false, random);
+        } catch (const std::exception& error) {
+            why = error.what();
+        }
+        ASSERT_EQ(why, "") << "plan " << i << ": " << to_string(plan);
+    }
 }
 
 TEST(symbolic_run, reading_memory_that_nobody_wrote_is_noticed) {

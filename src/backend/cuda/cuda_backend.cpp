@@ -8,6 +8,7 @@
 #include "backend/cuda/batched_product.hpp"
 #include "backend/cuda/cublas_library.hpp"
 #include "backend/cuda/device.hpp"
+#include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/kernels.hpp"
 #include "backend/cuda/linear_pass.hpp"
 #include "backend/cuda/status.hpp"
@@ -134,7 +135,7 @@ struct CudaBackend::State {
     cudaStream_t stream = nullptr;
     const CublasLibrary* library = nullptr;
     cublasHandle_t handle = nullptr;
-    void* own_workspace = nullptr;  // of cuBLAS
+    void* own_workspace = nullptr;  // of cuBLAS, and behind it a guard's words for products without workspace
     void* vendor_workspace = nullptr;
     std::int64_t vendor_workspace_bytes = 0;
     BatchedProducts batched_products;
@@ -144,7 +145,10 @@ struct CudaBackend::State {
     Guard guard;
     PassShapes shapes;
 
-    GuardWords* words() const { return reinterpret_cast<GuardWords*>(reserved); }
+    GuardWords* words() const {
+        std::byte* const own = static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes;
+        return reinterpret_cast<GuardWords*>(reserved_bytes >= kGuardBytes ? reserved : own);
+    }
     void multiply_cublas(const Product& product) const;
     bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
     void multiply_classical(const Product& product, const Guard& guard_of_product) const;
@@ -161,7 +165,7 @@ CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<Sta
     check(state_->library->create(&state_->handle), "start");
     try {
         check(state_->library->set_stream(state_->handle, state_->stream), "take a stream");
-        check(cudaMalloc(&state_->own_workspace, static_cast<std::size_t>(kCublasWorkspaceBytes)),
+        check(cudaMalloc(&state_->own_workspace, static_cast<std::size_t>(kCublasWorkspaceBytes + kGuardBytes)),
               "allocate the workspace of cuBLAS");
         set_vendor_workspace(state_->own_workspace, kCublasWorkspaceBytes);
         // Workspace of products comes from the device's pool; what was given back is kept for the next one.
@@ -418,6 +422,22 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
             state.multiply_cublas(product);
         }
     }
+}
+
+bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets) const {
+    return fused_available(type, left_terms, right_terms, targets);
+}
+
+void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) {
+    if (!instances.empty()) {
+        launch_fused(state_->stream, instances[0].targets[0].block.type, instances, order, tile,
+                     state_->guarded ? state_->guard : Guard{});
+    }
+}
+
+std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type type) const {
+    const DeviceScope scope(state_->device);
+    return fused_shapes(type);
 }
 
 ScanResult CudaBackend::scan(const ConstView& view) {

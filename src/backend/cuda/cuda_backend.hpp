@@ -25,6 +25,9 @@ public:
     std::string name() const override { return "cuda"; }
     void combine(const CombinePass& pass) override;
     void multiply(std::span<const Product> batch, const std::string& leaf) override;
+    bool fuses(Type type, int left_terms, int right_terms, int targets) const override;
+    void multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) override;
+    std::vector<FusedTileShape> fused_tile_shapes(Type type) const override;
     /// Waits for the answer: only for callers that have nothing in flight.
     ScanResult scan(const ConstView& view) override;
     void copy(const ConstView& from, const View& to) override;

@@ -105,6 +105,13 @@ CudaBackend::CudaBackend(int, void*) {
 CudaBackend::~CudaBackend() = default;
 void CudaBackend::combine(const CombinePass&) {}
 void CudaBackend::multiply(std::span<const Product>, const std::string&) {}
+bool CudaBackend::fuses(Type, int, int, int) const {
+    return false;
+}
+void CudaBackend::multiply_fused(std::span<const FusedProduct>, FusedOrder, FusedTile) {}
+std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type) const {
+    return {};
+}
 ScanResult CudaBackend::scan(const ConstView&) {
     return {};
 }

@@ -42,6 +42,54 @@ void multiply_one(const Product& p) {
     }
 }
 
+/// Sums and M stay in the arithmetic type; a target is rounded when it is written.
+template <class Element>
+typename Element::Value sum_of_terms(const std::vector<FusedTerm>& terms, std::int64_t i, std::int64_t j) {
+    typename Element::Value sum = Element::zero();
+    bool is_first = true;
+    for (const FusedTerm& term : terms) {
+        if (i < term.block.rows && j < term.block.cols) {
+            const auto x = Element::times(Element::coefficient(term.coefficient), load<Element>(term.block, i, j));
+            sum = is_first ? x : Element::plus(sum, x);
+            is_first = false;
+        }
+    }
+    return Element::factor(sum);
+}
+
+template <class Element>
+void multiply_fused_one(const FusedProduct& p) {
+    using Value = typename Element::Value;
+    std::vector<Value> right(static_cast<std::size_t>(p.k * p.n));
+    for (std::int64_t q = 0; q < p.k; ++q) {
+        for (std::int64_t j = 0; j < p.n; ++j) {
+            right[static_cast<std::size_t>(q * p.n + j)] = sum_of_terms<Element>(p.right, q, j);
+        }
+    }
+    std::vector<Value> row(static_cast<std::size_t>(p.n));
+    for (std::int64_t i = 0; i < p.m; ++i) {
+        row.assign(row.size(), Element::zero());
+        for (std::int64_t q = 0; q < p.k; ++q) {
+            const Value left = sum_of_terms<Element>(p.left, i, q);
+            for (std::int64_t j = 0; j < p.n; ++j) {
+                const Value product = Element::times(left, right[static_cast<std::size_t>(q * p.n + j)]);
+                row[static_cast<std::size_t>(j)] = Element::plus(row[static_cast<std::size_t>(j)], product);
+            }
+        }
+        for (const FusedTarget& target : p.targets) {
+            const Value coefficient = Element::coefficient(target.coefficient);
+            const Value beta = Element::coefficient(target.beta);
+            for (std::int64_t j = 0; i < target.block.rows && j < target.block.cols; ++j) {
+                Value result = Element::times(coefficient, row[static_cast<std::size_t>(j)]);
+                if (beta != Element::zero()) {
+                    result = Element::plus(result, Element::times(beta, load<Element>(target.block, i, j)));
+                }
+                store<Element>(target.block, i, j, result);
+            }
+        }
+    }
+}
+
 /// Values stay in the arithmetic type through the pass, and are rounded once, when a slot is written back.
 template <class Element>
 void combine_pass(const CombinePass& pass) {
@@ -106,6 +154,13 @@ void ReferenceBackend::multiply(std::span<const Product> batch, const std::strin
             }
             multiply_one<Element>(product);
         });
+    }
+}
+
+void ReferenceBackend::multiply_fused(std::span<const FusedProduct> instances, FusedOrder, FusedTile) {
+    for (const FusedProduct& instance : instances) {
+        reference::with_element(instance.left.front().block.type,
+                                [&]<class Element>() { multiply_fused_one<Element>(instance); });
     }
 }
 

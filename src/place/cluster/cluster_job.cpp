@@ -5,44 +5,30 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
+#include <exception>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "backend/cuda/device.hpp"
-#include "base/size.hpp"
-#include "base/thread_pool.hpp"
+#include "place/cluster/cluster_check.hpp"
 #include "place/cluster/distribution.hpp"
-#include "place/cluster/partial_sum.hpp"
+#include "place/cluster/job_inputs.hpp"
+#include "place/cluster/job_record.hpp"
+#include "place/cluster/node_share.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/file/output_lock.hpp"
 #include "place/memory/product.hpp"
-#include "plan/cluster_caps.hpp"
 
 namespace heptad {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Bytes the kernel would give to a new allocation without swapping; the largest number where it does not tell.
-std::int64_t available_memory_bytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string word;
-    while (file >> word) {
-        std::int64_t kibibytes = 0;
-        if (word == "MemAvailable:" && file >> kibibytes) {
-            return kibibytes * 1024;
-        }
-    }
-    return std::numeric_limits<std::int64_t>::max();
-}
-
-/// A rank that is bound to some cores has those; otherwise the ranks of a machine share all of them.
-int share_of_cores(const Communicator& ranks) {
-    const int cores = available_cores();
-    const bool bound = cores < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    return std::max(1, bound ? cores : cores / ranks.local_size());
+bool is_same_file(const std::string& x, const std::string& y) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(x, y, ignored);
 }
 
 std::string name_of(const std::string& path) {
@@ -52,11 +38,12 @@ std::string name_of(const std::string& path) {
 
 class JobRun {
 public:
-    JobRun(const ClusterJob& job, Communicator& ranks, std::atomic<double>& fraction_done)
+    JobRun(const ClusterJob& job, Communicator& ranks, const ClusterHooks& hooks)
         : job_(job),
           ranks_(ranks),
-          fraction_done_(fraction_done),
+          fraction_done_(hooks.fraction_done),
           clock_(job.keep_intervals),
+          failure_(hooks.give_up),
           node_(job.node),
           has_files_(!job.distribution.scatter || ranks.rank() == 0) {
         if (node_.threads == 0) {
@@ -68,29 +55,64 @@ public:
             }
         });
     }
-    ~JobRun() { ranks_.set_lookout({}); }
+    ~JobRun() {
+        ranks_.set_lookout({});
+        if (journal_ && !keeps_leftovers_ && !resumes_) {
+            journal_->remove();
+        }
+    }
     JobRun(const JobRun&) = delete;
     JobRun& operator=(const JobRun&) = delete;
 
     ClusterOutcome run() {
+        const auto with_way_out = [&](const Error& error) {
+            return error.what() +
+                   std::string(keeps_leftovers_ ? "; what is finished is kept: go on with --resume" : "");
+        };
+        try {
+            return run_steps();
+        } catch (const AgreedError& error) {
+            throw AgreedError(error.code(), with_way_out(error));
+        } catch (const Error& error) {
+            throw Error(error.code(), with_way_out(error));
+        }
+    }
+
+private:
+    ClusterOutcome run_steps() {
         const Clock::time_point start = Clock::now();
-        ranks_.agree([&] { check_request(); });
-        ranks_.agree([&] { open_operands(); });
+        ranks_.agree([&] {
+            check_request(job_);
+            take_device();
+        });
+        ranks_.agree([&] {
+            if (has_files_) {
+                inputs_.emplace(job_);
+            }
+        });
         decide();
-        ranks_.agree([&] { check_operands(); });
+        ranks_.agree([&] {
+            if (inputs_) {
+                inputs_->require_sizes_of(outcome_.plan);
+            }
+        });
         make_result();
         time_step("distribute", outcome_.distribute_s, [&] { distribute(); });
         outcome_.own.distributed_bytes = ranks_.received_bytes();
+        find_finished();
         time_step("multiply", outcome_.multiply_s, [&] { multiply(); });
         outcome_.own.received_bytes = ranks_.received_bytes() - outcome_.own.distributed_bytes;
+        if (job_.verify) {
+            time_step("verify", outcome_.verify_s, [&] { verify(); });
+        }
         time_step("collect", outcome_.collect_s, [&] { finish(); });
         outcome_.total_s = std::chrono::duration<double>(Clock::now() - start).count();
+        outcome_.own.device = node_.options.device;
         outcome_.own.stage_s = clock_.seconds();
         outcome_.own.intervals = clock_.intervals();
         return std::move(outcome_);
     }
 
-private:
     bool is_root() const { return ranks_.rank() == 0; }
 
     template <class Step>
@@ -102,92 +124,110 @@ private:
         seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
-    void check_request() {
-        if (job_.distribution.scatter && job_.scratch.empty()) {
-            fail(ErrorCode::usage, "--scatter keeps the parts of A and B in files of each node; give --scratch DIR");
-        }
-        if (job_.distribution.scatter && node_.beta != 0) {
-            fail(ErrorCode::usage,
-                 "--scatter hands out A and B only; leave out --add, or put the files where every "
-                 "node sees them and leave out --scatter");
-        }
-        const bool caps = job_.request.algorithm == cluster_algorithm_name(ClusterAlgorithm::caps);
-        if (caps && (job_.distribution.scatter || job_.keep_parts || node_.beta != 0)) {
-            fail(ErrorCode::usage,
-                 "caps makes C = alpha*A*B from files that every node sees to one file; leave out "
-                 "--scatter, --keep-parts and --add, or use --algorithm grid");
-        }
-        if (caps && node_.options.accuracy == Accuracy::strict) {
-            fail(ErrorCode::usage,
-                 "caps is Strassen's algorithm, and --accuracy strict allows classical products only");
-        }
-        if (is_device_product(node_.options.device)) {
-            const std::size_t devices = cuda::report().devices.size();
-            if (devices > 0 && node_.options.device == "cuda") {  // without one, the product says so
-                node_.options.device = fmt::format("cuda:{}", static_cast<std::size_t>(ranks_.local_rank()) % devices);
-            }
-        }
-    }
-
-    void open_operands() {
-        if (!has_files_) {
+    /// One device per rank, in turn.
+    void take_device() {
+        if (!is_device_product(node_.options.device)) {
             return;
         }
-        a_file_.emplace(job_.a, job_.type, job_.transpose_a);
-        b_file_.emplace(job_.b, job_.type, job_.transpose_b);
-        if (!job_.c0.empty()) {
-            c0_file_.emplace(job_.c0, job_.type, false);
+        const std::size_t devices = cuda::report().devices.size();
+        if (devices > 0 && node_.options.device == "cuda") {
+            node_.options.device = fmt::format("cuda:{}", static_cast<std::size_t>(ranks_.local_rank()) % devices);
         }
-        for (const NpyWindows* other : {&*b_file_, c0_file_ ? &*c0_file_ : &*b_file_}) {
-            if (other->type() != a_file_->type()) {
-                fail(ErrorCode::input,
-                     "{} holds {} and another operand {}; all matrices of a product must have one type", job_.a,
-                     type_name(a_file_->type()), type_name(other->type()));
+        cuda::require_device(cuda::device_index(node_.options.device));
+    }
+
+    /// Where this rank keeps what is its own: beside the result, or on its scratch.
+    std::string part_base(int rank) const {
+        const std::string base = job_.distribution.scatter ? job_.scratch + "/" + name_of(job_.output) : job_.output;
+        return fmt::format("{}.part-{}", base, rank);
+    }
+    std::string part_base() const { return part_base(ranks_.rank()); }
+    std::string journal_path() const { return part_base() + ".journal"; }
+
+    /// The root decides for all, by its own speed and the least memory that any rank has; or as it did for the job that
+    /// is resumed.
+    void decide() {
+        const std::int64_t own_bytes = job_.memory_bytes.value_or(available_memory_bytes() / ranks_.local_size());
+        JobRecord record;
+        record.memory_bytes = own_bytes;
+        for (const std::string& bytes : ranks_.gather_texts(std::to_string(own_bytes))) {
+            record.memory_bytes = std::min<std::int64_t>(record.memory_bytes, std::stoll(bytes));
+        }
+        ranks_.agree([&] {
+            if (job_.resume) {
+                before_ = read_rank_journal(journal_path());
             }
-        }
-        if (!has_partial_sums(a_file_->type())) {
-            fail(
-                ErrorCode::input,
-                "heptad-mpi multiplies f64, f32, tf32, i32, gf2 and bool, not {}, whose partial sums would be rounded; "
-                "save the matrices as f32",
-                type_name(a_file_->type()));
-        }
-        if (a_file_->cols() != b_file_->rows()) {
-            fail(ErrorCode::input,
-                 "{} is {} x {} and {} is {} x {} (transposes applied), but the columns of the first must equal the "
-                 "rows of the second; check the files or --transpose-a and --transpose-b",
-                 job_.a, a_file_->rows(), a_file_->cols(), job_.b, b_file_->rows(), b_file_->cols());
-        }
-        if (c0_file_ && (c0_file_->rows() != a_file_->rows() || c0_file_->cols() != b_file_->cols())) {
-            fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", job_.c0,
-                 c0_file_->rows(), c0_file_->cols(), a_file_->rows(), b_file_->cols());
+            if (is_root()) {
+                outcome_.rates.network_bytes_per_s = job_.network_bytes_per_s;
+                outcome_.rates.operations_per_s = predicted_rate(inputs_->size(), inputs_->type());
+                if (before_) {
+                    decide_as_before(record);
+                } else {
+                    decide_anew(record);
+                }
+                record.facts = request_facts(job_);
+                const std::vector<std::string> inputs = input_facts(job_);
+                record.facts.insert(record.facts.end(), inputs.begin(), inputs.end());
+            }
+        });
+        record_ = parse_shared_text(ranks_.broadcast_text(is_root() ? shared_text(record) : ""));
+        outcome_.plan = record_.plan;
+        outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
+        limit_workspace();
+        ranks_.agree([&] {
+            record_.own = {fmt::format("threads {}", node_.threads), "multiplies by " + typical_product()};
+            if (before_ && is_root()) {
+                require_same_job(before_->job, record_.lines(), journal_path());
+            }
+        });
+        resumes_ = ranks_.broadcast_text(before_ ? "yes" : "no") == "yes";
+        if (before_ && before_->job != record_.lines()) {
+            before_.reset();  // this rank's leftovers are of another job, or of other hands
         }
     }
 
-    /// The root decides for all, by its own speed and the least memory that any rank has.
-    void decide() {
-        const std::int64_t own_bytes = job_.memory_bytes.value_or(available_memory_bytes() / ranks_.local_size());
-        memory_bytes_ = own_bytes;
-        for (const std::string& bytes : ranks_.gather_texts(std::to_string(own_bytes))) {
-            memory_bytes_ = std::min<std::int64_t>(memory_bytes_, std::stoll(bytes));
+    void decide_as_before(JobRecord& record) const {
+        const JobRecord before = record_of_lines(before_->job, journal_path());
+        if (before.plan.ranks != ranks_.size()) {
+            fail(ErrorCode::usage,
+                 "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start "
+                 "over",
+                 journal_path(), before.plan.ranks, ranks_.size());
         }
-        std::string text;
-        ranks_.agree([&] {
-            if (is_root()) {
-                ClusterRequest request = job_.request;
-                request.memory_bytes = memory_bytes_;
-                const ProblemSize size{a_file_->rows(), a_file_->cols(), b_file_->cols()};
-                if (size.m == 0 || size.k == 0 || size.n == 0) {  // there are no blocks to pass around
-                    request = {};
-                }
-                outcome_.rates.network_bytes_per_s = job_.network_bytes_per_s;
-                outcome_.rates.operations_per_s = predicted_rate(size, a_file_->type());
-                text = to_string(make_cluster_plan(size, a_file_->type(), ranks_.size(), request, outcome_.rates));
-            }
-        });
-        outcome_.plan = parse_cluster_plan(ranks_.broadcast_text(text));
-        outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
-        limit_workspace();
+        record.plan = before.plan;
+        record.memory_bytes = before.memory_bytes;
+    }
+
+    void decide_anew(JobRecord& record) const {
+        if (job_.resume && !job_.c0.empty() && is_same_file(job_.c0, job_.output)) {
+            // A job that ended just after it gave the result its name leaves exactly this.
+            fail(ErrorCode::input,
+                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+                 "--resume to add again",
+                 job_.output);
+        }
+        ClusterRequest request = job_.request;
+        request.memory_bytes = record.memory_bytes;
+        const ProblemSize size = inputs_->size();
+        if (size.m == 0 || size.k == 0 || size.n == 0) {  // there are no blocks to pass around
+            request = {};
+        }
+        record.plan = make_cluster_plan(size, inputs_->type(), ranks_.size(), request, outcome_.rates);
+    }
+
+    ProductPlan plan_on_node(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options) const {
+        ProductContext context;
+        context.threads = node_.threads;
+        return is_device_product(options.device) ? plan_device_product(m, k, n, type, options, context)
+                                                 : plan_product(m, k, n, type, options, context);
+    }
+
+    /// How this rank multiplies the largest pieces: another plan would make other bits.
+    std::string typical_product() const {
+        const ProblemSize size = largest_product(outcome_.plan);
+        Options options = node_.options;
+        options.accumulate = true;
+        return to_string(plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options));
     }
 
     double predicted_rate(const ProblemSize& size, Type type) const {
@@ -196,48 +236,16 @@ private:
             return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
         };
         const std::int64_t m = part(size.m), k = part(size.k), n = part(size.n);
-        ProductContext context;
-        context.threads = node_.threads;
-        const Options& options = node_.options;
-        const ProductPlan share = is_device_product(options.device)
-                                      ? plan_device_product(m, k, n, type, options, context)
-                                      : plan_product(m, k, n, type, options, context);
+        const ProductPlan share = plan_on_node(m, k, n, type, node_.options);
         const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
         return operations / std::max(share.predicted_s, 1e-9);
     }
 
     /// What the products inside the rank may use beside its parts of the matrices.
     void limit_workspace() {
-        const ClusterPlan& plan = outcome_.plan;
-        const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
-        std::int64_t held = 0;
-        if (plan.algorithm == ClusterAlgorithm::caps) {
-            const CapsShape shape = caps_shape(plan);
-            held = 2 * (shape.block_m * shape.block_k + shape.block_k * shape.block_n + shape.block_m * shape.block_n);
-        } else if (plan.algorithm == ClusterAlgorithm::grid) {
-            const std::int64_t rows = ceil_div(plan.m, plan.grid.pm), cols = ceil_div(plan.n, plan.grid.pn);
-            const std::int64_t thick = ceil_div(ceil_div(plan.k, plan.grid.pk), plan.panels);
-            held =
-                rows * cols + 3 * thick * (rows + cols) + (plan.grid.pk > 1 ? ceil_div(rows, plan.grid.pk) * cols : 0);
-        } else {
-            const std::int64_t rows =
-                plan.algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.ranks) : plan.block.x;
-            held = kBlocksInFlight * plan.block.y * (plan.block.x + plan.block.z) + 3 * rows * plan.block.z;
-        }
         node_.options.workspace_limit_bytes =
-            std::min(node_.options.workspace_limit_bytes, std::max<std::int64_t>(0, memory_bytes_ - held * element));
-    }
-
-    /// Every rank sees the files that the plan was made for.
-    void check_operands() const {
-        const ClusterPlan& plan = outcome_.plan;
-        if (has_files_ && (a_file_->type() != plan.type || a_file_->rows() != plan.m || a_file_->cols() != plan.k ||
-                           b_file_->cols() != plan.n)) {
-            fail(ErrorCode::input,
-                 "{} and {} make a product of {} x {} x {} here, but the root sees one of {} x {} x {};"
-                 " put the files where every node sees the same, or use --scatter",
-                 job_.a, job_.b, a_file_->rows(), a_file_->cols(), b_file_->cols(), plan.m, plan.k, plan.n);
-        }
+            std::min(node_.options.workspace_limit_bytes,
+                     std::max<std::int64_t>(0, record_.memory_bytes - held_in_memory_bytes(outcome_.plan)));
     }
 
     bool has_own_file() const { return job_.keep_parts || (job_.distribution.scatter && !is_root()); }
@@ -251,49 +259,177 @@ private:
         const bool needed = has_part || (is_root() && !job_.keep_parts);
         ranks_.agree([&] {
             if (has_own_file() && needed) {
-                const std::string base =
-                    job_.distribution.scatter ? job_.scratch + "/" + name_of(job_.output) : job_.output;
-                own.part_file = fmt::format("{}.part-{}.npy", base, ranks_.rank());
-                lock_.emplace(own.part_file, IoWatch{});
-                result_.emplace(WindowWriter::create(own.part_file, {own.part, plan.type}));
+                own.part_file = part_base() + ".npy";
+                make_file(own.part_file, {own.part, plan.type});
             } else if (is_root() && needed) {
-                lock_.emplace(job_.output, IoWatch{});
-                result_.emplace(WindowWriter::create(job_.output, {whole, plan.type}));
+                make_file(job_.output, {whole, plan.type});
+            }
+            if (job_.distribution.scatter && is_root()) {  // its scratch; the others' has the lock of their part
+                scratch_lock_.emplace(part_base(), IoWatch{});
             }
         });
         ranks_.agree([&] {
             if (!result_ && needed) {
                 result_.emplace(WindowWriter::open(job_.output, {whole, plan.type}));
+                if (resumes_) {
+                    result_->keep();
+                }
+            }
+            if (plan.algorithm == ClusterAlgorithm::caps) {
+                return;  // finishes all at once
+            }
+            if (before_) {
+                journal_.emplace(journal_path(), *before_);
+            } else {
+                // Other ranks of an earlier job than these are known by nobody any more.
+                for (int rank = ranks_.size(); is_root() && ::unlink((part_base(rank) + ".journal").c_str()) == 0;
+                     ++rank) {
+                }
+                journal_.emplace(journal_path(), record_.lines());
             }
         });
+    }
+
+    /// A file that this rank begins, or goes on with where an earlier job has begun it.
+    void make_file(const std::string& path, const WindowWriter::Shape& shape) {
+        lock_.emplace(path, IoWatch{});
+        if (before_ && WindowWriter::can_go_on(path, shape)) {
+            result_.emplace(WindowWriter::open(path, shape));
+            result_->keep();
+        } else {
+            result_.emplace(WindowWriter::create(path, shape));
+        }
     }
 
     void distribute() {
         const ClusterPlan& plan = outcome_.plan;
         const HeldWindows held = held_windows(plan, ranks_.rank());
         if (!job_.distribution.scatter) {
-            a_ = std::make_unique<FileSource>(*a_file_, held.a);
-            b_ = std::make_unique<FileSource>(*b_file_, held.b);
+            a_ = std::make_unique<FileSource>(inputs_->a, held.a);
+            b_ = std::make_unique<FileSource>(inputs_->b, held.b);
             return;
         }
-        // Jobs and ranks that share a machine share its scratch folder.
-        const std::string job_id = ranks_.broadcast_text(fmt::format("{}-{}", ranks_.host(), getpid()));
-        std::unique_ptr<ScratchSource> a, b;
-        ranks_.agree([&] {
-            const std::string base = fmt::format("{}/heptad-{}-{}", job_.scratch, job_id, ranks_.rank());
-            a = std::make_unique<ScratchSource>(base + "-a.scratch", held.a, plan.type);
-            b = std::make_unique<ScratchSource>(base + "-b.scratch", held.b, plan.type);
-        });
-        scatter_windows({plan, ranks_, a_file_ ? &*a_file_ : nullptr, *a, clock_, failure_},
-                        [&](std::int64_t rank) { return held_windows(plan, rank).a; });
-        const Distribution of_b{plan, ranks_, b_file_ ? &*b_file_ : nullptr, *b, clock_, failure_};
-        if (plan.algorithm == ClusterAlgorithm::pegmm) {
-            broadcast_windows(of_b, held.b, job_.distribution.broadcast);
-        } else {
-            scatter_windows(of_b, [&](std::int64_t rank) { return held_windows(plan, rank).b; });
+        if (!find_scratch(held)) {
+            hand_out(held);
         }
-        a_ = std::move(a);
-        b_ = std::move(b);
+        a_ = a_scratch_;
+        b_ = b_scratch_;
+    }
+
+    void hand_out(const HeldWindows& held) {
+        const ClusterPlan& plan = outcome_.plan;
+        ranks_.agree([&] {
+            a_scratch_ = std::make_shared<ScratchSource>(part_base() + "-a.scratch", held.a, plan.type);
+            b_scratch_ = std::make_shared<ScratchSource>(part_base() + "-b.scratch", held.b, plan.type);
+        });
+        const std::uint64_t sum_a =
+            scatter_windows({plan, ranks_, inputs_ ? &inputs_->a : nullptr, *a_scratch_, clock_, failure_},
+                            [&](std::int64_t rank) { return held_windows(plan, rank).a; });
+        const Distribution of_b{plan, ranks_, inputs_ ? &inputs_->b : nullptr, *b_scratch_, clock_, failure_};
+        const std::uint64_t sum_b =
+            plan.algorithm == ClusterAlgorithm::pegmm
+                ? broadcast_windows(of_b, held.b, job_.distribution.broadcast)
+                : scatter_windows(of_b, [&](std::int64_t rank) { return held_windows(plan, rank).b; });
+        journal_->add_held("a", sum_a);
+        journal_->add_held("b", sum_b);
+    }
+
+    /// Goes on with what an earlier job handed out, if every rank still has it.
+    bool find_scratch(const HeldWindows& held) {
+        const auto find = [&](const char* operand, const std::vector<Window>& windows) {
+            std::shared_ptr<ScratchSource> found =
+                ScratchSource::reopen(fmt::format("{}-{}.scratch", part_base(), operand), windows, outcome_.plan.type);
+            return found && before_->held.contains(operand) && found->sum() == before_->held.at(operand) ? found
+                                                                                                         : nullptr;
+        };
+        if (before_) {
+            clock_.time("DR", [&] {
+                a_scratch_ = find("a", held.a);
+                b_scratch_ = find("b", held.b);
+            });
+        }
+        const std::vector<std::string> have = ranks_.gather_texts(a_scratch_ && b_scratch_ ? "yes" : "no");
+        return std::find(have.begin(), have.end(), "no") == have.end();
+    }
+
+    /// What an earlier job has left is known to every rank; from now on, what this one leaves is worth keeping.
+    void find_finished() {
+        if (!journal_) {
+            return;
+        }
+        const std::vector<Window> units = result_units(outcome_.plan, ranks_.rank());
+        std::string own(units.size(), '0');
+        clock_.time("DR", [&] {
+            for (const auto& [index, sum] : before_ ? before_->units : std::map<std::int64_t, std::uint64_t>{}) {
+                if (index >= 0 && index < static_cast<std::int64_t>(units.size())) {
+                    const Window& window = units[static_cast<std::size_t>(index)];
+                    Matrix elements(outcome_.plan.type, window.rows, window.cols);
+                    result_->read(window, elements.data());
+                    own[static_cast<std::size_t>(index)] =
+                        checksum(elements.data(), elements.size_bytes()) == sum ? '1' : '0';
+                }
+            }
+        });
+        std::vector<std::vector<bool>> finished;
+        for (const std::string& rank : ranks_.gather_texts(own)) {
+            finished.emplace_back();
+            for (const char unit : rank) {
+                finished.back().push_back(unit == '1');
+            }
+        }
+        outcome_.own.units = static_cast<std::int64_t>(units.size());
+        outcome_.own.resumed_units = std::count(own.begin(), own.end(), '1');
+        finished_ = FinishedUnits(std::move(finished), *journal_);
+        keep_leftovers();
+    }
+
+    void keep_leftovers() {
+        keeps_leftovers_ = true;
+        if (result_) {
+            result_->keep();
+        }
+        for (ScratchSource* scratch : {a_scratch_.get(), b_scratch_.get()}) {
+            if (scratch != nullptr) {
+                scratch->keep();
+            }
+        }
+    }
+    /// After a success, or where they are wrong. Not the result itself.
+    void remove_leftovers() {
+        keeps_leftovers_ = false;
+        for (ScratchSource* scratch : {a_scratch_.get(), b_scratch_.get()}) {
+            if (scratch != nullptr) {
+                scratch->remove();
+            }
+        }
+        if (journal_) {
+            journal_->remove();
+        }
+    }
+
+    void verify() {
+        std::exception_ptr wrong;  // which the root alone knows
+        try {
+            outcome_.verified = check_result(rank_work());
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::verification) {
+                throw;
+            }
+            wrong = std::current_exception();
+        }
+        try {
+            ranks_.agree([&] {
+                if (wrong) {
+                    std::rethrow_exception(wrong);
+                }
+            });
+        } catch (const AgreedError& error) {
+            if (result_) {
+                result_->remove();
+            }
+            remove_leftovers();
+            throw AgreedError(error.code(), fmt::format("{}; {} was not written", error.what(), job_.output));
+        }
     }
 
     /// Sums of blocks would spread a NaN; the classical algorithm does not.
@@ -304,7 +440,7 @@ private:
         const ProblemSize size = problem_size(outcome_.plan);
         const Type type = outcome_.plan.type;
         ClusterRequest classical;
-        classical.memory_bytes = memory_bytes_;
+        classical.memory_bytes = record_.memory_bytes;
         // With the same rates on every rank all decide alike.
         outcome_.plan = make_cluster_plan(size, type, ranks_.size(), classical, ClusterRates{});
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
@@ -317,12 +453,13 @@ private:
                 ranks_,
                 *a_,
                 *b_,
-                c0_file_ ? &*c0_file_ : nullptr,
+                inputs_ && inputs_->c0 ? &*inputs_->c0 : nullptr,
                 result_ ? &*result_ : nullptr,
                 node_,
                 clock_,
                 failure_,
-                fraction_done_};
+                fraction_done_,
+                finished_};
     }
 
     void multiply() {
@@ -354,9 +491,12 @@ private:
         ranks_.agree([&] {
             if (result_ && (job_.keep_parts || is_root())) {
                 result_->publish();
-            } else if (result_ && !collects) {
-                result_->release();
+            } else if (result_ && collects) {
+                result_->remove();
+            } else if (result_) {
+                result_->keep();  // which has its name now, or never gets it
             }
+            remove_leftovers();
         });
         if (!job_.keep_parts) {
             outcome_.own.part_file.clear();
@@ -370,18 +510,25 @@ private:
     StageFailure failure_;
     NodeSettings node_;
     const bool has_files_;
-    std::int64_t memory_bytes_ = 0;  // the least of all ranks
     ClusterOutcome outcome_;
-    std::optional<NpyWindows> a_file_, b_file_, c0_file_;
-    std::unique_ptr<WindowSource> a_, b_;
-    std::optional<OutputLock> lock_;  // of the file that this rank made; before the writer, which it outlives
+    JobRecord record_;
+    bool resumes_ = false;                       // the root goes on with an earlier job
+    std::optional<RankJournalContents> before_;  // what this rank has of it
+    std::optional<JobInputs> inputs_;
+    // Locks of the file that this rank made and of its scratch; before those, which they outlive.
+    std::optional<OutputLock> lock_, scratch_lock_;
+    std::shared_ptr<ScratchSource> a_scratch_, b_scratch_;
+    std::shared_ptr<WindowSource> a_, b_;
     std::optional<WindowWriter> result_;
+    std::optional<RankJournal> journal_;
+    FinishedUnits finished_;
+    bool keeps_leftovers_ = false;  // where the job fails
 };
 
 }  // namespace
 
-ClusterOutcome run_cluster_job(const ClusterJob& job, Communicator& ranks, std::atomic<double>& fraction_done) {
-    return JobRun(job, ranks, fraction_done).run();
+ClusterOutcome run_cluster_job(const ClusterJob& job, Communicator& ranks, const ClusterHooks& hooks) {
+    return JobRun(job, ranks, hooks).run();
 }
 
 }  // namespace heptad

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "place/file/checksum.hpp"
 #include "place/memory/matrix.hpp"
 
 namespace heptad {
@@ -19,11 +20,15 @@ SharedMatrix read_window(const Distribution& to, const Window& window) {
     return matrix;
 }
 
-void write_scratch(const Distribution& to, Windows& windows) {
+/// The checksum of all windows; see ScratchSource::sum().
+std::uint64_t write_scratch(const Distribution& to, Windows& windows) {
+    std::uint64_t sum = 0;
     for (std::size_t index = 0; index < to.scratch.count(); ++index) {
         const SharedMatrix matrix = windows.pop();
         to.clock.time("DW", [&] { to.scratch.write(index, matrix->data()); });
+        sum = checksum(matrix->data(), matrix->size_bytes(), sum);
     }
+    return sum;
 }
 
 void send_window(const Distribution& to, std::int64_t rank, const SharedMatrix& matrix) {
@@ -55,7 +60,8 @@ std::vector<Turn> turns_of(const std::function<std::vector<Window>(std::int64_t)
     return turns;
 }
 
-void scatter_from_root(const Distribution& to, const std::vector<Turn>& turns) {
+std::uint64_t scatter_from_root(const Distribution& to, const std::vector<Turn>& turns) {
+    std::uint64_t sum = 0;
     Windows read(to.failure, kWindowsInMemory), kept(to.failure, kWindowsInMemory);
     Stages stages(to.failure);
     stages.start([&] {
@@ -63,7 +69,7 @@ void scatter_from_root(const Distribution& to, const std::vector<Turn>& turns) {
             read.push(read_window(to, turn.window));
         }
     });
-    stages.start([&] { write_scratch(to, kept); });
+    stages.start([&] { sum = write_scratch(to, kept); });
     stages.run_here_and_finish([&] {
         for (const Turn& turn : turns) {
             SharedMatrix matrix = read.pop();
@@ -74,6 +80,7 @@ void scatter_from_root(const Distribution& to, const std::vector<Turn>& turns) {
             }
         }
     });
+    return sum;
 }
 
 /// Receives a window, and at the same time passes the one before it on to `next` (-1: to nobody).
@@ -101,28 +108,30 @@ std::vector<Window> slices(const Window& part, Type type) {
 
 }  // namespace
 
-void scatter_windows(const Distribution& distribution,
-                     const std::function<std::vector<Window>(std::int64_t rank)>& windows_of) {
+std::uint64_t scatter_windows(const Distribution& distribution,
+                              const std::function<std::vector<Window>(std::int64_t rank)>& windows_of) {
     if (distribution.ranks.rank() == 0) {
-        scatter_from_root(distribution, turns_of(windows_of, distribution.plan.ranks));
-        return;
+        return scatter_from_root(distribution, turns_of(windows_of, distribution.plan.ranks));
     }
+    std::uint64_t sum = 0;
     Windows received(distribution.failure, kWindowsInMemory);
     Stages stages(distribution.failure);
-    stages.start([&] { write_scratch(distribution, received); });
+    stages.start([&] { sum = write_scratch(distribution, received); });
     stages.run_here_and_finish([&] {
         for (const Window& window : windows_of(distribution.ranks.rank())) {
             received.push(receive_window(distribution, 0, window, -1, nullptr));
         }
     });
+    return sum;
 }
 
-void broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how) {
+std::uint64_t broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how) {
     const Distribution& to = distribution;
+    std::uint64_t sum = 0;
     const int rank = to.ranks.rank(), ranks = to.ranks.size();
     Windows read(to.failure, kWindowsInMemory), kept(to.failure, kWindowsInMemory);
     Stages stages(to.failure);
-    stages.start([&] { write_scratch(to, kept); });
+    stages.start([&] { sum = write_scratch(to, kept); });
     if (rank == 0) {
         stages.start([&] {
             for (const Window& window : windows) {
@@ -139,7 +148,7 @@ void broadcast_windows(const Distribution& distribution, const std::vector<Windo
                 kept.push(std::move(matrix));
             }
         });
-        return;
+        return sum;
     }
     stages.run_here_and_finish([&] {
         const bool chain = how == Broadcast::pipelined;
@@ -153,6 +162,7 @@ void broadcast_windows(const Distribution& distribution, const std::vector<Windo
             send_window(to, next, before);
         }
     });
+    return sum;
 }
 
 void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageClock& clock) {

@@ -26,11 +26,11 @@ struct Distribution {
     StageFailure& failure;
 };
 
-/// Every rank gets its own windows, in turn. `windows_of` gives any rank's.
-void scatter_windows(const Distribution& distribution,
-                     const std::function<std::vector<Window>(std::int64_t rank)>& windows_of);
+/// Every rank gets its own windows, in turn. `windows_of` gives any rank's. The checksum of what is in the own scratch.
+std::uint64_t scatter_windows(const Distribution& distribution,
+                              const std::function<std::vector<Window>(std::int64_t rank)>& windows_of);
 /// Every rank gets all of them.
-void broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how);
+std::uint64_t broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how);
 
 /// The root writes the other ranks' parts of C, which they have in files of their own, to its file.
 void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageClock& clock);

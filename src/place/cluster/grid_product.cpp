@@ -6,7 +6,8 @@
 //   RS   after the last panel: sends the ranks (i, *, j) their rows of C and adds what they send
 //   DW   writes its rows of C
 //
-// Held rows lie where the gathered panel has them, so nothing is copied.
+// Held rows lie where the gathered panel has them, so nothing is copied. Where an earlier job has finished C(i, j), its
+// ranks only send what others need.
 #include <optional>
 
 #include "place/cluster/partial_sum.hpp"
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t kPanelsInMemory = 3;  // being read, gathered and multiplied
 
 struct Panel {
-    Matrix a, b;
+    HostBlock a, b;
 };
 
 class GridProduct {
@@ -31,37 +32,76 @@ public:
           rows_(split_range(plan_.m, grid_.pm, place_.i)),
           inner_(split_range(plan_.k, grid_.pk, place_.l)),
           cols_(split_range(plan_.n, grid_.pn, place_.j)),
-          c_(plan_.type, rows_.size(), cols_.size()),
+          needs_result_(needs_result(place_)),
+          blocks_(work.node, plan_.type, work.clock, work.failure),
+          c_block_(blocks_.take(needs_result_ ? rows_.size() : 0, cols_.size())),
+          c_(c_block_.elements()),
           read_(work.failure, kPanelsInMemory),
           gathered_(work.failure, kPanelsInMemory),
           free_(work.failure, kPanelsInMemory) {}
 
     void run() {
+        if (!is_needed()) {
+            return;
+        }
         for (std::size_t i = 0; i < kPanelsInMemory; ++i) {
             free_.push(std::make_unique<Panel>());
         }
         Stages stages(work_.failure);
         stages.start([&] { read_panels(); });
-        stages.start([&] { multiply_panels(); });
+        if (needs_result_) {
+            stages.start([&] { multiply_panels(); });
+        }
         stages.run_here_and_finish([&] { gather_panels(); });
+        if (!needs_result_) {
+            return;
+        }
         work_.clock.time("RS", [&] { sum_partial_results(); });
         const Window own = result_window(plan_, work_.ranks.rank());
-        work_.clock.time("DW", [&] { work_.result->write(own, c_rows(place_.l).data); });
+        if (own.elements() > 0) {
+            const View elements = c_rows(place_.l);
+            work_.clock.time("DW", [&] { work_.result->write(own, elements.data); });
+            work_.finished.add(0, elements.data, bytes_of(elements));
+        }
     }
 
 private:
+    /// Is C(i, j) still to be computed? Its rows are spread over the ranks (i, *, j), which do that together.
+    bool needs_result(const GridPlace& place) const {
+        for (std::int64_t l = 0; l < grid_.pk; ++l) {
+            if (!work_.finished.contains_all(rank_of({place.i, l, place.j}))) {
+                return true;
+            }
+        }
+        return false;
+    }
+    /// By itself or by another rank of its row or column.
+    bool is_needed() const {
+        for (std::int64_t j = 0; j < grid_.pn; ++j) {
+            if (needs_result({place_.i, place_.l, j})) {
+                return true;
+            }
+        }
+        for (std::int64_t i = 0; i < grid_.pm; ++i) {
+            if (needs_result({i, place_.l, place_.j})) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     IndexRange panel_range(std::int64_t s) const { return split_range(inner_, plan_.panels, s); }
 
     void read_panels() {
         for (std::int64_t s = 0; s < plan_.panels; ++s) {
             std::unique_ptr<Panel> panel = free_.pop();
             const std::int64_t width = panel_range(s).size();
-            panel->a = Matrix(plan_.type, rows_.size(), width);
-            panel->b = Matrix(plan_.type, width, cols_.size());
+            take(panel->a, rows_.size(), width);
+            take(panel->b, width, cols_.size());
             work_.clock.time("DR", [&] {
                 const auto index = static_cast<std::size_t>(s);
-                work_.a.read(index, rows_of(panel->a, grid_.pn, place_.j).data);
-                work_.b.read(index, rows_of(panel->b, grid_.pm, place_.i).data);
+                work_.a.read(index, rows_of(panel->a.elements(), grid_.pn, place_.j).data);
+                work_.b.read(index, rows_of(panel->b.elements(), grid_.pm, place_.i).data);
             });
             read_.push(std::move(panel));
         }
@@ -71,10 +111,14 @@ private:
         for (std::int64_t s = 0; s < plan_.panels; ++s) {
             std::unique_ptr<Panel> panel = read_.pop();
             work_.clock.time("NR", [&] {
-                gather(panel->a, grid_.pn, place_.j, [&](std::int64_t j) { return GridPlace{place_.i, place_.l, j}; });
-                gather(panel->b, grid_.pm, place_.i, [&](std::int64_t i) { return GridPlace{i, place_.l, place_.j}; });
+                gather(panel->a.elements(), grid_.pn, place_.j, [&](std::int64_t j) {
+                    return GridPlace{place_.i, place_.l, j};
+                });
+                gather(panel->b.elements(), grid_.pm, place_.i, [&](std::int64_t i) {
+                    return GridPlace{i, place_.l, place_.j};
+                });
             });
-            gathered_.push(std::move(panel));
+            (needs_result_ ? gathered_ : free_).push(std::move(panel));
         }
     }
 
@@ -89,10 +133,16 @@ private:
         for (std::int64_t s = 0; s < plan_.panels; ++s) {
             std::unique_ptr<Panel> panel = gathered_.pop();
             const double beta = s > 0 ? 1 : adds ? work_.node.beta : 0;
-            multiply_on_node(work_, panel->a, panel->b, beta, c_.view());
+            multiply_on_node(work_, panel->a.elements(), panel->b.elements(), beta, c_.view());
             work_.fraction_done = static_cast<double>(s + 1) / static_cast<double>(plan_.panels);
             free_.push(std::move(panel));
         }
+    }
+
+    /// In place of what the panel had, which is used again where the shape is the same.
+    void take(HostBlock& block, std::int64_t rows, std::int64_t cols) {
+        blocks_.give_back(std::move(block));
+        block = blocks_.take(rows, cols);
     }
 
     /// Part `index` of the rows of a matrix, in `parts` parts.
@@ -115,8 +165,8 @@ private:
         for (std::int64_t round = 1; round < parts; ++round) {
             const std::int64_t to = (own + round) % parts, from = (own - round + parts) % parts;
             const View wanted = rows_of(matrix, parts, from);
-            work_.ranks.exchange(rank_of(place_of(to)), held.data, bytes_of(held), rank_of(place_of(from)), wanted.data,
-                                 bytes_of(wanted));
+            work_.ranks.exchange(needs_result(place_of(to)) ? rank_of(place_of(to)) : -1, held.data, bytes_of(held),
+                                 needs_result_ ? rank_of(place_of(from)) : -1, wanted.data, bytes_of(wanted));
         }
     }
 
@@ -140,7 +190,10 @@ private:
     const ClusterGrid grid_;
     const GridPlace place_;
     const IndexRange rows_, inner_, cols_;
-    Matrix c_;
+    const bool needs_result_;
+    NodeBlocks blocks_;
+    HostBlock c_block_;
+    Matrix& c_;
     Channel<std::unique_ptr<Panel>> read_, gathered_, free_;
 };
 

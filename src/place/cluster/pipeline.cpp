@@ -7,6 +7,7 @@ void StageFailure::record(std::exception_ptr failure) {
     if (!raised_) {
         first_ = std::move(failure);
         raised_ = true;
+        cancel_.cancel();
     }
 }
 
@@ -14,6 +15,17 @@ void StageFailure::rethrow() const {
     const std::lock_guard lock(mutex_);
     if (first_) {
         std::rethrow_exception(first_);
+    }
+}
+
+void StageFailure::give_up() const {
+    std::exception_ptr failure;
+    {
+        const std::lock_guard lock(mutex_);
+        failure = first_;
+    }
+    if (give_up_) {
+        give_up_(failure);
     }
 }
 
@@ -25,6 +37,10 @@ Stages::~Stages() {
 }
 
 void Stages::start(std::function<void()> stage) {
+    {
+        const std::lock_guard lock(mutex_);
+        ++running_;
+    }
     threads_.emplace_back([this, work = std::move(stage)] {
         try {
             work();
@@ -33,6 +49,9 @@ void Stages::start(std::function<void()> stage) {
         } catch (...) {
             failure_.record(std::current_exception());
         }
+        const std::lock_guard lock(mutex_);
+        --running_;
+        ended_.notify_all();
     });
 }
 
@@ -49,6 +68,17 @@ void Stages::run_here_and_finish(const std::function<void()>& stage) {
 }
 
 void Stages::join() {
+    {
+        constexpr std::chrono::milliseconds kLook{20};  // failures are told by nobody's notification
+        std::unique_lock lock(mutex_);
+        const auto all_ended = [&] { return running_ == 0; };
+        while (!ended_.wait_for(lock, kLook, all_ended)) {
+            if (failure_.raised() && !ended_.wait_for(lock, failure_.grace(), all_ended)) {
+                failure_.give_up();
+                break;
+            }
+        }
+    }
     for (std::thread& thread : threads_) {
         thread.join();
     }

@@ -1,5 +1,6 @@
 // Stages of a rank that work at the same time, each in a thread, and hand buffers to one another through channels of
-// few places. The first stage that fails ends all of them, and the main thread throws what it threw.
+// few places. The first stage that fails ends all of them, and the main thread throws what it threw. A stage deep in a
+// product is cancelled; one that does not heed that for long is not waited for.
 #pragma once
 
 #include <atomic>
@@ -12,17 +13,33 @@
 #include <thread>
 #include <vector>
 
+#include <heptad/heptad.hpp>
+
 namespace heptad {
 
 /// The first failure of any stage.
 class StageFailure {
 public:
+    /// Told the failure by the main thread where a stage goes on for longer than `grace` after it, as one in the middle
+    /// of a library's product does. Should not return: the threads cannot be left behind otherwise.
+    using GiveUp = std::function<void(const std::exception_ptr& failure)>;
+
+    explicit StageFailure(GiveUp give_up = {}, std::chrono::milliseconds grace = std::chrono::seconds(10))
+        : give_up_(std::move(give_up)), grace_(grace) {}
+
     void record(std::exception_ptr failure);
     bool raised() const { return raised_; }
     /// Throws it, if there is one.
     void rethrow() const;
+    /// Set with the first failure, for products that are under way.
+    const CancelToken& cancel() const { return cancel_; }
+    std::chrono::milliseconds grace() const { return grace_; }
+    void give_up() const;
 
 private:
+    const GiveUp give_up_;
+    const std::chrono::milliseconds grace_;
+    const CancelToken cancel_;
     mutable std::mutex mutex_;
     std::exception_ptr first_;
     std::atomic<bool> raised_{false};
@@ -89,6 +106,9 @@ private:
     void join();
     StageFailure& failure_;
     std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    std::size_t running_ = 0;
 };
 
 }  // namespace heptad

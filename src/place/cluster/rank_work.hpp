@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "place/cluster/communicator.hpp"
+#include "place/cluster/finished_units.hpp"
+#include "place/cluster/node_blocks.hpp"
 #include "place/cluster/pipeline.hpp"
 #include "place/cluster/stage_clock.hpp"
 #include "place/cluster/window_source.hpp"
@@ -13,13 +15,6 @@
 #include "plan/cluster_plan.hpp"
 
 namespace heptad {
-
-/// The products inside a rank.
-struct NodeSettings {
-    Options options;
-    int threads = 1;
-    double alpha = 1, beta = 0;
-};
 
 struct RankWork {
     const ClusterPlan& plan;
@@ -32,6 +27,7 @@ struct RankWork {
     StageClock& clock;
     StageFailure& failure;
     std::atomic<double>& fraction_done;
+    const FinishedUnits& finished;
 };
 
 /// c = alpha * a * b + beta * c on this rank's processor or device, on the account of stage MM.

@@ -1,6 +1,7 @@
 #include "place/cluster/window_source.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,11 +9,13 @@
 
 #include "base/error.hpp"
 #include "place/cluster/window_writer.hpp"
+#include "place/file/checksum.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr std::int64_t kTile = 32;
+constexpr int kNewScratch = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
 
 /// `from` holds the window column by column; `to` gets it row by row.
 template <class Word>
@@ -93,20 +96,52 @@ void NpyWindows::read_runs(const Window& window, std::int64_t run_length, std::b
     }
 }
 
-ScratchSource::ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type)
-    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
-    if (file_.get() < 0) {
-        fail(write_error_code(errno), "scratch file '{}' cannot be made: {}; give another --scratch folder", path,
-             system_error_text(errno));
-    }
-    ::unlink(path.c_str());  // the descriptor keeps it, and a rank that is killed leaves nothing
+ScratchSource::ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type, Descriptor file)
+    : path_(path), file_(std::move(file)) {
     starts_.push_back(0);
     for (const Window& window : windows) {
         starts_.push_back(starts_.back() + window.elements() * static_cast<std::int64_t>(element_bytes(type)));
     }
 }
 
-ScratchSource::~ScratchSource() = default;
+ScratchSource::ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type)
+    : ScratchSource(path, windows, type, Descriptor(::open(path.c_str(), kNewScratch, 0600))) {
+    if (file_.get() < 0) {
+        removes_ = false;  // it is not ours
+        fail(write_error_code(errno), "scratch file '{}' cannot be made: {}; give another --scratch folder", path,
+             system_error_text(errno));
+    }
+}
+
+std::unique_ptr<ScratchSource> ScratchSource::reopen(const std::string& path, const std::vector<Window>& windows,
+                                                     Type type) {
+    std::unique_ptr<ScratchSource> source(
+        new ScratchSource(path, windows, type, Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW))));
+    source->keep();
+    struct stat facts {};
+    if (source->file_.get() < 0 || ::fstat(source->file_.get(), &facts) != 0 ||
+        facts.st_size != source->starts_.back()) {
+        return nullptr;
+    }
+    return source;
+}
+
+ScratchSource::~ScratchSource() {
+    if (removes_) {
+        ::unlink(path_.c_str());
+    }
+}
+
+std::uint64_t ScratchSource::sum() const {
+    std::uint64_t all = 0;
+    std::vector<std::byte> window;
+    for (std::size_t index = 0; index < count(); ++index) {
+        window.resize(static_cast<std::size_t>(bytes(index)));
+        read(index, window.data());
+        all = checksum(window.data(), bytes(index), all);
+    }
+    return all;
+}
 
 void ScratchSource::write(std::size_t index, const void* from) const {
     write_at(file_.get(), from, bytes(index), starts_.at(index), path_);

@@ -2,6 +2,7 @@
 // sees, or from a scratch file of its own in which they lie one after the other.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,11 +50,15 @@ private:
     std::vector<Window> windows_;
 };
 
-/// A scratch file that is removed with this object.
+/// A scratch file.
 class ScratchSource : public WindowSource {
 public:
-    /// Creates the file. Throws Error(input) or Error(resource) that names it.
+    /// Creates the file, over a leftover of an earlier run. Throws Error(input) or Error(resource) that names it.
     ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type);
+    /// The one of an earlier run; nothing where there is none of that length.
+    static std::unique_ptr<ScratchSource> reopen(const std::string& path, const std::vector<Window>& windows,
+                                                 Type type);
+    /// Removes the file, unless keep() was called.
     ~ScratchSource() override;
     ScratchSource(const ScratchSource&) = delete;
     ScratchSource& operator=(const ScratchSource&) = delete;
@@ -62,11 +67,18 @@ public:
     std::int64_t bytes(std::size_t index) const { return starts_.at(index + 1) - starts_.at(index); }
     void write(std::size_t index, const void* from) const;
     void read(std::size_t index, void* to) const override;
+    /// Checksum of the windows, each following the one before.
+    std::uint64_t sum() const;
+    /// A later job may go on with it.
+    void keep() { removes_ = false; }
+    void remove() { removes_ = true; }
 
 private:
+    ScratchSource(const std::string& path, const std::vector<Window>& windows, Type type, Descriptor file);
     std::string path_;
     std::vector<std::int64_t> starts_;  // in bytes; one more than there are windows
     Descriptor file_;
+    bool removes_ = true;
 };
 
 }  // namespace heptad

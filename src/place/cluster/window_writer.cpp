@@ -69,15 +69,30 @@ WindowWriter WindowWriter::open(const std::string& path, const Shape& shape) {
     return {path, shape, 0};
 }
 
+bool WindowWriter::can_go_on(const std::string& path, const Shape& shape) {
+    const Descriptor file(::open((path + ".partial").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const std::string header = npy_header_text(shape.type, shape.held.rows, shape.held.cols);
+    const auto header_bytes = static_cast<std::int64_t>(header.size());
+    struct stat facts {};
+    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0 ||
+        facts.st_size != header_bytes + shape.held.elements() * static_cast<std::int64_t>(element_bytes(shape.type))) {
+        return false;
+    }
+    std::string start(header.size(), '\0');
+    read_exactly(read_from(file.get()), start.data(), header_bytes, 0, path);
+    return start == header;
+}
+
 WindowWriter::WindowWriter(WindowWriter&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       shape_(other.shape_),
       header_bytes_(other.header_bytes_),
-      file_(std::move(other.file_)) {}
+      file_(std::move(other.file_)),
+      removes_(other.removes_) {}
 
 WindowWriter::~WindowWriter() {
-    if (!temporary_.empty()) {
+    if (!temporary_.empty() && removes_) {
         ::unlink(temporary_.c_str());
     }
 }

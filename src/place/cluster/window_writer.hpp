@@ -26,7 +26,9 @@ public:
     static WindowWriter create(const std::string& path, const Shape& shape);
     /// The others, after that.
     static WindowWriter open(const std::string& path, const Shape& shape);
-    /// Removes the temporary, unless it was published: by whichever rank fails.
+    /// Is there a temporary of an earlier run, with that header and its full length, that open() may go on with?
+    static bool can_go_on(const std::string& path, const Shape& shape);
+    /// Removes the temporary, unless it was published or is kept: by whichever rank fails.
     ~WindowWriter();
     WindowWriter(WindowWriter&& other) noexcept;
     WindowWriter& operator=(WindowWriter&&) = delete;
@@ -38,8 +40,10 @@ public:
     void sync() const;
     /// Gives it the final name. After every rank's sync().
     void publish();
-    /// Another rank publishes: nothing is to be removed here any more.
-    void release() { temporary_.clear(); }
+    /// Another rank publishes, or a later job may go on with it: the temporary stays when this object ends.
+    void keep() { removes_ = false; }
+    /// The opposite.
+    void remove() { removes_ = true; }
 
 private:
     WindowWriter(const std::string& path, const Shape& shape, int flags);
@@ -51,6 +55,7 @@ private:
     Shape shape_;
     std::int64_t header_bytes_ = 0;
     Descriptor file_;
+    bool removes_ = true;
 };
 
 }  // namespace heptad

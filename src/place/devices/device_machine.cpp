@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/half.hpp"
 #include "place/devices/bit_tuning.hpp"
+#include "place/devices/fused_tuning.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
@@ -23,7 +24,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 1;
+constexpr int kEdition = 2;
 
 TuneFile device_file(const std::string& device_name, const std::string& cublas) {
     return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name, cublas),
@@ -87,6 +88,7 @@ public:
                 machine.passes.insert(machine.passes.end(), tuned.begin(), tuned.end());
             }
         }
+        measure_fused(machine);
         note_("passes");
         backend_.set_pass_shapes(pass_shapes(machine));
         fill(Type::f32);
@@ -193,6 +195,30 @@ private:
         const double misaligned = product_seconds(leaf, type, 4095, 4095, 4095, 1);
         result.misaligned = std::max(1.0, misaligned / aligned);
         return result;
+    }
+
+    /// The kernels with sums inside, for the types that have them.
+    void measure_fused(Machine& machine) {
+        const FusedTuning tuning{backend_, static_cast<std::byte*>(memory_.data()), kBytes,
+                                 [&](const std::function<void()>& act) { return seconds_of(act); }};
+        const cuda::Report report = cuda::report();
+        machine.fused_device.multiprocessors =
+            report.devices.at(static_cast<std::size_t>(backend_.device())).multiprocessors;
+        bool first = true;
+        for (const Type type : {Type::f32, Type::f64}) {
+            if (!backend_.fuses(type, 1, 1, 1)) {
+                continue;
+            }
+            note_(fmt::format("{} sums inside", type_name(type)));
+            fill(type);
+            backend_.begin_product(nullptr, 0);
+            if (first) {
+                machine.fused_device.launch_s = fused_launch_seconds(type, tuning);
+                first = false;
+            }
+            const std::vector<FusedProfile> tuned = tune_fused(type, machine.fused_device, tuning);
+            machine.fused.insert(machine.fused.end(), tuned.begin(), tuned.end());
+        }
     }
 
     /// A pass as the planner counts it: two levels of winograd's sums of an operand, all products stored.

@@ -187,6 +187,30 @@ Machine default_device_machine() {
                  {8192, 1024, 8192, 21.4},
                  {8192, 8192, 1024, 21.7}}),
     };
+    // Kernels with sums inside: rates and costs from single products of n = 4096. How much slower lone blocks and rows
+    // that are not aligned are is a guess until the device is tuned.
+    machine.fused_device = {132, 8.7e-6};
+    const auto fused = [&](FusedTile tile, int rows, int cols, int blocks, double teraflops, double addition_flops,
+                           double update_flops, double terabytes, double alone, double misaligned) {
+        FusedProfile profile;
+        profile.type = Type::f32;
+        profile.tile = tile;
+        profile.tile_m = rows;
+        profile.tile_n = cols;
+        profile.blocks_of_multiprocessor = blocks;
+        profile.most_terms = profile.most_targets = 16;
+        profile.flops_per_s = teraflops * 1e12;
+        profile.addition_flops = addition_flops;
+        profile.update_flops = update_flops;
+        profile.global_bytes_per_s = terabytes * 1e12;
+        profile.alone = alone;
+        profile.misaligned = misaligned;
+        machine.fused.push_back(profile);
+    };
+    fused(FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2);
+    fused(FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2);
+    fused(FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2);
+    fused(FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2);
     return machine;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/view.hpp"
 #include "bits/bit_words.hpp"
 
 namespace heptad {
@@ -16,6 +17,19 @@ constexpr std::uint64_t reversed_bytes(std::uint64_t x) {
     x = ((x >> 1) & 0x5555555555555555U) | ((x & 0x5555555555555555U) << 1);
     x = ((x >> 2) & 0x3333333333333333U) | ((x & 0x3333333333333333U) << 2);
     return ((x >> 4) & 0x0f0f0f0f0f0f0f0fU) | ((x & 0x0f0f0f0f0f0f0f0fU) << 4);
+}
+
+/// Rows of bytes as rows of bits, the lowest bit of a byte first. Rows lie whole words apart, and may begin inside one.
+inline ConstBitView bits_of_bytes(const ConstView& bytes, std::int64_t cols) {
+    constexpr std::uintptr_t kWord_bytes = 8;
+    const auto inside = reinterpret_cast<std::uintptr_t>(bytes.data) % kWord_bytes;
+    const auto* const word = static_cast<const std::byte*>(bytes.data) - inside;
+    return {reinterpret_cast<const std::uint64_t*>(word), bytes.rows, cols,
+            bytes.row_stride / static_cast<std::int64_t>(kWord_bytes), static_cast<int>(8 * inside)};
+}
+inline BitView bits_of_bytes(const View& bytes, std::int64_t cols) {
+    const ConstBitView same = bits_of_bytes(ConstView(bytes), cols);
+    return {const_cast<std::uint64_t*>(same.words), same.rows, same.cols, same.stride, same.offset};
 }
 
 /// Bits of the last byte beyond the last column are ignored.

@@ -110,6 +110,23 @@ void write_bits(const std::string& path, const ConstBitView& matrix, bool packed
     }
 }
 
+bool is_written_in_pieces(const std::string& path, bool packed) {
+    const BitFormat format = format_of(path, packed);
+    return format == BitFormat::pbm || format == BitFormat::npy_packed;
+}
+
+std::string packed_header_text(const std::string& path, std::int64_t rows, std::int64_t cols) {
+    switch (format_of(path, true)) {
+        case BitFormat::pbm:
+            return pbm_header_text(rows, cols);
+        case BitFormat::npy_packed:
+            return packed_npy_header_text(rows, cols);
+        default:
+            fail(ErrorCode::input, "'{}' cannot be written piece by piece; write .pbm or .npy, or give more memory",
+                 path);
+    }
+}
+
 OpenBitFile open_bit_file(const std::string& path) {
     // O_NONBLOCK: a pipe without a writer must be refused below, not waited for.
     OpenBitFile open{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), 0};

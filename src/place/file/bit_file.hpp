@@ -39,6 +39,10 @@ BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_
 /// The final name appears only when the file is complete. `packed`: a .npy is written as packed bytes.
 /// Throws Error(input) for a suffix that cannot be written, Error(resource) for a full disk.
 void write_bits(const std::string& path, const ConstBitView& matrix, bool packed = false, const FileHooks& hooks = {});
+/// What stands before the packed rows of such a file: 4096 bytes, so that the rows can be read directly.
+std::string packed_header_text(const std::string& path, std::int64_t rows, std::int64_t cols);
+/// Can such a file be written piece by piece?
+bool is_written_in_pieces(const std::string& path, bool packed);
 /// Throws Error(input) now if the suffix of `path` is not one that write_bits() knows.
 void require_writable_format(const std::string& path);
 

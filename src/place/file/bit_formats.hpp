@@ -18,6 +18,10 @@ OpenBitFile open_bit_file(const std::string& path);
 /// Throws Error(cancelled).
 void stop_if_cancelled(const FileHooks& hooks, const std::string& path);
 
+/// Both are 4096 bytes long.
+std::string pbm_header_text(std::int64_t rows, std::int64_t cols);
+std::string packed_npy_header_text(std::int64_t rows, std::int64_t cols);
+
 BitFileHeader read_pbm_header(const std::string& path);
 BitMatrix read_pbm(const std::string& path, const FileHooks& hooks);
 void write_pbm(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks);

@@ -103,12 +103,15 @@ BitMatrix read_npy_bits(const std::string& path, std::optional<std::int64_t> pac
     return read_rows(path, columns_as_rows, hooks).transposed();
 }
 
+std::string packed_npy_header_text(std::int64_t rows, std::int64_t cols) {
+    std::string header = npy_header_text(Type::boolean, rows, packed_row_bytes(cols));
+    header.replace(header.find("|b1"), 3, "|u1");
+    return header;
+}
+
 void write_npy_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks) {
-    std::string header =
-        npy_header_text(Type::boolean, matrix.rows, packed ? packed_row_bytes(matrix.cols) : matrix.cols);
-    if (packed) {
-        header.replace(header.find("|b1"), 3, "|u1");
-    }
+    const std::string header = packed ? packed_npy_header_text(matrix.rows, matrix.cols)
+                                      : npy_header_text(Type::boolean, matrix.rows, matrix.cols);
     const std::int64_t row_bytes = packed ? packed_row_bytes(matrix.cols) : matrix.cols;
     AtomicFile file(path, checked_add(checked_mul(matrix.rows, row_bytes), static_cast<std::int64_t>(header.size())));
     file.write(header.data(), static_cast<std::int64_t>(header.size()));

@@ -1,4 +1,5 @@
-// PBM P4: "P4", width, height, one blank, then rows. '#' starts a comment that ends with the line.
+// PBM P4: "P4", width, height, one blank, then rows. '#' starts a comment that ends with the line. What is written here
+// has one that makes the header 4096 bytes long, so that rows can be read past the system's cache.
 #include <algorithm>
 #include <vector>
 
@@ -97,8 +98,16 @@ BitMatrix read_pbm(const std::string& path, const FileHooks& hooks) {
     return read_packed_rows(open, path, header.rows, header.cols, header.data_offset, hooks);
 }
 
+std::string pbm_header_text(std::int64_t rows, std::int64_t cols) {
+    constexpr std::size_t kHeader_bytes = 4096;
+    const std::string title = "P4\n", sizes = fmt::format("\n{} {}\n", cols, rows);
+    std::string comment = "# padded to 4096 bytes";
+    comment.resize(kHeader_bytes - title.size() - sizes.size(), ' ');
+    return title + comment + sizes;
+}
+
 void write_pbm(const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
-    const std::string header = fmt::format("P4\n{} {}\n", matrix.cols, matrix.rows);
+    const std::string header = pbm_header_text(matrix.rows, matrix.cols);
     AtomicFile file(path, static_cast<std::int64_t>(header.size()) + matrix.rows * packed_row_bytes(matrix.cols));
     file.write(header.data(), static_cast<std::int64_t>(header.size()));
     write_packed_rows(file, path, matrix, hooks);

@@ -1,15 +1,17 @@
 #include "place/file/file_pipeline.hpp"
 
 #include <algorithm>
-#include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <exception>
-#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "place/file/bit_bytes.hpp"
 #include "place/file/checksum.hpp"
+#include "place/file/stage_gate.hpp"
 #include "place/file/view_copy.hpp"
 
 namespace heptad {
@@ -22,52 +24,32 @@ std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window,
                              std::int64_t stride_bytes, std::uint64_t before) {
     const LineWindow part = line_window(layout, window);
     for (std::int64_t line = 0; line < part.lines; ++line) {
-        before = checksum(memory + line * stride_bytes, part.positions * layout.element_bytes, before);
+        before = checksum(memory + line * stride_bytes, layout.bytes_of(part.positions), before);
     }
     return before;
 }
 
-/// How far the stages are, and who waits for whom.
-class Gate {
-public:
-    std::int64_t loaded = 0, multiplied = 0, written = 0;  // steps, steps, strips
-
-    /// Waits until the condition holds. False: the run is over, by a failure or because it was asked to stop.
-    template <class Condition>
-    bool wait(Condition condition) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return over_ || condition(); });
-        return !over_;
-    }
-    template <class Change>
-    void change(Change what) {
-        {
-            const std::lock_guard lock(mutex_);
-            what();
-        }
-        changed_.notify_all();
-    }
-    void fail_with(std::exception_ptr failure) {
-        change([&] {
-            failure_ = failure_ ? failure_ : std::move(failure);
-            over_ = true;
-        });
-    }
-    void end() {
-        change([&] { over_ = true; });
-    }
-    void rethrow() {
-        const std::lock_guard lock(mutex_);
-        if (failure_) {
-            std::rethrow_exception(failure_);
+/// Bits of the left matrix in the order of its columns, lowest first, where the file has the first in the highest bit
+/// of a byte. The right matrix and C can stay as they are: their columns only stand in another order, both alike.
+void reverse_bytes(const ConstView& view, std::byte* buffer) {
+    std::byte* const data = buffer + (static_cast<const std::byte*>(view.data) - buffer);
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+        std::byte* const row = data + i * view.row_stride;
+        for (std::int64_t j = 0; j < view.cols; j += 8) {
+            const auto count = static_cast<std::size_t>(std::min<std::int64_t>(8, view.cols - j));
+            std::uint64_t word = 0;
+            std::memcpy(&word, row + j, count);
+            word = reversed_bytes(word);
+            std::memcpy(row + j, &word, count);
         }
     }
+}
 
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool over_ = false;
-    std::exception_ptr failure_;
+/// Rows of C that are complete.
+struct Piece {
+    FileStep step;
+    FileWindow window;
+    bool last_of_strip = true;
 };
 
 class Pipeline {
@@ -93,8 +75,16 @@ public:
         tile_stride_ = part.whole_lines
                            ? result.pitch_bytes()
                            : line_stride_bytes(result, part.positions,
-                                               round_up(part.positions * result.element_bytes, result.block_bytes));
+                                               round_up(result.bytes_of(part.positions), result.block_bytes));
     }
+
+    ~Pipeline() {
+        if (device() != nullptr) {
+            device()->unlock_all();  // before the buffers go
+        }
+    }
+    Pipeline(const Pipeline&) = delete;
+    Pipeline& operator=(const Pipeline&) = delete;
 
     std::int64_t run() {
         options_.overlap ? run_overlapped() : run_in_turn();
@@ -109,30 +99,55 @@ private:
         }
     }
 
+    StepDevice* device() const { return options_.device; }
+    bool tiles_on_device() const { return device() != nullptr && device()->holds_tiles(); }
+
     void run_in_turn() {
         for (const FileStep& step : steps_) {
             if (step.first_of_tile && work_.stop_wanted()) {
                 return;
             }
-            load(step);
+            load_left(step);
+            load_right(step);
             if (files_.c0 != nullptr && step.panel == 0) {
                 load_c0(step);
             }
+            upload(step);
             multiply(step);
-            if (is_last_panel(step)) {
-                write(step);
+            for (std::deque<Piece>& queue = tiles_on_device() ? to_download_ : to_write_; !queue.empty();
+                 queue.pop_front()) {
+                if (tiles_on_device()) {
+                    download(queue.front());
+                }
+                write(queue.front());
             }
         }
     }
 
     void run_overlapped() {
-        std::thread reader([this] { guarded([this] { read_ahead(); }); });
-        std::thread writer([this] { guarded([this] { write_behind(); }); });
-        guarded([this] { multiply_all(); });
-        gate_.change([this] { nothing_more_to_write_ = true; });
-        writer.join();
-        gate_.end();  // after a stop, the reader may wait for buffers that nobody will free
-        reader.join();
+        std::vector<std::thread> ahead, behind;
+        const auto start = [this](std::vector<std::thread>& threads, void (Pipeline::*stage)()) {
+            threads.emplace_back([this, stage] { guarded([this, stage] { (this->*stage)(); }); });
+        };
+        guarded([&] {
+            start(ahead, &Pipeline::read_ahead);
+            if (device() != nullptr) {
+                start(ahead, &Pipeline::upload_ahead);
+            }
+            if (tiles_on_device()) {
+                start(behind, &Pipeline::download_behind);
+            }
+            start(behind, &Pipeline::write_behind);
+            multiply_all();
+        });
+        gate_.change([this] { (tiles_on_device() ? nothing_more_to_download_ : nothing_more_to_write_) = true; });
+        for (std::thread& thread : behind) {
+            thread.join();
+        }
+        gate_.end();  // after a stop, those ahead may wait for buffers that nobody will free
+        for (std::thread& thread : ahead) {
+            thread.join();
+        }
     }
 
     template <class Body>
@@ -145,12 +160,20 @@ private:
     }
 
     void read_ahead() {
-        for (std::size_t i = 0; i < steps_.size(); ++i) {
-            const FileStep& step = steps_[i];
-            if (!gate_.wait([&] { return gate_.multiplied >= step.load_after_multiplied; })) {
+        const bool room_beside = options_.buffers.panels > 1;
+        for (const FileStep& step : steps_) {
+            const auto right = [&] {
+                return gate_.wait([&] { return gate_.multiplied >= step.load_right_after; }) &&
+                       (load_right(step), true);
+            };
+            // A panel that has to wait for the one before lets the strip go first.
+            if ((room_beside && !right()) || !gate_.wait([&] { return gate_.multiplied >= step.load_left_after; })) {
                 return;
             }
-            load(step);
+            load_left(step);
+            if (!room_beside && !right()) {
+                return;
+            }
             if (files_.c0 != nullptr && step.panel == 0) {
                 if (!gate_.wait([&] { return gate_.written >= step.fill_after_written; })) {
                     return;
@@ -161,70 +184,153 @@ private:
         }
     }
 
+    void upload_ahead() {
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            if (!gate_.wait([&] { return gate_.loaded > static_cast<std::int64_t>(i); })) {
+                return;
+            }
+            upload(steps_[i]);
+            gate_.change([&] { ++gate_.uploaded; });
+        }
+    }
+
     void multiply_all() {
+        std::int64_t strips_begun = 0;
+        if (device() != nullptr && !tiles_on_device()) {
+            lock_buffers(tiles_);
+        }
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const FileStep& step = steps_[i];
             if (step.first_of_tile && work_.stop_wanted()) {
                 return;
             }
+            const bool waits_for_all = step.first_of_tile && options_.tiles_in_turn && tiles_on_device();
+            const std::int64_t empty_after = waits_for_all ? strips_begun : step.fill_after_written;
             if (!gate_.wait([&] {
-                    return gate_.loaded > static_cast<std::int64_t>(i) &&
-                           (step.panel > 0 || gate_.written >= step.fill_after_written);
+                    const std::int64_t ready = device() != nullptr ? gate_.uploaded : gate_.loaded;
+                    const std::int64_t emptied = tiles_on_device() ? gate_.downloaded : gate_.written;
+                    return ready > static_cast<std::int64_t>(i) && (step.panel > 0 || emptied >= empty_after);
                 })) {
                 return;
             }
+            strips_begun += step.panel == 0 ? 1 : 0;
             multiply(step);
-            gate_.change([&] {
-                ++gate_.multiplied;
-                if (is_last_panel(step)) {
-                    to_write_.push_back(step);
-                }
-            });
+            gate_.change([&] { ++gate_.multiplied; });
         }
     }
 
-    void write_behind() {
-        for (;;) {
-            FileStep step;
-            bool done = false;
-            if (!gate_.wait([&] { return nothing_more_to_write_ || !to_write_.empty(); })) {
-                return;
-            }
+    /// The next piece of a queue; nothing when there will be no more, or the run is over.
+    std::optional<Piece> next_of(std::deque<Piece>& queue, const bool& nothing_more) {
+        std::optional<Piece> piece;
+        if (gate_.wait([&] { return nothing_more || !queue.empty(); })) {
             gate_.change([&] {
-                done = to_write_.empty();
-                if (!done) {
-                    step = to_write_.front();
-                    to_write_.pop_front();
+                if (!queue.empty()) {
+                    piece = queue.front();
+                    queue.pop_front();
                 }
             });
-            if (done) {
+        }
+        return piece;
+    }
+
+    void download_behind() {
+        lock_buffers(tiles_);
+        while (const std::optional<Piece> piece = next_of(to_download_, nothing_more_to_download_)) {
+            if (!gate_.wait([&] { return gate_.written >= piece->step.fill_after_written; })) {
                 return;
             }
-            write(step);
-            gate_.change([&] { ++gate_.written; });
+            download(*piece);
+            gate_.change([&] {
+                to_write_.push_back(*piece);
+                gate_.downloaded += piece->last_of_strip ? 1 : 0;
+            });
+        }
+        gate_.change([this] { nothing_more_to_write_ = true; });
+    }
+
+    void write_behind() {
+        while (const std::optional<Piece> piece = next_of(to_write_, nothing_more_to_write_)) {
+            write(*piece);
+            gate_.change([&] { gate_.written += piece->last_of_strip ? 1 : 0; });
         }
     }
 
     bool is_last_panel(const FileStep& step) const { return step.panel + 1 == schedule_.panels(); }
 
-    void load(const FileStep& step) {
+    void load_right(const FileStep& step) {
+        if (!step.loads_right) {
+            return;
+        }
+        const auto from = StageTrace::Clock::now();
+        const FileWindow window = schedule_.right_window(step.tile, step.panel);
+        right_views_[slot(step.right_slot)] =
+            files_.right->read(*read_queue_, schedule_.right(), window, right_[slot(step.right_slot)].data());
+        note(Stage::disk_read, step, from, moved_bytes(schedule_.right(), window));
+    }
+
+    void load_left(const FileStep& step) {
+        if (!step.loads_left) {
+            return;
+        }
+        const auto from = StageTrace::Clock::now();
+        const FileWindow window = schedule_.left_window(step.tile, step.panel, step.strip);
+        left_views_[slot(step.left_slot)] =
+            files_.left->read(*read_queue_, schedule_.left(), window, left_[slot(step.left_slot)].data());
+        if (schedule_.left().packed) {
+            reverse_bytes(left_views_[slot(step.left_slot)], left_[slot(step.left_slot)].data());
+        }
+        note(Stage::disk_read, step, from, moved_bytes(schedule_.left(), window));
+    }
+
+    void note(Stage stage, const FileStep& step, StageTrace::Clock::time_point from, std::int64_t bytes) {
+        trace_.add(stage, label(step), from, StageTrace::Clock::now(), static_cast<double>(bytes));
+    }
+
+    void lock_buffers(std::vector<PageBuffer>& buffers) {
+        for (PageBuffer& buffer : buffers) {
+            device()->lock(buffer.data(), buffer.bytes());
+        }
+    }
+
+    static std::int64_t view_bytes(const ConstView& view) {
+        return view.rows * view.cols * static_cast<std::int64_t>(element_bytes(view.type));
+    }
+
+    /// What a step has read, to the slots of the device that correspond.
+    void upload(const FileStep& step) {
+        if (device() == nullptr) {
+            return;
+        }
         const auto from = StageTrace::Clock::now();
         std::int64_t bytes = 0;
         if (step.loads_right) {
-            const FileWindow window = schedule_.right_window(step.tile, step.panel);
-            right_views_[slot(step.right_slot)] =
-                files_.right->read(*read_queue_, schedule_.right(), window, right_[slot(step.right_slot)].data());
-            bytes += moved_bytes(schedule_.right(), window);
+            PageBuffer& buffer = right_[slot(step.right_slot)];
+            device()->lock(buffer.data(), buffer.bytes());
+            device()->upload_right(step.right_slot, right_views_[slot(step.right_slot)]);
+            bytes += view_bytes(right_views_[slot(step.right_slot)]);
         }
         if (step.loads_left) {
-            const FileWindow window = schedule_.left_window(step.tile, step.panel, step.strip);
-            left_views_[slot(step.left_slot)] =
-                files_.left->read(*read_queue_, schedule_.left(), window, left_[slot(step.left_slot)].data());
-            bytes += moved_bytes(schedule_.left(), window);
+            PageBuffer& buffer = left_[slot(step.left_slot)];
+            device()->lock(buffer.data(), buffer.bytes());
+            device()->upload_left(step.left_slot, left_views_[slot(step.left_slot)]);
+            bytes += view_bytes(left_views_[slot(step.left_slot)]);
+        }
+        if (tiles_on_device() && files_.c0 != nullptr && step.panel == 0) {
+            const FileWindow window = schedule_.result_window(step.tile, step.strip);
+            device()->upload_result(tile_place(schedule_, step, window), result_view(step, window));
+            bytes += view_bytes(result_view(step, window));
         }
         if (bytes > 0) {
-            trace_.add(Stage::disk_read, label(step), from, StageTrace::Clock::now(), static_cast<double>(bytes));
+            note(Stage::upload, step, from, bytes);
         }
+    }
+
+    void download(const Piece& piece) {
+        const auto from = StageTrace::Clock::now();
+        const View to = result_view(piece.step, piece.window);
+        device()->download(tile_place(schedule_, piece.step, piece.window), to);
+        note(Stage::download, piece.step, from, view_bytes(to));
+        work_.completed(piece.step, piece.window, to);
     }
 
     /// What is added lies in the tile before the first product. A C0 stored the other way round is turned piece by
@@ -232,7 +338,7 @@ private:
     void load_c0(const FileStep& step) {
         const auto from = StageTrace::Clock::now();
         const FileWindow window = schedule_.result_window(step.tile, step.strip);
-        const View strip = strip_view(step);
+        const View strip = result_view(step, window);
         FileLayout layout = files_.c0_layout;
         layout.block_bytes = 1;
         if (bounce_.bytes() == 0) {
@@ -249,51 +355,84 @@ private:
                                                       : FileWindow{window.row + line, count, window.col, window.cols};
             const ConstView read = files_.c0->read(*read_queue_, layout, part, bounce_.data());
             copy_view(read, layout.by_columns ? block(strip, 0, line, window.rows, count)
-                                              : block(strip, line, 0, count, window.cols));
+                                              : block(strip, line, 0, count, strip.cols));
         }
         trace_.add(Stage::disk_read, label(step) + " C0", from, StageTrace::Clock::now(),
-                   static_cast<double>(window.rows * window.cols * layout.element_bytes));
+                   static_cast<double>(moved_bytes(layout, window)));
     }
 
     void multiply(const FileStep& step) {
-        const auto from = StageTrace::Clock::now();
         const ConstView& a = left_views_[slot(step.left_slot)];
         const ConstView& b = right_views_[slot(step.right_slot)];
-        work_.multiply(step, a, b, strip_view(step));
-        const double operations =
-            2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(b.cols);
-        trace_.add(Stage::multiply, label(step), from, StageTrace::Clock::now(), operations);
+        const FileWindow strip = schedule_.result_window(step.tile, step.strip);
+        work_.before(step, a, b, result_view(step, strip));
+        if (!is_last_panel(step)) {
+            multiply_rows(step, strip, a, b);
+        } else {
+            const std::vector<FileWindow> pieces = schedule_.result_pieces(step.tile, step.strip);
+            for (const FileWindow& window : pieces) {
+                multiply_rows(step, window, a, b);
+                if (!tiles_on_device()) {
+                    work_.completed(step, window, result_view(step, window));
+                }
+                gate_.change([&] {
+                    (tiles_on_device() ? to_download_ : to_write_).push_back({step, window, &window == &pieces.back()});
+                });
+            }
+        }
         ++multiplied_;
         if (work_.progress) {
             work_.progress(static_cast<double>(multiplied_) / static_cast<double>(steps_.size()));
         }
     }
 
-    void write(const FileStep& step) {
+    void multiply_rows(const FileStep& step, const FileWindow& window, const ConstView& a, const ConstView& b) {
+        const View c = result_view(step, window);
+        const std::int64_t first = window.row - schedule_.result_window(step.tile, step.strip).row;
+        const bool goes_and_returns = device() != nullptr && !tiles_on_device();
+        if (goes_and_returns && (step.panel > 0 || files_.c0 != nullptr)) {
+            const auto from = StageTrace::Clock::now();
+            device()->upload_result(tile_place(schedule_, step, window), c);
+            note(Stage::upload, step, from, view_bytes(c));
+        }
         const auto from = StageTrace::Clock::now();
-        const FileWindow window = schedule_.result_window(step.tile, step.strip);
-        const std::byte* const memory = static_cast<const std::byte*>(strip_view(step).data);
-        files_.result->write(*write_queue_, schedule_.result(), window, memory, tile_stride_);
-        sum_ = strip_checksum(schedule_.result(), window, memory, tile_stride_, step.strip == 0 ? 0 : sum_);
-        if (step.last_of_tile) {
+        work_.multiply(step, first, block(a, first, 0, window.rows, a.cols), b, c);
+        const std::int64_t depth = schedule_.right_window(step.tile, step.panel).rows;
+        const double operations =
+            2.0 * static_cast<double>(window.rows) * static_cast<double>(depth) * static_cast<double>(window.cols);
+        trace_.add(Stage::multiply, label(step), from, StageTrace::Clock::now(), operations);
+        if (goes_and_returns) {
+            const auto back_from = StageTrace::Clock::now();
+            device()->download(tile_place(schedule_, step, window), c);
+            note(Stage::download, step, back_from, view_bytes(c));
+        }
+    }
+
+    void write(const Piece& piece) {
+        const auto from = StageTrace::Clock::now();
+        const FileStep& step = piece.step;
+        const std::byte* const memory = static_cast<const std::byte*>(result_view(step, piece.window).data);
+        const bool first_of_tile = piece.window.row == schedule_.tile_window(step.tile).row;
+        files_.result->write(*write_queue_, schedule_.result(), piece.window, memory, tile_stride_);
+        sum_ = strip_checksum(schedule_.result(), piece.window, memory, tile_stride_, first_of_tile ? 0 : sum_);
+        if (step.last_of_tile && piece.last_of_strip) {
             work_.finished(step.tile, sum_);
             ++finished_tiles_;
         }
-        trace_.add(Stage::disk_write, label(step), from, StageTrace::Clock::now(),
-                   static_cast<double>(moved_bytes(schedule_.result(), window)));
+        note(Stage::disk_write, step, from, moved_bytes(schedule_.result(), piece.window));
     }
 
-    /// The strip of a tile in memory, stored the way the file is.
-    View strip_view(const FileStep& step) const {
+    /// Rows of a tile in memory, stored the way the file is.
+    View result_view(const FileStep& step, const FileWindow& window) const {
         const FileWindow tile = schedule_.tile_window(step.tile);
-        const FileWindow strip = schedule_.result_window(step.tile, step.strip);
         const FileLayout& layout = schedule_.result();
         const std::int64_t stride = tile_stride_ / layout.element_bytes;
         const Type type = files_.left->type();
+        const std::int64_t cols = layout.packed ? layout.bytes_of(tile.cols) : tile.cols;
         const View whole = layout.by_columns
-                               ? View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, tile.cols, 1, stride)
-                               : View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, tile.cols, stride, 1);
-        return block(whole, strip.row - tile.row, 0, strip.rows, strip.cols);
+                               ? View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, cols, 1, stride)
+                               : View(tiles_[slot(step.tile_slot)].data(), type, tile.rows, cols, stride, 1);
+        return block(whole, window.row - tile.row, 0, window.rows, cols);
     }
 
     static std::size_t slot(std::int64_t number) { return static_cast<std::size_t>(number); }
@@ -312,14 +451,19 @@ private:
     std::vector<ConstView> left_views_, right_views_;
     PageBuffer bounce_;
     std::int64_t tile_stride_ = 0;
-    Gate gate_;
-    std::deque<FileStep> to_write_;
-    bool nothing_more_to_write_ = false;  // under the gate's mutex
-    std::uint64_t sum_ = 0;               // of the tile that is being written
+    StageGate gate_;
+    std::deque<Piece> to_download_, to_write_;                               // under the gate's mutex, like these
+    bool nothing_more_to_download_ = false, nothing_more_to_write_ = false;  // when both are empty, the work is done
+    std::uint64_t sum_ = 0;                                                  // of the tile that is being written
     std::int64_t finished_tiles_ = 0, multiplied_ = 0;
 };
 
 }  // namespace
+
+TilePlace tile_place(const FileSchedule& schedule, const FileStep& step, const FileWindow& window) {
+    const FileWindow tile = schedule.tile_window(step.tile);
+    return {step.tile_slot, tile.rows, tile.cols, window.row - tile.row, window.rows};
+}
 
 std::int64_t run_pipeline(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles,
                           const PipelineFiles& files, const PipelineWork& work, const PipelineOptions& options,
@@ -333,10 +477,9 @@ std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile
     layout.block_bytes = 1;
     PageBuffer memory(std::max(kBounce_bytes, round_up(layout.pitch_bytes(), 4096)));
     std::uint64_t sum = 0;
-    for (std::int64_t strip = 0; strip < schedule.strips(tile); ++strip) {
-        const FileWindow window = schedule.result_window(tile, strip);
+    const auto add = [&](const FileWindow& window) {
         const std::int64_t lines = layout.by_columns ? window.cols : window.rows;
-        const std::int64_t line_bytes = (layout.by_columns ? window.rows : window.cols) * layout.element_bytes;
+        const std::int64_t line_bytes = layout.bytes_of(layout.by_columns ? window.rows : window.cols);
         const std::int64_t at_once = std::max<std::int64_t>(memory.bytes() / line_bytes, 1);
         for (std::int64_t line = 0; line < lines; line += at_once) {
             const std::int64_t count = std::min(at_once, lines - line);
@@ -344,6 +487,11 @@ std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile
                                                       : FileWindow{window.row + line, count, window.col, window.cols};
             result.read(queue, layout, part, memory.data(), line_bytes);
             sum = strip_checksum(layout, part, memory.data(), line_bytes, sum);
+        }
+    };
+    for (std::int64_t strip = 0; strip < schedule.strips(tile); ++strip) {
+        for (const FileWindow& piece : schedule.result_pieces(tile, strip)) {
+            add(piece);
         }
     }
     return sum;

@@ -1,5 +1,6 @@
 // Carries out the steps of a FileSchedule: a thread that reads ahead, the caller's thread that multiplies, and a thread
-// that writes. Each is held back only by buffers that are still in use; the steps are multiplied in their order.
+// that writes; where a device multiplies, also one that uploads and one that downloads. Each is held back only by
+// buffers that are still in use; the steps are multiplied in their order.
 #pragma once
 
 #include <functional>
@@ -7,6 +8,7 @@
 #include "place/file/matrix_file.hpp"
 #include "place/file/partial_file.hpp"
 #include "place/file/stage_trace.hpp"
+#include "place/file/step_device.hpp"
 #include "plan/file_schedule.hpp"
 
 namespace heptad {
@@ -21,8 +23,15 @@ struct PipelineFiles {
 };
 
 struct PipelineWork {
-    /// c = a b, or added to what c holds: a strip of the left matrix by a panel of the right one.
-    std::function<void(const FileStep& step, const ConstView& a, const ConstView& b, const View& c)> multiply;
+    /// Before the product of a step; where something is added, the strip holds it at the first panel.
+    std::function<void(const FileStep& step, const ConstView& a, const ConstView& b, const View& strip)> before;
+    /// c = a b, or added to what c holds: rows of a strip of the left matrix by a panel of the right one. Where a
+    /// device multiplies, on its copies; `first_row` is that of the strip.
+    std::function<void(const FileStep& step, std::int64_t first_row, const ConstView& a, const ConstView& b,
+                       const View& c)>
+        multiply;
+    /// These rows of C are complete and in memory.
+    std::function<void(const FileStep& step, const FileWindow& window, const View& c)> completed;
     /// All of a tile is written; from the writing thread.
     std::function<void(std::int64_t tile, std::uint64_t sum)> finished;
     /// From the multiplying thread, after every step.
@@ -37,7 +46,12 @@ struct PipelineOptions {
     bool overlap = true;                  ///< false: one stage after another
     std::string io = "auto";
     IoWatch watch;
+    StepDevice* device = nullptr;  ///< null: the processor multiplies
+    bool tiles_in_turn = false;    ///< a tile is begun when all of the one before came back from the device
 };
+
+/// Where rows of C lie in the slots of a device.
+TilePlace tile_place(const FileSchedule& schedule, const FileStep& step, const FileWindow& window);
 
 /// Tiles that were finished: fewer than asked for where a stop was wanted. Throws what a stage threw.
 std::int64_t run_pipeline(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles,

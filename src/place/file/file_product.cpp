@@ -1,5 +1,6 @@
 #include "place/file/file_product.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "place/file/bit_file.hpp"
 #include "place/file/checksum.hpp"
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
@@ -55,9 +57,16 @@ struct Sources {
 
 Sources find_sources(const FileProductRequest& request) {
     Sources sources{find_matrix(request.a), find_matrix(request.b), {}, 0, 0, 0};
-    if (sources.a.type == Type::gf2 || sources.a.type == Type::boolean) {
-        fail(ErrorCode::input, "'{}' holds bits, which are multiplied in memory only; give more memory",
+    const bool packed = sources.a.layout.packed;
+    if (!packed && (sources.a.type == Type::gf2 || sources.a.type == Type::boolean)) {
+        fail(ErrorCode::input,
+             "'{}' holds bits, one to a byte, which are multiplied in memory only; give more memory, or pack them",
              sources.a.name);
+    }
+    if (packed && (request.transpose_a || request.transpose_b)) {
+        fail(ErrorCode::input,
+             "packed bits lie by rows, and are transposed in memory only; give more memory, or "
+             "transpose the file before");
     }
     const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
     const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
@@ -90,9 +99,23 @@ Sources find_sources(const FileProductRequest& request) {
     return sources;
 }
 
-FileLayout result_layout(Type type, std::int64_t m, std::int64_t n, std::int64_t block_bytes) {
-    const auto element = static_cast<std::int64_t>(element_bytes(type));
-    return {m, n, element, false, static_cast<std::int64_t>(npy_header_text(type, m, n).size()), block_bytes};
+std::string result_header(const FileProductRequest& request, const Sources& sources) {
+    return sources.a.layout.packed ? packed_header_text(request.output, sources.m, sources.n)
+                                   : npy_header_text(sources.a.type, sources.m, sources.n);
+}
+
+FileLayout result_layout(const FileProductRequest& request, const Sources& sources) {
+    FileLayout layout = sources.a.layout;  // the elements are of the same kind
+    layout.rows = sources.m;
+    layout.cols = sources.n;
+    layout.by_columns = false;
+    layout.data_offset = static_cast<std::int64_t>(result_header(request, sources).size());
+    layout.block_bytes = kUsualBlock_bytes;
+    return layout;
+}
+
+std::int64_t check_line_bytes(const FileProductRequest& request, Type type) {
+    return request.verify ? StreamedCheck::line_bytes(type) : 0;
 }
 
 /// The files that are read.
@@ -123,13 +146,17 @@ public:
                 for (const std::int64_t strip : {std::int64_t{0}, schedule.strips(tile) - 1}) {
                     const FileWindow left = schedule.left_window(tile, panel, strip);
                     const FileWindow right = schedule.right_window(tile, panel);
-                    const ShapeKey key{left.rows, left.cols, right.cols};
-                    if (!plans_.contains(key)) {
-                        plans_[key] =
-                            stage.plan(left.rows, left.cols, right.cols, plan.type, accumulate, plan.workspace_bytes);
-                    }
+                    add({left.rows, left.cols, right.cols, accumulate, plan.workspace_bytes, plan.tile_bytes,
+                         plan.panel_bytes},
+                        plan.type, stage);
                 }
             }
+        }
+        const std::int64_t last_panel = schedule.panels() - 1, last_strip = schedule.strips(last_row) - 1;
+        const std::int64_t depth = schedule.right_window(last_row, last_panel).rows;
+        for (const FileWindow& piece : schedule.result_pieces(last_row, last_strip)) {
+            add({piece.rows, depth, piece.cols, accumulate, plan.workspace_bytes, plan.tile_bytes, plan.panel_bytes},
+                plan.type, stage);
         }
     }
     explicit ProductPlans(const std::vector<ProductPlan>& kept) {
@@ -137,10 +164,10 @@ public:
             plans_[{plan.m, plan.k, plan.n}] = plan;
         }
     }
-    const ProductPlan& of(const ConstView& a, const ConstView& b) const {
-        const auto found = plans_.find({a.rows, a.cols, b.cols});
+    const ProductPlan& of(std::int64_t m, std::int64_t k, std::int64_t n) const {
+        const auto found = plans_.find({m, k, n});
         if (found == plans_.end()) {
-            fail(ErrorCode::internal, "there is no plan for a product of {} x {} x {}", a.rows, a.cols, b.cols);
+            fail(ErrorCode::internal, "there is no plan for a product of {} x {} x {}", m, k, n);
         }
         return found->second;
     }
@@ -160,6 +187,13 @@ public:
                                 [&](const auto& x, const auto& y) { return work(x.second) < work(y.second); })
             ->second;
     }
+    std::int64_t most_workspace_bytes() const {
+        std::int64_t most = 0;
+        for (const auto& [key, plan] : plans_) {
+            most = std::max(most, plan.workspace_bytes);
+        }
+        return most;
+    }
     double largest_error_bound() const {
         double bound = 0;
         for (const auto& [key, plan] : plans_) {
@@ -169,6 +203,12 @@ public:
     }
 
 private:
+    void add(const StageProduct& product, Type type, const StageProducts& stage) {
+        const ShapeKey key{product.m, product.k, product.n};
+        if (!plans_.contains(key)) {
+            plans_[key] = stage.plan(product, type);
+        }
+    }
     std::map<ShapeKey, ProductPlan> plans_;
 };
 
@@ -208,6 +248,23 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
 double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel) {
     const double additions = static_cast<double>(panels - 1) * static_cast<double>(plan.k) * unit_roundoff(plan.type);
     return static_cast<double>(panels) * of_panel + additions;
+}
+
+std::int64_t most_resident_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// Bits of the last byte beyond the last column of C are zero in the file, whatever those of B were.
+void clear_beyond(std::int64_t end_col, std::int64_t n, const View& bytes) {
+    if (end_col < n || n % 8 == 0) {
+        return;
+    }
+    const auto mask = static_cast<std::byte>(0xff << (8 - n % 8));
+    for (std::int64_t i = 0; i < bytes.rows; ++i) {
+        *element_pointer(bytes, i, bytes.cols - 1) &= mask;
+    }
 }
 
 /// One run: what is open, and what is left to do.
@@ -300,10 +357,21 @@ private:
                 request_.memory_bytes,
                 operand_layout(inputs.a, request_.transpose_a),
                 operand_layout(inputs.b, request_.transpose_b),
-                result_layout(sources_.a.type, sources_.m, sources_.n, kUsualBlock_bytes)};
+                result_layout(request_, sources_),
+                check_line_bytes(request_, sources_.a.type)};
     }
 
-    std::string header_bytes() const { return npy_header_text(sources_.a.type, sources_.m, sources_.n); }
+    std::string header_bytes() const { return result_header(request_, sources_); }
+
+    std::vector<std::string> how_of(const std::vector<ProductPlan>& products) const {
+        std::vector<std::string> texts;
+        for (const ProductPlan& product : products) {
+            if (stage_.how) {
+                texts.push_back(stage_.how(product));
+            }
+        }
+        return texts;
+    }
 
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
         remove_beside(names_.journal(), hooks_.watch);  // first: it must never describe another partial file
@@ -315,6 +383,7 @@ private:
         const FileSchedule schedule(header.plan, problem.a, problem.b, problem.c);
         const ProductPlans products(schedule, header.plan, stage_);
         header.products = products.all();
+        header.how = how_of(header.products);
         JournalWriter journal(names_.journal(), header, hooks_.watch);
         return carry_out(schedule, header.plan, products, {}, inputs, result, journal);
     }
@@ -328,6 +397,13 @@ private:
                  names_.partial());
         }
         const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+        if (how_of(before.header.products) != before.header.how) {
+            fail(ErrorCode::input,
+                 "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
+                 "--device, "
+                 "--device-memory and --host-levels of then, or start over without --resume",
+                 names_.partial());
+        }
         const ProductPlans products(before.header.products);
         std::map<std::int64_t, std::uint64_t> finished;
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
@@ -347,7 +423,7 @@ private:
         const auto& [a, b, c0] = inputs;
         const bool adds = c0.has_value();
         const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
-        const PageBuffer workspace(plan.workspace_bytes);
+        const PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
         PipelineFiles files{plan.mirrored ? &b : &a, plan.mirrored ? &a : &b, c0 ? &*c0 : nullptr, {}, &result};
         if (c0) {
             files.c0_layout = plan.mirrored ? transposed(c0->layout()) : c0->layout();
@@ -361,11 +437,18 @@ private:
         options.overlap = request_.overlap;
         options.io = request_.io;
         options.watch = hooks_.watch;
+        std::unique_ptr<StepDevice> device;
+        if (stage_.open_device) {
+            device = stage_.open_device(device_sizes(schedule, plan, options.buffers, products));
+            options.device = device.get();
+            options.tiles_in_turn = request_.verify;
+        }
 
         FileProductReport report;
         report.plan = plan;
         report.product = products.largest();
         report.tiles = schedule.tiles();
+        report.resident_at_start_bytes = most_resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
         report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
         std::optional<StreamedCheck> check;
@@ -375,15 +458,32 @@ private:
 
         StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
         PipelineWork work;
-        work.multiply = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
-            const double beta = step.panel > 0 ? 1 : adds ? request_.beta : 0;
+        work.before = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
             if (check) {
                 check->before_product(step, left, right, strip);
             }
-            stage_.multiply(request_.alpha, left, right, beta, strip, products.of(left, right), workspace.data(),
-                            workspace.bytes());
-            if (check && step.panel + 1 == schedule.panels()) {
-                check->after_strip(step, strip);
+        };
+        work.multiply = [&](const FileStep& step, std::int64_t first_row, const ConstView& left, const ConstView& right,
+                            const View& c) {
+            const double beta = step.panel > 0 ? 1 : adds ? request_.beta : 0;
+            const FileWindow panel = schedule.right_window(step.tile, step.panel);
+            const ProductPlan& product = products.of(c.rows, panel.rows, panel.cols);
+            if (!device) {
+                stage_.multiply(request_.alpha, left, right, beta, c, product, workspace.data(), workspace.bytes());
+                if (schedule.result().packed && step.panel + 1 == schedule.panels()) {
+                    clear_beyond(panel.col + panel.cols, plan.n, c);
+                }
+                return;
+            }
+            FileWindow window = schedule.result_window(step.tile, step.strip);
+            window.row += first_row;
+            window.rows = c.rows;
+            device->multiply(request_.alpha, {step.left_slot, first_row, c.rows}, step.right_slot, beta,
+                             tile_place(schedule, step, window), product);
+        };
+        work.completed = [&](const FileStep& step, const FileWindow& window, const View& c) {
+            if (check) {
+                check->after_rows(step, window, c);
             }
         };
         work.finished = [&](std::int64_t tile, std::uint64_t sum) {
@@ -415,7 +515,9 @@ private:
         }
         // All that may fail comes before the result has its name.
         report.read = trace_.total(Stage::disk_read);
+        report.upload = trace_.total(Stage::upload);
         report.multiply = trace_.total(Stage::multiply);
+        report.download = trace_.total(Stage::download);
         report.write = trace_.total(Stage::disk_write);
         report.io = make_io_queue(request_.io, {})->name();
         committing_ = true;
@@ -423,6 +525,18 @@ private:
         remove_beside(names_.journal(), hooks_.watch);
         report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
         return report;
+    }
+
+    static StepDeviceSizes device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
+                                        const ProductPlans& products) {
+        StepDeviceSizes sizes;
+        sizes.type = plan.type;
+        sizes.left = {buffers.strips, plan.strip_m, plan.depth, schedule.left().by_columns};
+        sizes.right = {buffers.panels, plan.depth, plan.tile_n, schedule.right().by_columns};
+        sizes.tiles = {buffers.tiles, plan.tile_m, plan.tile_n, schedule.result().by_columns};
+        sizes.strip_rows = plan.strip_m;
+        sizes.workspace_bytes = products.most_workspace_bytes();
+        return sizes;
     }
 
     static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
@@ -458,14 +572,13 @@ private:
 
 StageProducts processor_stage(const Options& options, int threads) {
     StageProducts stage;
-    stage.plan = [options, threads](std::int64_t m, std::int64_t k, std::int64_t n, Type type, bool accumulate,
-                                    std::int64_t workspace_limit_bytes) {
+    stage.plan = [options, threads](const StageProduct& product, Type type) {
         Options limited = options;
-        limited.accumulate = accumulate;
-        limited.workspace_limit_bytes = workspace_limit_bytes;
+        limited.accumulate = product.accumulate;
+        limited.workspace_limit_bytes = product.workspace_limit_bytes;
         ProductContext context;
         context.threads = threads;
-        return plan_product(m, k, n, type, limited, context);
+        return plan_product(product.m, product.k, product.n, type, limited, context);
     };
     stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
@@ -492,14 +605,14 @@ FileProblem file_problem(const FileProductRequest& request) {
             request.memory_bytes,
             with_usual_block(sources.a.layout, request.transpose_a),
             with_usual_block(sources.b.layout, request.transpose_b),
-            result_layout(sources.a.type, sources.m, sources.n, kUsualBlock_bytes)};
+            result_layout(request, sources),
+            check_line_bytes(request, sources.a.type)};
 }
 
 FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
-    return plan_files(problem, [&](std::int64_t m, std::int64_t k, std::int64_t n, bool accumulate,
-                                   std::int64_t workspace_limit_bytes) {
-        const ProductPlan plan = stage.plan(m, k, n, problem.type, accumulate, workspace_limit_bytes);
-        return StagePrediction{plan.predicted_s, stage.workspace_on_host ? plan.workspace_bytes : 0};
+    return plan_files(problem, [&](const StageProduct& product) {
+        const ProductPlan plan = stage.plan(product, problem.type);
+        return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
     });
 }
 

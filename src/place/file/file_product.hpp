@@ -13,6 +13,7 @@
 #include "place/file/hooks.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/stage_trace.hpp"
+#include "place/file/step_device.hpp"
 #include "plan/file_plan.hpp"
 #include "plan/plan.hpp"
 
@@ -34,13 +35,15 @@ struct FileProductRequest {
 
 /// How the products of strips and panels are planned and carried out: on the processor, or on a device.
 struct StageProducts {
-    std::function<ProductPlan(std::int64_t m, std::int64_t k, std::int64_t n, Type type, bool accumulate,
-                              std::int64_t workspace_limit_bytes)>
-        plan;
+    std::function<ProductPlan(const StageProduct& product, Type type)> plan;
+    /// On the processor.
     std::function<void(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                        const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes)>
         multiply;
-    bool workspace_on_host = true;  ///< false: the plans' workspace is not host memory
+    /// On a device, whose memory the plans' workspace is then; empty: on the processor.
+    OpenStepDevice open_device = {};
+    /// What a plan does not say and the bits of a result depend on, in words; empty: nothing.
+    std::function<std::string(const ProductPlan& plan)> how = {};
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);
@@ -49,8 +52,9 @@ struct FileProductReport {
     FilePlan plan;
     ProductPlan product;  ///< of a whole strip by a whole panel
     std::int64_t tiles = 0, resumed_tiles = 0;
+    std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
     double wall_s = 0;
-    StageTotal read, multiply, write;
+    StageTotal read, upload, multiply, download, write;
     std::string io;
     double error_bound = 0;  ///< max|C - computed| <= error_bound * max|A| * max|B|
     std::optional<VerifyResult> verified;

@@ -10,26 +10,12 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "place/file/checksum.hpp"
+#include "place/file/sealed_line.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr const char* kTitle = "heptad-journal 1";
-
-std::string sealed(const std::string& text) {
-    return fmt::format("{} #{:016x}\n", text, checksum(text.data(), static_cast<std::int64_t>(text.size())));
-}
-
-/// The line without its seal; nothing if it does not fit.
-std::optional<std::string> unsealed(const std::string& line) {
-    constexpr std::size_t kSeal = 18;  // " #" and 16 digits
-    if (line.size() < kSeal) {
-        return std::nullopt;
-    }
-    std::string text = line.substr(0, line.size() - kSeal);
-    return sealed(text) == line + "\n" ? std::optional(text) : std::nullopt;
-}
 
 /// The rest of a line after its first word.
 std::string after_word(const std::string& text) {
@@ -46,6 +32,8 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
         header.plan = parse_file_plan(after_word(text));
     } else if (kind == "product") {
         header.products.push_back(parse_plan(after_word(text)));
+    } else if (kind == "how") {
+        header.how.push_back(after_word(text));
     } else if (kind == "scalars") {
         std::string alpha, beta;
         words >> alpha >> beta;
@@ -68,6 +56,9 @@ std::string header_text(const JournalHeader& header) {
     std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
     for (const ProductPlan& product : header.products) {
         text += sealed("product " + to_string(product));
+    }
+    for (const std::string& how : header.how) {
+        text += sealed("how " + how);
     }
     text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
     for (const JournalInput& input : header.inputs) {

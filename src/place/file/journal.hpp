@@ -3,6 +3,7 @@
 //   heptad-journal 1
 //   plan files m=...                          the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
+//   how ...                                   of a product that the host cuts up for devices: likewise, in that order
 //   scalars <alpha> <beta>
 //   input <bytes> <changed> <samples> <name>  one for each file that is read; the samples cover how it is read
 //   begin
@@ -34,6 +35,7 @@ struct JournalInput {
 struct JournalHeader {
     FilePlan plan;
     std::vector<ProductPlan> products;
+    std::vector<std::string> how;
     double alpha = 1, beta = 0;
     std::vector<JournalInput> inputs;
 };

@@ -116,7 +116,7 @@ std::vector<IoPiece> window_pieces(const FileLayout& layout, const FileWindow& w
         add_pieces(pieces, span, span.head_bytes + bytes, memory);
         return pieces;
     }
-    const std::int64_t bytes = part.positions * layout.element_bytes;
+    const std::int64_t bytes = layout.bytes_of(part.positions);
     for (std::int64_t line = 0; line < part.lines; ++line) {
         const FileSpan span =
             widened_span(file_offset(layout, part.line + line, part.position), bytes, layout.block_bytes);
@@ -129,16 +129,17 @@ ConstView MatrixFile::read(IoQueue& queue, const FileLayout& layout, const FileW
                            std::byte* memory) const {
     const LineWindow part = line_window(layout, window);
     const std::int64_t element = layout.element_bytes;
-    const FileSpan first =
-        widened_span(file_offset(layout, part.line, part.position), part.positions * element, layout.block_bytes);
+    const FileSpan first = widened_span(file_offset(layout, part.line, part.position), layout.bytes_of(part.positions),
+                                        layout.block_bytes);
     const std::int64_t stride =
         part.whole_lines ? layout.pitch_bytes() : line_stride_bytes(layout, part.positions, first.bytes);
     const bool direct = layout.block_bytes > 1;
     queue.read({direct ? direct_.get() : cached_.get(), layout.block_bytes, source_.name},
                window_pieces(layout, window, memory, stride));
     const void* const data = memory + first.head_bytes;
-    return layout.by_columns ? ConstView(data, source_.type, window.rows, window.cols, 1, stride / element)
-                             : ConstView(data, source_.type, window.rows, window.cols, stride / element, 1);
+    const std::int64_t cols = layout.packed ? layout.bytes_of(window.cols) : window.cols;
+    return layout.by_columns ? ConstView(data, source_.type, window.rows, cols, 1, stride / element)
+                             : ConstView(data, source_.type, window.rows, cols, stride / element, 1);
 }
 
 FileIdentity MatrixFile::identity() const {

@@ -50,7 +50,7 @@ public:
     const FileLayout& layout() const { return source_.layout; }
 
     /// Reads a window into memory of window_bytes() and returns where it lies. `layout` is that of this file, possibly
-    /// transposed, with block_bytes 1 for reading through the cache.
+    /// transposed, with block_bytes 1 for reading through the cache. Packed bits come as a view of their bytes.
     ConstView read(IoQueue& queue, const FileLayout& layout, const FileWindow& window, std::byte* memory) const;
 
     FileIdentity identity() const;

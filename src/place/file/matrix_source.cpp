@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/error.hpp"
+#include "place/file/bit_file.hpp"
 #include "place/file/hdf5_dataset.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/transfer.hpp"
@@ -37,9 +38,24 @@ MatrixSource raw_matrix(const std::string& path, const RawShape& raw) {
     return {path, path, raw.type, {raw.rows, raw.cols, element, false, 0, 1}, file_bytes};
 }
 
+MatrixSource packed_matrix(const MatrixName& name) {
+    const BitFileHeader header = read_bit_header(name.path, name.columns);
+    if (header.format != BitFormat::pbm && header.format != BitFormat::npy_packed) {
+        fail(ErrorCode::input,
+             "'{}' ({}) can be multiplied in memory only; give more memory, or a PBM file or a packed .npy (--columns)",
+             name.path, bit_format_name(header.format));
+    }
+    FileLayout layout{header.rows, header.cols, 1, false, header.data_offset, 1};
+    layout.packed = true;
+    return {name.path, name.path, *name.bits, layout, header.data_offset + header.data_bytes};
+}
+
 }  // namespace
 
 MatrixSource find_matrix(const MatrixName& name) {
+    if (name.bits) {
+        return packed_matrix(name);
+    }
     if (name.raw) {
         return raw_matrix(name.path, *name.raw);
     }

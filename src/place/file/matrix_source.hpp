@@ -3,6 +3,7 @@
 //   A.npy            as its header says
 //   A.bin            with a raw shape: nothing but the elements, row by row, from byte 0 on
 //   A.h5:/path       a two-dimensional contiguous dataset of an HDF5 file (where the library was found)
+//   A.pbm, A.npy     where bits are asked for: packed, eight columns to a byte
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct MatrixName {
     std::string path;  ///< with ":/dataset" for HDF5
     std::optional<Type> as = {};
     std::optional<RawShape> raw = {};
+    std::optional<Type> bits = {};             ///< gf2 or boolean: a file of packed bits
+    std::optional<std::int64_t> columns = {};  ///< of a packed .npy
 };
 
 struct MatrixSource {

@@ -5,7 +5,7 @@
 namespace heptad {
 
 const char* stage_name(Stage stage) {
-    constexpr std::array<const char*, kStages.size()> names{"DR", "MM", "DW"};
+    constexpr std::array<const char*, kStages.size()> names{"DR", "M2G", "MM", "G2M", "DW"};
     return names[static_cast<std::size_t>(stage)];
 }
 
@@ -29,7 +29,10 @@ StageTotal StageTrace::total(Stage stage) const {
 std::string StageTrace::chrome_json() const {
     const std::lock_guard lock(mutex_);
     std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
-    for (const Stage stage : kStages) {  // one row of the timeline for each stage
+    for (const Stage stage : kStages) {  // one row of the timeline for each stage that did something
+        if (totals_[static_cast<std::size_t>(stage)].busy_s == 0) {
+            continue;
+        }
         text += fmt::format(
             "{{\"ph\": \"M\", \"pid\": 1, \"tid\": {}, \"name\": \"thread_name\", \"args\": {{\"name\": \"{}\"}}}},\n",
             static_cast<int>(stage) + 1, stage_name(stage));

@@ -14,14 +14,15 @@
 
 namespace heptad {
 
-enum class Stage : std::uint8_t { disk_read, multiply, disk_write };
-inline constexpr std::array<Stage, 3> kStages{Stage::disk_read, Stage::multiply, Stage::disk_write};
-/// "DR", "MM", "DW"
+enum class Stage : std::uint8_t { disk_read, upload, multiply, download, disk_write };
+inline constexpr std::array<Stage, 5> kStages{Stage::disk_read, Stage::upload, Stage::multiply, Stage::download,
+                                              Stage::disk_write};
+/// "DR", "M2G", "MM", "G2M", "DW"
 const char* stage_name(Stage stage);
 
 struct StageTotal {
     double busy_s = 0;
-    double amount = 0;  ///< bytes read or written, operations multiplied
+    double amount = 0;  ///< bytes moved, operations multiplied
 };
 
 class StageTrace {

@@ -2,10 +2,10 @@
 // columns of a tile, every panel adds A (B X), and when a strip of C is finished C X is compared with
 // alpha A (B X) + beta C0 X.
 //
-// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 8 draws of random signs, summed
+// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 24 draws of random signs, summed
 // in a higher precision and compared with the rounding noise that src/check expects. A sum far above what the worst
 // case of rounding could make of it is an error; one between the two is neither proof nor refutation, and reported as
-// such.
+// such. Packed bits: streamed_bits.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@
 
 namespace heptad {
 
+class StreamedLanes;
+
 class StreamedCheck {
 public:
     StreamedCheck(const FileSchedule& schedule, Type type, double alpha, double beta, std::int64_t k, int threads);
@@ -23,16 +25,19 @@ public:
 
     /// In the order of the steps, before each product; where C0 is added, the strip holds it at the first panel.
     void before_product(const FileStep& step, const ConstView& left, const ConstView& right, const ConstView& strip);
-    /// After the last product of a strip. Throws Error(verification) if the strip is wrong.
-    void after_strip(const FileStep& step, const ConstView& strip);
+    /// After the last product of these rows of a strip. Throws Error(verification) if they are wrong.
+    void after_rows(const FileStep& step, const FileWindow& window, const ConstView& rows);
 
     /// Passed, or not verifiable; `resumed_tiles` were finished by a run before this one.
     VerifyResult result(std::int64_t resumed_tiles) const;
 
-    class Lanes;
+    /// Memory for each row and column of a tile, and for each one of a panel and a strip; see FileProblem.
+    static std::int64_t line_bytes(Type type);
 
 private:
-    std::unique_ptr<Lanes> lanes_;
+    const FileSchedule& schedule_;
+    bool adds_;
+    std::unique_ptr<StreamedLanes> lanes_;
 };
 
 }  // namespace heptad

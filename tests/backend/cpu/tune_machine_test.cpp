@@ -83,21 +83,24 @@ TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
 
 TEST(machine, the_factor_of_levels_is_interpolated_and_printed) {
     Machine machine = two_leaves();
-    machine.level_factors = {{Type::f64, 1024, 1.5}, {Type::f64, 4096, 1.1}, {Type::f32, 2048, 0.9}};
+    machine.level_factors = {
+        {Type::f64, 1024, 1.5, 1.6, 1.7}, {Type::f64, 4096, 1.1, 1.2, 1.3}, {Type::f32, 2048, 0.9, 1, 1}};
     machine = parse_machine(print_machine(machine));
     const auto factor = [&](Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
-        return level_factor(machine, type, m, k, n);
+        return level_factor(machine, type, LevelCuts::halved_once, m, k, n);
     };
     EXPECT_EQ(factor(Type::f64, 100, 100, 100), 1.5);
     EXPECT_EQ(factor(Type::f64, 1024, 1024, 1024), 1.5);
     EXPECT_NEAR(factor(Type::f64, 2048, 2048, 2048), 1.3, 1e-12);
     EXPECT_NEAR(factor(Type::f64, 1024, 8192, 1024), 1.3, 1e-12);
     EXPECT_EQ(factor(Type::f64, 8192, 8192, 8192), 1.1);
+    EXPECT_NEAR(level_factor(machine, Type::f64, LevelCuts::halved_more, 2048, 2048, 2048), 1.4, 1e-12);
+    EXPECT_NEAR(level_factor(machine, Type::f64, LevelCuts::others, 2048, 2048, 2048), 1.5, 1e-12);
     EXPECT_EQ(factor(Type::f32, 64, 64, 64), 0.9);
     EXPECT_EQ(factor(Type::i32, 64, 64, 64), 1);
-    machine.level_factors = {{Type::f64, 4096, 1.5}, {Type::f64, 1024, 1.1}};
+    machine.level_factors = {{Type::f64, 4096, 1.5, 1, 1}, {Type::f64, 1024, 1.1, 1, 1}};
     EXPECT_THROW(parse_machine(print_machine(machine)), Error);
-    machine.level_factors = {{Type::f64, 4096, 0.0}};
+    machine.level_factors = {{Type::f64, 4096, 1.0, 1.0, 0.0}};
     EXPECT_THROW(parse_machine(print_machine(machine)), Error);
 }
 

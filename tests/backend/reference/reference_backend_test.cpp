@@ -49,6 +49,48 @@ TEST(reference_multiply, two_by_three_times_three_by_two_in_every_ring_type_and_
     }
 }
 
+/// P0's mulStoreInc, mulStoreDec and mulIncDec are such products with one term on each side.
+TEST(reference_multiply_fused, one_product_is_stored_added_and_subtracted_at_once) {
+    for (const Type type : ring_types) {
+        for (const Layout layout : all_layouts) {
+            const GuardedMatrix a = matrix(type, 2, 2, {1, 2, 3, 4}, layout),
+                                b = matrix(type, 2, 2, {5, 6, 7, 8}, layout);
+            GuardedMatrix stored = matrix(type, 2, 2, {9, 9, 9, 9}, layout);
+            GuardedMatrix added = matrix(type, 2, 2, {1, 1, 1, 1}, layout);
+            GuardedMatrix subtracted = matrix(type, 2, 2, {10, 20, 30, 40}, layout);
+            if (type != Type::i32) {
+                stored.fill(nan);  // not read
+            }
+            const FusedProduct product{2,
+                                       2,
+                                       2,
+                                       {{a.view(), 1}},
+                                       {{b.view(), 1}},
+                                       {{stored.view(), 1, 0}, {added.view(), 1, 1}, {subtracted.view(), -1, 2}}};
+            ReferenceBackend().multiply_fused({&product, 1}, FusedOrder::serial, FusedTile::automatic);
+            EXPECT_TRUE(stored.equals(matrix(type, 2, 2, {19, 22, 43, 50}, layout))) << type_name(type);
+            EXPECT_TRUE(added.equals(matrix(type, 2, 2, {20, 23, 44, 51}, layout))) << type_name(type);
+            EXPECT_TRUE(subtracted.equals(matrix(type, 2, 2, {1, 18, 17, 30}, layout))) << type_name(type);
+        }
+    }
+}
+
+TEST(reference_multiply_fused, sums_of_blocks_of_different_sizes_count_what_is_missing_as_zero) {
+    const GuardedMatrix x = matrix(Type::f32, 2, 2, {1, 2, 3, 4}), y = matrix(Type::f32, 1, 2, {10, 20});
+    const GuardedMatrix v = matrix(Type::f32, 2, 2, {1, 0, 0, 1}), w = matrix(Type::f32, 2, 1, {1, 1});
+    GuardedMatrix whole = matrix(Type::f32, 2, 2, {0, 0, 0, 0}), corner = matrix(Type::f32, 1, 1, {100});
+    const FusedProduct product{2,
+                               2,
+                               2,
+                               {{x.view(), 1}, {y.view(), -1}},
+                               {{v.view(), 1}, {w.view(), 2}},
+                               {{whole.view(), 1, 1}, {corner.view(), -1, 1}}};
+    ReferenceBackend().multiply_fused({&product, 1}, FusedOrder::serial, FusedTile::automatic);
+    // (1-10 2-20; 3 4) (1+2 0; 2 1) = (-27-36 -18; 9+8 4)
+    EXPECT_TRUE(whole.equals(matrix(Type::f32, 2, 2, {-63, -18, 17, 4})));
+    EXPECT_TRUE(corner.equals(matrix(Type::f32, 1, 1, {163})));
+}
+
 TEST(reference_multiply, gf2_adds_by_xor_and_takes_scalars_mod_2) {
     const GuardedMatrix a = matrix(Type::gf2, 2, 3, {1, 1, 0, 1, 1, 1});
     const GuardedMatrix b = matrix(Type::gf2, 3, 1, {1, 1, 1});

@@ -64,6 +64,53 @@ TEST(pipeline, scope_that_is_left_early_does_not_hang) {
     EXPECT_TRUE(failure.raised());
 }
 
+TEST(pipeline, failure_cancels_a_product_that_is_under_way) {
+    StageFailure failure;
+    Stages stages(failure);
+    stages.start([&] {  // as a product does, which looks at its token now and then
+        while (!failure.cancel().cancelled()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        throw Error(ErrorCode::cancelled, "the product was cancelled");
+    });
+    EXPECT_THROW(stages.run_here_and_finish([]() -> void { throw std::logic_error("the disk is full"); }),
+                 std::logic_error);
+}
+
+TEST(pipeline, stage_that_heeds_nothing_is_given_up_after_the_grace) {
+    std::atomic<bool> given_up{false};
+    std::string told;
+    StageFailure failure(
+        [&](const std::exception_ptr& first) {
+            try {
+                std::rethrow_exception(first);
+            } catch (const std::logic_error& error) {
+                told = error.what();
+            }
+            given_up = true;
+        },
+        std::chrono::milliseconds(30));
+    Stages stages(failure);
+    stages.start([&] {
+        while (!given_up) {  // deep in a library
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    EXPECT_THROW(stages.run_here_and_finish([]() -> void { throw std::logic_error("the disk is full"); }),
+                 std::logic_error);
+    EXPECT_EQ(told, "the disk is full");
+}
+
+TEST(pipeline, stages_that_end_in_time_are_not_given_up) {
+    bool given_up = false;
+    StageFailure failure([&](const std::exception_ptr&) { given_up = true; }, std::chrono::seconds(60));
+    Stages stages(failure);
+    Channel<int> channel(failure, 1);
+    stages.start([&] { channel.pop(); });
+    EXPECT_THROW(stages.run_here_and_finish([]() -> void { throw std::logic_error("no"); }), std::logic_error);
+    EXPECT_FALSE(given_up);
+}
+
 TEST(stage_clock, seconds_add_up_by_step_and_stage) {
     StageClock clock(true);
     clock.begin_step("multiply");

@@ -71,10 +71,49 @@ TEST_F(Windows, scratch_file_gives_windows_back_and_goes_with_its_owner) {
         std::vector<std::int32_t> got(3);
         scratch.read(2, got.data());
         EXPECT_EQ(got, last);
-        EXPECT_FALSE(std::filesystem::exists(path("s")));  // it has no name while it is used
     }
     EXPECT_FALSE(std::filesystem::exists(path("s")));
     EXPECT_THROW(ScratchSource(path("no/such/s"), {}, Type::i32), Error);
+}
+
+TEST_F(Windows, scratch_file_that_is_kept_is_found_again_if_it_has_its_length) {
+    const std::vector<Window> windows{{0, 0, 1, 2}, {5, 5, 1, 3}};
+    const std::vector<std::int32_t> first{1, 2}, last{5, 6, 7};
+    std::uint64_t sum = 0;
+    {
+        ScratchSource scratch(path("s"), windows, Type::i32);
+        scratch.write(0, first.data());
+        scratch.write(1, last.data());
+        sum = scratch.sum();
+        scratch.keep();
+    }
+    {
+        const std::unique_ptr<ScratchSource> again = ScratchSource::reopen(path("s"), windows, Type::i32);
+        ASSERT_NE(again, nullptr);
+        EXPECT_EQ(again->sum(), sum);
+        again->write(1, std::vector<std::int32_t>{5, 6, 8}.data());
+        EXPECT_NE(again->sum(), sum);
+    }
+    EXPECT_EQ(ScratchSource::reopen(path("s"), {{0, 0, 1, 2}}, Type::i32), nullptr);
+    EXPECT_EQ(ScratchSource::reopen(path("missing"), windows, Type::i32), nullptr);
+    EXPECT_TRUE(std::filesystem::exists(path("s")));  // what was only looked at stays
+}
+
+TEST_F(Windows, file_that_was_kept_can_be_gone_on_with_if_it_is_the_same) {
+    const WindowWriter::Shape shape{{0, 0, 7, 5}, Type::i32};
+    EXPECT_FALSE(WindowWriter::can_go_on(path("c.npy"), shape));
+    {
+        WindowWriter file = WindowWriter::create(path("c.npy"), shape);
+        file.write(shape.held, numbered().data());
+        file.keep();
+    }
+    EXPECT_TRUE(WindowWriter::can_go_on(path("c.npy"), shape));
+    EXPECT_FALSE(WindowWriter::can_go_on(path("c.npy"), {{0, 0, 5, 7}, Type::i32}));  // as long, with another header
+    EXPECT_FALSE(WindowWriter::can_go_on(path("c.npy"), {{0, 0, 7, 4}, Type::i32}));
+    const WindowWriter again = WindowWriter::open(path("c.npy"), shape);
+    std::vector<std::int32_t> row(5);
+    again.read({6, 0, 1, 5}, row.data());
+    EXPECT_EQ(row, (std::vector<std::int32_t>{60, 61, 62, 63, 64}));
 }
 
 TEST_F(Windows, file_of_several_writers_appears_when_it_is_published) {
@@ -94,7 +133,7 @@ TEST_F(Windows, file_of_several_writers_appears_when_it_is_published) {
         root.sync();
         EXPECT_FALSE(std::filesystem::exists(path("c.npy")));
         root.publish();
-        other.release();
+        other.keep();
     }
     const Matrix result = read_npy(path("c.npy"));
     EXPECT_TRUE(std::equal(static_cast<const std::int32_t*>(matrix.data()),

@@ -1,0 +1,154 @@
+#include "backend/cuda/fused_build.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace heptad::cuda {
+namespace {
+
+/// A product whose result is stored by columns is its transpose, stored by rows: M' = (sum of right')(sum of left').
+FusedProduct transposed(const FusedProduct& product) {
+    FusedProduct other{product.n, product.k, product.m, {}, {}, {}};
+    for (const FusedTerm& term : product.right) {
+        other.left.push_back({heptad::transposed(term.block), term.coefficient});
+    }
+    for (const FusedTerm& term : product.left) {
+        other.right.push_back({heptad::transposed(term.block), term.coefficient});
+    }
+    for (const FusedTarget& target : product.targets) {
+        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta});
+    }
+    return other;
+}
+
+bool is_power_of_two(double x) {
+    int exponent = 0;
+    return std::isfinite(x) && x != 0 && std::abs(std::frexp(x, &exponent)) == 0.5;
+}
+
+/// Rewrites a sum so that its first coefficient is 1 and costs no arithmetic, and returns the factor that was taken out
+/// of it for that: a power of two, by which dividing is exact, or the only coefficient. Where there is none, c * x
+/// becomes x + (c - 1) * x.
+double take_out_factor(std::vector<FusedTerm>& terms) {
+    if (terms.size() == 1) {
+        return std::exchange(terms[0].coefficient, 1.0);
+    }
+    const auto first = std::find_if(terms.begin(), terms.end(),
+                                    [](const FusedTerm& term) { return is_power_of_two(term.coefficient); });
+    if (first == terms.end()) {
+        terms[0].coefficient -= 1;
+        terms.insert(terms.begin(), {terms[0].block, 1.0});
+        return 1;
+    }
+    std::rotate(terms.begin(), first, first + 1);
+    const double factor = terms[0].coefficient;
+    for (FusedTerm& term : terms) {
+        term.coefficient /= factor;
+    }
+    return factor;
+}
+
+bool is_wide(const void* data, std::int64_t stride, std::size_t element) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride * static_cast<std::int64_t>(element) % 16 == 0;
+}
+
+template <class T>
+void add_terms(const std::vector<FusedTerm>& terms, bool left, FusedOperandLayout& layout, FusedArguments<T>& args,
+               int& at) {
+    for (const FusedTerm& term : terms) {
+        const ConstView& block = term.block;
+        args.terms[at++] = {static_cast<const T*>(block.data), static_cast<T>(term.coefficient),
+                            static_cast<std::int32_t>(left ? block.rows : block.cols),
+                            static_cast<std::int32_t>(left ? block.cols : block.rows)};
+        if (block.rows == 0 || block.cols == 0) {
+            continue;
+        }
+        const std::int64_t across = layout.along_depth != 0 ? layout.outer_stride : layout.depth_stride;
+        if (layout.contiguous == 0 || !is_wide(block.data, across, sizeof(T))) {
+            layout.wide = 0;
+        }
+    }
+}
+
+FusedOperandLayout operand_layout(std::int64_t outer_stride, std::int64_t depth_stride) {
+    FusedOperandLayout layout{outer_stride, depth_stride, 0, 0, 1};
+    layout.along_depth = depth_stride == 1 || outer_stride != 1 ? 1 : 0;
+    layout.contiguous = depth_stride == 1 || outer_stride == 1 ? 1 : 0;
+    return layout;
+}
+
+}  // namespace
+
+bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
+    return std::any_of(one.targets.begin(), one.targets.end(), [&](const FusedTarget& a) {
+        return std::any_of(other.targets.begin(), other.targets.end(),
+                           [&](const FusedTarget& b) { return a.block.data == b.block.data; });
+    });
+}
+
+std::size_t fused_run_length(std::span<const FusedProduct> products) {
+    std::size_t terms = 0, targets = 0, length = 0;
+    for (const FusedProduct& product : products) {
+        terms += product.left.size() + product.right.size() + 2;  // take_out_factor() may add one to each side
+        targets += product.targets.size();
+        if (length == kMostFusedInstances || terms > kMostFusedTerms || targets > kMostFusedTargets ||
+            product.m != products[0].m || product.k != products[0].k || product.n != products[0].n) {
+            break;
+        }
+        ++length;
+    }
+    return length;
+}
+
+template <class T>
+void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args) {
+    const View& result = products[0].targets[0].block;
+    const bool by_columns = result.row_stride == 1 && result.col_stride != 1;
+    std::map<const void*, std::pair<int, int>> blocks;  // its number, and its updates so far
+    int terms = 0, targets = 0, count = 0;
+    for (const FusedProduct& given : products) {
+        FusedProduct product = by_columns ? transposed(given) : given;
+        if (count == 0) {
+            args.m = static_cast<std::int32_t>(product.m);
+            args.k = static_cast<std::int32_t>(product.k);
+            args.n = static_cast<std::int32_t>(product.n);
+            const ConstView &left = product.left[0].block, &right = product.right[0].block;
+            args.left = operand_layout(left.row_stride, left.col_stride);
+            args.right = operand_layout(right.col_stride, right.row_stride);
+            const View& target = product.targets[0].block;
+            args.target = {target.row_stride, target.col_stride, target.col_stride == 1 ? 1 : 0};
+        }
+        const double factor = take_out_factor(product.left) * take_out_factor(product.right);
+        FusedInstanceArgument& instance = args.instances[count++];
+        instance.left_begin = static_cast<std::int16_t>(terms);
+        add_terms(product.left, true, args.left, args, terms);
+        instance.left_count = static_cast<std::int16_t>(product.left.size());
+        instance.right_begin = static_cast<std::int16_t>(terms);
+        add_terms(product.right, false, args.right, args, terms);
+        instance.right_count = static_cast<std::int16_t>(product.right.size());
+        instance.target_begin = static_cast<std::int16_t>(targets);
+        instance.target_count = static_cast<std::int16_t>(product.targets.size());
+        for (const FusedTarget& target : product.targets) {
+            const auto [place, added] = blocks.try_emplace(target.block.data, static_cast<int>(blocks.size()), 0);
+            args.targets[targets++] = {static_cast<T*>(target.block.data),
+                                       static_cast<T>(target.coefficient * factor),
+                                       static_cast<T>(target.beta),
+                                       static_cast<std::int32_t>(target.block.rows),
+                                       static_cast<std::int32_t>(target.block.cols),
+                                       place->second.first,
+                                       place->second.second++};
+            if (!is_wide(target.block.data, target.block.row_stride, sizeof(T))) {
+                args.target.wide = 0;
+            }
+        }
+    }
+    args.instance_count = count;
+}
+template void build_fused(std::span<const FusedProduct>, FusedArguments<float>&);
+template void build_fused(std::span<const FusedProduct>, FusedArguments<double>&);
+
+}  // namespace heptad::cuda

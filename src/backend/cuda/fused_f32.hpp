@@ -1,0 +1,13 @@
+// The f32 kernels by tile, each compiled in a file of its own.
+#pragma once
+
+#include "backend/cuda/fused_kernels.hpp"
+
+namespace heptad::cuda {
+
+FusedKernel fused_kernel_f32_small();
+FusedKernel fused_kernel_f32_tall();
+FusedKernel fused_kernel_f32_large();
+FusedKernel fused_kernel_f32_huge();
+
+}  // namespace heptad::cuda

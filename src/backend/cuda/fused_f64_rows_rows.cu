@@ -1,0 +1,10 @@
+// Fused f64 products with both operands by rows, where the targets lie by rows.
+#include "backend/cuda/fused_f64_kernel.cuh"
+
+namespace heptad::cuda::fused_f64 {
+
+const void* kernel_rows_rows(int terms) {
+    return kernel_for<true, false>(terms);
+}
+
+}  // namespace heptad::cuda::fused_f64

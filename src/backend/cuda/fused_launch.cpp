@@ -1,0 +1,228 @@
+// The five ways of running the products of a level: how they are dealt out to launches and streams.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backend/cuda/device.hpp"
+#include "backend/cuda/fused_build.hpp"
+#include "backend/cuda/fused_product.hpp"
+#include "backend/cuda/fused_tiles.hpp"
+#include "backend/cuda/status.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+/// A second stream of the current device, made once. Calls that use it at the same time wait for each other at most.
+cudaStream_t second_stream() {
+    static std::mutex mutex;
+    static auto* const known = new std::list<std::pair<int, cudaStream_t>>;
+    int device = 0;
+    check(cudaGetDevice(&device), "tell the current device");
+    const std::lock_guard lock(mutex);
+    for (const auto& [of, stream] : *known) {
+        if (of == device) {
+            return stream;
+        }
+    }
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a second stream");
+    known->emplace_back(device, stream);
+    return stream;
+}
+
+class Event {
+public:
+    Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event"); }
+    ~Event() { cudaEventDestroy(event_); }
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "mark a place in a stream"); }
+    void hold_back(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_), "let a stream wait"); }
+
+private:
+    cudaEvent_t event_ = nullptr;
+};
+
+/// One launch after another on the streams that are named.
+template <class T>
+class Launcher {
+public:
+    Launcher(const FusedKernel& kernel, const Guard& guard) : kernel_(kernel), args_(new FusedArguments<T>{}) {
+        args_->guard = guard;
+    }
+    const FusedArguments<T>& build(std::span<const FusedProduct> products) {
+        build_fused(products, *args_);
+        args_->tiles_down = (args_->m + kernel_.tile_rows - 1) / kernel_.tile_rows;
+        args_->tiles_across = (args_->n + kernel_.tile_cols - 1) / kernel_.tile_cols;
+        return *args_;
+    }
+    void launch(FusedUpdate update, std::uint32_t* counters, cudaStream_t stream) {
+        const std::int64_t tiles = std::int64_t{args_->instance_count} * args_->tiles_down * args_->tiles_across;
+        if (tiles == 0) {
+            return;
+        }
+        if (tiles > std::numeric_limits<std::int32_t>::max() / 2) {
+            fail(ErrorCode::usage, "fused products of {} tiles, at most {} are possible; put a level above them", tiles,
+                 std::numeric_limits<std::int32_t>::max() / 2);
+        }
+        const int resident = blocks_of_multiprocessor(kernel_) * multiprocessors();
+        // The tiles of one moment form a square of M, so that what they read is used most often.
+        args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
+                                                                          kernel_.tile_cols / kernel_.tile_rows))));
+        args_->update = update;
+        args_->counters = counters;
+        void* parameters[] = {args_.get()};
+        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
+                               dim3(static_cast<unsigned>(kernel_.threads)), parameters,
+                               static_cast<std::size_t>(kernel_.shared_bytes), stream),
+              "start fused products");
+    }
+
+private:
+    FusedKernel kernel_;
+    std::unique_ptr<FusedArguments<T>> args_;
+};
+
+template <class T>
+void run_batched(Launcher<T>& launcher, std::span<const FusedProduct> products, cudaStream_t stream) {
+    while (!products.empty()) {
+        std::size_t length = 1;
+        while (length < products.size() &&
+               std::none_of(products.begin(), products.begin() + static_cast<std::ptrdiff_t>(length),
+                            [&](const FusedProduct& p) { return fused_conflict(p, products[length]); })) {
+            ++length;
+        }
+        launcher.build(products.first(length));
+        launcher.launch(FusedUpdate::plain, nullptr, stream);
+        products = products.subspan(length);
+    }
+}
+
+/// Each product goes to the stream of the last one that it has to wait for, or else to the one with less to do.
+template <class T>
+void run_two_streams(Launcher<T>& launcher, std::span<const FusedProduct> products, cudaStream_t stream) {
+    const cudaStream_t streams[2] = {stream, second_stream()};
+    const Event start, end;
+    start.record(streams[0]);
+    start.hold_back(streams[1]);
+    std::vector<Event> finished(products.size());
+    std::vector<int> stream_of(products.size(), 0);
+    int launched[2] = {};
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        int chosen = launched[0] <= launched[1] ? 0 : 1;
+        for (std::size_t j = 0; j < i; ++j) {
+            if (fused_conflict(products[j], products[i])) {
+                chosen = stream_of[j];
+            }
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            if (stream_of[j] != chosen && fused_conflict(products[j], products[i])) {
+                finished[j].hold_back(streams[chosen]);
+            }
+        }
+        launcher.build(products.subspan(i, 1));
+        launcher.launch(FusedUpdate::plain, nullptr, streams[chosen]);
+        finished[i].record(streams[chosen]);
+        stream_of[i] = chosen;
+        ++launched[chosen];
+    }
+    end.record(streams[1]);
+    end.hold_back(streams[0]);
+}
+
+/// What atomic additions find must be there before: beta times the old block.
+void scale_targets(Scalar scalar, std::span<const FusedProduct> products, const Guard& guard, cudaStream_t stream) {
+    for (const FusedProduct& product : products) {
+        for (const FusedTarget& target : product.targets) {
+            const View& c = target.block;
+            if (target.beta != 1 && c.rows > 0 && c.cols > 0) {
+                LinearLaunch scale;
+                scale.scalar = scale.result = scalar;
+                scale.outputs.push_back({c.data, c.rows, c.cols, c.row_stride, c.col_stride});
+                scale.keep = target.beta;
+                scale.guard = guard;
+                check(static_cast<cudaError_t>(launch_linear(scale, stream)), "scale the targets of fused products");
+            }
+        }
+    }
+}
+
+/// One launch whose blocks draw tiles of all products from a counter.
+template <class T>
+void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products, bool atomic, Scalar scalar,
+                  const Guard& guard, cudaStream_t stream) {
+    const FusedArguments<T>& args = launcher.build(products);
+    std::int32_t blocks = 0;
+    for (const FusedInstanceArgument& instance :
+         std::span(args.instances, static_cast<std::size_t>(args.instance_count))) {
+        for (int t = 0; t < instance.target_count; ++t) {
+            const FusedTargetArgument<T>& target = args.targets[instance.target_begin + t];
+            blocks = std::max(blocks, target.block + 1);
+            // A later update that scales has no place among additions in any order.
+            atomic = atomic && (target.turn == 0 || target.beta == T{1});
+        }
+    }
+    if (atomic) {
+        scale_targets(scalar, products, guard, stream);
+    }
+    const std::int64_t tiles = std::int64_t{args.tiles_down} * args.tiles_across;
+    const std::int64_t bytes = 4 * (1 + (atomic ? 0 : blocks * tiles));
+    int device = 0;
+    check(cudaGetDevice(&device), "tell the current device");
+    const DeviceMemory counters(device, bytes, stream);
+    check(cudaMemsetAsync(counters.data(), 0, static_cast<std::size_t>(bytes), stream), "clear counters");
+    launcher.launch(atomic ? FusedUpdate::atomic : FusedUpdate::ordered, static_cast<std::uint32_t*>(counters.data()),
+                    stream);
+}
+
+template <class T>
+void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKernel& kernel, Scalar scalar,
+         const Guard& guard, cudaStream_t stream) {
+    Launcher<T> launcher(kernel, guard);
+    while (!products.empty()) {
+        const std::size_t length = fused_run_length(products);
+        const std::span<const FusedProduct> part = products.first(length);
+        switch (order) {
+            case FusedOrder::serial:
+                for (std::size_t i = 0; i < length; ++i) {
+                    launcher.build(part.subspan(i, 1));
+                    launcher.launch(FusedUpdate::plain, nullptr, stream);
+                }
+                break;
+            case FusedOrder::two_streams:
+                run_two_streams(launcher, part, stream);
+                break;
+            case FusedOrder::batched:
+                run_batched(launcher, part, stream);
+                break;
+            case FusedOrder::atomic:
+            case FusedOrder::persistent:
+                run_together(launcher, part, order == FusedOrder::atomic, scalar, guard, stream);
+                break;
+        }
+        products = products.subspan(length);
+    }
+}
+
+}  // namespace
+
+void launch_fused(StreamHandle stream, Type type, std::span<const FusedProduct> products, FusedOrder order,
+                  FusedTile tile, const Guard& guard) {
+    if (products.empty()) {
+        return;
+    }
+    const FusedKernel kernel = fused_kernel(type, tile, products, order);
+    if (type == Type::f64) {
+        run<double>(products, order, kernel, Scalar::f64, guard, static_cast<cudaStream_t>(stream));
+    } else {
+        run<float>(products, order, kernel, Scalar::f32, guard, static_cast<cudaStream_t>(stream));
+    }
+}
+
+}  // namespace heptad::cuda

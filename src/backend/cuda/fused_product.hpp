@@ -1,0 +1,24 @@
+// Products with sums inside, on a device: what CudaBackend::multiply_fused hands on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/cuda/kernels.hpp"
+
+namespace heptad::cuda {
+
+/// Whether there is a kernel for that type, and products of so many terms and targets fit into one launch.
+bool fused_available(Type type, int left_terms, int right_terms, int targets);
+
+/// The tiles of a type that a caller may choose from, on the current device.
+std::vector<FusedTileShape> fused_shapes(Type type);
+
+/// Enqueues the products; the preconditions are those of Backend::multiply_fused. FusedOrder::persistent and atomic
+/// take a small array of counters from the device's pool for the time of the launch (4 bytes per tile of C, and 4).
+void launch_fused(StreamHandle stream, Type type, std::span<const FusedProduct> products, FusedOrder order,
+                  FusedTile tile, const Guard& guard);
+
+}  // namespace heptad::cuda

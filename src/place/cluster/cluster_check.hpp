@@ -1,0 +1,25 @@
+// Is C = alpha * A * B + beta * C0, where each rank has parts of the matrices? With random vectors X every rank
+// multiplies what it holds, and the sums of all ranks are compared at the root:
+//
+//   Y = sum of B parts * X                                     summed for everybody
+//   D = sum of C parts * X - alpha * A parts * Y - beta * C0 parts * X       summed at the root: zero but for rounding
+//
+// i32, gf2: 64 vectors, exact; a wrong C passes with probability at most 2^-64. Floats: 8 draws of random signs, summed
+// in a higher precision and judged by check/sum_judge.hpp. bool has no subtraction: rows of C drawn at random, 512 of
+// them, are recomputed, 64 in the bits of a word.
+//
+// A message of (k + m) * 64 to 256 bytes per rank; A, B and C are read once more.
+#pragma once
+
+#include <functional>
+
+#include "check/verify.hpp"
+#include "place/cluster/rank_work.hpp"
+
+namespace heptad {
+
+/// Called by every rank after its part of C is written. The root has the result, the others one that passed. Throws
+/// Error(verification) at the root alone where C is wrong.
+VerifyResult check_result(const RankWork& work);
+
+}  // namespace heptad

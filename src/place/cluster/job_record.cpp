@@ -1,0 +1,99 @@
+#include "place/cluster/job_record.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "place/file/matrix_file.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr const char* kPlan = "plan ";
+constexpr const char* kMemory = "memory ";
+
+std::string input_fact(const char* letter, const std::string& path, std::optional<Type> as) {
+    const FileIdentity identity = MatrixFile(find_matrix({path, as}), {}).identity();
+    return fmt::format("input {} {} {} {}", letter, identity.bytes, identity.changed_ns, identity.samples);
+}
+
+template <class Shape>
+std::string shape_text(const std::optional<Shape>& shape, std::int64_t Shape::*x, std::int64_t Shape::*y,
+                       std::int64_t Shape::*z) {
+    return shape ? fmt::format("{}x{}x{}", *shape.*x, *shape.*y, *shape.*z) : "auto";
+}
+
+}  // namespace
+
+std::vector<std::string> JobRecord::lines() const {
+    std::vector<std::string> all{kPlan + to_string(plan), kMemory + std::to_string(memory_bytes)};
+    all.insert(all.end(), facts.begin(), facts.end());
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+}
+
+std::vector<std::string> request_facts(const ClusterJob& job) {
+    const Options& options = job.node.options;
+    return {
+        fmt::format("version {}", job.version),
+        fmt::format("product transpose-a={} transpose-b={} alpha={:a} beta={:a}", job.transpose_a, job.transpose_b,
+                    job.node.alpha, job.node.beta),
+        fmt::format("cluster algorithm={} grid={} block={} scatter={} keep-parts={}", job.request.algorithm,
+                    shape_text(job.request.grid, &ClusterGrid::pm, &ClusterGrid::pk, &ClusterGrid::pn),
+                    shape_text(job.request.block, &BlockSize::x, &BlockSize::y, &BlockSize::z),
+                    job.distribution.scatter, job.keep_parts),
+        fmt::format("node device={} algorithm={} levels={} accuracy={} leaf={} mode={} threads={} memory={}",
+                    options.device, options.algorithm, options.levels, static_cast<int>(options.accuracy), options.leaf,
+                    options.mode, job.node.threads, job.memory_bytes ? std::to_string(*job.memory_bytes) : "auto"),
+    };
+}
+
+std::vector<std::string> input_facts(const ClusterJob& job) {
+    std::vector<std::string> facts{input_fact("A", job.a, job.type), input_fact("B", job.b, job.type)};
+    if (!job.c0.empty()) {
+        facts.push_back(input_fact("C0", job.c0, job.type));
+    }
+    return facts;
+}
+
+std::string shared_text(const JobRecord& record) {
+    std::string text;
+    for (const std::string& line : record.lines()) {
+        text += line + "\n";
+    }
+    return text;
+}
+
+JobRecord parse_shared_text(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return record_of_lines(lines, "what the root sent");
+}
+
+JobRecord record_of_lines(const std::vector<std::string>& lines, const std::string& path) {
+    if (lines.size() < 2 || !lines[0].starts_with(kPlan) || !lines[1].starts_with(kMemory)) {
+        fail(ErrorCode::input, "'{}' does not begin with a plan; without --resume the product starts over", path);
+    }
+    JobRecord record;
+    record.plan = parse_cluster_plan(lines[0].substr(std::string(kPlan).size()));
+    record.memory_bytes = std::stoll(lines[1].substr(std::string(kMemory).size()));
+    record.facts.assign(lines.begin() + 2, lines.end());
+    return record;
+}
+
+void require_same_job(const std::vector<std::string>& before, const std::vector<std::string>& now,
+                      const std::string& path) {
+    const auto [old_line, new_line] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+    if (old_line != before.end() || new_line != now.end()) {
+        fail(ErrorCode::input,
+             "'{}' belongs to a job that differs from this one: there '{}', here '{}'; without --resume the product "
+             "starts over",
+             path, old_line == before.end() ? "nothing" : *old_line, new_line == now.end() ? "nothing" : *new_line);
+    }
+}
+
+}  // namespace heptad

@@ -1,0 +1,97 @@
+#include "place/devices/fused_tuning.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "plan/fused_fit.hpp"
+
+namespace heptad {
+namespace {
+
+/// Blocks of the tuning memory, one after another.
+class Blocks {
+public:
+    Blocks(Type type, const FusedTuning& tuning) : type_(type), tuning_(tuning) {}
+    /// `misaligned`: rows one element apart from where they would begin.
+    View take(std::int64_t rows, std::int64_t cols, bool misaligned) {
+        const std::int64_t stride = round_up(cols, 16) + (misaligned ? 1 : 0);
+        const std::int64_t bytes = round_up(rows * stride * static_cast<std::int64_t>(element_bytes(type_)), 256);
+        if (used_ + bytes > tuning_.memory_bytes) {
+            fail(ErrorCode::resource,
+                 "tuning fused kernels needs more than the {} bytes of device memory set aside for it",
+                 tuning_.memory_bytes);
+        }
+        const View view(tuning_.memory + used_, type_, rows, cols, stride, 1);
+        used_ += bytes;
+        return view;
+    }
+
+private:
+    Type type_;
+    const FusedTuning& tuning_;
+    std::int64_t used_ = 0;
+};
+
+FusedProduct product_of(const FusedTrial& trial, Blocks& blocks) {
+    FusedProduct product{trial.m, trial.k, trial.n, {}, {}, {}};
+    for (int i = 0; i < trial.counts.a; ++i) {
+        product.left.push_back({blocks.take(trial.m, trial.k, trial.misaligned), i == 0 ? 1.0 : -1.0});
+    }
+    for (int i = 0; i < trial.counts.b; ++i) {
+        product.right.push_back({blocks.take(trial.k, trial.n, trial.misaligned), 1});
+    }
+    for (int i = 0; i < trial.counts.c; ++i) {
+        product.targets.push_back({blocks.take(trial.m, trial.n, trial.misaligned), 1, i == 0 ? 0.0 : 1.0});
+    }
+    return product;
+}
+
+int most_accepted(const std::function<bool(int)>& accepts) {
+    constexpr int kMost = 16;
+    int most = 1;
+    while (most < kMost && accepts(most + 1)) {
+        ++most;
+    }
+    return most;
+}
+
+}  // namespace
+
+double fused_launch_seconds(Type type, const FusedTuning& tuning) {
+    constexpr int kProducts = 8;
+    constexpr std::int64_t kSide = 16;
+    Blocks blocks(type, tuning);
+    std::vector<FusedProduct> products;
+    for (int i = 0; i < kProducts; ++i) {
+        products.push_back(product_of({{1, 1, 1}, kSide, kSide, kSide}, blocks));
+    }
+    return tuning.seconds_of([&] {
+        tuning.backend.multiply_fused(products, FusedOrder::serial, FusedTile::automatic);
+    }) / kProducts;
+}
+
+std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const FusedTuning& tuning) {
+    std::vector<FusedProfile> profiles;
+    for (const FusedTileShape& shape : tuning.backend.fused_tile_shapes(type)) {
+        FusedProfile profile;
+        profile.type = type;
+        profile.tile = shape.tile;
+        profile.tile_m = shape.rows;
+        profile.tile_n = shape.cols;
+        profile.blocks_of_multiprocessor = shape.blocks_of_multiprocessor;
+        profile.most_terms = most_accepted([&](int terms) { return tuning.backend.fuses(type, terms, terms, 1); });
+        profile.most_targets = most_accepted([&](int targets) { return tuning.backend.fuses(type, 1, 1, targets); });
+        const auto seconds = [&](const FusedTrial& trial) {
+            Blocks blocks(type, tuning);
+            const FusedProduct product = product_of(trial, blocks);
+            return tuning.seconds_of([&] {
+                tuning.backend.multiply_fused({&product, 1}, FusedOrder::serial, shape.tile);
+            });
+        };
+        profiles.push_back(fit_fused_profile(profile, device, seconds));
+    }
+    return profiles;
+}
+
+}  // namespace heptad

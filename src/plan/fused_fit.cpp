@@ -1,0 +1,73 @@
+#include "plan/fused_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kSide = 8192, kDeep = 4096, kShallow = 512;
+/// Below what can be measured; a parameter must stay positive.
+constexpr double kLeastFlops = 1e-3;
+
+}  // namespace
+
+WholeWaves whole_waves(const FusedProfile& profile, const FusedDevice& device, std::int64_t side) {
+    const std::int64_t at_once = std::int64_t{device.multiprocessors} * profile.blocks_of_multiprocessor;
+    const std::int64_t most_rows = std::max<std::int64_t>(1, 2 * side / profile.tile_m);
+    WholeWaves best;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t rows = 1; rows <= most_rows; ++rows) {
+        const std::int64_t step = at_once / std::gcd(at_once, rows);  // tiles across in multiples of that
+        const std::int64_t cols = step * std::max<std::int64_t>(1, side / profile.tile_n / step);
+        const double off = std::abs(std::log(static_cast<double>(rows * profile.tile_m) / static_cast<double>(side))) +
+                           std::abs(std::log(static_cast<double>(cols * profile.tile_n) / static_cast<double>(side)));
+        if (off < least) {
+            least = off;
+            best = {rows, cols};
+        }
+    }
+    return best;
+}
+
+FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds) {
+    const WholeWaves waves = whole_waves(profile, device, kSide);
+    const double tile = static_cast<double>(profile.tile_m) * profile.tile_n;
+    const double tiles = static_cast<double>(waves.rows * waves.cols);
+    const auto time = [&](const OperandCounts& counts, std::int64_t k, bool misaligned = false) {
+        return std::max(1e-9,
+                        seconds({counts, waves.rows * profile.tile_m, k, waves.cols * profile.tile_n, misaligned}) -
+                            device.launch_s);
+    };
+    const double deep_s = time({1, 1, 1}, kDeep), shallow_s = time({1, 1, 1}, kShallow);
+    const double deeper_s = std::max(deep_s - shallow_s, deep_s / 2);  // noise must not make the rate infinite
+    profile.flops_per_s = 2 * tile * tiles * static_cast<double>(kDeep - kShallow) / deeper_s;
+    const double flops_per_tile_s = profile.flops_per_s / tiles;
+    const double first_update = flops_per_tile_s * shallow_s / tile - 2 * static_cast<double>(kShallow);
+    double update = first_update;
+    if (profile.most_targets >= 2) {
+        const double next_update = flops_per_tile_s * (time({1, 1, 2}, kShallow) - shallow_s) / tile;
+        update = (first_update + next_update) / 2;
+    }
+    profile.update_flops = std::max(update, kLeastFlops);
+    if (profile.most_terms >= 2) {
+        const double added = static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(kDeep);
+        profile.addition_flops = std::max(flops_per_tile_s * (time({2, 2, 1}, kDeep) - deep_s) / added, kLeastFlops);
+    }
+    const int terms = std::min(profile.most_terms, 4);
+    const double words =
+        terms * static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(kDeep) + tile;
+    profile.global_bytes_per_s =
+        tiles * words * static_cast<double>(element_bytes(profile.type)) / time({terms, terms, 1}, kDeep);
+    const double alone_s = std::max(
+        1e-9, seconds({{1, 1, 1}, std::int64_t{device.multiprocessors} * profile.tile_m, kDeep, profile.tile_n}) -
+                  device.launch_s);
+    const double block_flops = 2 * tile * static_cast<double>(kDeep) + profile.update_flops * tile;
+    profile.alone = std::clamp(block_flops * device.multiprocessors / profile.flops_per_s / alone_s, 0.05, 1.0);
+    profile.misaligned = std::max(1.0, time({1, 1, 1}, kDeep, true) / deep_s);
+    return profile;
+}
+
+}  // namespace heptad

@@ -1,0 +1,35 @@
+// The parameters of the model of a fused kernel from a few times of single products: each is where one of them decides.
+//
+//   two depths, one term              the rate of full waves, and what an update of C costs beside it
+//   a second target                   what a further update costs
+//   a second term on each side        what an addition costs
+//   four terms on each side           what memory and the L2 cache give
+//   one block on each multiprocessor  the rate of lone blocks
+//   rows that do not begin on 16-byte boundaries
+#pragma once
+
+#include <functional>
+
+#include "plan/fused_instances.hpp"
+#include "plan/machine.hpp"
+
+namespace heptad {
+
+/// One product of m x k by k x n with so many terms and targets, launched alone.
+struct FusedTrial {
+    OperandCounts counts;
+    std::int64_t m = 0, k = 0, n = 0;
+    bool misaligned = false;
+};
+using FusedStopwatch = std::function<double(const FusedTrial&)>;
+
+/// Rows and columns in whole tiles, as close to a square of `side` as fills every wave completely.
+struct WholeWaves {
+    std::int64_t rows = 0, cols = 0;  // tiles down and across
+};
+WholeWaves whole_waves(const FusedProfile& profile, const FusedDevice& device, std::int64_t side);
+
+/// `profile` has its type, tile, shape and limits; the rest is filled in. `device` has its launch time.
+FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds);
+
+}  // namespace heptad

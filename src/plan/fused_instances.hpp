@@ -1,0 +1,55 @@
+// The products of one level as P2 writes them, each an instance of one primitive with its sums inside:
+//
+//   M_s = (sum_i U[s][i] A_i)(sum_j V[s][j] B_j);   C_l += W[s][l] M_s   for every l with W[s][l] != 0
+//
+// in an order of groups: products of one group update different blocks of C, so they may run at the same time. No two
+// levels are special: "strassen*strassen" is an algorithm too, with 49 instances of at most four terms.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithm/algorithm.hpp"
+
+namespace heptad {
+
+/// A block of A, B or C (row by row in its grid) and its coefficient.
+struct InstanceTerm {
+    int block = 0;
+    double coefficient = 1;
+};
+
+struct FusedInstance {
+    int product = 0;  // s: the row of U, V and W
+    std::vector<InstanceTerm> left, right, targets;
+};
+
+/// How many blocks of A, B and C an instance touches: P2's W_A, W_B and W_C. Instances alike in this are one variant.
+struct OperandCounts {
+    int a = 1, b = 1, c = 1;
+    auto operator<=>(const OperandCounts&) const = default;
+};
+OperandCounts operand_counts(const FusedInstance& instance);
+
+struct FusedInstances {
+    int m = 1, k = 1, n = 1;  // of the algorithm: the grids of A, B and C
+    std::vector<FusedInstance> instances;
+    /// Instances before group_ends[g] and not before group_ends[g - 1] are group g.
+    std::vector<int> group_ends;
+    /// The most of each over all instances.
+    OperandCounts most;
+};
+
+/// In the standard basis. First coefficients of -1 on the left and on the right are made 1; the sign goes to the
+/// targets.
+FusedInstances make_fused_instances(const Algorithm& algorithm);
+/// The same for an algorithm of the catalogue, made once; the reference stays valid.
+const FusedInstances& fused_instances(const std::string& algorithm);
+
+/// Side of the blocks when `size` rows or columns are cut into `parts`: all but the last few have it, those have what
+/// is left. From a size on that does not matter, it is a multiple of 16 bytes, so that blocks of aligned rows are
+/// aligned.
+std::int64_t fused_side(std::int64_t size, int parts, Type type);
+
+}  // namespace heptad

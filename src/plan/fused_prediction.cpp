@@ -1,0 +1,122 @@
+#include "plan/fused_prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heptad {
+namespace {
+
+/// Instances that share the chip: launched together, or walked by one launch.
+struct Together {
+    double tiles = 0;
+    double block_s = 0;  // of all tiles, one after another on one multiprocessor
+};
+
+class LevelClock {
+public:
+    LevelClock(const FusedDevice& device, const FusedProfile& profile, const FusedWork& work)
+        : device_(device),
+          profile_(profile),
+          depth_(static_cast<double>(work.k)),
+          tiles_(static_cast<double>((work.m + profile.tile_m - 1) / profile.tile_m) *
+                 static_cast<double>((work.n + profile.tile_n - 1) / profile.tile_n)) {}
+
+    void add(Together& together, const FusedInstance& instance, double times) const {
+        const OperandCounts counts = operand_counts(instance);
+        const double m = profile_.tile_m, n = profile_.tile_n;
+        const double flops = 2 * m * n * depth_ +
+                             profile_.addition_flops * depth_ * ((counts.a - 1) * m + (counts.b - 1) * n) +
+                             profile_.update_flops * counts.c * m * n;
+        const double words = counts.a * m * depth_ + counts.b * n * depth_ + counts.c * m * n;
+        const double bytes = words * static_cast<double>(element_bytes(profile_.type));
+        together.tiles += times * tiles_;
+        together.block_s += times * tiles_ * device_.multiprocessors *
+                            std::max(flops / profile_.flops_per_s, bytes / profile_.global_bytes_per_s);
+    }
+
+    double seconds(const Together& together) const {
+        const double block_s = together.block_s / together.tiles;  // sharing a multiprocessor, each in turn
+        const double at_once = static_cast<double>(device_.multiprocessors) * profile_.blocks_of_multiprocessor;
+        const double whole_waves = std::floor(together.tiles / at_once);
+        const double rest = together.tiles - whole_waves * at_once;
+        double seconds = whole_waves * profile_.blocks_of_multiprocessor * block_s;
+        if (rest > 0) {
+            const double residents = std::ceil(rest / device_.multiprocessors);
+            seconds += residents * block_s / std::min(1.0, residents * profile_.alone);
+        }
+        return seconds;
+    }
+
+private:
+    const FusedDevice& device_;
+    const FusedProfile& profile_;
+    double depth_;
+    double tiles_;  // of one instance
+};
+
+}  // namespace
+
+bool can_fuse(const Machine& machine, Type type, const OperandCounts& most) {
+    return std::any_of(machine.fused.begin(), machine.fused.end(), [&](const FusedProfile& profile) {
+        return profile.type == type && std::max(most.a, most.b) <= profile.most_terms && most.c <= profile.most_targets;
+    });
+}
+
+double fused_seconds(const FusedDevice& device, const FusedProfile& profile, FusedOrder order,
+                     const FusedInstances& instances, const FusedWork& work) {
+    const LevelClock clock(device, profile, work);
+    const double levels = work.levels_together;
+    const auto count = static_cast<int>(instances.instances.size());
+    double seconds = 0;
+    Together together;
+    int launched = 0;  // instances so far
+    for (int i = 0; i < count; ++i) {
+        const FusedInstance& instance = instances.instances[static_cast<std::size_t>(i)];
+        const bool ends_group =
+            std::find(instances.group_ends.begin(), instances.group_ends.end(), i + 1) != instances.group_ends.end();
+        bool ends = i + 1 == count;
+        double at_a_time = levels;
+        switch (order) {
+            case FusedOrder::serial:
+                at_a_time = 1;
+                ends = true;
+                break;
+            case FusedOrder::two_streams:
+                at_a_time = 1;
+                ends = ends || i + 1 - launched == 2 || ends_group;
+                break;
+            case FusedOrder::batched:
+                ends = ends_group;
+                break;
+            case FusedOrder::atomic:
+            case FusedOrder::persistent:
+                break;
+        }
+        clock.add(together, instance, at_a_time);
+        if (ends) {
+            seconds += (clock.seconds(together) + device.launch_s) * (levels / at_a_time);
+            together = {};
+            launched = i + 1;
+        }
+    }
+    return seconds;
+}
+
+std::optional<FusedChoice> choose_fused_tile(const Machine& machine, Type type, FusedOrder order, FusedTile asked,
+                                             const FusedInstances& instances, const FusedWork& work) {
+    std::optional<FusedChoice> best;
+    for (const FusedProfile& profile : machine.fused) {
+        const bool fits = profile.type == type && std::max(instances.most.a, instances.most.b) <= profile.most_terms &&
+                          instances.most.c <= profile.most_targets &&
+                          (asked == FusedTile::automatic || asked == profile.tile);
+        if (fits) {
+            const double seconds = fused_seconds(machine.fused_device, profile, order, instances, work);
+            if (!best || seconds < best->seconds) {
+                best = {profile.tile, seconds, profile.misaligned};
+            }
+        }
+    }
+    return best;
+}
+
+}  // namespace heptad

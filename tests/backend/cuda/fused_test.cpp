@@ -1,0 +1,282 @@
+// Products with sums inside on a device against the reference loops: bit for bit on small integers, with every tile and
+// order, at every edge of a tile, for any strides; guard bytes around the targets.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/reference/reference_backend.hpp"
+#include "place/devices/device_matrix.hpp"
+
+namespace heptad::test {
+namespace {
+
+using Random = std::mt19937;
+
+int pick(Random& random, int lowest, int highest) {
+    return std::uniform_int_distribution<int>(lowest, highest)(random);
+}
+
+/// Blocks side by side in one guarded matrix, so that all have the same strides; some lack rows or columns at the end.
+struct Side {
+    GuardedMatrix matrix;
+    std::int64_t rows, cols;
+    int count;
+    std::vector<std::int64_t> rows_there, cols_there;
+
+    Side(Type type, std::int64_t block_rows, std::int64_t block_cols, int blocks, Layout layout, Random& random)
+        : matrix(type, block_rows, block_cols * blocks, layout), rows(block_rows), cols(block_cols), count(blocks) {
+        for (int b = 0; b < blocks; ++b) {
+            rows_there.push_back(rows - (rows > 1 && pick(random, 0, 2) == 0 ? 1 : 0));
+            cols_there.push_back(cols - (cols > 1 && pick(random, 0, 2) == 0 ? 1 : 0));
+        }
+    }
+    View in(const View& whole, int number) const {
+        const auto b = static_cast<std::size_t>(number);
+        return block(whole, 0, number * cols, rows_there[b], cols_there[b]);
+    }
+};
+
+struct Case {
+    std::int64_t m, k, n;
+    int left, right, targets, products;
+    Layout left_layout, right_layout, target_layout;
+    FusedTile tile;
+    FusedOrder order;
+    bool scales;  // the first update of a block
+    Type type = Type::f32;
+};
+
+/// Products over the same blocks; which terms and targets, with which coefficients, is drawn.
+std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const View& left_view, const Side& right,
+                                        const View& right_view, const Side& target, const View& target_view,
+                                        unsigned seed) {
+    Random random(seed);
+    constexpr double coefficients[] = {1, -1, 2, -0.5, 3};
+    std::vector<bool> is_written(static_cast<std::size_t>(target.count));
+    std::vector<FusedProduct> products;
+    const auto some = [&](int count, auto&& use) {
+        const int first = pick(random, 0, count - 1);
+        const int length = pick(random, 1, count);
+        for (int i = 0; i < length; ++i) {
+            use((first + i) % count, coefficients[pick(random, 0, 4)]);
+        }
+    };
+    for (int p = 0; p < c.products; ++p) {
+        FusedProduct product{c.m, c.k, c.n, {}, {}, {}};
+        some(c.left, [&](int b, double x) { product.left.push_back({left.in(left_view, b), x}); });
+        some(c.right, [&](int b, double x) { product.right.push_back({right.in(right_view, b), x}); });
+        some(c.targets, [&](int b, double x) {
+            const auto number = static_cast<std::size_t>(b);
+            const double beta = is_written[number] ? 1.0 : c.scales ? 2.0 : 0.0;
+            product.targets.push_back({target.in(target_view, b), x, beta});
+            is_written[number] = true;
+        });
+        products.push_back(std::move(product));
+    }
+    return products;
+}
+
+void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backend, unsigned seed) {
+    Random random(seed);
+    Side left(c.type, c.m, c.k, c.left, c.left_layout, random);
+    Side right(c.type, c.k, c.n, c.right, c.right_layout, random);
+    Side target(c.type, c.m, c.n, c.targets, c.target_layout, random);
+    left.matrix.fill_random(random, 2);
+    right.matrix.fill_random(random, 2);
+    if (c.scales) {
+        target.matrix.fill_random(random, 3);
+    } else {
+        target.matrix.fill(std::numeric_limits<double>::quiet_NaN());
+    }
+    GuardedMatrix expected = target.matrix;
+    ReferenceBackend reference;
+    const std::vector<FusedProduct> on_host =
+        draw_products(c, left, left.matrix.view(), right, right.matrix.view(), target, expected.view(), seed);
+    reference.multiply_fused(on_host, FusedOrder::serial, FusedTile::automatic);
+
+    DeviceMatrixCopy left_copy(left.matrix, stream.handle()), right_copy(right.matrix, stream.handle()),
+        target_copy(target.matrix, stream.handle());
+    backend.multiply_fused(
+        draw_products(c, left, left_copy.view(), right, right_copy.view(), target, target_copy.view(), seed), c.order,
+        c.tile);
+    target_copy.fetch();
+    stream.synchronize();
+    // What no product has written is still NaN, which equals nothing.
+    for (GuardedMatrix* const matrix : {&expected, &target.matrix}) {
+        for (std::int64_t i = 0; i < matrix->view().rows; ++i) {
+            for (std::int64_t j = 0; j < matrix->view().cols; ++j) {
+                if (matrix->get(i, j) != matrix->get(i, j)) {
+                    matrix->set(i, j, 12345);
+                }
+            }
+        }
+    }
+    ASSERT_TRUE(target.matrix.equals(expected))
+        << type_name(c.type) << " " << c.m << "x" << c.k << "x" << c.n << ", terms " << c.left << " and " << c.right
+        << ", targets " << c.targets << ", products " << c.products << ", layouts " << static_cast<int>(c.left_layout)
+        << static_cast<int>(c.right_layout) << static_cast<int>(c.target_layout) << ", tile " << fused_tile_name(c.tile)
+        << ", order " << fused_order_name(c.order) << ", scales " << c.scales << ", seed " << seed;
+}
+
+class FusedOnDevice : public ::testing::TestWithParam<FusedTile> {};
+
+TEST_P(FusedOnDevice, every_edge_of_a_tile_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t m : {1, 2, 31, 63, 64, 65, 127, 128, 129}) {
+        for (const std::int64_t n : {1, 3, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257}) {
+            for (const std::int64_t k : {1, 4, 7, 8, 9, 16, 17, 65}) {
+                const Case c{m,
+                             k,
+                             n,
+                             2,
+                             2,
+                             2,
+                             2,
+                             all_layouts[seed % 4],
+                             all_layouts[seed / 4 % 4],
+                             all_layouts[seed / 16 % 4],
+                             GetParam(),
+                             FusedOrder::persistent,
+                             seed % 2 == 0};
+                compare(c, stream, backend, seed++);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+TEST_P(FusedOnDevice, any_terms_targets_strides_and_orders_equal_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(7);
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        const auto layout = [&] { return all_layouts[pick(random, 0, 5)]; };
+        const Case c{pick(random, 1, 129),
+                     pick(random, 1, 129),
+                     pick(random, 1, 129),
+                     pick(random, 1, 6),
+                     pick(random, 1, 6),
+                     pick(random, 1, 6),
+                     pick(random, 1, 9),
+                     layout(),
+                     layout(),
+                     layout(),
+                     GetParam(),
+                     fused_orders[pick(random, 0, 4)],
+                     pick(random, 0, 1) == 0};
+        compare(c, stream, backend, seed);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(tiles, FusedOnDevice,
+                         ::testing::Values(FusedTile::automatic, FusedTile::small, FusedTile::tall, FusedTile::large,
+                                           FusedTile::huge),
+                         [](const auto& tile) { return fused_tile_name(tile.param); });
+
+TEST(fused, f64_at_every_edge_of_its_tile_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t m : {1, 2, 63, 64, 65, 127, 128, 129, 256}) {
+        for (const std::int64_t n : {1, 3, 31, 32, 33, 127, 128, 129, 256}) {
+            for (const std::int64_t k : {1, 4, 15, 16, 17, 32, 65}) {
+                const int terms = static_cast<int>(seed % 3) + 1;  // copied, of two terms, of more
+                const Case c{m,
+                             k,
+                             n,
+                             terms,
+                             terms,
+                             2,
+                             2,
+                             all_layouts[seed % 4],
+                             all_layouts[seed / 4 % 4],
+                             all_layouts[seed / 16 % 4],
+                             FusedTile::automatic,
+                             FusedOrder::persistent,
+                             seed % 2 == 0,
+                             Type::f64};
+                compare(c, stream, backend, seed++);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+TEST(fused, f64_with_any_terms_targets_strides_and_orders_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(11);
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        const auto layout = [&] { return all_layouts[pick(random, 0, 5)]; };
+        const Case c{pick(random, 1, 150),
+                     pick(random, 0, 129),
+                     pick(random, 1, 150),
+                     pick(random, 1, 6),
+                     pick(random, 1, 6),
+                     pick(random, 1, 6),
+                     pick(random, 1, 9),
+                     layout(),
+                     layout(),
+                     layout(),
+                     FusedTile::automatic,
+                     fused_orders[pick(random, 0, 4)],
+                     pick(random, 0, 1) == 0,
+                     Type::f64};
+        compare(c, stream, backend, seed);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+TEST(fused, more_products_than_fit_into_a_launch_keep_their_order) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    for (const FusedOrder order : fused_orders) {
+        compare({70, 20, 70, 4, 4, 3, 150, Layout::rows, Layout::rows, Layout::rows, FusedTile::automatic, order, true},
+                stream, backend, 5);
+    }
+}
+
+TEST(fused, an_empty_inner_dimension_scales_the_targets) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    compare({65, 0, 66, 1, 1, 2, 1, Layout::rows, Layout::rows, Layout::rows, FusedTile::automatic,
+             FusedOrder::persistent, true},
+            stream, backend, 3);
+}
+
+TEST(fused, f32_and_f64_are_taken_and_other_types_refused) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    const cuda::CudaBackend backend(0, stream.handle());
+    EXPECT_TRUE(backend.fuses(Type::f32, 1, 1, 1));
+    EXPECT_TRUE(backend.fuses(Type::f32, 16, 16, 16));
+    EXPECT_FALSE(backend.fuses(Type::f32, 4000, 1, 1));
+    EXPECT_TRUE(backend.fuses(Type::f64, 4, 4, 4));
+    EXPECT_EQ(backend.fused_tile_shapes(Type::f64).size(), 1U);
+    EXPECT_FALSE(backend.fuses(Type::i32, 1, 1, 1));
+    EXPECT_FALSE(backend.fused_tile_shapes(Type::f32).empty());
+    EXPECT_TRUE(backend.fused_tile_shapes(Type::i32).empty());
+}
+
+}  // namespace
+}  // namespace heptad::test

@@ -1,0 +1,61 @@
+// heptad-mpi with a device: ranks that share one multiply on it, blocks come and go through host memory, and P4's
+// stages bear their names.
+#include "backend/cuda/device.hpp"
+#include "cli/mpi_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+class MpiDevice : public Mpi {
+protected:
+    void SetUp() override {
+        if (cuda::report().devices.empty()) {
+            GTEST_SKIP() << "there is no CUDA device: " << cuda::report().problem;
+        }
+        Mpi::SetUp();
+    }
+    void TearDown() override {
+        if (!folder_.empty()) {
+            Mpi::TearDown();
+        }
+    }
+};
+
+TEST_F(MpiDevice, every_algorithm_equals_the_definition_on_ranks_that_share_a_device) {
+    std::filesystem::create_directory(folder_ / "scratch");
+    for (const char* dtype : {"<f4", "<f8", "<i4"}) {
+        make_operands(61, 83, 47, dtype);
+        const TestMatrix c0 = integers(61, 47, 3);
+        write_matrix("C0.npy", c0, dtype);
+        for (const Words& algorithm :
+             {Words{"--grid", "2x1x1"}, Words{"--grid", "1x2x1"}, Words{"--algorithm", "pegmm", "--block", "7x10x9"},
+              Words{"--algorithm", "mod-pegmm", "--block", "7x10x5"}}) {
+            Words words = algorithm;
+            words.insert(words.end(), {"--device", "cuda"});
+            expect_product(2, words, product(a_, b_));
+            words.insert(words.end(), {"--verify", "--alpha", "2", "--beta", "-3", "--add", "C0.npy"});
+            expect_product(2, words, product(a_, b_, 2, -3, c0));
+        }
+        expect_product(2, {"--device", "cuda", "--algorithm", "pegmm", "--scatter", "--scratch", "scratch"},
+                       product(a_, b_));
+    }
+}
+
+TEST_F(MpiDevice, ranks_take_devices_by_their_place_on_the_machine_and_name_their_stages) {
+    make_operands(300, 200, 100, "<f4");
+    const nlohmann::json object =
+        report(2, {"--device", "cuda", "--algorithm", "mod-pegmm", "--block", "50x50x50", "--trace", "trace.json"});
+    const std::size_t devices = cuda::report().devices.size();
+    for (const nlohmann::json& rank : object["ranks"]) {
+        EXPECT_EQ(rank["device"], "cuda:" + std::to_string(rank["rank"].get<std::size_t>() % devices));
+        for (const char* stage :
+             {"multiply DR", "multiply NR", "multiply M2G", "multiply MM", "multiply G2M", "multiply DW"}) {
+            EXPECT_TRUE(rank["stage_s"].contains(stage)) << stage;
+        }
+    }
+    EXPECT_NE(read("trace.json").find("multiply M2G"), std::string::npos);
+    EXPECT_TRUE(read_matrix("C.npy") == product(a_, b_));
+}
+
+}  // namespace
+}  // namespace heptad::testing
