@@ -132,6 +132,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"n", size.n},
             {"memory_bytes", plan.memory_bytes},
             {"peak_resident_bytes", peak_resident_bytes()},
+            {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
             {"effective_tops", operation_count(size) / report.wall_s / 1e12},
             {"tiles", report.tiles},
@@ -155,7 +156,7 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
     const double rate = operation_count(size) / report.wall_s;
     return fmt::format(
         "{} x {} {}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; peak "
-        "{}",
+        "{}, {} of it before the first buffer",
         size.m, size.n, type_name(plan.type), report.tiles,
         report.resumed_tiles > 0 ? fmt::format(" ({} of them by an earlier run)", report.resumed_tiles) : "",
         format_seconds(report.wall_s), format_rate(rate, plan.type),
@@ -164,7 +165,7 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
         format_rate(report.multiply.busy_s > 0 ? report.multiply.amount / report.multiply.busy_s : 0, plan.type),
         format_bytes(static_cast<std::int64_t>(report.write.amount)),
         format_byte_rate(report.write.amount, report.write.busy_s), binding_stage(report),
-        format_bytes(peak_resident_bytes()));
+        format_bytes(peak_resident_bytes()), format_bytes(report.resident_at_start_bytes));
 }
 
 namespace {

@@ -246,15 +246,15 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
                               static_cast<double>(cut.right_terms + plan.tasks) * static_cast<double>(right) +
                               static_cast<double>(cut.result_terms) * (cut.levels == 0 && !problem.accumulate ? 2 : 3) *
                                   static_cast<double>(result);
-    plan.host_s = plan.in_place ? 0 : host_bytes / host.sum_bytes_per_s;
+    // In place, transfers go through small buffers: what is moved is read and written once.
+    const auto moved_bytes = static_cast<double>(plan.upload_bytes + plan.download_bytes);
+    plan.host_s = (plan.in_place ? 2 * moved_bytes : host_bytes) / host.sum_bytes_per_s;
     const double on_device = pipelines > 1 ? std::max({plan.solve_s, plan.upload_s, plan.download_s})
                                            : plan.solve_s + plan.upload_s + plan.download_s;
     // The first operands are waited for, and the last result.
     const auto groups = static_cast<double>(cut.groups);
     const double ends = (plan.upload_s + plan.download_s + plan.host_s) / std::max(1.0, groups / devices.devices);
-    // Buffers are taken before anything starts; pages of the first operands are locked before they are brought.
-    const double before = plan.in_place ? static_cast<double>(left + right) / devices.lock_bytes_per_s
-                                        : static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
+    const double before = static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
     plan.predicted_s = std::max(on_device, plan.host_s) + ends + before;
     return plan;
 }

@@ -31,7 +31,6 @@ struct DeviceFacts {
     bool in_host_memory = false;      // cores: what they use is missing on the host
     double task_s = 1e-4;             // beyond the product: hand-overs between threads, starts of transfers
     double buffer_bytes_per_s = 4e9;  // taking memory for buffers of the host, which costs time once
-    double lock_bytes_per_s = 40e9;   // locking memory of the host that is there already
 };
 struct HostFacts {
     std::int64_t memory_bytes = 0;  // for buffers, beside the operands

@@ -99,7 +99,8 @@ ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) 
             }
             levels.push_back(innermost);
             ProductPlan plan = plan_with_levels(problem, machine, levels);
-            if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            // Too many for the sizes: the innermost ones are left out, and the fused one is the innermost.
+            if (is_fused(plan) && plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
                 return plan;
             }
         }

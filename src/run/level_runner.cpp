@@ -199,6 +199,9 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
         if (watches) {
             pass.watch = shape == Shape::a ? 0 : 1;
             pass.watched_slots = static_cast<int>(blocks.size());
+            if (pass.statements.empty()) {  // an algorithm without sums has no pass that could look at them
+                backend_.deferred_guard()->watch(pass.watch, operand);
+            }
         }
         if (scales) {
             pass.scaling = shape == Shape::a ? SumScaling::a_to_sums : SumScaling::b_to_sums;

@@ -32,7 +32,11 @@ protected:
         return m;
     }
     static std::string pbm(const TestMatrix& m) {
-        std::string bytes = "P4\n" + std::to_string(m.cols) + " " + std::to_string(m.rows) + "\n";
+        std::string sizes = std::to_string(m.cols).insert(0, 1, '\n');
+        sizes.append(" ").append(std::to_string(m.rows)).append("\n");
+        std::string bytes = "P4\n# padded to 4096 bytes";  // as the program writes it
+        bytes.resize(4096 - sizes.size(), ' ');
+        bytes += sizes;
         for (std::int64_t i = 0; i < m.rows; ++i) {
             for (std::int64_t j = 0; j < m.cols; j += 8) {
                 int byte = 0;

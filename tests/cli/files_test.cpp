@@ -143,7 +143,37 @@ TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {
         EXPECT_NE(text.find(word), std::string::npos) << word;
     }
     heptad_fails(4, {"plan", "4096", "4096", "4096", "--memory", "1K", "--files", "--disk", "2G"});
-    heptad_fails(2, {"plan", "4096", "4096", "4096", "--type", "gf2", "--files", "--disk", "2G"});
+    const nlohmann::json bits =
+        heptad_json({"plan", "32768", "32768", "32768", "--type", "gf2", "--memory", "64M", "--files", "--disk", "2G"});
+    EXPECT_LE(bits["moved_bytes"].get<double>(), 1.03 * bits["reference_bytes"].get<double>());
+    EXPECT_LE(bits["used_bytes"], bits["memory_bytes"]);
+}
+
+TEST_F(Files, packed_bits_go_from_file_to_file_and_equal_the_product_in_memory) {
+    heptad_ok({"gen", "bits", "--shape", "901x777", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "777x1003", "--seed", "2", "-o", "B.pbm"});
+    for (const char* type : {"gf2", "bool"}) {
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "whole.pbm", "--type", type});
+        const nlohmann::json run = heptad_json({"mul", "A.pbm", "B.pbm", "-o", "pieces.pbm", "--type", type, "--memory",
+                                                "300K", "--verify", "--overlap", "on"});
+        EXPECT_EQ(run["verified"], true);
+        EXPECT_EQ(read("pieces.pbm"), read("whole.pbm"));
+    }
+    heptad_fails(2, {"mul", "A.pbm", "B.pbm", "-o", "C.pbm", "--type", "gf2", "--memory", "300K", "--overlap", "on",
+                     "--device", "cpu:2"});
+    heptad_fails(3, {"mul", "A.pbm", "B.pbm", "-o", "C.png", "--type", "gf2", "--overlap", "on"});
+    EXPECT_EQ(folder_contents().size(), 4U) << "something was left behind";
+}
+
+TEST_F(Files, cores_as_devices_and_levels_at_the_host_multiply_the_steps) {
+    heptad_ok({"gen", "integer", "--shape", "401x303", "--low", "-4", "--high", "4", "-o", "A.npy"});
+    heptad_ok({"gen", "integer", "--shape", "303x500", "--low", "-4", "--high", "4", "-o", "B.npy"});
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "whole.npy"});
+    for (const char* levels : {"0", "1"}) {
+        heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "1M", "--overlap", "on", "--device", "cpu:2",
+                   "--host-levels", levels});
+        EXPECT_EQ(read("C.npy"), read("whole.npy"));
+    }
 }
 
 TEST_F(Files, memory_too_small_for_anything_is_refused_before_anything_is_written) {

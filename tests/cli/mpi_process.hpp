@@ -93,8 +93,14 @@ protected:
         return text;
     }
 
-    /// Starts a job and kills one of its ranks when `due`, which is asked until then.
-    Outcome killed(int count, const Words& words, const std::function<bool()>& due) {
+    /// A full disk is played by a limit on the length of files.
+    static bool limits_of_files_spare_mpi() {
+        return HEPTAD_OPEN_MPI != 0;
+    }
+
+    enum class Victims { one, all };
+    /// Starts a job and kills ranks of it when `due`, which is asked until then.
+    Outcome killed(int count, const Words& words, Victims victims, const std::function<bool()>& due) {
         return heptad(started(count, words), [&](int launcher) {
             std::vector<int> ranks;
             while ((ranks = ranks_of(launcher)).size() < static_cast<std::size_t>(count) || !due()) {
@@ -103,7 +109,11 @@ protected:
                 ASSERT_EQ(ended.si_pid, 0) << "the job ended before it could be disturbed";
                 std::this_thread::sleep_for(std::chrono::milliseconds(5));
             }
-            kill(ranks.back(), SIGKILL);
+            for (const int rank : ranks) {
+                if (victims == Victims::all || rank == ranks.back()) {
+                    kill(rank, SIGKILL);
+                }
+            }
         });
     }
 

@@ -144,8 +144,13 @@ struct CudaBackend::State {
     bool guarded = false;
     Guard guard;
     PassShapes shapes;
+    cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
+    DeviceMemory captured_words;
 
     GuardWords* words() const {
+        if (captured_words.data() != nullptr) {
+            return static_cast<GuardWords*>(captured_words.data());
+        }
         std::byte* const own = static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes;
         return reinterpret_cast<GuardWords*>(reserved_bytes >= kGuardBytes ? reserved : own);
     }
@@ -183,6 +188,9 @@ CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<Sta
 CudaBackend::~CudaBackend() {
     state_->library->destroy(state_->handle);
     cudaFree(state_->own_workspace);
+    if (state_->second_stream != nullptr) {
+        cudaStreamDestroy(state_->second_stream);
+    }
 }
 
 int CudaBackend::device() const {
@@ -212,9 +220,16 @@ void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
     state_->reserved = static_cast<std::byte*>(reserved);
     state_->reserved_bytes = bytes;
     state_->guarded = false;
+    state_->captured_words = DeviceMemory();
 }
 
 void CudaBackend::start(const GuardLimits& limits) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (state_->reserved_bytes < kGuardBytes && cudaStreamIsCapturing(state_->stream, &capture) == cudaSuccess &&
+        capture == cudaStreamCaptureStatusActive) {
+        // Graphs outlive this product and may run beside each other: each needs words that are its own.
+        state_->captured_words = DeviceMemory(state_->device, kGuardBytes, state_->stream);
+    }
     check(cudaMemsetAsync(state_->words(), 0, sizeof(GuardWords), state_->stream), "clear the guard");
     state_->guard = {state_->words(), limits.a, limits.b, limits.product, limits.sums, limits.result, true};
     state_->guarded = true;
@@ -234,6 +249,7 @@ void CudaBackend::answer_if_unsafe(const Product& product) {
 
 void CudaBackend::finish() {
     state_->guarded = false;
+    state_->captured_words = DeviceMemory();
 }
 
 void CudaBackend::combine(const CombinePass& pass) {
@@ -430,7 +446,10 @@ bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets)
 
 void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) {
     if (!instances.empty()) {
-        launch_fused(state_->stream, instances[0].targets[0].block.type, instances, order, tile,
+        if (order == FusedOrder::two_streams && state_->second_stream == nullptr) {
+            check(cudaStreamCreateWithFlags(&state_->second_stream, cudaStreamNonBlocking), "make a second stream");
+        }
+        launch_fused(state_->stream, state_->second_stream, instances[0].targets[0].block.type, instances, order, tile,
                      state_->guarded ? state_->guard : Guard{});
     }
 }

@@ -230,6 +230,31 @@ void Stream::wait_for(const Stream& other) const {
     check(status, "order two streams");
 }
 
+Event::Event(int device) {
+    const DeviceScope scope(device);
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "create an event");
+    handle_ = event;
+}
+
+Event::~Event() {
+    cudaEventDestroy(static_cast<cudaEvent_t>(handle_));
+}
+
+void Event::record(const Stream& stream) {
+    check(cudaEventRecord(static_cast<cudaEvent_t>(handle_), static_cast<cudaStream_t>(stream.handle())),
+          "record an event");
+}
+
+void Event::wait() const {
+    check(cudaEventSynchronize(static_cast<cudaEvent_t>(handle_)), "wait for the device");
+}
+
+void Event::hold_back(const Stream& stream) const {
+    check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream.handle()), static_cast<cudaEvent_t>(handle_)),
+          "order two streams");
+}
+
 void copy_rows(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, std::int64_t row_bytes,
                std::int64_t rows, void* stream) {
     if (row_bytes == 0 || rows == 0) {

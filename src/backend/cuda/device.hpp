@@ -115,6 +115,24 @@ private:
     int device_ = 0;
 };
 
+/// A place in a stream that the host can wait for.
+class Event {
+public:
+    explicit Event(int device);
+    ~Event();
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    /// From now on it means what is in the stream by now.
+    void record(const Stream& stream);
+    /// Returns when the device has come there; at once where nothing was recorded.
+    void wait() const;
+    /// What is enqueued in the stream from now on waits as well.
+    void hold_back(const Stream& stream) const;
+
+private:
+    void* handle_ = nullptr;
+};
+
 /// Rows of `row_bytes` bytes, `from_pitch` and `to_pitch` apart, between host and device or on the device.
 void copy_rows(const void* from, std::int64_t from_pitch, void* to, std::int64_t to_pitch, std::int64_t row_bytes,
                std::int64_t rows, void* stream);

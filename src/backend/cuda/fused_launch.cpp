@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "backend/cuda/device.hpp"
@@ -18,23 +16,8 @@
 namespace heptad::cuda {
 namespace {
 
-/// A second stream of the current device, made once. Calls that use it at the same time wait for each other at most.
-cudaStream_t second_stream() {
-    static std::mutex mutex;
-    static auto* const known = new std::list<std::pair<int, cudaStream_t>>;
-    int device = 0;
-    check(cudaGetDevice(&device), "tell the current device");
-    const std::lock_guard lock(mutex);
-    for (const auto& [of, stream] : *known) {
-        if (of == device) {
-            return stream;
-        }
-    }
-    cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a second stream");
-    known->emplace_back(device, stream);
-    return stream;
-}
+/// Kernels count in 32 bits, up to a tile beyond the end.
+constexpr std::int64_t kMostFusedSide = std::numeric_limits<std::int32_t>::max() - 512;
 
 class Event {
 public:
@@ -44,6 +27,11 @@ public:
     Event& operator=(const Event&) = delete;
     void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "mark a place in a stream"); }
     void hold_back(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_), "let a stream wait"); }
+    /// Where an error is on its way already.
+    void join_unchecked(cudaStream_t first, cudaStream_t then) const noexcept {
+        cudaEventRecord(event_, first);
+        cudaStreamWaitEvent(then, event_);
+    }
 
 private:
     cudaEvent_t event_ = nullptr;
@@ -104,16 +92,42 @@ void run_batched(Launcher<T>& launcher, std::span<const FusedProduct> products, 
     }
 }
 
+/// A second stream that runs beside another one from here until the end of the scope, however that is left: whoever
+/// frees memory in the order of the first stream must not find the second one still at it.
+class Beside {
+public:
+    Beside(cudaStream_t stream, cudaStream_t second) : stream_(stream), second_(second) {
+        start_.record(stream_);
+        start_.hold_back(second_);
+    }
+    ~Beside() {
+        if (!joined_) {
+            end_.join_unchecked(second_, stream_);
+        }
+    }
+    Beside(const Beside&) = delete;
+    Beside& operator=(const Beside&) = delete;
+    void join() {
+        end_.record(second_);
+        end_.hold_back(stream_);
+        joined_ = true;
+    }
+
+private:
+    cudaStream_t stream_, second_;
+    Event start_, end_;
+    bool joined_ = false;
+};
+
 /// Each product goes to the stream of the last one that it has to wait for, or else to the one with less to do.
 template <class T>
-void run_two_streams(Launcher<T>& launcher, std::span<const FusedProduct> products, cudaStream_t stream) {
-    const cudaStream_t streams[2] = {stream, second_stream()};
-    const Event start, end;
-    start.record(streams[0]);
-    start.hold_back(streams[1]);
+void run_two_streams(Launcher<T>& launcher, std::span<const FusedProduct> products, cudaStream_t stream,
+                     cudaStream_t second) {
+    const cudaStream_t streams[2] = {stream, second};
     std::vector<Event> finished(products.size());
     std::vector<int> stream_of(products.size(), 0);
     int launched[2] = {};
+    Beside beside(stream, second);
     for (std::size_t i = 0; i < products.size(); ++i) {
         int chosen = launched[0] <= launched[1] ? 0 : 1;
         for (std::size_t j = 0; j < i; ++j) {
@@ -132,8 +146,7 @@ void run_two_streams(Launcher<T>& launcher, std::span<const FusedProduct> produc
         stream_of[i] = chosen;
         ++launched[chosen];
     }
-    end.record(streams[1]);
-    end.hold_back(streams[0]);
+    beside.join();
 }
 
 /// What atomic additions find must be there before: beta times the old block.
@@ -183,7 +196,7 @@ void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products,
 
 template <class T>
 void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKernel& kernel, Scalar scalar,
-         const Guard& guard, cudaStream_t stream) {
+         const Guard& guard, cudaStream_t stream, cudaStream_t second) {
     Launcher<T> launcher(kernel, guard);
     while (!products.empty()) {
         const std::size_t length = fused_run_length(products);
@@ -196,7 +209,7 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
                 }
                 break;
             case FusedOrder::two_streams:
-                run_two_streams(launcher, part, stream);
+                run_two_streams(launcher, part, stream, second);
                 break;
             case FusedOrder::batched:
                 run_batched(launcher, part, stream);
@@ -212,16 +225,25 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
 
 }  // namespace
 
-void launch_fused(StreamHandle stream, Type type, std::span<const FusedProduct> products, FusedOrder order,
-                  FusedTile tile, const Guard& guard) {
+void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
+                  FusedOrder order, FusedTile tile, const Guard& guard) {
     if (products.empty()) {
         return;
     }
+    for (const FusedProduct& product : products) {
+        const std::int64_t side = std::max({product.m, product.k, product.n});
+        if (side > kMostFusedSide) {
+            fail(ErrorCode::usage, "fused products of {} rows, columns or terms of a sum, at most {} are possible",
+                 side, kMostFusedSide);
+        }
+    }
     const FusedKernel kernel = fused_kernel(type, tile, products, order);
+    auto* const first_stream = static_cast<cudaStream_t>(stream);
+    auto* const second_stream = static_cast<cudaStream_t>(second);
     if (type == Type::f64) {
-        run<double>(products, order, kernel, Scalar::f64, guard, static_cast<cudaStream_t>(stream));
+        run<double>(products, order, kernel, Scalar::f64, guard, first_stream, second_stream);
     } else {
-        run<float>(products, order, kernel, Scalar::f32, guard, static_cast<cudaStream_t>(stream));
+        run<float>(products, order, kernel, Scalar::f32, guard, first_stream, second_stream);
     }
 }
 

@@ -18,7 +18,9 @@ std::vector<FusedTileShape> fused_shapes(Type type);
 
 /// Enqueues the products; the preconditions are those of Backend::multiply_fused. FusedOrder::persistent and atomic
 /// take a small array of counters from the device's pool for the time of the launch (4 bytes per tile of C, and 4).
-void launch_fused(StreamHandle stream, Type type, std::span<const FusedProduct> products, FusedOrder order,
-                  FusedTile tile, const Guard& guard);
+/// FusedOrder::two_streams also needs a stream that nobody else uses meanwhile. Throws Error(usage) for products of 2^31
+/// rows, columns or more.
+void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
+                  FusedOrder order, FusedTile tile, const Guard& guard);
 
 }  // namespace heptad::cuda

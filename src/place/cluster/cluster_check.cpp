@@ -329,7 +329,8 @@ private:
             for (int word = 0; word < kWords; ++word) {
                 const std::uint64_t wrong = expected_.row(j)[word].bits ^ found_.row(j)[word].bits;
                 if (wrong != 0 && differences.wrong == 0) {
-                    differences.bad_row = rows_[static_cast<std::size_t>(word * 64 + std::countr_zero(wrong))];
+                    differences.bad_row =
+                        rows_[static_cast<std::size_t>(word) * 64 + static_cast<std::size_t>(std::countr_zero(wrong))];
                     differences.bad_col = j;
                 }
                 differences.wrong += std::popcount(wrong);

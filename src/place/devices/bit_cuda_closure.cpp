@@ -4,11 +4,12 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bits/bit_product.hpp"
+#include "bits/bit_words.hpp"
 #include "place/devices/bit_closure.hpp"
 #include "place/devices/bit_cuda_product.hpp"
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_bits.hpp"
-#include "place/devices/locked_rows.hpp"
+#include "place/devices/staging.hpp"
 
 namespace heptad {
 namespace {
@@ -83,15 +84,13 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
             context.hooks.progress({share, "closure"});
         }
     };
-    LockedRows pages(result, true);
-    const auto each_band = [&](const auto& move) {
-        pages.each_band(0, n, [&](std::int64_t first, std::int64_t last) {
-            move(result.view().block(first, 0, last - first, n), there.view.block(first, 0, last - first, n));
-        });
-    };
-    each_band([&](const BitView& host, const BitView& copy) { copy_bit_rows(host, copy, stream.handle()); });
+    const HostRows host{reinterpret_cast<std::byte*>(result.view().words), n, 8 * bits::words_of(n),
+                        8 * result.stride()};
+    const DeviceRows copy{reinterpret_cast<std::byte*>(there.view.words), 8 * there.view.stride};
+    Staging staging(device);
+    staging.upload(host, copy, stream);
     close_in_bands(there.view, {inside.view, next.view, rows.view, columns.view}, band, steps);
-    each_band([&](const BitView& host, const BitView& copy) { copy_bit_rows(copy, host, stream.handle()); });
+    staging.download(copy, host, stream);
     stream.synchronize();
     return result;
 }

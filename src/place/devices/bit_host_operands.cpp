@@ -1,6 +1,8 @@
 #include "place/devices/bit_host_operands.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <vector>
 
 #include "base/error.hpp"
@@ -9,7 +11,7 @@
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/bit_transfers.hpp"
 #include "place/devices/device_bits.hpp"
-#include "place/devices/locked_rows.hpp"
+#include "place/devices/staging.hpp"
 
 namespace heptad {
 namespace {
@@ -41,74 +43,93 @@ void require_shapes(const BitDevicePlan& plan, const ConstBitView& a, const Cons
 
 /// A matrix of the host and its copy on the device.
 struct Twin {
-    LockedRows pages;
-    ConstBitView host;
+    BitView host;  // of A and B only read
     DeviceBits device;
 
-    Twin(const ConstBitView& view, bool lockable, const cuda::Stream& stream)
-        : pages(view, lockable), host(view), device(view.rows, view.cols, stream.device(), stream.handle()) {}
+    Twin(const ConstBitView& view, const cuda::Stream& stream)
+        : host{const_cast<std::uint64_t*>(view.words), view.rows, view.cols, view.stride, view.offset},
+          device(view.rows, view.cols, stream.device(), stream.handle()) {}
 
-    void bring(const BitRectangle& piece, const cuda::Stream& stream) {
-        pages.each_band(piece.row, piece.row + piece.rows, [&](std::int64_t first, std::int64_t last) {
-            cuda::copy_rows(host.words + first * host.stride + piece.word, 8 * host.stride,
-                            device.view.words + first * device.view.stride + piece.word, 8 * device.view.stride,
-                            8 * piece.words, last - first, stream.handle());
-        });
+    HostRows host_rows(const BitRectangle& piece) const {
+        return {reinterpret_cast<std::byte*>(host.words + piece.row * host.stride + piece.word), piece.rows,
+                8 * piece.words, 8 * host.stride};
+    }
+    DeviceRows device_rows(const BitRectangle& piece) const {
+        const BitView& view = device.view;
+        return {reinterpret_cast<std::byte*>(view.words + piece.row * view.stride + piece.word), 8 * view.stride};
+    }
+    /// The words all of whose bits are the matrix's.
+    BitRectangle whole_words(BitRectangle piece) const {
+        piece.words = std::min(piece.words, host.cols / kWordBits - piece.word);
+        return piece;
     }
 };
 
 class CudaMover final : public BitMover {
 public:
-    CudaMover(Twin& a, Twin& b, const cuda::Stream& compute)
-        : a_(a), b_(b), compute_(compute), upload_(compute.device()), download_(compute.device()) {
+    CudaMover(const Twin& a, const Twin& b, const cuda::Stream& compute)
+        : a_(a),
+          b_(b),
+          staging_(compute.device()),
+          compute_(compute),
+          upload_(compute.device()),
+          download_(compute.device()) {
         upload_.wait_for(compute);  // which the memory comes from
     }
 
-    void set_result(Twin& twin, const BitView& c) {
-        result_ = &twin;
-        c_ = c;
-        partial_.resize(c.cols % kWordBits != 0 ? static_cast<std::size_t>(c.rows) : 0);
-    }
+    void set_result(const Twin& c) { result_ = &c; }
 
     void bring(BitOperand operand, const BitRectangle& piece) override {
-        (operand == BitOperand::a ? a_ : b_).bring(piece, upload_);
+        const Twin& twin = operand == BitOperand::a ? a_ : b_;
+        staging_.upload(twin.host_rows(piece), twin.device_rows(piece), upload_);
     }
     void wait_for_brought() override { compute_.wait_for(upload_); }
 
+    /// The host has to help with the way back, so it goes on with its launches first.
     void put_away(const BitRectangle& piece) override {
-        if (result_ == nullptr) {
-            return;
-        }
-        download_.wait_for(compute_);
-        const BitView& device = result_->device.view;
-        const std::int64_t whole = c_.cols / kWordBits;
-        const std::int64_t words = std::min(piece.words, whole - piece.word);
-        result_->pages.each_band(piece.row, piece.row + piece.rows, [&](std::int64_t first, std::int64_t last) {
-            cuda::copy_rows(device.words + first * device.stride + piece.word, 8 * device.stride,
-                            c_.words + first * c_.stride + piece.word, 8 * c_.stride, 8 * words, last - first,
-                            download_.handle());
-        });
-        if (piece.word + piece.words > whole) {  // the last word of a row has bits that are not C's
-            cuda::copy_rows(device.words + piece.row * device.stride + whole, 8 * device.stride,
-                            partial_.data() + piece.row, 8, 8, piece.rows, download_.handle());
+        if (result_ != nullptr) {
+            complete_.push_back({piece, std::make_unique<cuda::Event>(compute_.device())});
+            complete_.back().made->record(compute_);
         }
     }
 
     void wait_for_uploads() const { upload_.synchronize(); }
-    void wait_for_downloads() const {
-        download_.synchronize();
-        for (std::size_t row = 0; row < partial_.size(); ++row) {
-            bits::store_word<bits::Store::assign>(c_, static_cast<std::int64_t>(row), c_.cols / kWordBits,
-                                                  partial_[row]);
+    void fetch_results() {
+        for (const Complete& next : complete_) {
+            next.made->hold_back(download_);
+            const BitRectangle whole = result_->whole_words(next.piece);
+            if (whole.words > 0) {
+                staging_.download(result_->device_rows(whole), result_->host_rows(whole), download_);
+            }
+            if (whole.words < next.piece.words) {  // the last word of a row has bits that are not C's
+                fetch_last_words(next.piece.row, next.piece.rows);
+            }
         }
+        download_.synchronize();
     }
 
 private:
-    Twin& a_;
-    Twin& b_;
-    Twin* result_ = nullptr;
-    BitView c_{};
-    std::vector<std::uint64_t> partial_;  // before the streams, which are waited for at the end
+    struct Complete {
+        BitRectangle piece;
+        std::unique_ptr<cuda::Event> made;
+    };
+
+    void fetch_last_words(std::int64_t first, std::int64_t rows) {
+        const std::int64_t word = result_->host.cols / kWordBits;
+        std::vector<std::uint64_t> words(static_cast<std::size_t>(rows));
+        const DeviceRows from = result_->device_rows({first, word, rows, 1});
+        cuda::copy_rows(from.data, from.pitch_bytes, words.data(), 8, 8, rows, download_.handle());
+        download_.synchronize();
+        for (std::int64_t i = 0; i < rows; ++i) {
+            bits::store_word<bits::Store::assign>(result_->host, first + i, word, words[static_cast<std::size_t>(i)]);
+        }
+    }
+
+    const Twin& a_;
+    const Twin& b_;
+    const Twin* result_ = nullptr;
+    std::vector<Complete> complete_;
+    Staging staging_;  // before the streams, which are waited for at the end
     const cuda::Stream& compute_;
     cuda::Stream upload_, download_;
 };
@@ -128,13 +149,13 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     const Clock::time_point start = Clock::now();
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
-    const bool apart = !share_pages(a, b) && !share_pages(a, c) && !share_pages(b, c);
-    Twin twin_a(a, apart, compute), twin_b(b, apart, compute), twin_c(c, apart, compute);
+    const Twin twin_a(a, compute), twin_b(b, compute), twin_c(c, compute);
     const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
     CudaMover mover(twin_a, twin_b, compute);
-    mover.set_result(twin_c, c);
+    mover.set_result(twin_c);
     if (accumulate) {
-        twin_c.bring({0, 0, c.rows, bits::words_of(c.cols)}, compute);
+        const BitRectangle all{0, 0, c.rows, bits::words_of(c.cols)};
+        Staging(device).upload(twin_c.host_rows(all), twin_c.device_rows(all), compute);
     }
     const BitDeviceOperands operands{twin_a.device.view.words,
                                      twin_a.device.view.stride,
@@ -148,13 +169,7 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     times.enqueued_s = seconds_since(start);
     mover.wait_for_uploads();
     times.uploaded_s = seconds_since(start);
-    times.lock_s = twin_a.pages.seconds() + twin_b.pages.seconds() + twin_c.pages.seconds();
-    twin_a.pages.unlock();  // beside the product
-    twin_b.pages.unlock();
-    compute.synchronize();
-    times.multiplied_s = seconds_since(start);
-    mover.wait_for_downloads();
-    twin_c.pages.unlock();
+    mover.fetch_results();
     times.total_s = seconds_since(start);
     return times;
 }
@@ -171,8 +186,7 @@ void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a,
     }
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
-    const bool apart = !share_pages(a, b);
-    Twin twin_a(a, apart, compute), twin_b(b, apart, compute);
+    const Twin twin_a(a, compute), twin_b(b, compute);
     const std::int64_t row_bytes = 4 * b.cols;
     const cuda::DeviceMemory device_c(device, std::max<std::int64_t>(checked_mul(a.rows, row_bytes), 16),
                                       compute.handle());

@@ -1,6 +1,6 @@
 // Products of bit matrices in host memory on a device that holds all of them at once. Pieces of A and B are brought
 // over while earlier ones are multiplied, and pieces of C come back as soon as they are complete. Transfers go straight
-// from and to the caller's memory, whose pages are locked for the time of the product.
+// from and to the caller's memory where its pages are locked, and otherwise through small buffers.
 #pragma once
 
 #include <heptad/bits.hpp>
@@ -9,13 +9,11 @@
 
 namespace heptad {
 
-/// Where the seconds of a product went, as the caller's thread saw it: each stage ends when the host knows that it has.
+/// When the stages of a product ended, in seconds from its start, as the caller's thread saw it.
 struct HostBitTimes {
-    double lock_s = 0;        // locking pages, part of which runs beside the device's work
-    double enqueued_s = 0;    // from the start: everything was handed to the device
-    double uploaded_s = 0;    // A and B were there
-    double multiplied_s = 0;  // the product was done
-    double total_s = 0;       // C was back, and all pages unlocked
+    double enqueued_s = 0;  // all of A and B was read, and everything handed to the device
+    double uploaded_s = 0;  // A and B were there
+    double total_s = 0;     // C was back
 };
 
 /// c = a * b, or c ^= a * b or c |= a * b; all begin at bit 0 of a word. The result is there on return; bits of C's

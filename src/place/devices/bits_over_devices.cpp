@@ -10,7 +10,6 @@
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/layer_stages.hpp"
-#include "place/devices/locked_rows.hpp"
 #include "place/devices/over_devices.hpp"
 
 namespace heptad {
@@ -60,7 +59,7 @@ SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::Bit
 class PackedMatrices final : public HostMatrices {
 public:
     PackedMatrices(const HostPlan& plan, const SubProduct& product, const ConstBitView& a, const ConstBitView& b,
-                   const BitView& c, bool accumulate, bool on_cuda, ThreadPool& pool)
+                   const BitView& c, bool accumulate, ThreadPool& pool)
         : a_(a),
           b_(b),
           c_(c),
@@ -71,10 +70,6 @@ public:
           adding_(product.left.type == Type::gf2 ? bits::Store::exclusive_or : bits::Store::inclusive_or),
           accumulate_(accumulate),
           in_place_(plan.in_place && !accumulate && a.offset == 0 && b.offset == 0 && c.offset == 0),
-          lockable_(in_place_ && on_cuda && !share_pages(a, b) && !share_pages(a, c) && !share_pages(b, c)),
-          pages_a_(a, lockable_),
-          pages_b_(b, lockable_),
-          pages_c_(c, lockable_),
           pool_(pool) {}
 
     void make_left(const SubInstance& instance, void* to) override {
@@ -89,28 +84,20 @@ public:
     }
 
     bool in_place() const override { return in_place_; }
-    std::vector<HostRows> rows_of_left(const SubInstance& instance) override {
-        return rows_of(a_, cut_a_, instance.left.front().block, pages_a_);
+    HostRows rows_of_left(const SubInstance& instance) override {
+        return rows_of(a_, cut_a_, instance.left.front().block);
     }
-    std::vector<HostRows> rows_of_right(const SubInstance& instance) override {
-        return rows_of(b_, cut_b_, instance.right.front().block, pages_b_);
+    HostRows rows_of_right(const SubInstance& instance) override {
+        return rows_of(b_, cut_b_, instance.right.front().block);
     }
-    std::vector<HostRows> rows_of_result(const ResultTerm& term) override {
-        return rows_of(c_, cut_c_, term.block, pages_c_);
-    }
+    HostRows rows_of_result(const ResultTerm& term) override { return rows_of(c_, cut_c_, term.block); }
 
 private:
-    static std::vector<HostRows> rows_of(const ConstBitView& matrix, const BlockCut& cut, int block,
-                                         LockedRows& pages) {
-        const std::int64_t row = cut.first_row(block), word = cut.first_col(block) / bits::kWordBits;
-        std::vector<HostRows> rows;
-        pages.each_band(row, row + cut.rows, [&](std::int64_t first, std::int64_t last) {
-            // Devices write rows of C alone.
-            auto* const data = const_cast<std::uint64_t*>(matrix.words) + first * matrix.stride + word;
-            rows.push_back({first - row, last - first, reinterpret_cast<std::byte*>(data),
-                            cut.cols / bits::kWordBits * 8, matrix.stride * 8});
-        });
-        return rows;
+    static HostRows rows_of(const ConstBitView& matrix, const BlockCut& cut, int block) {
+        // Devices write rows of C alone.
+        auto* const data = const_cast<std::uint64_t*>(matrix.words) + cut.first_row(block) * matrix.stride +
+                           cut.first_col(block) / bits::kWordBits;
+        return {reinterpret_cast<std::byte*>(data), cut.rows, cut.cols / bits::kWordBits * 8, matrix.stride * 8};
     }
 
     ConstBitView a_, b_;
@@ -119,8 +106,7 @@ private:
     BlockCut cut_a_, cut_b_, cut_c_;
     bits::Store adding_;
     bool accumulate_;
-    bool in_place_, lockable_;
-    LockedRows pages_a_, pages_b_, pages_c_;
+    bool in_place_;
     ThreadPool& pool_;
 };
 
@@ -163,13 +149,13 @@ void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBi
     const bool cuda = parse_device_list(options.device).cuda;
     ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);
     if (c.offset == 0) {
-        PackedMatrices matrices(plan, run.product, a, b, c, accumulate, cuda, pool);
+        PackedMatrices matrices(plan, run.product, a, b, c, accumulate, pool);
         run_layer(run, devices, matrices, context.hooks);
         return;
     }
     // Blocks of a view that begins inside a word share words, which two threads must not write at a time.
     BitMatrix shifted = accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
-    PackedMatrices matrices(plan, run.product, a, b, shifted.view(), accumulate, cuda, pool);
+    PackedMatrices matrices(plan, run.product, a, b, shifted.view(), accumulate, pool);
     run_layer(run, devices, matrices, context.hooks);
     bits::copy(std::as_const(shifted).view(), c);
 }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,10 +16,10 @@ enum class Operand : std::uint8_t { left, right };
 
 /// Rows of a block as they lie in a matrix of the host.
 struct HostRows {
-    std::int64_t first = 0, count = 0;  // of the block
-    std::byte* data = nullptr;          // where row `first` begins
-    std::int64_t row_bytes = 0;         // that count
-    std::int64_t pitch_bytes = 0;       // from row to row
+    std::byte* data = nullptr;
+    std::int64_t count = 0;
+    std::int64_t row_bytes = 0;    // that count
+    std::int64_t pitch_bytes = 0;  // from row to row
 };
 
 /// The place of one pipeline on a device: memory for T, S and Q. Used by one thread at a time.
@@ -35,8 +34,8 @@ public:
     /// Returns when Q has arrived.
     virtual void download(void* to) = 0;
     /// The same from where T or S lies among other blocks, and to where Q belongs; layouts by rows only.
-    virtual void upload_rows(Operand operand, std::span<const HostRows> from) = 0;
-    virtual void download_rows(std::span<const HostRows> to) = 0;
+    virtual void upload_rows(Operand operand, const HostRows& from) = 0;
+    virtual void download_rows(const HostRows& to) = 0;
 };
 
 /// Memory of the host, given back by the function it came with.

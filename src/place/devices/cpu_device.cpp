@@ -42,26 +42,20 @@ public:
         std::memcpy(to, result_.data(), static_cast<std::size_t>(product_.result.bytes()));
     }
 
-    void upload_rows(Operand operand, std::span<const HostRows> from) override {
+    void upload_rows(Operand operand, const HostRows& from) override {
         const bool is_left = operand == Operand::left;
         auto* const to = reinterpret_cast<std::byte*>(is_left ? left_.data() : right_.data());
         const std::int64_t pitch = (is_left ? product_.left : product_.right).line_bytes();
-        for (const HostRows& rows : from) {
-            for (std::int64_t i = 0; i < rows.count; ++i) {
-                std::memcpy(to + (rows.first + i) * pitch, rows.data + i * rows.pitch_bytes,
-                            static_cast<std::size_t>(rows.row_bytes));
-            }
+        for (std::int64_t i = 0; i < from.count; ++i) {
+            std::memcpy(to + i * pitch, from.data + i * from.pitch_bytes, static_cast<std::size_t>(from.row_bytes));
         }
     }
 
-    void download_rows(std::span<const HostRows> to) override {
+    void download_rows(const HostRows& to) override {
         const auto* const from = reinterpret_cast<const std::byte*>(result_.data());
         const std::int64_t pitch = product_.result.line_bytes();
-        for (const HostRows& rows : to) {
-            for (std::int64_t i = 0; i < rows.count; ++i) {
-                std::memcpy(rows.data + i * rows.pitch_bytes, from + (rows.first + i) * pitch,
-                            static_cast<std::size_t>(rows.row_bytes));
-            }
+        for (std::int64_t i = 0; i < to.count; ++i) {
+            std::memcpy(to.data + i * to.pitch_bytes, from + i * pitch, static_cast<std::size_t>(to.row_bytes));
         }
     }
 

@@ -1,15 +1,13 @@
 #include "place/devices/cuda_device.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
-#include "base/thread_pool.hpp"
-#include "bits/word_buffer.hpp"
 #include "place/devices/bit_block_plan.hpp"
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/staging.hpp"
 
 namespace heptad {
 
@@ -35,7 +33,8 @@ public:
           stream_(device),
           left_(device, product.left.bytes(), stream_.handle()),
           right_(device, product.right.bytes(), stream_.handle()),
-          result_(device, product.result.bytes(), stream_.handle()) {
+          result_(device, product.result.bytes(), stream_.handle()),
+          staging_(device) {
         stream_.synchronize();
     }
 
@@ -47,26 +46,17 @@ public:
 
     void download(void* to) override { copy(result_.data(), to, product_.result.bytes()); }
 
-    void upload_rows(Operand operand, std::span<const HostRows> from) override {
+    void upload_rows(Operand operand, const HostRows& from) override {
         const bool is_left = operand == Operand::left;
-        auto* const to = static_cast<std::byte*>(is_left ? left_.data() : right_.data());
         const std::int64_t pitch = (is_left ? product_.left : product_.right).line_bytes();
         const cuda::DeviceScope scope(device_);
-        for (const HostRows& rows : from) {
-            cuda::copy_rows(rows.data, rows.pitch_bytes, to + rows.first * pitch, pitch, rows.row_bytes, rows.count,
-                            stream_.handle());
-        }
+        staging_.upload(from, {static_cast<std::byte*>(is_left ? left_.data() : right_.data()), pitch}, stream_);
         stream_.synchronize();
     }
 
-    void download_rows(std::span<const HostRows> to) override {
-        const auto* const from = static_cast<const std::byte*>(result_.data());
-        const std::int64_t pitch = product_.result.line_bytes();
+    void download_rows(const HostRows& to) override {
         const cuda::DeviceScope scope(device_);
-        for (const HostRows& rows : to) {
-            cuda::copy_rows(from + rows.first * pitch, pitch, rows.data, rows.pitch_bytes, rows.row_bytes, rows.count,
-                            stream_.handle());
-        }
+        staging_.download({static_cast<std::byte*>(result_.data()), product_.result.line_bytes()}, to, stream_);
         stream_.synchronize();
     }
 
@@ -91,6 +81,7 @@ private:
     std::shared_ptr<SharedWorkspace> workspace_;
     cuda::Stream stream_;  // before the memory, which is given back in its order
     cuda::DeviceMemory left_, right_, result_;
+    Staging staging_;
 };
 
 class DenseCudaLane final : public CudaLane {
@@ -159,29 +150,7 @@ std::shared_ptr<SharedWorkspace> CudaDevice::workspace_of(std::int64_t bytes) {
 
 HostBuffer CudaDevice::host_buffer(std::int64_t bytes) {
     const cuda::DeviceScope scope(index_);
-    void* const memory = bits::allocate_words(bytes);
-    HostBuffer buffer(memory, [](void* unlocked) { bits::release_words(unlocked); });
-    // Smaller ones share pages with others, and are moved in no time.
-    constexpr std::int64_t kLeastLockedBytes = std::int64_t{4} << 20;
-    if (bytes < kLeastLockedBytes) {
-        return buffer;
-    }
-    // Every page is written first, by all cores: locking would have to bring them one after another.
-    constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
-    const std::int64_t pages = ceil_div(bytes, kPage);
-    shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
-        const std::int64_t last = std::min(pages, (task + 1) * kPagesPerTask);
-        for (std::int64_t page = task * kPagesPerTask; page < last; ++page) {
-            static_cast<std::byte*>(memory)[page * kPage] = std::byte{0};
-        }
-    });
-    if (cuda::lock_pages(memory, bytes)) {
-        buffer.get_deleter() = [](void* locked) {
-            cuda::unlock_pages(locked);
-            bits::release_words(locked);
-        };
-    }
-    return buffer;
+    return locked_buffer(bytes);
 }
 
 }  // namespace heptad

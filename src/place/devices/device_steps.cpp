@@ -1,7 +1,5 @@
 #include "place/devices/device_steps.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -9,8 +7,8 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "base/thread_pool.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/locked_pages.hpp"
 
 namespace heptad {
 namespace {
@@ -80,15 +78,7 @@ public:
                 return;
             }
         }
-        // Every page is written first, by all cores: locking would have to bring them one after another.
-        constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
-        const std::int64_t pages = ceil_div(bytes, kPage);
-        shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
-            for (std::int64_t page = task * kPagesPerTask; page < std::min(pages, (task + 1) * kPagesPerTask); ++page) {
-                // What another thread may be reading into this page meanwhile stays.
-                std::atomic_ref(*reinterpret_cast<std::uint8_t*>(memory + page * kPage)).fetch_or(0);
-            }
-        });
+        touch_pages(memory, bytes);
         const cuda::DeviceScope scope(device_);
         if (cuda::lock_pages(memory, bytes)) {
             const std::lock_guard lock(mutex_);

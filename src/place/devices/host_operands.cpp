@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/locked_pages.hpp"
 
 namespace heptad {
 namespace {
@@ -89,18 +90,52 @@ private:
     std::vector<const cuda::Stream*> streams_;
 };
 
-using PanelProduct = std::function<RunReport(const ConstView&, const ConstView&, const View&, const ProductContext&)>;
+using PanelProduct = std::function<RunReport(const ConstView& a, const ConstView& b, double beta, const View& c,
+                                             const ProductContext& where)>;
 
+/// Of rows that follow each other in memory without a gap; 0 else.
+std::int64_t gapless_bytes(const ConstView& rows) {
+    const bool gapless = is_row_contiguous(rows) && rows.row_stride == rows.cols;
+    return gapless ? rows.rows * rows.cols * static_cast<std::int64_t>(element_bytes(rows.type)) : 0;
+}
+
+/// Smaller matrices are moved before their pages would be locked.
+constexpr std::int64_t kWorthLocking_bytes = std::int64_t{128} << 20;
+
+void lock_rows(LockedPages& pages, const ConstView& rows) {
+    pages.lock(rows.data, gapless_bytes(rows));
+}
+
+void touch_rows(const View& rows) {
+    touch_pages(static_cast<std::byte*>(rows.data), gapless_bytes(rows));
+}
+
+/// How much of k the products of the first panel take at a time: they begin while B is still on its way. Results of 16
+/// bits would be rounded in between.
+std::int64_t first_depth(const ConstView& b, const View& c) {
+    constexpr std::int64_t kPieces = 8, kLeastDepth = 2048;
+    const bool sums_may_wait = element_bytes(c.type) >= 4;
+    return sums_may_wait && b.rows >= 2 * kLeastDepth ? std::max(kLeastDepth, round_up(b.rows / kPieces, 256)) : b.rows;
+}
+
+/// Row panels of C, one after another, while the next A comes and the last C goes. Pages are locked piece by piece,
+/// just before they are moved, while the device has other work.
 RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, const View& c, std::int64_t rows,
                           int device, const ProductContext& context, const PanelProduct& product) {
     const cuda::DeviceScope scope(device);
+    const bool locks = rows < c.rows && gapless_bytes(b) >= kWorthLocking_bytes;
+    LockedPages pages;  // before the streams: nothing is under way any more when they are unlocked
     const cuda::Stream compute(device), upload(device), download(device);
     ProductContext on_device = context;
     on_device.stream = compute.handle();
     RunReport report;
+    const auto multiply = [&](const ConstView& pa, const ConstView& pb, double factor, const View& pc) {
+        const RunReport part = product(pa, pb, factor, pc, on_device);
+        report.workspace_used_bytes = std::max(report.workspace_used_bytes, part.workspace_used_bytes);
+    };
 
     const DeviceCopy device_b = allocate_like("B", b, b.rows, device, upload.handle());
-    transfer(b, device_b.view, upload.handle());
+    const std::int64_t depth = locks ? first_depth(b, c) : b.rows;
     struct Panel {
         DeviceCopy a, c;
         std::int64_t row = 0, count = 0;
@@ -108,8 +143,12 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
     Panel panels[2];
     const auto fetch = [&](Panel& panel) {
         if (panel.count > 0) {
-            transfer(block(panel.c.view, 0, 0, panel.count, c.cols), block(c, panel.row, 0, panel.count, c.cols),
-                     download.handle());
+            const View to = block(c, panel.row, 0, panel.count, c.cols);
+            if (locks) {
+                touch_rows(to);  // a fresh result has no pages yet
+                lock_rows(pages, to);
+            }
+            transfer(block(panel.c.view, 0, 0, panel.count, c.cols), to, download.handle());
         }
     };
     const WaitAtEnd wait({&upload, &compute, &download});
@@ -127,15 +166,32 @@ RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, c
         }
         const View panel_a = block(panel.a.view, 0, 0, panel.count, a.cols);
         const View panel_c = block(panel.c.view, 0, 0, panel.count, c.cols);
-        transfer(block(a, row, 0, panel.count, a.cols), panel_a, upload.handle());
+        const ConstView from_a = block(a, row, 0, panel.count, a.cols);
+        if (locks) {
+            lock_rows(pages, from_a);
+        }
+        transfer(from_a, panel_a, upload.handle());
         if (beta != 0) {
             transfer(block(ConstView(c), row, 0, panel.count, c.cols), panel_c, upload.handle());
+        }
+        if (row == 0) {
+            for (std::int64_t p = 0; p == 0 || p < b.rows; p += std::max<std::int64_t>(depth, 1)) {
+                const std::int64_t count = std::min(depth, b.rows - p);
+                const ConstView from_b = block(b, p, 0, count, b.cols);
+                const View piece_b = block(device_b.view, p, 0, count, b.cols);
+                if (locks) {
+                    lock_rows(pages, from_b);
+                }
+                transfer(from_b, piece_b, upload.handle());
+                compute.wait_for(upload);
+                multiply(block(panel_a, 0, p, panel.count, count), piece_b, p == 0 ? beta : 1, panel_c);
+            }
+            continue;
         }
         compute.wait_for(upload);
         // Before the next product is enqueued: what is fetched now is the former panel, already in the stream.
         download.wait_for(compute);
-        const RunReport part = product(panel_a, device_b.view, panel_c, on_device);
-        report.workspace_used_bytes = std::max(report.workspace_used_bytes, part.workspace_used_bytes);
+        multiply(panel_a, device_b.view, beta, panel_c);
         fetch(panels[turn ^ 1]);
     }
     download.wait_for(compute);
@@ -159,10 +215,11 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     const std::int64_t rows = panel_rows(a.rows, a.cols, b.cols);
     Options of_panels = options;
     of_panels.overwrite_inputs = options.overwrite_inputs && rows >= c.rows;  // several panels need B again
-    return multiply_panels(a, b, beta, c, rows, device, context,
-                           [&](const ConstView& pa, const ConstView& pb, const View& pc, const ProductContext& where) {
-                               return multiply_on_device(alpha, pa, pb, beta, pc, of_panels, where);
-                           });
+    return multiply_panels(
+        a, b, beta, c, rows, device, context,
+        [&](const ConstView& pa, const ConstView& pb, double factor, const View& pc, const ProductContext& where) {
+            return multiply_on_device(alpha, pa, pb, factor, pc, of_panels, where);
+        });
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -170,10 +227,11 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }
-    return multiply_panels(a, b, beta, c, c.rows, device, context,
-                           [&](const ConstView& pa, const ConstView& pb, const View& pc, const ProductContext& where) {
-                               return multiply_on_device(alpha, pa, pb, beta, pc, plan, device, where);
-                           });
+    return multiply_panels(
+        a, b, beta, c, c.rows, device, context,
+        [&](const ConstView& pa, const ConstView& pb, double factor, const View& pc, const ProductContext& where) {
+            return multiply_on_device(alpha, pa, pb, factor, pc, plan, device, where);
+        });
 }
 
 }  // namespace heptad

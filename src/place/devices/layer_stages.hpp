@@ -21,9 +21,9 @@ public:
     /// Are T, S and Q blocks as they lie in A, B and C? Then devices read and write them in place by the rows below,
     /// and neither buffers nor the functions above are needed.
     virtual bool in_place() const { return false; }
-    virtual std::vector<HostRows> rows_of_left(const SubInstance& /*instance*/) { return {}; }
-    virtual std::vector<HostRows> rows_of_right(const SubInstance& /*instance*/) { return {}; }
-    virtual std::vector<HostRows> rows_of_result(const ResultTerm& /*term*/) { return {}; }
+    virtual HostRows rows_of_left(const SubInstance& /*instance*/) { return {}; }
+    virtual HostRows rows_of_right(const SubInstance& /*instance*/) { return {}; }
+    virtual HostRows rows_of_result(const ResultTerm& /*term*/) { return {}; }
 };
 
 struct LayerRun {

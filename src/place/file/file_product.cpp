@@ -1,5 +1,6 @@
 #include "place/file/file_product.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -249,6 +250,12 @@ double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_pa
     return static_cast<double>(panels) * of_panel + additions;
 }
 
+std::int64_t most_resident_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
 /// Bits of the last byte beyond the last column of C are zero in the file, whatever those of B were.
 void clear_beyond(std::int64_t end_col, std::int64_t n, const View& bytes) {
     if (end_col < n || n % 8 == 0) {
@@ -441,6 +448,7 @@ private:
         report.plan = plan;
         report.product = products.largest();
         report.tiles = schedule.tiles();
+        report.resident_at_start_bytes = most_resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
         report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
         std::optional<StreamedCheck> check;

@@ -52,6 +52,7 @@ struct FileProductReport {
     FilePlan plan;
     ProductPlan product;  ///< of a whole strip by a whole panel
     std::int64_t tiles = 0, resumed_tiles = 0;
+    std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
     double wall_s = 0;
     StageTotal read, upload, multiply, download, write;
     std::string io;

@@ -12,11 +12,11 @@
 namespace heptad::test {
 namespace {
 
-class Capture : public testing::TestWithParam<std::tuple<Type, int>> {};
+class Capture : public testing::TestWithParam<std::tuple<Type, int, const char*>> {};
 
 TEST_P(Capture, replays_are_products_of_what_the_operands_hold_then) {
     HEPTAD_NEEDS_DEVICE();
-    const auto [type, levels] = GetParam();
+    const auto [type, levels, mode] = GetParam();
     const std::int64_t n = 64;
     const int largest = type == Type::bf16 ? 1 : 2;  // sums must be exact
     std::mt19937 random(21);
@@ -31,6 +31,7 @@ TEST_P(Capture, replays_are_products_of_what_the_operands_hold_then) {
     options.device = "cuda";
     options.levels = levels;
     options.algorithm = "winograd";
+    options.mode = mode;
     options.accuracy = Accuracy::fast;
     ProductContext context;
     context.stream = handle;
@@ -83,7 +84,11 @@ TEST_P(Capture, replays_are_products_of_what_the_operands_hold_then) {
 
 INSTANTIATE_TEST_SUITE_P(device, Capture,
                          testing::Combine(testing::Values(Type::f32, Type::f64, Type::bf16, Type::i32),
-                                          testing::Values(0, 1, 2)));
+                                          testing::Values(0, 1, 2), testing::Values("auto")));
+// Without workspace of their own; one level alone, and one below another.
+INSTANTIATE_TEST_SUITE_P(fused, Capture,
+                         testing::Combine(testing::Values(Type::f32, Type::f64), testing::Values(1, 2),
+                                          testing::Values("fused")));
 
 }  // namespace
 }  // namespace heptad::test

@@ -48,11 +48,11 @@ public:
         plan_.pass(Fault::download);
         lane_->download(to);
     }
-    void upload_rows(Operand operand, std::span<const HostRows> from) override {
+    void upload_rows(Operand operand, const HostRows& from) override {
         plan_.pass(Fault::upload);
         lane_->upload_rows(operand, from);
     }
-    void download_rows(std::span<const HostRows> to) override {
+    void download_rows(const HostRows& to) override {
         plan_.pass(Fault::download);
         lane_->download_rows(to);
     }

@@ -1,0 +1,45 @@
+#include "place/devices/locked_pages.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "backend/cuda/device.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kPage_bytes = 4096;
+
+}  // namespace
+
+void touch_pages(std::byte* memory, std::int64_t bytes) {
+    constexpr std::int64_t kPagesPerTask = 4096;
+    const std::int64_t pages = ceil_div(bytes, kPage_bytes);
+    shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
+        for (std::int64_t page = task * kPagesPerTask; page < std::min(pages, (task + 1) * kPagesPerTask); ++page) {
+            std::atomic_ref(*reinterpret_cast<std::uint8_t*>(memory + page * kPage_bytes)).fetch_or(0);
+        }
+    });
+}
+
+void LockedPages::lock(const void* memory, std::int64_t bytes) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    if (bytes <= 0 || address % kPage_bytes != 0 || bytes % kPage_bytes != 0) {
+        return;
+    }
+    void* const pages = const_cast<void*>(memory);  // locking changes nothing in them
+    if (cuda::lock_pages(pages, bytes)) {
+        locked_.push_back(pages);
+    }
+}
+
+void LockedPages::unlock() {
+    for (void* const pages : locked_) {
+        cuda::unlock_pages(pages);
+    }
+    locked_.clear();
+}
+
+}  // namespace heptad
