@@ -163,6 +163,36 @@ TEST(cluster_plan, panels_grow_with_k_and_with_little_memory) {
     EXPECT_THROW(panel_count({4096, 4096, 4096}, Type::f32, grid, 16 << 20), Error);
 }
 
+TEST(cluster_plan, every_element_of_c_is_in_one_unit_of_one_rank) {
+    for (const ClusterPlan& plan :
+         {grid_plan({13, 17, 11}, {2, 3, 1}, 2, 7), block_plan({13, 17, 11}, ClusterAlgorithm::pegmm, {3, 4, 2}, 4),
+          block_plan({13, 17, 11}, ClusterAlgorithm::mod_pegmm, {3, 4, 2}, 4),
+          block_plan({2, 17, 11}, ClusterAlgorithm::mod_pegmm, {1, 4, 2}, 4), caps_plan({13, 17, 11}, 1, 8)}) {
+        std::vector<int> times(static_cast<std::size_t>(plan.m * plan.n));
+        for (std::int64_t rank = 0; rank < plan.ranks; ++rank) {
+            for (const Window& unit : result_units(plan, rank)) {
+                for (std::int64_t i = 0; i < unit.rows; ++i) {
+                    for (std::int64_t j = 0; j < unit.cols; ++j) {
+                        ++times.at(static_cast<std::size_t>((unit.row + i) * plan.n + unit.col + j));
+                    }
+                }
+            }
+        }
+        EXPECT_EQ(times, std::vector<int>(times.size(), 1)) << to_string(plan);
+    }
+}
+
+TEST(cluster_plan, columns_of_mod_pegmm_are_finished_in_the_order_in_which_b_arrives) {
+    const ClusterPlan plan = block_plan({8, 8, 12}, ClusterAlgorithm::mod_pegmm, {2, 4, 2}, 3);
+    const std::vector<Window> units = result_units(plan, 1);
+    ASSERT_EQ(units.size(), 6U);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        // Rank 1 has columns 4 to 7 of B itself, then come those of rank 2, at last those of rank 0.
+        EXPECT_EQ(units[i].col, static_cast<std::int64_t>(4 + 2 * i) % 12);
+        EXPECT_EQ(units[i].rows, 3);
+    }
+}
+
 TEST(cluster_plan, print_parses_back) {
     for (const ClusterPlan& plan :
          {grid_plan({100, 200, 300}, {3, 1, 2}, 4, 7), block_plan({5, 6, 7}, ClusterAlgorithm::pegmm, {1, 2, 3}, 4),
