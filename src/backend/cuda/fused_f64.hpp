@@ -4,9 +4,7 @@
 
 #include <cstdint>
 
-namespace heptad::cuda {
-
-namespace fused_f64 {
+namespace heptad::cuda::fused_f64 {
 
 /// Tiles of M are 128 x 128, made 16 of k at a time from a slab of either operand.
 inline constexpr int kTile = 128, kStep = 16;
@@ -20,5 +18,4 @@ const void* kernel_rows_cols(int terms);  // along k, along k
 const void* kernel_cols_rows(int terms);  // along m, along n
 const void* kernel_cols_cols(int terms);  // along m, along k
 
-}  // namespace fused_f64
-}  // namespace heptad::cuda
+}  // namespace heptad::cuda::fused_f64
