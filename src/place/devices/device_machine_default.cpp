@@ -190,10 +190,11 @@ Machine default_device_machine() {
     // Kernels with sums inside: rates and costs from single products of n = 4096. How much slower lone blocks and rows
     // that are not aligned are is a guess until the device is tuned.
     machine.fused_device = {132, 8.7e-6};
-    const auto fused = [&](FusedTile tile, int rows, int cols, int blocks, double teraflops, double addition_flops,
-                           double update_flops, double terabytes, double alone, double misaligned) {
+    const auto fused = [&](Type type, FusedTile tile, int rows, int cols, int blocks, double teraflops,
+                           double addition_flops, double update_flops, double terabytes, double alone,
+                           double misaligned) {
         FusedProfile profile;
-        profile.type = Type::f32;
+        profile.type = type;
         profile.tile = tile;
         profile.tile_m = rows;
         profile.tile_n = cols;
@@ -207,10 +208,11 @@ Machine default_device_machine() {
         profile.misaligned = misaligned;
         machine.fused.push_back(profile);
     };
-    fused(FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2);
-    fused(FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2);
-    fused(FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2);
-    fused(FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2);
+    fused(Type::f32, FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2);
+    fused(Type::f32, FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2);
+    fused(Type::f32, FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2);
+    fused(Type::f32, FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2);
+    fused(Type::f64, FusedTile::large, 128, 128, 1, 36, 18, 250, 2.7, 1, 1.2);
     return machine;
 }
 

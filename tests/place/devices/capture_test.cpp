@@ -87,8 +87,7 @@ INSTANTIATE_TEST_SUITE_P(device, Capture,
                                           testing::Values(0, 1, 2), testing::Values("auto")));
 // Without workspace of their own; one level alone, and one below another.
 INSTANTIATE_TEST_SUITE_P(fused, Capture,
-                         testing::Combine(testing::Values(Type::f32, Type::f64), testing::Values(1, 2),
-                                          testing::Values("fused")));
+                         testing::Combine(testing::Values(Type::f32), testing::Values(1, 2), testing::Values("fused")));
 
 }  // namespace
 }  // namespace heptad::test
