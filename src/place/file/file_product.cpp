@@ -241,8 +241,10 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     }
     if (x.used_bytes() > now.plan.memory_bytes) {
         fail(ErrorCode::resource,
-             "'{}' was begun with cuts that take {} bytes, and {} are allowed; give a larger --memory{}",
-             names.partial(), x.used_bytes(), now.plan.memory_bytes, way_out);
+             "'{}' was begun with cuts that take {} bytes{}, and {} are allowed; give a larger --memory{}",
+             names.partial(), x.used_bytes(),
+             x.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", x.check_bytes) : "", now.plan.memory_bytes,
+             way_out);
     }
 }
 
@@ -359,6 +361,8 @@ public:
                  names_.shown);
         }
         if (before) {
+            // The run before may have checked, and this one not, or the other way round.
+            before->header.plan.check_bytes = check_bytes_of(before->header.plan, problem.line_bytes);
             require_same_run(before->header, header, names_);
             finished_tiles_ = static_cast<std::int64_t>(before->tiles.size());
         }

@@ -271,6 +271,17 @@ TEST_F(Interrupted, tiles_that_no_run_has_checked_are_not_called_verified) {
     }
 }
 
+TEST_F(Interrupted, memory_to_check_with_counts_though_the_earlier_run_did_not_check) {
+    FileProductRequest request = prepare({.m = 300, .k = 210, .n = 260, .type = Type::i32, .memory_bytes = 200 << 10});
+    interrupt_after(request, 1);
+    request.verify = true;
+    expect_refused(request, ErrorCode::resource, "for --verify");
+    request.memory_bytes = 1 << 20;
+    const FileProductReport report = multiply(request);
+    EXPECT_GT(report.plan.check_bytes, 0);
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(Interrupted, without_resume_the_product_starts_over) {
     FileProductRequest request = prepare(kTiled);
     interrupt_after(request, 2);
