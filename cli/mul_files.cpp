@@ -14,6 +14,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
+#include "place/file/bit_file.hpp"
 #include "place/file/bit_stage.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
@@ -230,6 +231,13 @@ void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts)
         fail(ErrorCode::usage,
              "bits are multiplied from file to file on cpu, not on '{}'; leave --device out or give more --memory",
              device);
+    }
+    if (!is_written_in_pieces(mul.output, mul.product.columns.has_value())) {
+        fail(ErrorCode::input,
+             "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
+             "file; name a .pbm file, give --columns {} for a packed .npy file, or give more --memory and leave out "
+             "--resume, --trace and --overlap",
+             mul.output, facts.size.n);
     }
     run_request(mul, bit_request_of(mul, algebra, facts),
                 packed_bits_stage(algebra, bit_options(mul.product), mul.product.threads));

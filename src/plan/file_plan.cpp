@@ -275,7 +275,7 @@ void count_memory(const FileProblem& problem, FilePlan& plan) {
     const FileBuffers buffers = file_buffers(plan, problem.a, problem.b, problem.c);
     plan.tile_bytes = buffers.tiles * buffers.tile_bytes;
     plan.panel_bytes = buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes;
-    plan.check_bytes = check_bytes(problem.line_bytes, plan.tile_m, plan.tile_n, plan.depth, plan.strip_m);
+    plan.check_bytes = check_bytes_of(plan, problem.line_bytes);
 }
 
 /// Predicted seconds of all products of the plan, and the workspace of the largest.
@@ -426,6 +426,10 @@ std::int64_t least_memory(const FileProblem& problem, const PredictStage& predic
 }
 
 }  // namespace
+
+std::int64_t check_bytes_of(const FilePlan& plan, std::int64_t line_bytes) {
+    return check_bytes(line_bytes, plan.tile_m, plan.tile_n, plan.depth, plan.strip_m);
+}
 
 const char* kept_name(Kept kept) {
     return kept == Kept::a ? "A" : kept == Kept::b ? "B" : "C";

@@ -77,6 +77,9 @@ using PredictStage = std::function<StagePrediction(const StageProduct& product)>
 /// what is needed and what there is, where the memory is too small for any.
 FilePlan plan_files(const FileProblem& problem, const PredictStage& predict);
 
+/// Memory that checking takes with the cuts of a plan; `line_bytes` as in FileProblem.
+std::int64_t check_bytes_of(const FilePlan& plan, std::int64_t line_bytes);
+
 /// Seconds of the whole run: the products with what they wait for at the start, between panels and at the end, or the
 /// disk with the product that is left when everything was read.
 double predicted_wall_s(const FileProblem& problem, const FilePlan& plan);

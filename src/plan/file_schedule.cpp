@@ -227,7 +227,7 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
                     panel_begins.size() >= buffers) {  // what its buffer held is not needed any more
                     step.load_right_after = panel_begins[panel_begins.size() - buffers];
                 }
-                if (panel == 0 && static_cast<std::int64_t>(position) >= tile_slots) {
+                if (static_cast<std::int64_t>(position) >= tile_slots) {
                     const std::size_t before = position - static_cast<std::size_t>(tile_slots);
                     // A tile before may have had more strips, never fewer: rows of tiles only shrink at the end. All of
                     // it must be gone where the strips do not correspond.

@@ -33,7 +33,8 @@ struct FileStep {
     std::int64_t left_slot = 0, right_slot = 0, tile_slot = 0;
     /// So many steps must have been multiplied before this one's windows may be read into their buffers.
     std::int64_t load_left_after = 0, load_right_after = 0;
-    /// So many strips of C must have been written before the strip of this step may be filled anew (first panel only).
+    /// So many strips of C must have been written before the strip of this step may be filled anew: by the first panel,
+    /// or by the last one where a device holds the tiles and only whole ones come back.
     std::int64_t fill_after_written = 0;
 };
 

@@ -50,6 +50,17 @@ protected:
     }
 };
 
+TEST_F(Bits, result_that_is_not_packed_is_not_written_piece_by_piece) {
+    const TestMatrix a = bits(70, 131, 1), b = bits(131, 93, 2);
+    write("A.pbm", pbm(a));
+    write("B.pbm", pbm(b));
+    const std::string told =
+        heptad_fails(3, {"mul", "A.pbm", "B.pbm", "-o", "X.npy", "--type", "gf2", "--overlap", "on"});
+    EXPECT_TRUE(contains(told, ".pbm")) << told;
+    heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "X.pbm", "--type", "gf2", "--overlap", "on"});
+    EXPECT_EQ(read("X.pbm"), pbm(over_gf2(product(a, b))));
+}
+
 TEST_F(Bits, products_of_pbm_files_equal_the_definition) {
     const TestMatrix a = bits(70, 131, 1), b = bits(131, 93, 2), c0 = bits(70, 93, 3);
     write("A.pbm", pbm(a));

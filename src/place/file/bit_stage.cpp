@@ -1,5 +1,6 @@
 #include "place/file/bit_stage.hpp"
 
+#include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "bits/bit_product.hpp"
@@ -46,6 +47,13 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
         const bits::BitPlan bit_plan = fitting_plan(algebra, plan.m, plan.k, plan.n, options, used, workspace_bytes);
+        if (bit_plan.workspace_bytes() > workspace_bytes) {  // options of today, memory of the run that began
+            fail(ErrorCode::resource,
+                 "with {} levels and {} threads a step of {} x {} x {} takes {} bytes beside its matrices, and {} were "
+                 "set aside for it when the result was begun; give the --levels, --leaf and --threads of then, or "
+                 "start over without --resume",
+                 bit_plan.levels, used, plan.m, plan.k, plan.n, bit_plan.workspace_bytes(), workspace_bytes);
+        }
         bits::multiply_bits(bit_plan, bits_of_bytes(a, plan.k), bits_of_bytes(b, bit_plan.size.n),
                             bits_of_bytes(c, bit_plan.size.n), beta != 0, {}, static_cast<std::uint64_t*>(workspace));
     };

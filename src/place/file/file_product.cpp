@@ -9,6 +9,8 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -213,7 +215,7 @@ private:
 };
 
 std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
-                                        const std::map<std::int64_t, std::uint64_t>& finished) {
+                                        const std::map<std::int64_t, JournalTile>& finished) {
     std::vector<std::int64_t> missing;
     for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
         if (!finished.contains(tile)) {
@@ -239,8 +241,10 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     }
     if (x.used_bytes() > now.plan.memory_bytes) {
         fail(ErrorCode::resource,
-             "'{}' was begun with cuts that take {} bytes, and {} are allowed; give a larger --memory{}",
-             names.partial(), x.used_bytes(), now.plan.memory_bytes, way_out);
+             "'{}' was begun with cuts that take {} bytes{}, and {} are allowed; give a larger --memory{}",
+             names.partial(), x.used_bytes(),
+             x.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", x.check_bytes) : "", now.plan.memory_bytes,
+             way_out);
     }
 }
 
@@ -264,6 +268,44 @@ void clear_beyond(std::int64_t end_col, std::int64_t n, const View& bytes) {
     const auto mask = static_cast<std::byte>(0xff << (8 - n % 8));
     for (std::int64_t i = 0; i < bytes.rows; ++i) {
         *element_pointer(bytes, i, bytes.cols - 1) &= mask;
+    }
+}
+
+/// Tiles that one thread notes and another asks for.
+class TileSet {
+public:
+    void add(std::int64_t tile) {
+        const std::lock_guard lock(mutex_);
+        tiles_.insert(tile);
+    }
+    bool contains(std::int64_t tile) {
+        const std::lock_guard lock(mutex_);
+        return tiles_.contains(tile);
+    }
+
+private:
+    std::mutex mutex_;
+    std::set<std::int64_t> tiles_;
+};
+
+bool is_end_of_tile(const FileSchedule& schedule, const FileStep& step, const FileWindow& window) {
+    const FileWindow tile = schedule.tile_window(step.tile);
+    return step.last_of_tile && window.row + window.rows == tile.row + tile.rows;
+}
+
+/// Tiles that an earlier run finished are not looked at again: what it did not check is not verified now.
+void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, VerifyResult& result) {
+    const auto unchecked =
+        std::count_if(finished.begin(), finished.end(), [](const auto& entry) { return !entry.second.verified; });
+    if (unchecked > 0) {
+        if (result.passed()) {
+            result.verdict = Verdict::not_verifiable;
+        }
+        result.explanation += fmt::format(
+            "; {} tiles are of an earlier run that did not verify them: look at the result with 'heptad verify'",
+            unchecked);
+    } else if (!finished.empty()) {
+        result.explanation += fmt::format("; {} tiles were verified by an earlier run", finished.size());
     }
 }
 
@@ -319,6 +361,8 @@ public:
                  names_.shown);
         }
         if (before) {
+            // The run before may have checked, and this one not, or the other way round.
+            before->header.plan.check_bytes = check_bytes_of(before->header.plan, problem.line_bytes);
             require_same_run(before->header, header, names_);
             finished_tiles_ = static_cast<std::int64_t>(before->tiles.size());
         }
@@ -405,11 +449,12 @@ private:
                  names_.partial());
         }
         const ProductPlans products(before.header.products);
-        std::map<std::int64_t, std::uint64_t> finished;
+        std::map<std::int64_t, JournalTile> finished;
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
-        for (const auto& [tile, sum] : before.tiles) {
-            if (tile >= 0 && tile < schedule.tiles() && read_tile_checksum(schedule, tile, result, *queue) == sum) {
-                finished[tile] = sum;
+        for (const auto& [index, tile] : before.tiles) {
+            if (index >= 0 && index < schedule.tiles() &&
+                read_tile_checksum(schedule, index, result, *queue) == tile.sum) {
+                finished[index] = tile;
             }
         }
         finished_tiles_ = static_cast<std::int64_t>(finished.size());
@@ -418,7 +463,7 @@ private:
     }
 
     FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const ProductPlans& products,
-                                const std::map<std::int64_t, std::uint64_t>& finished, const OpenInputs& inputs,
+                                const std::map<std::int64_t, JournalTile>& finished, const OpenInputs& inputs,
                                 PartialFile& result, JournalWriter& journal) {
         const auto& [a, b, c0] = inputs;
         const bool adds = c0.has_value();
@@ -456,6 +501,7 @@ private:
             check.emplace(schedule, sources_.a.type, request_.alpha, request_.beta, plan.k, hooks_.threads);
         }
 
+        TileSet verified;
         StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
         PipelineWork work;
         work.before = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
@@ -484,13 +530,16 @@ private:
         work.completed = [&](const FileStep& step, const FileWindow& window, const View& c) {
             if (check) {
                 check->after_rows(step, window, c);
+                if (is_end_of_tile(schedule, step, window) && check->result().passed()) {
+                    verified.add(step.tile);
+                }
             }
         };
         work.finished = [&](std::int64_t tile, std::uint64_t sum) {
             for (const MatrixFile* input : inputs.all()) {
                 input->require_unchanged();
             }
-            journal.add_tile(tile, sum);
+            journal.add_tile(tile, {sum, verified.contains(tile)});
             ++finished_tiles_;
             if (StageTrace::Clock::now() - last_sync > kSyncEvery) {
                 result.sync();
@@ -511,7 +560,8 @@ private:
             fail(ErrorCode::cancelled, "interrupted");
         }
         if (check) {
-            report.verified = check->result(report.resumed_tiles);
+            report.verified = check->result();
+            tell_of_earlier_run(finished, *report.verified);
         }
         // All that may fail comes before the result has its name.
         report.read = trace_.total(Stage::disk_read);

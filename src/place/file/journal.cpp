@@ -16,6 +16,7 @@ namespace heptad {
 namespace {
 
 constexpr const char* kTitle = "heptad-journal 1";
+constexpr const char* kVerified = "verified";
 
 /// The rest of a line after its first word.
 std::string after_word(const std::string& text) {
@@ -114,11 +115,13 @@ std::optional<JournalContents> read_journal(const std::string& path) {
             std::istringstream words(*text);
             std::string kind;
             std::int64_t index = 0;
-            std::uint64_t sum = 0;
-            if (!(words >> kind >> index >> sum) || kind != "tile") {
+            JournalTile tile;
+            if (!(words >> kind >> index >> tile.sum) || kind != "tile") {
                 break;
             }
-            contents.tiles[index] = sum;
+            std::string check;
+            tile.verified = words >> check && check == kVerified;
+            contents.tiles[index] = tile;
         }
         contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
     }
@@ -147,8 +150,9 @@ JournalWriter::JournalWriter(const std::string& path, const JournalContents& con
     }
 }
 
-void JournalWriter::add_tile(std::int64_t index, std::uint64_t sum) {
-    append(sealed(fmt::format("tile {} {}", index, sum)));
+void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile) {
+    append(sealed(
+        fmt::format("tile {} {}{}{}", index, tile.sum, tile.verified ? " " : "", tile.verified ? kVerified : "")));
 }
 
 void JournalWriter::append(const std::string& text) {

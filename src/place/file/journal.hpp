@@ -7,7 +7,7 @@
 //   scalars <alpha> <beta>
 //   input <bytes> <changed> <samples> <name>  one for each file that is read; the samples cover how it is read
 //   begin
-//   tile <index> <checksum>                   one for each tile of C that is written
+//   tile <index> <checksum> [verified]        one for each tile of C that is written; whether its check passed
 //
 // Every line ends in a checksum of itself; what follows the first line that does not fit is not believed. Nor is a tile
 // whose bytes are others than its checksum says: so the files need not be synced for every tile, only now and then,
@@ -40,10 +40,15 @@ struct JournalHeader {
     std::vector<JournalInput> inputs;
 };
 
+struct JournalTile {
+    std::uint64_t sum = 0;
+    bool verified = false;
+};
+
 struct JournalContents {
     JournalHeader header;
-    std::map<std::int64_t, std::uint64_t> tiles;  ///< finished ones and their checksums
-    std::int64_t believed_bytes = 0;              ///< of the file; what follows is a torn line
+    std::map<std::int64_t, JournalTile> tiles;  ///< finished ones
+    std::int64_t believed_bytes = 0;            ///< of the file; what follows is a torn line
 };
 
 /// Nothing where there is no journal or not even its header is whole. Throws Error(input) for one that cannot be read.
@@ -55,7 +60,7 @@ public:
     JournalWriter(const std::string& path, const JournalHeader& header, IoWatch watch);
     /// Goes on with one that was read.
     JournalWriter(const std::string& path, const JournalContents& contents, IoWatch watch);
-    void add_tile(std::int64_t index, std::uint64_t sum);
+    void add_tile(std::int64_t index, const JournalTile& tile);
     void sync();
 
 private:

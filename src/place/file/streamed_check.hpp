@@ -28,8 +28,8 @@ public:
     /// After the last product of these rows of a strip. Throws Error(verification) if they are wrong.
     void after_rows(const FileStep& step, const FileWindow& window, const ConstView& rows);
 
-    /// Passed, or not verifiable; `resumed_tiles` were finished by a run before this one.
-    VerifyResult result(std::int64_t resumed_tiles) const;
+    /// Passed, or not verifiable, by what was looked at so far; from the thread of after_rows(), or when all is done.
+    VerifyResult result() const;
 
     /// Memory for each row and column of a tile, and for each one of a panel and a strip; see FileProblem.
     static std::int64_t line_bytes(Type type);

@@ -138,6 +138,36 @@ TEST_P(BitFiles, failure_of_any_call_is_an_error_and_resuming_gives_the_same_bit
     EXPECT_GT(resumed, 0);
 }
 
+TEST_P(BitFiles, levels_beyond_the_memory_of_the_run_that_began_are_refused) {
+    if (GetParam() != Type::gf2) {
+        GTEST_SKIP() << "Boolean products have no levels";
+    }
+    FileProductRequest request = prepare({1600, 192, 1280}, false, 120 << 10);
+    const auto multiply_with = [&](int levels, const FileHooks& hooks) {
+        bits::BitOptions options;
+        options.levels = levels;
+        StageTrace trace(false);
+        return multiply_files(request, packed_bits_stage(Type::gf2, options, 2), hooks, trace);
+    };
+    FileHooks ends_after_a_tile;
+    std::atomic<int> lines{0};
+    ends_after_a_tile.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
+        return {call == IoCall::write && bytes == 0 && ++lines > 3 ? EIO : 0};  // two headers and one tile
+    };
+    EXPECT_THROW(multiply_with(0, ends_after_a_tile), Error);
+    request.resume = true;
+    request.memory_bytes = 64 << 20;  // enough for a new run, which this one is not
+    try {
+        multiply_with(5, {});
+        FAIL() << "it took more memory than there is";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::resource) << error.what();
+        EXPECT_NE(std::string(error.what()).find("--levels"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(multiply_with(0, {}).resumed_tiles, 1);
+    EXPECT_TRUE(is_right(request));
+}
+
 TEST_P(BitFiles, wrong_bits_are_found) {
     FileProductRequest request = prepare({40, 333, 1003}, false, 400 << 10);
     request.verify = true;

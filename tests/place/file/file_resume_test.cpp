@@ -253,6 +253,35 @@ TEST_F(Interrupted, partial_file_of_another_length_is_refused) {
     expect_refused(request, ErrorCode::input, "length");
 }
 
+TEST_F(Interrupted, tiles_that_no_run_has_checked_are_not_called_verified) {
+    for (const bool checked_before : {false, true}) {
+        FileProductRequest request =
+            prepare({.m = 300, .k = 210, .n = 260, .type = Type::i32, .memory_bytes = 200 << 10});
+        request.verify = checked_before;
+        interrupt_after(request, 2);
+        request.verify = true;
+        request.memory_bytes = 1 << 20;
+        const FileProductReport report = multiply(request);
+        EXPECT_GE(report.resumed_tiles, 2);
+        EXPECT_EQ(report.verified->verdict, checked_before ? Verdict::passed : Verdict::not_verifiable)
+            << report.verified->explanation;
+        EXPECT_NE(report.verified->explanation.find("earlier run"), std::string::npos) << report.verified->explanation;
+        EXPECT_EQ(result(), expected_);
+        fs::remove(folder_ / "C.npy");
+    }
+}
+
+TEST_F(Interrupted, memory_to_check_with_counts_though_the_earlier_run_did_not_check) {
+    FileProductRequest request = prepare({.m = 300, .k = 210, .n = 260, .type = Type::i32, .memory_bytes = 200 << 10});
+    interrupt_after(request, 1);
+    request.verify = true;
+    expect_refused(request, ErrorCode::resource, "for --verify");
+    request.memory_bytes = 1 << 20;
+    const FileProductReport report = multiply(request);
+    EXPECT_GT(report.plan.check_bytes, 0);
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(Interrupted, without_resume_the_product_starts_over) {
     FileProductRequest request = prepare(kTiled);
     interrupt_after(request, 2);

@@ -3,8 +3,10 @@
 #include "place/file/step_device.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -132,6 +134,24 @@ TEST_P(StepDeviceTest, results_equal_those_in_memory_with_and_without_overlap) {
     }
     EXPECT_EQ(counts_.opened, counts_.unlocked);
     EXPECT_GT(counts_.locked, 0);
+}
+
+TEST_P(StepDeviceTest, rows_wait_in_memory_until_a_slow_disk_has_taken_those_before_them) {
+    const FileProductRequest request = prepare({.m = 120, .k = 300, .n = 100, .memory_bytes = 24 << 10});
+    FileHooks hooks;
+    std::atomic<int> writes{0};
+    hooks.watch = [&writes](IoCall call, std::int64_t bytes) -> IoVerdict {
+        if (call == IoCall::write && bytes > 0 && ++writes <= 30) {  // of the first tile
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        return {};
+    };
+    StageTrace trace(false);
+    const FileProductReport report = multiply_files(request, stage(), hooks, trace);
+    ASSERT_EQ(report.plan.kept, Kept::c) << to_string(report.plan);  // one tile in memory, and the next follows it
+    ASSERT_LT(report.plan.depth, report.plan.k) << to_string(report.plan);
+    ASSERT_GT(report.tiles, 1);
+    EXPECT_TRUE(result() == expected_) << to_string(report.plan);
 }
 
 TEST_P(StepDeviceTest, device_that_fails_ends_the_run_with_its_sentence_and_it_can_be_resumed) {
