@@ -330,6 +330,7 @@ private:
             plan.algorithm == ClusterAlgorithm::pegmm
                 ? broadcast_windows(of_b, held.b, job_.distribution.broadcast)
                 : scatter_windows(of_b, [&](std::int64_t rank) { return held_windows(plan, rank).b; });
+        require_unchanged_inputs();
         journal_->add_held("a", sum_a);
         journal_->add_held("b", sum_b);
     }
@@ -417,12 +418,18 @@ private:
             }
             wrong = std::current_exception();
         }
+        agree_or_discard([&] {
+            if (wrong) {
+                std::rethrow_exception(wrong);
+            }
+        });
+    }
+
+    /// By all ranks: where the step fails, what was computed is worth nothing, and nothing of it stays.
+    template <class Step>
+    void agree_or_discard(Step&& step) {
         try {
-            ranks_.agree([&] {
-                if (wrong) {
-                    std::rethrow_exception(wrong);
-                }
-            });
+            ranks_.agree(step);
         } catch (const AgreedError& error) {
             if (result_) {
                 result_->remove();
@@ -430,6 +437,20 @@ private:
             remove_leftovers();
             throw AgreedError(error.code(), fmt::format("{}; {} was not written", error.what(), job_.output));
         }
+    }
+
+    /// After the last reading: parts of the product would be of the one file, others of the other.
+    void require_unchanged_inputs() {
+        agree_or_discard([&] {
+            if (!is_root()) {
+                return;
+            }
+            const std::vector<std::string> now = input_facts(job_);
+            if (!std::equal(now.rbegin(), now.rend(), record_.facts.rbegin())) {
+                fail(ErrorCode::input,
+                     "the matrices were changed while they were multiplied; start again when they stay as they are");
+            }
+        });
     }
 
     /// Sums of blocks would spread a NaN; the classical algorithm does not.
@@ -480,6 +501,9 @@ private:
     /// One complete file, or every rank's own; under their names when all are synced.
     void finish() {
         const bool collects = job_.distribution.scatter && !job_.keep_parts;
+        if (!job_.distribution.scatter) {
+            require_unchanged_inputs();
+        }
         if (collects) {
             collect_result(outcome_.plan, ranks_, result_ ? &*result_ : nullptr, clock_);
         }
