@@ -213,6 +213,28 @@ TEST_F(MpiResume, inputs_that_change_during_the_product_are_noticed_and_nothing_
     }
 }
 
+TEST_F(MpiResume, where_the_result_cannot_take_its_name_the_finished_work_of_all_ranks_is_kept) {
+    make_fractions(900);
+    for (const Words& place : {Words{}, Words{"--scatter", "--scratch", "scratch"}}) {
+        Words more{"--algorithm", "pegmm", "--block", "150x300x75"};
+        more.insert(more.end(), place.begin(), place.end());
+        const Words words = slow(more);
+        SCOPED_TRACE(joined(words));
+        const std::string journal = place.empty() ? "C.npy.part-0.journal" : "scratch/C.npy.part-0.journal";
+        const Outcome outcome = disturbed(
+            words, [&] { std::filesystem::create_directory(folder_ / "C.npy"); }, journal);
+        EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+        EXPECT_NE(outcome.err.find("go on with --resume"), std::string::npos) << outcome.err;
+        std::filesystem::remove(folder_ / "C.npy");
+        const nlohmann::json object = resumed(words);
+        for (const nlohmann::json& rank : object["ranks"]) {
+            EXPECT_EQ(rank["resumed_units"], rank["units"]);
+        }
+        expect_nothing_left();
+        std::filesystem::remove(folder_ / "C.npy");
+    }
+}
+
 TEST_F(MpiResume, nothing_to_resume_is_a_start) {
     make_fractions(60);
     const Words words = slow({});

@@ -515,10 +515,14 @@ private:
         ranks_.agree([&] {
             if (result_ && (job_.keep_parts || is_root())) {
                 result_->publish();
-            } else if (result_ && collects) {
+            }
+        });
+        // Not before: where the result could not take its name, a later job goes on with all of this.
+        ranks_.agree([&] {
+            if (result_ && collects && !is_root()) {
                 result_->remove();
             } else if (result_) {
-                result_->keep();  // which has its name now, or never gets it
+                result_->keep();  // which has its name now
             }
             remove_leftovers();
         });
