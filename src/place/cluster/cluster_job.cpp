@@ -175,7 +175,7 @@ private:
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         limit_workspace();
         ranks_.agree([&] {
-            record_.own = {fmt::format("threads {}", node_.threads), "multiplies by " + typical_product()};
+            record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical_product())};
             if (before_ && is_root()) {
                 require_same_job(before_->job, record_.lines(), journal_path());
             }
@@ -223,11 +223,11 @@ private:
     }
 
     /// How this rank multiplies the largest pieces: another plan would make other bits.
-    std::string typical_product() const {
+    ProductPlan typical_product() const {
         const ProblemSize size = largest_product(outcome_.plan);
         Options options = node_.options;
         options.accumulate = true;
-        return to_string(plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options));
+        return plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options);
     }
 
     double predicted_rate(const ProblemSize& size, Type type) const {
