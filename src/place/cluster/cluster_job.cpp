@@ -175,6 +175,7 @@ private:
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         limit_workspace();
         ranks_.agree([&] {
+            require_memory_for_check();
             record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical_product())};
             if (before_ && is_root()) {
                 require_same_job(before_->job, record_.lines(), journal_path());
@@ -183,6 +184,17 @@ private:
         resumes_ = ranks_.broadcast_text(before_ ? "yes" : "no") == "yes";
         if (before_ && before_->job != record_.lines()) {
             before_.reset();  // this rank's leftovers are of another job, or of other hands
+        }
+    }
+
+    void require_memory_for_check() const {
+        const std::int64_t needed_bytes =
+            job_.verify ? check_bytes(outcome_.plan, ranks_.rank(), job_.node.beta != 0) : 0;
+        if (needed_bytes > record_.memory_bytes) {
+            fail(ErrorCode::resource,
+                 "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
+                 "and a rank has {}; give a larger --memory, or leave out --verify",
+                 needed_bytes, record_.memory_bytes);
         }
     }
 
