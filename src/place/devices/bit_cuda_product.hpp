@@ -20,7 +20,8 @@ std::string describe_bits_on_cuda(Type algebra, const ProblemSize& size, const b
 /// Bytes that a product may use there; without such a device, those of an H200.
 std::int64_t usable_bytes(int device);
 
-/// The transitive closure of a graph in host memory. Throws Error(resource) with the bytes that are missing.
+/// The transitive closure of a graph in host memory. Throws Error(input) for one on a device, and Error(resource) with
+/// the bytes that are missing.
 BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& options, const ProductContext& context);
 
 }  // namespace heptad

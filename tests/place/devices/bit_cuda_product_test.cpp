@@ -96,6 +96,9 @@ TEST_F(BitCudaProduct, closures_equal_the_processors) {
         EXPECT_TRUE(close_on_cuda(graph, options_, {}) == wanted) << n;
     }
     EXPECT_THROW(close_on_cuda(BitMatrix(3, 4), options_, {}), Error);
+    const cuda::Stream stream(0);
+    const DeviceBits there(100, 100, 0, stream.handle());
+    EXPECT_THROW(close_on_cuda(there.view, options_, {}), Error);
 }
 
 TEST_F(BitCudaProduct, pipelines_on_one_device_and_on_one_that_poses_as_two_equal_the_processor) {
