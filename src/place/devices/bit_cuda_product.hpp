@@ -9,7 +9,8 @@
 namespace heptad {
 
 /// c = a * b, or c ^= a * b or c |= a * b, on the device that the options name. Matrices on the device are multiplied
-/// in the order of the context's stream, and the call does not wait; those in host memory are there on return.
+/// in the order of the context's stream and within its workspace, if it has one, and the call does not wait; those in
+/// host memory are there on return.
 void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                            bool accumulate, const bits::BitOptions& options, const ProductContext& context);
 
