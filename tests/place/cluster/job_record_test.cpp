@@ -22,7 +22,7 @@ TEST(JobRecord, a_product_is_known_by_what_decides_its_bits) {
     EXPECT_NO_THROW(require_same_job({fact}, {product_fact(slower)}, "journal"));
 
     ProductPlan deeper = plan, other_leaf = plan, other_threads = plan;
-    deeper.levels.push_back({.algorithm = "strassen"});
+    deeper.levels.emplace_back().algorithm = "strassen";
     other_leaf.leaf = "own";
     other_threads.threads = 2;
     for (const ProductPlan& other : {deeper, other_leaf, other_threads}) {
