@@ -5,14 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/error.hpp"
 #include "cli/check_result.hpp"
 #include "cli/cluster_text.hpp"
+#include "cli/mpi/mpi_trace.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
@@ -77,41 +76,12 @@ nlohmann::ordered_json rank_json(const ClusterOutcome& outcome, const Communicat
     return object;
 }
 
-/// Trace events that chrome://tracing and Perfetto show: a process per rank, a row per stage.
-nlohmann::ordered_json trace_json(const ClusterOutcome& outcome, int rank) {
-    nlohmann::ordered_json events = nlohmann::ordered_json::array();
-    for (const StageInterval& interval : outcome.own.intervals) {
-        events.push_back({{"name", interval.stage},
-                          {"ph", "X"},
-                          {"pid", rank},
-                          {"tid", interval.stage},
-                          {"ts", interval.begin_s * 1e6},
-                          {"dur", (interval.end_s - interval.begin_s) * 1e6}});
-    }
-    return events;
-}
-
 nlohmann::ordered_json gather_json(Communicator& ranks, const nlohmann::ordered_json& own) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const std::string& text : ranks.gather_texts(own.dump())) {
         all.push_back(nlohmann::ordered_json::parse(text));
     }
     return all;
-}
-
-void write_trace(const std::string& path, const nlohmann::ordered_json& of_ranks) {
-    nlohmann::ordered_json events = nlohmann::ordered_json::array();
-    for (const nlohmann::ordered_json& rank : of_ranks) {
-        for (const nlohmann::ordered_json& event : rank) {
-            events.push_back(event);
-        }
-    }
-    std::ofstream file(path);
-    file << nlohmann::ordered_json{{"traceEvents", events}}.dump() << "\n";
-    file.close();
-    if (!file) {
-        fail(ErrorCode::input, "the trace cannot be written to '{}'; give another path", path);
-    }
 }
 
 std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const nlohmann::ordered_json& ranks) {
@@ -160,6 +130,11 @@ nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome&
 }  // namespace
 
 void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::GiveUp& give_up) {
+    ranks.agree([&] {
+        if (ranks.rank() == 0 && !mul.trace_file.empty()) {
+            check_trace_file(mul.trace_file, mul.job);
+        }
+    });
     std::atomic<double> fraction{0};
     const ClusterOutcome outcome = [&] {
         const char* const stages = is_device_product(mul.job.node.options.device) ? "DR NR M2G MM DW" : "DR NR MM DW";

@@ -46,6 +46,19 @@ protected:
         ASSERT_NE(outcome.exit_code, 0);
         ASSERT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
     }
+    /// Runs the words to their end and does something when rank 0 has finished a piece.
+    Outcome disturbed(const Words& words, const std::function<void()>& disturb,
+                      const std::string& journal = "C.npy.part-0.journal") {
+        return heptad(started(kRanks, words), [&](int launcher) {
+            while (units_in(journal) == 0) {
+                siginfo_t ended{};
+                ASSERT_EQ(waitid(P_PID, static_cast<id_t>(launcher), &ended, WEXITED | WNOHANG | WNOWAIT), 0);
+                ASSERT_EQ(ended.si_pid, 0) << "the job ended before it could be disturbed";
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            }
+            disturb();
+        });
+    }
     nlohmann::json resumed(Words words) {
         words.insert(words.end(), {"--resume", "--json"});
         const Outcome outcome = heptad(started(kRanks, words));
@@ -183,6 +196,43 @@ TEST_F(MpiResume, other_inputs_words_and_ranks_are_refused_and_the_leftovers_sta
     // Without --resume the product starts over, over what is there.
     write("A.npy", a);
     EXPECT_TRUE(undisturbed(words) == expected);
+}
+
+TEST_F(MpiResume, inputs_that_change_during_the_product_are_noticed_and_nothing_of_it_stays) {
+    make_fractions(1080);
+    const Outcome outcome = disturbed(slow({"--algorithm", "pegmm", "--block", "180x360x90"}), [&] {
+        std::fstream file(folder_ / "B.npy", std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(-1, std::ios::end);
+        file.put('\x41');
+    });
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+    EXPECT_NE(outcome.err.find("were changed"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("--resume"), std::string::npos) << outcome.err;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+        EXPECT_FALSE(entry.path().filename().string().starts_with("C.npy")) << entry.path();
+    }
+}
+
+TEST_F(MpiResume, where_the_result_cannot_take_its_name_the_finished_work_of_all_ranks_is_kept) {
+    make_fractions(900);
+    for (const Words& place : {Words{}, Words{"--scatter", "--scratch", "scratch"}}) {
+        Words more{"--algorithm", "pegmm", "--block", "150x300x75"};
+        more.insert(more.end(), place.begin(), place.end());
+        const Words words = slow(more);
+        SCOPED_TRACE(joined(words));
+        const std::string journal = place.empty() ? "C.npy.part-0.journal" : "scratch/C.npy.part-0.journal";
+        const Outcome outcome = disturbed(
+            words, [&] { std::filesystem::create_directory(folder_ / "C.npy"); }, journal);
+        EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+        EXPECT_NE(outcome.err.find("go on with --resume"), std::string::npos) << outcome.err;
+        std::filesystem::remove(folder_ / "C.npy");
+        const nlohmann::json object = resumed(words);
+        for (const nlohmann::json& rank : object["ranks"]) {
+            EXPECT_EQ(rank["resumed_units"], rank["units"]);
+        }
+        expect_nothing_left();
+        std::filesystem::remove(folder_ / "C.npy");
+    }
 }
 
 TEST_F(MpiResume, nothing_to_resume_is_a_start) {

@@ -211,6 +211,21 @@ TEST_F(Mpi, report_and_trace_name_the_stages_of_p4) {
     EXPECT_GT(trace["traceEvents"].size(), 10U);
 }
 
+TEST_F(Mpi, trace_that_cannot_be_written_or_replaces_a_file_of_the_job_is_refused_before_the_product) {
+    make_operands(6, 5, 4);
+    write_matrix("C0.npy", integers(6, 4, 3), "<i4");
+    std::filesystem::create_symlink("B.npy", folder_ / "link.json");
+    std::filesystem::create_directory(folder_ / "scratch");
+    const auto before = folder_contents();
+    for (const char* trace : {"A.npy", "C0.npy", "link.json", "C.npy.partial", "scratch/../C.npy.part-1.journal"}) {
+        expect_failure(2, started(2, mul({"--beta", "1", "--add", "C0.npy", "--trace", trace})), {"--trace"});
+    }
+    expect_failure(2, started(2, mul({"--scatter", "--scratch", "scratch", "--trace", "scratch/C.npy.part-0.npy"})),
+                   {"--trace"});
+    expect_failure(3, started(2, mul({"--trace", "none/trace.json"})), {"none/trace.json"});
+    EXPECT_EQ(folder_contents(), before);
+}
+
 TEST_F(Mpi, what_cannot_be_done_is_said_once_with_its_exit_code) {
     make_operands(6, 5, 4);
     write_matrix("F.npy", a_, "<f4");

@@ -64,6 +64,14 @@ TEST_F(MpiVerify, scattered_operands_scalars_and_sums_pass) {
     expect_verified(3, {"--keep-parts"}, 0x1p-8);
 }
 
+TEST_F(MpiVerify, sums_that_do_not_fit_into_the_memory_are_refused_before_the_product) {
+    make_operands(2000, 8, 2);  // 256 bytes of sums for each row, twice at the root; the matrices take 80 KB
+    expect_failure(4, started(2, mul({"--memory", "300K", "--verify"})), {"--verify", "--memory"});
+    EXPECT_EQ(heptad(started(2, mul({"--memory", "300K"}))).exit_code, 0);
+    std::filesystem::remove(folder_ / "C.npy");
+    expect_verified(2, {"--memory", "2M"}, 0x1p-64);
+}
+
 TEST_F(MpiVerify, what_cannot_be_verified_is_written_and_said) {
     make_operands(20, 20, 20, "<f4");
     a_.at(3, 4) = std::nan("");

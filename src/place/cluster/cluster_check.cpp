@@ -7,6 +7,7 @@
 
 #include "backend/scalars.hpp"
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
 #include "check/lanes.hpp"
@@ -39,6 +40,13 @@ using check::RowBits;
 using check::RowFacts;
 
 constexpr std::int64_t kRead_bytes = std::int64_t{16} << 20;  // of C at a time
+
+/// Rows of a part of C that are read together.
+std::int64_t rows_at_a_time(const Window& unit, Type type) {
+    const std::int64_t row_bytes =
+        std::max<std::int64_t>(1, unit.cols * static_cast<std::int64_t>(element_bytes(type)));
+    return std::max<std::int64_t>(1, kRead_bytes / row_bytes);
+}
 
 /// How the vectors of a type are drawn, scaled and added.
 template <class T>
@@ -108,9 +116,7 @@ protected:
     template <class Visit>
     void for_each_part_of_c(Visit&& visit) const {
         for (const Window& unit : result_units(plan_, work_.ranks.rank())) {
-            const std::int64_t row_bytes =
-                std::max<std::int64_t>(1, unit.cols * static_cast<std::int64_t>(element_bytes(plan_.type)));
-            const std::int64_t height = std::max<std::int64_t>(1, kRead_bytes / row_bytes);
+            const std::int64_t height = rows_at_a_time(unit, plan_.type);
             for (std::int64_t row = 0; row < unit.rows && unit.cols > 0; row += height) {
                 const Window slice{unit.row + row, unit.col, std::min(height, unit.rows - row), unit.cols};
                 Matrix c(plan_.type, slice.rows, slice.cols), c0;
@@ -274,6 +280,9 @@ private:
 /// the columns of C are B^T F.
 class SampledRowsCheck : CheckedParts {
 public:
+    static constexpr std::int64_t kRows = 512;
+    static constexpr int kWords = 8;  // of 64 rows
+
     explicit SampledRowsCheck(const RankWork& work)
         : CheckedParts(work),
           rows_(check::draw_rows(plan_.m, std::min(plan_.m, kRows), seed_)),
@@ -307,9 +316,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kRows = 512;
-    static constexpr int kWords = 8;  // of 64 rows
-
     /// Puts the sampled rows of a window into the sets of its columns.
     void note(Lanes<RowBits>& sets, const Window& window, const Matrix& elements) const {
         const auto first = std::lower_bound(rows_.begin(), rows_.end(), window.row);
@@ -348,7 +354,53 @@ private:
     Lanes<RowBits> of_a_, expected_, found_;
 };
 
+/// Of the vectors of one row.
+std::int64_t lane_bytes(Type type) {
+    const auto bytes = [](auto zero) {
+        return static_cast<std::int64_t>(sizeof(zero)) * Vectors<decltype(zero)>::lanes;
+    };
+    switch (type) {
+        case Type::i32:
+            return bytes(std::uint32_t{});
+        case Type::gf2:
+            return bytes(std::uint64_t{});
+        case Type::boolean:
+            return SampledRowsCheck::kWords * static_cast<std::int64_t>(sizeof(RowBits));
+        case Type::f64:
+            return bytes(DoubleDouble{});
+        default:
+            return bytes(double{});
+    }
+}
+
 }  // namespace
+
+std::int64_t check_bytes(const ClusterPlan& plan, std::int64_t rank, bool adds) {
+    const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
+    const bool samples_rows = plan.type == Type::boolean;
+    const bool is_exact = samples_rows || plan.type == Type::i32 || plan.type == Type::gf2;
+    const std::int64_t of_row = lane_bytes(plan.type);
+    const std::int64_t outer = samples_rows ? checked_mul(2, plan.n) : plan.m;
+    const std::int64_t merged = std::max(plan.k, samples_rows ? plan.n : plan.m);
+    const std::int64_t facts = is_exact ? 0
+                                        : checked_mul(checked_add(checked_mul(2, plan.m), plan.n),
+                                                      static_cast<std::int64_t>(sizeof(RowFacts)));
+    std::int64_t part = 0;
+    const auto consider = [&](std::int64_t rows, std::int64_t cols, int matrices) {
+        part = std::max(part, checked_add(checked_mul(matrices * element, checked_mul(rows, cols)),
+                                          checked_mul(of_row, checked_add(rows, cols))));
+    };
+    const HeldWindows held = held_windows(plan, rank);
+    for (const std::vector<Window>* windows : {&held.a, &held.b}) {
+        for (const Window& window : *windows) {
+            consider(window.rows, window.cols, 1);
+        }
+    }
+    for (const Window& unit : result_units(plan, rank)) {
+        consider(std::min(unit.rows, rows_at_a_time(unit, plan.type)), unit.cols, adds ? 2 : 1);
+    }
+    return checked_add(checked_add(checked_mul(of_row, checked_add(checked_add(plan.k, outer), merged)), facts), part);
+}
 
 VerifyResult check_result(const RankWork& work) {
     switch (work.plan.type) {

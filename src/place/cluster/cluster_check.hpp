@@ -22,4 +22,8 @@ namespace heptad {
 /// Error(verification) at the root alone where C is wrong.
 VerifyResult check_result(const RankWork& work);
 
+/// What that takes of a rank's memory at the same time, at most: the sums of all rows, those of another rank while they
+/// are merged, and one part of a matrix. `adds`: there is a C0.
+std::int64_t check_bytes(const ClusterPlan& plan, std::int64_t rank, bool adds);
+
 }  // namespace heptad

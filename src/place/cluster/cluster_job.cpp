@@ -175,7 +175,8 @@ private:
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         limit_workspace();
         ranks_.agree([&] {
-            record_.own = {fmt::format("threads {}", node_.threads), "multiplies by " + typical_product()};
+            require_memory_for_check();
+            record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical_product())};
             if (before_ && is_root()) {
                 require_same_job(before_->job, record_.lines(), journal_path());
             }
@@ -183,6 +184,17 @@ private:
         resumes_ = ranks_.broadcast_text(before_ ? "yes" : "no") == "yes";
         if (before_ && before_->job != record_.lines()) {
             before_.reset();  // this rank's leftovers are of another job, or of other hands
+        }
+    }
+
+    void require_memory_for_check() const {
+        const std::int64_t needed_bytes =
+            job_.verify ? check_bytes(outcome_.plan, ranks_.rank(), job_.node.beta != 0) : 0;
+        if (needed_bytes > record_.memory_bytes) {
+            fail(ErrorCode::resource,
+                 "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
+                 "and a rank has {}; give a larger --memory, or leave out --verify",
+                 needed_bytes, record_.memory_bytes);
         }
     }
 
@@ -223,11 +235,11 @@ private:
     }
 
     /// How this rank multiplies the largest pieces: another plan would make other bits.
-    std::string typical_product() const {
+    ProductPlan typical_product() const {
         const ProblemSize size = largest_product(outcome_.plan);
         Options options = node_.options;
         options.accumulate = true;
-        return to_string(plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options));
+        return plan_on_node(size.m, size.k, size.n, outcome_.plan.type, options);
     }
 
     double predicted_rate(const ProblemSize& size, Type type) const {
@@ -330,6 +342,7 @@ private:
             plan.algorithm == ClusterAlgorithm::pegmm
                 ? broadcast_windows(of_b, held.b, job_.distribution.broadcast)
                 : scatter_windows(of_b, [&](std::int64_t rank) { return held_windows(plan, rank).b; });
+        require_unchanged_inputs();
         journal_->add_held("a", sum_a);
         journal_->add_held("b", sum_b);
     }
@@ -417,12 +430,18 @@ private:
             }
             wrong = std::current_exception();
         }
+        agree_or_discard([&] {
+            if (wrong) {
+                std::rethrow_exception(wrong);
+            }
+        });
+    }
+
+    /// By all ranks: where the step fails, what was computed is worth nothing, and nothing of it stays.
+    template <class Step>
+    void agree_or_discard(Step&& step) {
         try {
-            ranks_.agree([&] {
-                if (wrong) {
-                    std::rethrow_exception(wrong);
-                }
-            });
+            ranks_.agree(step);
         } catch (const AgreedError& error) {
             if (result_) {
                 result_->remove();
@@ -430,6 +449,20 @@ private:
             remove_leftovers();
             throw AgreedError(error.code(), fmt::format("{}; {} was not written", error.what(), job_.output));
         }
+    }
+
+    /// After the last reading: parts of the product would be of the one file, others of the other.
+    void require_unchanged_inputs() {
+        agree_or_discard([&] {
+            if (!is_root()) {
+                return;
+            }
+            const std::vector<std::string> now = input_facts(job_);
+            if (!std::equal(now.rbegin(), now.rend(), record_.facts.rbegin())) {
+                fail(ErrorCode::input,
+                     "the matrices were changed while they were multiplied; start again when they stay as they are");
+            }
+        });
     }
 
     /// Sums of blocks would spread a NaN; the classical algorithm does not.
@@ -480,6 +513,9 @@ private:
     /// One complete file, or every rank's own; under their names when all are synced.
     void finish() {
         const bool collects = job_.distribution.scatter && !job_.keep_parts;
+        if (!job_.distribution.scatter) {
+            require_unchanged_inputs();
+        }
         if (collects) {
             collect_result(outcome_.plan, ranks_, result_ ? &*result_ : nullptr, clock_);
         }
@@ -491,10 +527,14 @@ private:
         ranks_.agree([&] {
             if (result_ && (job_.keep_parts || is_root())) {
                 result_->publish();
-            } else if (result_ && collects) {
+            }
+        });
+        // Not before: where the result could not take its name, a later job goes on with all of this.
+        ranks_.agree([&] {
+            if (result_ && collects && !is_root()) {
                 result_->remove();
             } else if (result_) {
-                result_->keep();  // which has its name now, or never gets it
+                result_->keep();  // which has its name now
             }
             remove_leftovers();
         });

@@ -139,10 +139,13 @@ private:
         }
     }
 
-    /// In place of what the panel had, which is used again where the shape is the same.
+    /// In place of what the panel had, which is used again where the shape is the same. Others, of a wider panel,
+    /// go before the new one comes: the plan has counted three panels, and nothing beside them.
     void take(HostBlock& block, std::int64_t rows, std::int64_t cols) {
-        blocks_.give_back(std::move(block));
-        block = blocks_.take(rows, cols);
+        if (block.data() == nullptr || block.elements().rows() != rows || block.elements().cols() != cols) {
+            block = HostBlock();
+            block = blocks_.take(rows, cols);
+        }
     }
 
     /// Part `index` of the rows of a matrix, in `parts` parts.

@@ -57,6 +57,13 @@ std::vector<std::string> input_facts(const ClusterJob& job) {
     return facts;
 }
 
+std::string product_fact(ProductPlan plan) {
+    plan.predicted_s = 0;
+    plan.error_bound = 0;
+    plan.workspace_bytes = 0;
+    return "multiplies by " + to_string(plan);
+}
+
 std::string shared_text(const JobRecord& record) {
     std::string text;
     for (const std::string& line : record.lines()) {

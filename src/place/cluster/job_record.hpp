@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "place/cluster/cluster_job.hpp"
+#include "plan/plan.hpp"
 
 namespace heptad {
 
@@ -22,6 +23,9 @@ struct JobRecord {
 std::vector<std::string> request_facts(const ClusterJob& job);
 /// The files, by the rank that sees them. Throws Error(input).
 std::vector<std::string> input_facts(const ClusterJob& job);
+
+/// How a rank multiplies, as far as it decides bits: not how long that is thought to take, nor in how much memory.
+std::string product_fact(ProductPlan plan);
 
 /// What all ranks share, from one to the others.
 std::string shared_text(const JobRecord& record);

@@ -54,6 +54,11 @@ BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& optio
     if (graph.rows != graph.cols) {
         fail(ErrorCode::input, "a graph is a square matrix, and this one is {} x {}", graph.rows, graph.cols);
     }
+    if (graph.rows > 0) {
+        if (const cuda::PointerPlace place = cuda::place_of(graph.words); place.kind == cuda::PointerKind::device) {
+            fail(ErrorCode::input, "the graph lies in the memory of cuda:{}; bring it to host memory", place.device);
+        }
+    }
     BitMatrix result = BitMatrix::copy_of(graph);
     const std::int64_t n = graph.rows;
     if (n == 0) {

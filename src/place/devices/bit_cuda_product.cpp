@@ -37,6 +37,17 @@ bool is_on_device(const ConstBitView& view, const char* name, int device) {
     return place.kind == cuda::PointerKind::device;
 }
 
+void require_workspace_on_device(const ProductContext& context, int device) {
+    if (context.workspace_bytes <= 0) {
+        return;
+    }
+    const cuda::PointerPlace place = cuda::place_of(context.workspace);
+    if (place.kind != cuda::PointerKind::device || place.device != device) {
+        fail(ErrorCode::input, "the matrices lie on cuda:{}, but the workspace at {} does not; give it memory there",
+             device, context.workspace);
+    }
+}
+
 /// A view that begins at bit 0 of a word: itself, or a copy that the matrix keeps.
 ConstBitView straightened(const ConstBitView& view, BitMatrix& copy) {
     if (view.offset == 0) {
@@ -77,16 +88,19 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
              device);
     }
     if (there) {
+        require_workspace_on_device(context, device);
         const bool aligned = is_aligned_for_leaf(a.words, a.stride);
-        BitDevicePlan plan = plan_bit_block(algebra, size, options, usable_bytes(device), bit_device_facts(device));
+        const std::int64_t limit = context.workspace_bytes >= 0 ? context.workspace_bytes : usable_bytes(device);
+        BitDevicePlan plan = plan_bit_block(algebra, size, options, limit, bit_device_facts(device));
         if (!aligned && plan.levels() == 0) {
             BitDeviceOptions wishes;
             wishes.leaf = options.leaf;
             wishes.levels = 0;
-            wishes.workspace_limit_bytes = usable_bytes(device);
+            wishes.workspace_limit_bytes = limit;
             plan = plan_bit_device_product({plan.problem.operation, size, false}, wishes, bit_device_facts(device));
         }
-        multiply_bits_on_device(plan, a, b, c, accumulate, device, context.stream);
+        multiply_bits_on_device(plan, a, b, c, accumulate, device, context.stream,
+                                context.workspace_bytes > 0 ? context.workspace : nullptr);
         return;
     }
     if (context.stream != nullptr || context.workspace_bytes >= 0) {

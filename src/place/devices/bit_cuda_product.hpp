@@ -9,7 +9,8 @@
 namespace heptad {
 
 /// c = a * b, or c ^= a * b or c |= a * b, on the device that the options name. Matrices on the device are multiplied
-/// in the order of the context's stream, and the call does not wait; those in host memory are there on return.
+/// in the order of the context's stream and within its workspace, if it has one, and the call does not wait; those in
+/// host memory are there on return.
 void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                            bool accumulate, const bits::BitOptions& options, const ProductContext& context);
 
@@ -20,7 +21,8 @@ std::string describe_bits_on_cuda(Type algebra, const ProblemSize& size, const b
 /// Bytes that a product may use there; without such a device, those of an H200.
 std::int64_t usable_bytes(int device);
 
-/// The transitive closure of a graph in host memory. Throws Error(resource) with the bytes that are missing.
+/// The transitive closure of a graph in host memory. Throws Error(input) for one on a device, and Error(resource) with
+/// the bytes that are missing.
 BitMatrix close_on_cuda(const ConstBitView& graph, const bits::BitOptions& options, const ProductContext& context);
 
 }  // namespace heptad

@@ -88,6 +88,35 @@ TEST_F(BitCudaProduct, matrices_on_the_device_are_multiplied_there_and_mixed_one
     EXPECT_THROW(multiply_bits_on_cuda(Type::gf2, a, b, c.view(), false, options_, context), Error);  // a stream
 }
 
+TEST_F(BitCudaProduct, workspace_of_the_context_is_used_and_not_gone_beyond) {
+    const cuda::Stream stream(0);
+    const std::int64_t n = 4096;
+    const BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
+    const DeviceBits there_a(n, n, 0, stream.handle()), there_b(n, n, 0, stream.handle()),
+        there_c(n, n, 0, stream.handle());
+    copy_bit_rows(a, there_a.view, stream.handle());
+    copy_bit_rows(b, there_b.view, stream.handle());
+    options_.levels = 1;
+    const std::int64_t bytes = std::int64_t{64} << 20;
+    const cuda::DeviceMemory memory(0, bytes, stream.handle());
+    ProductContext context;
+    context.stream = stream.handle();
+    context.workspace = memory.data();
+    context.workspace_bytes = bytes;
+    multiply_bits_on_cuda(Type::gf2, there_a.view, there_b.view, there_c.view, false, options_, context);
+    BitMatrix c(n, n);
+    copy_bit_rows(there_c.view, c.view(), stream.handle());
+    stream.synchronize();
+    EXPECT_TRUE(c == by_processor(Type::gf2, a, b, BitMatrix(n, n), false));
+    context.workspace_bytes = 16;  // a level needs sums of blocks
+    EXPECT_THROW(multiply_bits_on_cuda(Type::gf2, there_a.view, there_b.view, there_c.view, false, options_, context),
+                 Error);
+    context.workspace = c.view().words;  // in host memory
+    context.workspace_bytes = 8 * n * c.stride();
+    EXPECT_THROW(multiply_bits_on_cuda(Type::gf2, there_a.view, there_b.view, there_c.view, false, options_, context),
+                 Error);
+}
+
 TEST_F(BitCudaProduct, closures_equal_the_processors) {
     for (const std::int64_t n : {1, 65, 1000, 5000}) {
         const BitMatrix graph = BitMatrix::random(n, n, 5, std::min(1.0, 1.5 / static_cast<double>(n)));
@@ -96,6 +125,9 @@ TEST_F(BitCudaProduct, closures_equal_the_processors) {
         EXPECT_TRUE(close_on_cuda(graph, options_, {}) == wanted) << n;
     }
     EXPECT_THROW(close_on_cuda(BitMatrix(3, 4), options_, {}), Error);
+    const cuda::Stream stream(0);
+    const DeviceBits there(100, 100, 0, stream.handle());
+    EXPECT_THROW(close_on_cuda(there.view, options_, {}), Error);
 }
 
 TEST_F(BitCudaProduct, pipelines_on_one_device_and_on_one_that_poses_as_two_equal_the_processor) {

@@ -1,0 +1,64 @@
+#include "cli/mpi/mpi_trace.hpp"
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "place/file/atomic_file.hpp"
+#include "place/file/npy.hpp"
+
+namespace heptad::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path place(const fs::path& path) {
+    return fs::weakly_canonical(fs::absolute(path));
+}
+
+/// Parts, scratch files and journals of any rank begin like this; see place/cluster/cluster_job.cpp.
+bool is_part_of(const fs::path& output, const fs::path& folder, const fs::path& trace) {
+    return place(trace).parent_path() == place(folder) &&
+           place(trace).filename().string().starts_with(output.filename().string() + ".part-");
+}
+
+}  // namespace
+
+void check_trace_file(const std::string& trace, const ClusterJob& job) {
+    bool is_taken = is_part_of(job.output, fs::absolute(job.output).parent_path(), trace) ||
+                    (!job.scratch.empty() && is_part_of(job.output, job.scratch, trace));
+    for (const std::string& path : {job.a, job.b, job.c0, job.output, job.output + ".partial", job.output + ".lock"}) {
+        is_taken = is_taken || (!path.empty() && place(path) == place(trace));
+    }
+    if (is_taken) {
+        fail(ErrorCode::usage, "--trace '{}' would replace a file of the product itself; give another name", trace);
+    }
+    check_writable(trace);
+}
+
+nlohmann::ordered_json trace_json(const ClusterOutcome& outcome, int rank) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    for (const StageInterval& interval : outcome.own.intervals) {
+        events.push_back({{"name", interval.stage},
+                          {"ph", "X"},
+                          {"pid", rank},
+                          {"tid", interval.stage},
+                          {"ts", interval.begin_s * 1e6},
+                          {"dur", (interval.end_s - interval.begin_s) * 1e6}});
+    }
+    return events;
+}
+
+void write_trace(const std::string& path, const nlohmann::ordered_json& of_ranks) {
+    nlohmann::ordered_json events = nlohmann::ordered_json::array();
+    for (const nlohmann::ordered_json& rank : of_ranks) {
+        for (const nlohmann::ordered_json& event : rank) {
+            events.push_back(event);
+        }
+    }
+    const std::string text = nlohmann::ordered_json{{"traceEvents", events}}.dump() + "\n";
+    AtomicFile file(path, 0);
+    file.write(text.data(), static_cast<std::int64_t>(text.size()));
+    file.commit();
+}
+
+}  // namespace heptad::cli
