@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -82,11 +83,21 @@ Job prepared(int m, int k, int n, int threads) {
     return job;
 }
 
+/// The next number of a header; lines from a '#' on are comments, and headers may be padded by one.
+int next_number(std::ifstream& file) {
+    while ((file >> std::ws).peek() == '#') {
+        file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    int number = 0;
+    file >> number;
+    return number;
+}
+
 Matrix read_pbm(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string magic;
-    int cols = 0, rows = 0;
-    file >> magic >> cols >> rows;
+    file >> magic;
+    const int cols = next_number(file), rows = next_number(file);
     file.get();
     Matrix matrix(rows, cols);
     for (int i = 0; i < rows; ++i) {
