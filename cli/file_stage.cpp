@@ -93,7 +93,7 @@ StageProducts over_devices_stage(const ProductOptions& asked) {
         return plan;
     };
     stage.how = [=](const ProductPlan& plan) {
-        return to_string(
+        return bits_decided_by(
             step_plan(options, threads, {plan.m, plan.k, plan.n}, plan.type, plan.accumulate, plan.workspace_bytes));
     };
     stage.multiply = [=](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

@@ -319,6 +319,15 @@ std::string to_string(const HostPlan& plan) {
         plan.host_s, plan.binds(), plan.predicted_s, plan.error_bound);
 }
 
+std::string bits_decided_by(const HostPlan& plan) {
+    // The workspace and the bound are those of the plan that a device makes for a block, and tell it from others.
+    return fmt::format(
+        "devices {} {}x{}x{} {}{} host={}{} d_h={} grid={}x{}x{} block={}x{}x{} workspace={} error-bound={:a}",
+        plan.devices, plan.size.m, plan.size.k, plan.size.n, type_name(plan.type), plan.packed ? " packed" : "",
+        plan.algorithm, plan.in_place ? " in-place" : "", plan.levels, plan.grid.m, plan.grid.k, plan.grid.n,
+        plan.block.m, plan.block.k, plan.block.n, plan.workspace_bytes, plan.error_bound);
+}
+
 HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                         const SolveForecaster& forecast) {
     check_wishes(problem.wishes);

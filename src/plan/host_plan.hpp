@@ -75,6 +75,8 @@ struct HostPlan {
 };
 /// One line.
 std::string to_string(const HostPlan& plan);
+/// The part of that line on which the bits of a result depend: equal for plans that differ in predicted times only.
+std::string bits_decided_by(const HostPlan& plan);
 
 /// Throws Error(resource) that says what is needed and what there is, where no cut fits; Error(usage) for wishes that
 /// cannot be meant.

@@ -45,6 +45,24 @@ TEST(HostPlan, a_named_algorithm_does_not_bring_levels_where_they_are_forbidden_
     EXPECT_LE(make_host_plan(many, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 2);
 }
 
+TEST(HostPlan, other_times_leave_what_decides_bits_and_another_cut_or_plan_of_a_device_does_not) {
+    const HostPlan plan = make_host_plan(cube(20000), devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast);
+    HostPlan retuned = plan;
+    retuned.solve_s *= 2;
+    retuned.upload_s *= 3;
+    retuned.host_s *= 3;
+    retuned.predicted_s *= 2;
+    EXPECT_NE(to_string(retuned), to_string(plan));
+    EXPECT_EQ(bits_decided_by(retuned), bits_decided_by(plan));
+    HostPlan cut_otherwise = plan, more_levels_on_device = plan, of_another_algorithm = plan;
+    cut_otherwise.block.k /= 2;
+    more_levels_on_device.error_bound *= 1.5;
+    of_another_algorithm.algorithm = "winograd";
+    for (const HostPlan& other : {cut_otherwise, more_levels_on_device, of_another_algorithm}) {
+        EXPECT_NE(bits_decided_by(other), bits_decided_by(plan));
+    }
+}
+
 TEST(HostPlan, memory_on_device_and_host_is_kept_to) {
     for (const std::int64_t memory : {kGiB / 16, kGiB / 4, kGiB, 16 * kGiB}) {
         for (const int count : {1, 2, 8}) {

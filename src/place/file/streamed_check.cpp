@@ -120,7 +120,7 @@ public:
         sums_ = check::Lanes<T>(tile.rows, kRounds);
         rows_.assign(static_cast<std::size_t>(tile.rows), {});
         cols_.assign(static_cast<std::size_t>(tile.cols), {});
-        c0_ = {};
+        c0_max_abs_.assign(static_cast<std::size_t>(tile.rows), 0);
     }
     void add_panel(const ConstView& right) override {
         bx_ = multiply_lanes(right, x_, pool_);
@@ -132,10 +132,11 @@ public:
     void take_c0(std::int64_t row, const ConstView& strip) override {
         add_rows(sums_, row, multiply_lanes(strip, x_, pool_), scalars_.beta);
         const std::vector<RowFacts> facts = check::scan_rows(strip, pool_);
+        double& max_abs = c0_max_abs_[static_cast<std::size_t>(row)];
         for (std::size_t i = 0; i < facts.size(); ++i) {
             RowFacts& all = rows_[static_cast<std::size_t>(row) + i];
             all.non_finite = all.non_finite || facts[i].non_finite;
-            c0_.max_abs = std::max(c0_.max_abs, facts[i].max_abs);
+            max_abs = std::max(max_abs, facts[i].max_abs);
         }
     }
     void add_product(std::int64_t row, const ConstView& left, const ConstView&) override {
@@ -156,7 +157,7 @@ public:
             judged.a.max_abs = std::max(judged.a.max_abs, facts.max_abs);
         }
         judged.b = check::largest(cols_);
-        judged.c0_max_abs = c0_.max_abs;
+        judged.c0_max_abs = c0_max_abs_[static_cast<std::size_t>(strip_row)];
         judged.first_col = window.col;
         judged.cols = part.cols;
         std::vector<double> sums(kRounds);
@@ -182,7 +183,8 @@ private:
     std::uint64_t seed_;
     check::Lanes<T> x_{0, kRounds}, bx_{0, kRounds}, sums_{0, kRounds};
     std::vector<RowFacts> rows_, cols_;
-    RowFacts c0_;
+    /// Of a strip, at its first row: the next strips are taken in while this one still comes back from a device.
+    std::vector<double> c0_max_abs_;
     check::SumJudge judge_;
 };
 
@@ -239,7 +241,7 @@ std::int64_t StreamedCheck::line_bytes(Type type) {
         return RingLanes::kVectors * static_cast<std::int64_t>(sizeof(std::uint32_t));
     }
     const auto sum = static_cast<std::int64_t>(type == Type::f64 ? sizeof(check::DoubleDouble) : sizeof(double));
-    return FloatLanes<double>::kRounds * sum + 2 * static_cast<std::int64_t>(sizeof(RowFacts));
+    return FloatLanes<double>::kRounds * sum + static_cast<std::int64_t>(2 * sizeof(RowFacts) + sizeof(double));
 }
 
 VerifyResult StreamedCheck::result() const {

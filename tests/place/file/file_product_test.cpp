@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "place/file/file_product_fixture.hpp"
 #include "place/file/matrix_file.hpp"
 
@@ -330,6 +331,41 @@ Matrix constant(std::int64_t rows, std::int64_t cols, float value) {
     Matrix matrix = generate("uniform", rows, cols, Type::f32, 1);
     std::fill_n(static_cast<float*>(matrix.data()), rows * cols, value);
     return matrix;
+}
+
+TEST_F(FileProductTest, large_c0_of_one_strip_excuses_no_error_in_another) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    request.verify = true;
+    Matrix c0 = constant(c.m, c.n, 1);
+    static_cast<float*>(c0.data())[0] = 1e8F;
+    write_npy(folder_ / "C0.npy", c0);
+    const FileProductReport report = multiply(request);
+    EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+    const FilePlan& cuts = report.plan;
+    const std::int64_t strips = ceil_div(cuts.tile_m, cuts.strip_m);
+    const std::int64_t panels = cuts.depth >= cuts.k ? 1 : ceil_div(cuts.k - cuts.first_depth, cuts.depth) + 1;
+    ASSERT_GT(strips, 1) << to_string(cuts);
+    ASSERT_GT(report.tiles, 1) << to_string(cuts);
+
+    StageProducts wrong = processor_stage({}, 2);
+    std::int64_t calls = 0;
+    const auto right = wrong.multiply;
+    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+        right(alpha, a, b, beta, out, plan, workspace, bytes);
+        if (++calls == strips * panels) {  // the end of the first tile
+            *reinterpret_cast<float*>(element_pointer(out, 0, 0)) += 100;
+        }
+    };
+    StageTrace trace(false);
+    try {
+        multiply_files(request, wrong, {}, trace);
+        FAIL() << "a wrong element was not found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+    }
 }
 
 TEST_F(FileProductTest, nan_in_place_of_zero_is_found) {
