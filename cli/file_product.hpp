@@ -28,7 +28,5 @@ std::string describe(const FileProductReport& report, const ProblemSize& size);
 nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size);
 /// "DR 2.1 GB/s  MM 61 GFLOP/s  DW 0.8 GB/s"
 std::string stage_rates(const StageTrace& trace, Type type);
-/// Most memory this process ever had resident, as the kernel counts it.
-std::int64_t peak_resident_bytes();
 
 }  // namespace heptad::cli

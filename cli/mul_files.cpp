@@ -1,6 +1,4 @@
 // heptad mul from file to file: A and B are read piece by piece, C is written piece by piece, in --memory.
-#include <sys/resource.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
+#include "trace_file.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -75,19 +74,14 @@ void write_text_file(const std::string& path, const std::string& text) {
 
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
-    const auto place = [](const std::string& path) { return std::filesystem::weakly_canonical(path); };
-    const std::string output = place(request.output);  // links followed, as the product does
+    const std::string output =
+        std::filesystem::weakly_canonical(request.output);  // links followed, as the product does
     std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, output,
                                    output + ".partial",         output + ".journal",         output + ".lock"};
     if (request.c0) {
         taken.push_back(find_matrix(*request.c0).path);
     }
-    for (const std::string& path : taken) {
-        if (place(path) == place(trace)) {
-            fail(ErrorCode::usage, "--trace '{}' would replace a file of the product itself; give another name", trace);
-        }
-    }
-    check_writable(trace);
+    require_trace_file(trace, taken);
 }
 
 /// Seconds that the disk was busy and that the product took: the larger one is what the run had to wait for.
@@ -97,12 +91,6 @@ const char* binding_stage(const FileProductReport& report) {
 }
 
 }  // namespace
-
-std::int64_t peak_resident_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
 
 std::string stage_rates(const StageTrace& trace, Type type) {
     std::string text;

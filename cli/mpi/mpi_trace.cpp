@@ -2,9 +2,8 @@
 
 #include <filesystem>
 
-#include "base/error.hpp"
+#include "cli/trace_file.hpp"
 #include "place/file/atomic_file.hpp"
-#include "place/file/npy.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -24,15 +23,12 @@ bool is_part_of(const fs::path& output, const fs::path& folder, const fs::path& 
 }  // namespace
 
 void check_trace_file(const std::string& trace, const ClusterJob& job) {
-    bool is_taken = is_part_of(job.output, fs::absolute(job.output).parent_path(), trace) ||
-                    (!job.scratch.empty() && is_part_of(job.output, job.scratch, trace));
-    for (const std::string& path : {job.a, job.b, job.c0, job.output, job.output + ".partial", job.output + ".lock"}) {
-        is_taken = is_taken || (!path.empty() && place(path) == place(trace));
+    std::vector<std::string> taken{job.a, job.b, job.c0, job.output, job.output + ".partial", job.output + ".lock"};
+    if (is_part_of(job.output, fs::absolute(job.output).parent_path(), trace) ||
+        (!job.scratch.empty() && is_part_of(job.output, job.scratch, trace))) {
+        taken.push_back(trace);
     }
-    if (is_taken) {
-        fail(ErrorCode::usage, "--trace '{}' would replace a file of the product itself; give another name", trace);
-    }
-    check_writable(trace);
+    require_trace_file(trace, taken);
 }
 
 nlohmann::ordered_json trace_json(const ClusterOutcome& outcome, int rank) {

@@ -11,25 +11,23 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
-#include "place/file/bit_file.hpp"
 #include "place/file/checksum.hpp"
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
-#include "place/file/npy.hpp"
 #include "place/file/output_lock.hpp"
+#include "place/file/product_sources.hpp"
+#include "place/file/step_plans.hpp"
 #include "place/file/streamed_check.hpp"
 #include "place/memory/product.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kUsualBlock_bytes = 512;  // of a file that does not exist yet
-constexpr std::chrono::seconds kSyncEvery{5};    // what a power failure may cost
+constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
 
 FileLayout operand_layout(const MatrixFile& file, bool transpose) {
     return transpose ? transposed(file.layout()) : file.layout();
@@ -50,72 +48,6 @@ FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout) 
     return identity;
 }
 
-/// The sources of a request, compared with each other.
-struct Sources {
-    MatrixSource a, b;
-    std::optional<MatrixSource> c0;
-    std::int64_t m, k, n;
-};
-
-Sources find_sources(const FileProductRequest& request) {
-    Sources sources{find_matrix(request.a), find_matrix(request.b), {}, 0, 0, 0};
-    const bool packed = sources.a.layout.packed;
-    if (!packed && (sources.a.type == Type::gf2 || sources.a.type == Type::boolean)) {
-        fail(ErrorCode::input,
-             "'{}' holds bits, one to a byte, which are multiplied in memory only; give more memory, or pack them",
-             sources.a.name);
-    }
-    if (packed && (request.transpose_a || request.transpose_b)) {
-        fail(ErrorCode::input,
-             "packed bits lie by rows, and are transposed in memory only; give more memory, or "
-             "transpose the file before");
-    }
-    const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
-    const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
-    if (sources.a.type != sources.b.type) {
-        fail(ErrorCode::input, "'{}' holds {} and '{}' holds {}; all matrices of a product must have one type",
-             sources.a.name, type_name(sources.a.type), sources.b.name, type_name(sources.b.type));
-    }
-    if (a.cols != b.rows) {
-        fail(ErrorCode::input,
-             "'{}' is {} x {} and '{}' is {} x {}, but the columns of the first must equal the rows of "
-             "the second; check the files or the transposes",
-             sources.a.name, a.rows, a.cols, sources.b.name, b.rows, b.cols);
-    }
-    sources.m = a.rows;
-    sources.k = a.cols;
-    sources.n = b.cols;
-    if (request.beta != 0) {
-        if (!request.c0) {
-            fail(ErrorCode::usage, "beta is {}, so the matrix that it multiplies is needed", request.beta);
-        }
-        sources.c0 = find_matrix(*request.c0);
-        if (sources.c0->type != sources.a.type || sources.c0->layout.rows != a.rows ||
-            sources.c0->layout.cols != b.cols) {
-            fail(ErrorCode::input, "'{}' is {} x {} of {}, but the product it is added to is {} x {} of {}",
-                 sources.c0->name, sources.c0->layout.rows, sources.c0->layout.cols, type_name(sources.c0->type),
-                 a.rows, b.cols, type_name(sources.a.type));
-        }
-    }
-    matrix_bytes(sources.a.type, sources.m, sources.n);  // refuses what 64 bits cannot count
-    return sources;
-}
-
-std::string result_header(const FileProductRequest& request, const Sources& sources) {
-    return sources.a.layout.packed ? packed_header_text(request.output, sources.m, sources.n)
-                                   : npy_header_text(sources.a.type, sources.m, sources.n);
-}
-
-FileLayout result_layout(const FileProductRequest& request, const Sources& sources) {
-    FileLayout layout = sources.a.layout;  // the elements are of the same kind
-    layout.rows = sources.m;
-    layout.cols = sources.n;
-    layout.by_columns = false;
-    layout.data_offset = static_cast<std::int64_t>(result_header(request, sources).size());
-    layout.block_bytes = kUsualBlock_bytes;
-    return layout;
-}
-
 std::int64_t check_line_bytes(const FileProductRequest& request, Type type) {
     return request.verify ? StreamedCheck::line_bytes(type) : 0;
 }
@@ -132,86 +64,6 @@ struct OpenInputs {
         }
         return files;
     }
-};
-
-using ShapeKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-
-/// One product plan for every shape that the steps multiply.
-class ProductPlans {
-public:
-    ProductPlans(const FileSchedule& schedule, const FilePlan& plan, const StageProducts& stage) {
-        const bool accumulate = schedule.panels() > 1 || plan.adds;
-        const std::int64_t last_row = schedule.tiles() - 1, across = schedule.tiles_across();
-        for (const std::int64_t tile : {std::int64_t{0}, across - 1, last_row - across + 1, last_row}) {
-            for (const std::int64_t panel :
-                 {std::int64_t{0}, std::min<std::int64_t>(1, schedule.panels() - 1), schedule.panels() - 1}) {
-                for (const std::int64_t strip : {std::int64_t{0}, schedule.strips(tile) - 1}) {
-                    const FileWindow left = schedule.left_window(tile, panel, strip);
-                    const FileWindow right = schedule.right_window(tile, panel);
-                    add({left.rows, left.cols, right.cols, accumulate, plan.workspace_bytes, plan.tile_bytes,
-                         plan.panel_bytes},
-                        plan.type, stage);
-                }
-            }
-        }
-        const std::int64_t last_panel = schedule.panels() - 1, last_strip = schedule.strips(last_row) - 1;
-        const std::int64_t depth = schedule.right_window(last_row, last_panel).rows;
-        for (const FileWindow& piece : schedule.result_pieces(last_row, last_strip)) {
-            add({piece.rows, depth, piece.cols, accumulate, plan.workspace_bytes, plan.tile_bytes, plan.panel_bytes},
-                plan.type, stage);
-        }
-    }
-    explicit ProductPlans(const std::vector<ProductPlan>& kept) {
-        for (const ProductPlan& plan : kept) {
-            plans_[{plan.m, plan.k, plan.n}] = plan;
-        }
-    }
-    const ProductPlan& of(std::int64_t m, std::int64_t k, std::int64_t n) const {
-        const auto found = plans_.find({m, k, n});
-        if (found == plans_.end()) {
-            fail(ErrorCode::internal, "there is no plan for a product of {} x {} x {}", m, k, n);
-        }
-        return found->second;
-    }
-    std::vector<ProductPlan> all() const {
-        std::vector<ProductPlan> list;
-        for (const auto& [key, plan] : plans_) {
-            list.push_back(plan);
-        }
-        return list;
-    }
-    /// The one with the most work.
-    const ProductPlan& largest() const {
-        const auto work = [](const ProductPlan& p) {
-            return static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n);
-        };
-        return std::max_element(plans_.begin(), plans_.end(),
-                                [&](const auto& x, const auto& y) { return work(x.second) < work(y.second); })
-            ->second;
-    }
-    std::int64_t most_workspace_bytes() const {
-        std::int64_t most = 0;
-        for (const auto& [key, plan] : plans_) {
-            most = std::max(most, plan.workspace_bytes);
-        }
-        return most;
-    }
-    double largest_error_bound() const {
-        double bound = 0;
-        for (const auto& [key, plan] : plans_) {
-            bound = std::max(bound, plan.error_bound);
-        }
-        return bound;
-    }
-
-private:
-    void add(const StageProduct& product, Type type, const StageProducts& stage) {
-        const ShapeKey key{product.m, product.k, product.n};
-        if (!plans_.contains(key)) {
-            plans_[key] = stage.plan(product, type);
-        }
-    }
-    std::map<ShapeKey, ProductPlan> plans_;
 };
 
 std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
@@ -252,12 +104,6 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
 double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel) {
     const double additions = static_cast<double>(panels - 1) * static_cast<double>(plan.k) * unit_roundoff(plan.type);
     return static_cast<double>(panels) * of_panel + additions;
-}
-
-std::int64_t most_resident_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
 /// Bits of the last byte beyond the last column of C are zero in the file, whatever those of B were.
@@ -318,7 +164,7 @@ public:
           stage_(stage),
           hooks_(hooks),
           trace_(trace),
-          sources_(find_sources(request)),
+          sources_(find_product_sources(request)),
           names_(output_names(request.output)) {
         for (const MatrixSource* input : {&sources_.a, &sources_.b}) {
             if (same_file(input->path, names_.target)) {
@@ -425,7 +271,7 @@ private:
             header.plan = plan_file_product(problem, stage_);
         }
         const FileSchedule schedule(header.plan, problem.a, problem.b, problem.c);
-        const ProductPlans products(schedule, header.plan, stage_);
+        const StepPlans products(schedule, header.plan, stage_);
         header.products = products.all();
         header.how = how_of(header.products);
         JournalWriter journal(names_.journal(), header, hooks_.watch);
@@ -448,7 +294,7 @@ private:
                  "--device-memory and --host-levels of then, or start over without --resume",
                  names_.partial());
         }
-        const ProductPlans products(before.header.products);
+        const StepPlans products(before.header.products);
         std::map<std::int64_t, JournalTile> finished;
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
         for (const auto& [index, tile] : before.tiles) {
@@ -462,7 +308,7 @@ private:
         return carry_out(schedule, plan, products, finished, inputs, result, journal);
     }
 
-    FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const ProductPlans& products,
+    FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const StepPlans& products,
                                 const std::map<std::int64_t, JournalTile>& finished, const OpenInputs& inputs,
                                 PartialFile& result, JournalWriter& journal) {
         const auto& [a, b, c0] = inputs;
@@ -493,7 +339,7 @@ private:
         report.plan = plan;
         report.product = products.largest();
         report.tiles = schedule.tiles();
-        report.resident_at_start_bytes = most_resident_bytes();
+        report.resident_at_start_bytes = peak_resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
         report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
         std::optional<StreamedCheck> check;
@@ -578,7 +424,7 @@ private:
     }
 
     static StepDeviceSizes device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
-                                        const ProductPlans& products) {
+                                        const StepPlans& products) {
         StepDeviceSizes sizes;
         sizes.type = plan.type;
         sizes.left = {buffers.strips, plan.strip_m, plan.depth, schedule.left().by_columns};
@@ -612,7 +458,7 @@ private:
     const StageProducts& stage_;
     const FileHooks& hooks_;
     StageTrace& trace_;
-    Sources sources_;
+    ProductSources sources_;
     OutputNames names_;
     std::atomic<std::int64_t> finished_tiles_{0};
     bool committing_ = false;  // all tiles are there, and the result gets its name
@@ -641,10 +487,16 @@ StageProducts processor_stage(const Options& options, int threads) {
     return stage;
 }
 
+std::int64_t peak_resident_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
 FileProblem file_problem(const FileProductRequest& request) {
-    const Sources sources = find_sources(request);
+    const ProductSources sources = find_product_sources(request);
     const auto with_usual_block = [](FileLayout layout, bool transpose) {
-        layout.block_bytes = kUsualBlock_bytes;
+        layout.block_bytes = kUsualBlockBytes;
         return transpose ? transposed(layout) : layout;
     };
     return {sources.m,

@@ -60,6 +60,9 @@ struct FileProductReport {
     std::optional<VerifyResult> verified;
 };
 
+/// The most memory that this process ever had, as the kernel counts it.
+std::int64_t peak_resident_bytes();
+
 /// Sizes and layouts of a request, headers read and compared. Throws Error(input) where they do not fit together.
 FileProblem file_problem(const FileProductRequest& request);
 /// The plan that multiply_files() would choose, with the prediction of the stage.

@@ -1,0 +1,31 @@
+// One product plan for every shape that the steps of a product from file to file multiply.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "place/file/file_product.hpp"
+#include "plan/file_schedule.hpp"
+
+namespace heptad {
+
+class StepPlans {
+public:
+    StepPlans(const FileSchedule& schedule, const FilePlan& plan, const StageProducts& stage);
+    explicit StepPlans(const std::vector<ProductPlan>& kept);
+
+    const ProductPlan& of(std::int64_t m, std::int64_t k, std::int64_t n) const;
+    std::vector<ProductPlan> all() const;
+    /// The one with the most work.
+    const ProductPlan& largest() const;
+    std::int64_t most_workspace_bytes() const;
+    double largest_error_bound() const;
+
+private:
+    using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    void add(const StageProduct& product, Type type, const StageProducts& stage);
+    std::map<Shape, ProductPlan> plans_;
+};
+
+}  // namespace heptad
