@@ -42,13 +42,17 @@ bool is_classical(const ContestPlan& plan) {
 }
 
 std::size_t library_among(const std::vector<ContestTurns>& plans) {
-    std::vector<std::size_t> candidates;
-    for (const bool own_threads : {true, false}) {
-        for (std::size_t i = 0; i < plans.size() && (own_threads || candidates.empty()); ++i) {
-            if (is_classical(plans[i].plan) && (!own_threads || is_whole_call(plans[i].plan.leaf))) {
+    std::vector<std::size_t> candidates, classical;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (is_classical(plans[i].plan)) {
+            classical.push_back(i);
+            if (is_whole_call(plans[i].plan.leaf)) {
                 candidates.push_back(i);
             }
         }
+    }
+    if (candidates.empty()) {
+        candidates = std::move(classical);
     }
     std::size_t best = candidates.front();
     double best_ratio = 1;
