@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/contest_choice.hpp"
+#include "plan/error_bound.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -31,14 +32,17 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
     struct Candidate {
         ContestPlan plan;
         double predicted_s;
+        bool is_balanced;  // has levels, and `balanced` allows them
     };
     std::vector<ContestPlan> entrants;
     std::vector<Candidate> others;
     const auto add = [&](ContestPlan plan) {
         const auto same = [&](const Candidate& other) { return other.plan == plan; };
         if (std::none_of(others.begin(), others.end(), same)) {
-            const double predicted_s = plan_of(plan, problem, machine).predicted_s;
-            others.push_back({std::move(plan), predicted_s});
+            const ProductPlan whole = plan_of(plan, problem, machine);
+            const bool is_balanced =
+                !whole.levels.empty() && expected_growth(whole.levels) <= PlannerLimits{}.balanced_growth;
+            others.push_back({std::move(plan), whole.predicted_s, is_balanced});
         }
     };
     for (const LeafProfile& profile : machine.leaves) {
@@ -69,6 +73,12 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
     }
     std::stable_sort(others.begin(), others.end(),
                      [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; });
+    // The usual accuracy must have someone to choose.
+    const auto balanced = std::find_if(others.begin(), others.end(), [](const Candidate& x) { return x.is_balanced; });
+    if (most_others > 0 && balanced != others.end() &&
+        static_cast<std::size_t>(balanced - others.begin()) >= most_others) {
+        std::rotate(others.begin() + static_cast<std::ptrdiff_t>(most_others) - 1, balanced, balanced + 1);
+    }
     for (std::size_t i = 0; i < std::min(most_others, others.size()); ++i) {
         if (others[i].predicted_s <= kFarBehind * others.front().predicted_s) {
             entrants.push_back(std::move(others[i].plan));

@@ -12,7 +12,8 @@
 namespace heptad {
 
 /// Every library with its own threads; the other classical products, one to three halvings over each leaf and the first
-/// choice of the planner as it stands: of those the `most_others` with the least predicted time.
+/// choice of the planner as it stands: of those the `most_others` with the least predicted time, among them one whose
+/// levels `balanced` allows.
 std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, std::size_t most_others);
 
 }  // namespace heptad

@@ -175,6 +175,17 @@ TEST(contest_entrants, every_library_takes_part_and_of_the_others_the_most_hopef
     EXPECT_EQ(without_levels[3], (ContestPlan{{}, "heptad"}));
 }
 
+TEST(contest_entrants, one_of_them_is_for_the_usual_accuracy) {
+    const std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine_with(kFast), 2);
+    ASSERT_EQ(entrants.size(), 4U);
+    const auto growth = [&](const ContestPlan& plan) {
+        return expected_growth(plan_of(plan, square(4096), machine_with(kFast)).levels);
+    };
+    EXPECT_GT(growth(entrants[2]), PlannerLimits{}.balanced_growth);
+    EXPECT_LE(growth(entrants[3]), PlannerLimits{}.balanced_growth);
+    EXPECT_FALSE(entrants[3].algorithms.empty());
+}
+
 TEST(contest_entrants, thin_problems_are_not_cut) {
     Problem thin = square(4096);
     thin.k = 64;
