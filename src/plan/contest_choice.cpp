@@ -1,6 +1,7 @@
 #include "plan/contest_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -95,6 +96,18 @@ ProductPlan plan_of(const ContestPlan& plan, const Problem& problem, const Machi
     Problem with_leaf = problem;
     with_leaf.options.leaf = plan.leaf;
     return plan_with_levels(with_leaf, machine, breadth_first(plan.algorithms));
+}
+
+bool contests_forbid_levels(const Problem& problem, const Machine& machine) {
+    if (!is_left_to_the_planner(problem)) {
+        return false;
+    }
+    const auto side = static_cast<std::int64_t>(
+        std::cbrt(static_cast<double>(problem.m) * static_cast<double>(problem.k) * static_cast<double>(problem.n)));
+    const Contest* contest = nearest_contest(machine.contests, problem.type, side, side, side);
+    return contest != nullptr && std::none_of(contest->trials.begin(), contest->trials.end(), [](const Trial& trial) {
+               return !trial.plan.algorithms.empty() && beats_the_library(trial);
+           });
 }
 
 std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine& machine, const PlannerLimits& limits,

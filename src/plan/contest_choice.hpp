@@ -16,6 +16,10 @@ namespace heptad {
 std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
                                            bool levels_allowed);
 
+/// Far from every contest levels are for the cost model to choose, but not where the square of about the same volume
+/// was won without. Beyond the largest square contests forbid nothing.
+bool contests_forbid_levels(const Problem& problem, const Machine& machine);
+
 /// The halving that goes on top of plans, and that contests are held with.
 inline constexpr const char* kHalving = "winograd";
 

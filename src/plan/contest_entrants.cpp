@@ -26,7 +26,7 @@ std::optional<ContestPlan> as_contest_plan(const ProductPlan& plan) {
 }  // namespace
 
 std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, std::size_t most_others) {
-    constexpr double kFarBehind = 1.3;  // no prediction errs so much
+    constexpr double kFarBehind = 1.3;  // the classical product by that much: no prediction errs so far
     constexpr std::size_t kMostHalvings = 3;
     const std::int64_t smallest_leaf = PlannerLimits{}.smallest_leaf;
     struct Candidate {
@@ -73,15 +73,21 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
     }
     std::stable_sort(others.begin(), others.end(),
                      [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; });
-    // The usual accuracy must have someone to choose.
-    const auto balanced = std::find_if(others.begin(), others.end(), [](const Candidate& x) { return x.is_balanced; });
-    if (most_others > 0 && balanced != others.end() &&
-        static_cast<std::size_t>(balanced - others.begin()) >= most_others) {
-        std::rotate(others.begin() + static_cast<std::ptrdiff_t>(most_others) - 1, balanced, balanced + 1);
+    const auto classical =
+        std::find_if(others.begin(), others.end(), [](const Candidate& x) { return x.plan.algorithms.empty(); });
+    if (classical != others.end()) {
+        std::erase_if(others, [limit_s = kFarBehind * classical->predicted_s](const Candidate& x) {
+            return x.predicted_s > limit_s;
+        });
     }
-    for (std::size_t i = 0; i < std::min(most_others, others.size()); ++i) {
-        if (others[i].predicted_s <= kFarBehind * others.front().predicted_s) {
-            entrants.push_back(std::move(others[i].plan));
+    // The usual accuracy must have someone to choose, if only in the last place.
+    bool wants_balanced = std::any_of(others.begin(), others.end(), [](const Candidate& x) { return x.is_balanced; });
+    for (Candidate& candidate : others) {
+        const bool is_last_place = most_others == 1;
+        if (most_others > 0 && (candidate.is_balanced || !(wants_balanced && is_last_place))) {
+            wants_balanced = wants_balanced && !candidate.is_balanced;
+            entrants.push_back(std::move(candidate.plan));
+            --most_others;
         }
     }
     return entrants;

@@ -249,7 +249,7 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
     if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, levels_allowed && !too_small)) {
         return *std::move(decided);
     }
-    if (!levels_allowed || too_small) {
+    if (!levels_allowed || too_small || contests_forbid_levels(problem, machine)) {
         return plan_with_levels(problem, machine, {});
     }
     return options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);

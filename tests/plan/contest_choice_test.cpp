@@ -86,13 +86,24 @@ TEST(contest_choice, far_from_any_contest_the_model_decides) {
     Machine machine = machine_with(kFast);
     machine.contests = {contest(1024, {})};
     EXPECT_TRUE(make_plan(square(1024), machine).levels.empty());
-    EXPECT_FALSE(
-        make_plan(square(4096), machine).levels.empty());  // the library won at half the size, and at a quarter
-    Problem flat = square(1024);
-    flat.m = 4096;
-    EXPECT_FALSE(make_plan(flat, machine).levels.empty());
+    EXPECT_FALSE(make_plan(square(4096), machine).levels.empty());  // the library won at a quarter of the size
     machine.contests.front().type = Type::f32;
     EXPECT_FALSE(make_plan(square(1024), machine).levels.empty());
+}
+
+TEST(contest_choice, the_model_takes_no_levels_where_the_square_of_that_volume_was_won_without) {
+    Machine machine = machine_with(kFast);
+    Problem flat{2048, 512, 1024, Type::f64, 2, {}};
+    flat.options.accuracy = Accuracy::fast;
+    ASSERT_FALSE(make_plan(flat, machine).levels.empty());
+    machine.contests = {contest(1024, {trial({"winograd"}, "heptad", 1.1)})};
+    ASSERT_EQ(nearest_contest(machine.contests, Type::f64, 2048, 512, 1024), nullptr);
+    EXPECT_TRUE(make_plan(flat, machine).levels.empty());
+    flat.options.levels = 1;  // asked for
+    EXPECT_EQ(make_plan(flat, machine).levels.size(), 1U);
+    flat.options.levels = -1;
+    machine.contests = {contest(1024, {trial({"winograd"}, "heptad", 0.8)})};
+    EXPECT_FALSE(make_plan(flat, machine).levels.empty());
 }
 
 TEST(contest_choice, larger_problems_put_halvings_on_top_of_the_winner) {
