@@ -29,7 +29,7 @@ std::string contest_line(const Contest& contest) {
     std::string text = fmt::format("contest {:<4} {}x{}x{}: {} {}", type_name(contest.type), contest.m, contest.k,
                                    contest.n, contest.trials.front().plan.leaf, format_seconds(contest.library_s));
     for (std::size_t i = 1; i < contest.trials.size(); ++i) {
-        const Trial& trial = contest.trials[i];
+        const ContestTrial& trial = contest.trials[i];
         text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{})", plan_words(trial.plan), 1 / trial.relative_time,
                             beats_the_library(trial) ? "*" : "", trial.doubt, trial.turns, trial.turns == 1 ? "" : "s");
     }

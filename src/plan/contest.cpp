@@ -82,13 +82,13 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
     }
     std::swap(contest.trials.front(), contest.trials[library]);
     std::stable_sort(contest.trials.begin() + 1, contest.trials.end(),
-                     [](const Trial& x, const Trial& y) { return x.relative_time < y.relative_time; });
+                     [](const ContestTrial& x, const ContestTrial& y) { return x.relative_time < y.relative_time; });
     std::sort(library_turns.begin(), library_turns.end());
     contest.library_s = median_of_sorted(library_turns);
     return contest;
 }
 
-bool beats_the_library(const Trial& trial) {
+bool beats_the_library(const ContestTrial& trial) {
     return trial.turns >= kFewestTurns && trial.relative_time <= kNoticeable && trial.relative_time + trial.doubt < 1;
 }
 

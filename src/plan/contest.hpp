@@ -24,19 +24,19 @@ struct ContestTurns {
     std::vector<double> seconds;
 };
 
-struct Trial {
+struct ContestTrial {
     ContestPlan plan;
     int turns = 0;
     double relative_time = 1;  // to the library's product in the same turn: the median
     double doubt = 0;          // how far that median may be off: the distance of the quartiles over the root of turns
-    bool operator==(const Trial&) const = default;
+    bool operator==(const ContestTrial&) const = default;
 };
 
 struct Contest {
     Type type = Type::f32;
     std::int64_t m = 0, k = 0, n = 0;
-    double library_s = 0;       // median seconds of the first trial
-    std::vector<Trial> trials;  // first the library's classical product, then the others from the fastest on
+    double library_s = 0;              // median seconds of the first trial
+    std::vector<ContestTrial> trials;  // first the library's classical product, then the others from the fastest on
     bool operator==(const Contest&) const = default;
 };
 
@@ -47,7 +47,7 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
 /// Fewer turns say nothing about how far they may be off, and decide nothing.
 constexpr int kFewestTurns = 3;
 /// Faster than the library beyond doubt, and by more than nobody would notice.
-bool beats_the_library(const Trial& trial);
+bool beats_the_library(const ContestTrial& trial);
 
 /// The contest whose sizes are all within a factor of about 1.5 of these, the nearest of them; nullptr: there is none.
 const Contest* nearest_contest(const std::vector<Contest>& contests, Type type, std::int64_t m, std::int64_t k,

@@ -32,11 +32,12 @@ bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const Plann
 }
 
 /// The fastest plan that beats the library and may be taken; fewer levels where they are as good. Or the library.
-const Trial& winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits, bool levels_allowed) {
+const ContestTrial& winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits,
+                           bool levels_allowed) {
     constexpr double kAsGood = 1.01;
-    const Trial* best = &contest.trials.front();
+    const ContestTrial* best = &contest.trials.front();
     double fastest = std::numeric_limits<double>::infinity();
-    for (const Trial& trial : contest.trials) {  // from the fastest on
+    for (const ContestTrial& trial : contest.trials) {  // from the fastest on
         const bool allowed =
             trial.plan.algorithms.empty() || (levels_allowed && keeps_accuracy(trial.plan, problem, limits));
         if (!allowed || !beats_the_library(trial)) {
@@ -61,7 +62,7 @@ struct Decision {
 std::optional<Decision> decide(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
                                bool levels_allowed, int outer) {
     if (const Contest* contest = nearest_contest(machine.contests, problem.type, problem.m, problem.k, problem.n)) {
-        const Trial& best = winner(*contest, problem, limits, levels_allowed);
+        const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
         const Problem held = problem_of(*contest, problem.threads);
         return Decision{best.plan,
                         contest->library_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
@@ -105,7 +106,8 @@ bool contests_forbid_levels(const Problem& problem, const Machine& machine) {
     const auto side = static_cast<std::int64_t>(
         std::cbrt(static_cast<double>(problem.m) * static_cast<double>(problem.k) * static_cast<double>(problem.n)));
     const Contest* contest = nearest_contest(machine.contests, problem.type, side, side, side);
-    return contest != nullptr && std::none_of(contest->trials.begin(), contest->trials.end(), [](const Trial& trial) {
+    return contest != nullptr &&
+           std::none_of(contest->trials.begin(), contest->trials.end(), [](const ContestTrial& trial) {
                return !trial.plan.algorithms.empty() && beats_the_library(trial);
            });
 }

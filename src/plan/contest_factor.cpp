@@ -14,8 +14,8 @@ std::optional<LevelFactor> level_factor_of(const Contest& contest, const Machine
     parts.level_factors.clear();
     const Problem problem = problem_of(contest, machine.threads);
     const double library_s = plan_of(contest.trials.front().plan, problem, parts).predicted_s;
-    std::optional<double> factors[3];            // by LevelCuts
-    for (const Trial& trial : contest.trials) {  // the first of a kind is its fastest
+    std::optional<double> factors[3];                   // by LevelCuts
+    for (const ContestTrial& trial : contest.trials) {  // the first of a kind is its fastest
         LevelCuts cuts = LevelCuts::halved_once;
         for (std::size_t depth = 0; depth < trial.plan.algorithms.size(); ++depth) {
             cuts = cuts_with(depth, cuts, find_algorithm(trial.plan.algorithms[depth]).algorithm);

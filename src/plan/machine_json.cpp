@@ -21,7 +21,7 @@ nlohmann::ordered_json samples_json(const std::vector<LeafSample>& samples) {
 
 nlohmann::ordered_json contest_json(const Contest& contest) {
     nlohmann::ordered_json trials = nlohmann::ordered_json::array();
-    for (const Trial& trial : contest.trials) {
+    for (const ContestTrial& trial : contest.trials) {
         trials.push_back({{"levels", trial.plan.algorithms},
                           {"leaf", trial.plan.leaf},
                           {"turns", trial.turns},
@@ -52,10 +52,11 @@ Contest parse_contest(const nlohmann::json& entry) {
     require(contest.m >= 1 && contest.k >= 1 && contest.n >= 1, "a contest with a size below 1");
     require(is_positive(contest.library_s), "a contest whose time is not positive");
     for (const auto& each : entry.at("trials")) {
-        const Trial trial{{each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
-                          each.at("turns").get<int>(),
-                          each.at("relative_time").get<double>(),
-                          each.at("doubt").get<double>()};
+        const ContestTrial trial{
+            {each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
+            each.at("turns").get<int>(),
+            each.at("relative_time").get<double>(),
+            each.at("doubt").get<double>()};
         require(trial.turns >= 1 && is_positive(trial.relative_time) && std::isfinite(trial.doubt) && trial.doubt >= 0,
                 "a trial whose turns or times are not positive");
         for (const std::string& algorithm : trial.plan.algorithms) {

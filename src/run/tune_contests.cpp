@@ -45,7 +45,7 @@ bool is_square(const Contest& contest) {
 
 /// Classical products took part side by side, which the samples of their leaves did not.
 void correct_samples(const Contest& contest, Machine& machine) {
-    for (const Trial& trial : contest.trials) {
+    for (const ContestTrial& trial : contest.trials) {
         const bool says_enough = trial.plan.algorithms.empty() && trial.turns >= kFewestTurns;
         for (LeafProfile& profile : machine.leaves) {
             if (!says_enough || profile.leaf != trial.plan.leaf || profile.type != contest.type) {

@@ -162,7 +162,7 @@ Machine load_machine(int threads) {
         // A contest without one of those who took part says nothing about the others.
         std::erase_if(machine.contests, [&](const Contest& contest) {
             return std::any_of(contest.trials.begin(), contest.trials.end(),
-                               [&](const Trial& trial) { return is_missing(trial.plan.leaf, contest.type); });
+                               [&](const ContestTrial& trial) { return is_missing(trial.plan.leaf, contest.type); });
         });
         return machine;
     }

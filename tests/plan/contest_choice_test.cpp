@@ -31,11 +31,12 @@ Machine machine_with(double bytes_per_s) {
 }
 constexpr double kFast = 1e13, kSlow = 1e5;
 
-Trial trial(const Names& algorithms, const std::string& leaf, double relative, double doubt = 0.01, int turns = 5) {
+ContestTrial trial(const Names& algorithms, const std::string& leaf, double relative, double doubt = 0.01,
+                   int turns = 5) {
     return {{algorithms, leaf}, turns, relative, doubt};
 }
 
-Contest contest(std::int64_t n, const std::vector<Trial>& others, double library_s = 1) {
+Contest contest(std::int64_t n, const std::vector<ContestTrial>& others, double library_s = 1) {
     Contest result{Type::f64, n, n, n, library_s, {trial({}, "blis-mt", 1, 0)}};
     result.trials.insert(result.trials.end(), others.begin(), others.end());
     return result;
@@ -72,8 +73,8 @@ TEST(contest_choice, a_plan_that_won_is_taken_where_the_model_would_not) {
 TEST(contest_choice, the_library_is_taken_where_nobody_beat_it_and_the_model_would_not) {
     Machine machine = machine_with(kFast);
     ASSERT_FALSE(make_plan(square(1024), machine).levels.empty());
-    for (const Trial& other : {trial({"winograd"}, "heptad", 1.2), trial({"winograd"}, "heptad", 0.9, 0.2),
-                               trial({"winograd"}, "heptad", 0.5, 0, 2), trial({}, "heptad", 0.98)}) {
+    for (const ContestTrial& other : {trial({"winograd"}, "heptad", 1.2), trial({"winograd"}, "heptad", 0.9, 0.2),
+                                      trial({"winograd"}, "heptad", 0.5, 0, 2), trial({}, "heptad", 0.98)}) {
         machine.contests = {contest(1024, {other}, 0.02)};
         const ProductPlan plan = make_plan(square(1024), machine);
         EXPECT_TRUE(plan.levels.empty());
@@ -117,7 +118,7 @@ TEST(contest_choice, larger_problems_put_halvings_on_top_of_the_winner) {
 
 TEST(contest_choice, of_two_as_good_the_one_with_fewer_levels_is_taken) {
     Machine machine = machine_with(kFast);
-    const Trial once = trial({"winograd"}, "heptad", 0.805);
+    const ContestTrial once = trial({"winograd"}, "heptad", 0.805);
     machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.8), once})};
     EXPECT_EQ(levels_of(make_plan(square(1024), machine)), Names{"winograd"});
     machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.7), once})};

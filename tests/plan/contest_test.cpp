@@ -15,8 +15,9 @@ const ContestPlan kOwn{{}, "heptad"};
 const ContestPlan kHalved{{"winograd"}, "heptad"};
 const ContestPlan kQuartered{{"winograd", "winograd"}, "heptad"};
 
-const Trial& trial_of(const Contest& contest, const ContestPlan& plan) {
-    return *std::find_if(contest.trials.begin(), contest.trials.end(), [&](const Trial& t) { return t.plan == plan; });
+const ContestTrial& trial_of(const Contest& contest, const ContestPlan& plan) {
+    return *std::find_if(contest.trials.begin(), contest.trials.end(),
+                         [&](const ContestTrial& t) { return t.plan == plan; });
 }
 
 TEST(contest, times_are_compared_turn_by_turn) {
