@@ -25,7 +25,7 @@ std::optional<ContestPlan> as_contest_plan(const ProductPlan& plan) {
 
 }  // namespace
 
-std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, std::size_t most_others) {
+std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, const EntrantLimits& limits) {
     constexpr double kFarBehind = 1.3;  // the classical product by that much: no prediction errs so far
     constexpr std::size_t kMostHalvings = 3;
     const std::int64_t smallest_leaf = PlannerLimits{}.smallest_leaf;
@@ -34,15 +34,15 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
         double predicted_s;
         bool is_balanced;  // has levels, and `balanced` allows them
     };
-    std::vector<ContestPlan> entrants;
-    std::vector<Candidate> others;
+    std::vector<Candidate> libraries, others;
     const auto add = [&](ContestPlan plan) {
+        std::vector<Candidate>& kind = is_whole_call(plan.leaf) ? libraries : others;
         const auto same = [&](const Candidate& other) { return other.plan == plan; };
-        if (std::none_of(others.begin(), others.end(), same)) {
+        if (std::none_of(kind.begin(), kind.end(), same)) {
             const ProductPlan whole = plan_of(plan, problem, machine);
             const bool is_balanced =
                 !whole.levels.empty() && expected_growth(whole.levels) <= PlannerLimits{}.balanced_growth;
-            others.push_back({std::move(plan), whole.predicted_s, is_balanced});
+            kind.push_back({std::move(plan), whole.predicted_s, is_balanced});
         }
     };
     for (const LeafProfile& profile : machine.leaves) {
@@ -50,7 +50,7 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
             continue;
         }
         if (is_whole_call(profile.leaf)) {
-            entrants.push_back(ContestPlan{{}, profile.leaf});
+            add({{}, profile.leaf});
             continue;
         }
         std::vector<std::string> algorithms;
@@ -71,8 +71,10 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
             add(std::move(*choice));
         }
     }
-    std::stable_sort(others.begin(), others.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; });
+    for (std::vector<Candidate>* kind : {&libraries, &others}) {
+        std::stable_sort(kind->begin(), kind->end(),
+                         [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; });
+    }
     const auto classical =
         std::find_if(others.begin(), others.end(), [](const Candidate& x) { return x.plan.algorithms.empty(); });
     if (classical != others.end()) {
@@ -80,8 +82,13 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
             return x.predicted_s > limit_s;
         });
     }
+    std::vector<ContestPlan> entrants;
+    for (std::size_t i = 0; i < std::min(limits.most_libraries, libraries.size()); ++i) {
+        entrants.push_back(std::move(libraries[i].plan));
+    }
     // The usual accuracy must have someone to choose, if only in the last place.
     bool wants_balanced = std::any_of(others.begin(), others.end(), [](const Candidate& x) { return x.is_balanced; });
+    std::size_t most_others = limits.most_others;
     for (Candidate& candidate : others) {
         const bool is_last_place = most_others == 1;
         if (most_others > 0 && (candidate.is_balanced || !(wants_balanced && is_last_place))) {

@@ -11,9 +11,13 @@
 
 namespace heptad {
 
-/// Every library with its own threads; the other classical products, one to three halvings over each leaf and the first
-/// choice of the planner as it stands: of those the `most_others` with the least predicted time, among them one whose
-/// levels `balanced` allows.
-std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, std::size_t most_others);
+struct EntrantLimits {
+    std::size_t most_libraries = 3, most_others = 4;
+};
+
+/// The libraries with their own threads; the other classical products, one to three halvings over each leaf and the
+/// first choice of the planner as it stands. Of either kind those with the least predicted time, and among the others
+/// one whose levels `balanced` allows.
+std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, const EntrantLimits& limits);
 
 }  // namespace heptad

@@ -264,9 +264,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         total_volume += shape.volume();
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
-    const double type_shares[] = {0.37, 0.94, 1.0};  // of the budget, gone when each type is done
+    const double type_shares[] = {0.4, 0.95, 1.0};  // of the budget, gone when each type is done
     // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for contests of whole plans.
-    constexpr double shapes_share = 0.22, batches_share = 0.05;
+    constexpr double shapes_share = 0.16, batches_share = 0.04;
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];

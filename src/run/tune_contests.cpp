@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "plan/contest_choice.hpp"
-#include "plan/contest_entrants.hpp"
 #include "plan/contest_factor.hpp"
 #include "run/contest_turns.hpp"
 #include "run/runner.hpp"
@@ -18,24 +17,28 @@ constexpr double kPauseSeconds = 0.05;  // nobody's threads are still spinning a
 
 struct Entry {
     Shape shape;
-    std::size_t most_others;
+    EntrantLimits limits;
+    int most_turns;
     double share;   // of the time that is left
     double most_s;  // but no more than that
 };
 
+/// Small ones first: what they say helps to choose who takes part in the large ones, where every turn takes seconds.
 std::vector<Entry> entries() {
-    constexpr double kShort = 2.5;
+    constexpr double kShort = 1.3, kAny = 60;
+    constexpr int kFew = 5, kMany = 7;
     std::vector<Entry> all;
-    for (const std::int64_t n : {128, 256, 512, 1024}) {
-        all.push_back({{n, n, n}, 4, 0.2, kShort});
+    for (const std::int64_t n : {128, 256, 512}) {
+        all.push_back({{n, n, n}, {3, 3}, kFew, 0.1, kShort});
     }
     for (const auto& [large, thin] : {std::pair{kLongest, std::int64_t{64}}, {1024, 64}, {kLongest, 1}}) {
-        all.push_back({{large, thin, large}, 2, 0.2, kShort});
-        all.push_back({{thin, large, large}, 2, 0.2, kShort});
-        all.push_back({{large, large, thin}, 2, 0.2, kShort});
+        all.push_back({{large, thin, large}, {3, 2}, kFew, 0.1, kShort});
+        all.push_back({{thin, large, large}, {3, 2}, kFew, 0.1, kShort});
+        all.push_back({{large, large, thin}, {3, 2}, kFew, 0.1, kShort});
     }
-    all.push_back({{kLargest, kLargest, kLargest}, 4, 0.3, 60});
-    all.push_back({{kLongest, kLongest, kLongest}, 3, 1, 60});
+    all.push_back({{1024, 1024, 1024}, {3, 4}, kMany, 0.1, 2 * kShort});
+    all.push_back({{kLargest, kLargest, kLargest}, {2, 3}, kMany, 0.25, kAny});
+    all.push_back({{kLongest, kLongest, kLongest}, {1, 2}, kMany, 1, kAny});
     return all;
 }
 
@@ -62,14 +65,15 @@ void correct_samples(const Contest& contest, Machine& machine) {
 }  // namespace
 
 std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
-                                    std::size_t most_others, double most_s, const Machine& machine) {
+                                    const EntrantLimits& limits, int most_turns, double most_s,
+                                    const Machine& machine) {
     Problem problem{shape.m, shape.k, shape.n, type, machine.threads, {}};
     problem.options.accuracy = Accuracy::fast;
     std::vector<ContestTurns> turns;
     std::vector<ProductPlan> plans;
     double turn_s = 0;
     std::int64_t workspace_bytes = 1;
-    for (const ContestPlan& entrant : contest_entrants(problem, machine, most_others)) {
+    for (const ContestPlan& entrant : contest_entrants(problem, machine, limits)) {
         turns.push_back({entrant, {}});
         plans.push_back(plan_of(entrant, problem, machine));
         turn_s += kPauseSeconds + std::max(kSampleSeconds, plans.back().predicted_s);
@@ -101,6 +105,7 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
                           has_library ? is_library(plan) : is_classical(plan)});
     }
     TurnRules rules;
+    rules.most_turns = most_turns;
     rules.most_s = most_s;
     rules.settle = [] { std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds)); };
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
@@ -118,9 +123,11 @@ void measure_contests(cpu::CpuBackend& backend, const Operands& operands, Type t
     for (const Entry& entry : entries()) {
         const Shape& shape = entry.shape;
         progress(fmt::format("{} {}x{}x{} with levels and without", type_name(type), shape.m, shape.k, shape.n));
-        const double left_s = most_s - seconds_since(start);
-        const std::optional<Contest> contest = hold_contest(backend, operands, type, shape, entry.most_others,
-                                                            std::min(entry.most_s, left_s * entry.share), machine);
+        const double here_s = std::min(entry.most_s, (most_s - seconds_since(start)) * entry.share);
+        std::optional<Contest> contest;
+        for (EntrantLimits limits = entry.limits; limits.most_others > 0 && !contest; --limits.most_others) {
+            contest = hold_contest(backend, operands, type, shape, limits, entry.most_turns, here_s, machine);
+        }
         if (!contest) {
             continue;
         }

@@ -7,15 +7,16 @@
 #include <string>
 
 #include "backend/cpu/cpu_backend.hpp"
+#include "plan/contest_entrants.hpp"
 #include "plan/machine.hpp"
 #include "run/tune_timing.hpp"
 
 namespace heptad {
 
-/// One contest of at most `most_others` plans beside the libraries; none if `most_s` seconds are too short
+/// One contest; none if `most_s` seconds are too short
 /// for a verdict. The operands have room for the shape.
 std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
-                                    std::size_t most_others, double most_s, const Machine& machine);
+                                    const EntrantLimits& limits, int most_turns, double most_s, const Machine& machine);
 
 /// Adds contests of `type` to machine.contests: squares from 128 to kLongest, thin shapes and vectors. What they say of
 /// classical products and of levels goes to the samples of the leaves and to machine.level_factors. About `most_s`

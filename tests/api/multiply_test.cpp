@@ -195,6 +195,29 @@ TEST(api_context, progress_and_cancel_reach_the_product) {
     }
 }
 
+TEST(api_context, a_cancelled_context_stops_a_small_product_like_the_one_before) {
+    const std::vector<double> a{2}, b{3};
+    std::vector<double> c{0};
+    const CancelToken token;
+    Context context;
+    context.set_threads(1);
+    context.set_cancel(token);
+    const auto run = [&] {
+        multiply(MatrixView<const double>::row_major(a.data(), 1, 1),
+                 MatrixView<const double>::row_major(b.data(), 1, 1), MatrixView<double>::row_major(c.data(), 1, 1), {},
+                 context);
+    };
+    for (int repeat = 0; repeat < 3; ++repeat) {
+        c[0] = 0;
+        run();
+        EXPECT_EQ(c[0], 6);
+    }
+    token.cancel();
+    c[0] = 0;
+    EXPECT_THROW(run(), Error);
+    EXPECT_EQ(c[0], 0);
+}
+
 TEST(api_options, words_that_are_not_known_are_refused) {
     Sample x;
     const auto code = [&](const Options& options) {

@@ -170,7 +170,7 @@ TEST(contest_choice, what_the_caller_asks_for_is_not_overruled) {
 
 TEST(contest_entrants, every_library_takes_part_and_of_the_others_the_most_hopeful) {
     const Machine machine = machine_with(kFast);
-    const std::vector<ContestPlan> entrants = contest_entrants(square(1024), machine, 3);
+    const std::vector<ContestPlan> entrants = contest_entrants(square(1024), machine, {3, 3});
     ASSERT_EQ(entrants.size(), 5U);
     EXPECT_EQ(entrants[0], (ContestPlan{{}, "openblas-mt"}));
     EXPECT_EQ(entrants[1], (ContestPlan{{}, "blis-mt"}));
@@ -181,14 +181,16 @@ TEST(contest_entrants, every_library_takes_part_and_of_the_others_the_most_hopef
             EXPECT_NE(entrants[i], entrants[j]);
         }
     }
-    const std::vector<ContestPlan> without_levels = contest_entrants(square(1024), machine_with(kSlow), 3);
+    EXPECT_EQ(contest_entrants(square(1024), machine, {1, 3}).size(), 4U);
+    EXPECT_EQ(contest_entrants(square(1024), machine, {1, 0}), std::vector<ContestPlan>{entrants[0]});
+    const std::vector<ContestPlan> without_levels = contest_entrants(square(1024), machine_with(kSlow), {3, 3});
     ASSERT_EQ(without_levels.size(), 4U);
     EXPECT_EQ(without_levels[2], (ContestPlan{{}, "openblas"}));
     EXPECT_EQ(without_levels[3], (ContestPlan{{}, "heptad"}));
 }
 
 TEST(contest_entrants, one_of_them_is_for_the_usual_accuracy) {
-    const std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine_with(kFast), 2);
+    const std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine_with(kFast), {3, 2});
     ASSERT_EQ(entrants.size(), 4U);
     const auto growth = [&](const ContestPlan& plan) {
         return expected_growth(plan_of(plan, square(4096), machine_with(kFast)).levels);
@@ -201,18 +203,18 @@ TEST(contest_entrants, one_of_them_is_for_the_usual_accuracy) {
 TEST(contest_entrants, thin_problems_are_not_cut) {
     Problem thin = square(4096);
     thin.k = 64;
-    const std::vector<ContestPlan> entrants = contest_entrants(thin, machine_with(kFast), 4);
+    const std::vector<ContestPlan> entrants = contest_entrants(thin, machine_with(kFast), {3, 4});
     EXPECT_EQ(entrants.size(), 4U);
     for (const ContestPlan& plan : entrants) {
         EXPECT_TRUE(plan.algorithms.empty());
     }
-    EXPECT_TRUE(contest_entrants(square(64), Machine{}, 4).empty());
+    EXPECT_TRUE(contest_entrants(square(64), Machine{}, {3, 4}).empty());
 }
 
 TEST(contest_entrants, the_winner_of_half_the_size_takes_part) {
     Machine machine = machine_with(kFast);
     machine.contests = {contest(1024, {trial({"3x3x3-23"}, "openblas", 0.8)})};
-    const std::vector<ContestPlan> entrants = contest_entrants(square(2048), machine, 20);
+    const std::vector<ContestPlan> entrants = contest_entrants(square(2048), machine, {3, 20});
     const ContestPlan expected{{"winograd", "3x3x3-23"}, "openblas"};
     EXPECT_NE(std::find(entrants.begin(), entrants.end(), expected), entrants.end());
 }

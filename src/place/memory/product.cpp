@@ -272,14 +272,13 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
 
 /// The short way for a small product like one before it: tens of nanoseconds above the leaf. False: take the long way.
 bool repeat_small_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                          const Options& options) {
+                          const Options& options, int threads) {
     if (!cpu::CpuBackend::is_small(a.rows, a.cols, b.cols) || !is_plainly_valid(a, b, c)) {
         return false;
     }
     const RecentPlan& slot = recent_plan(a.rows, a.cols, b.cols, a.type);
     if (slot.generation != plan_generation.load(std::memory_order_acquire) ||
-        !same(slot.key, a.rows, a.cols, b.cols, a.type, all_cores(), beta != 0, options.workspace_limit_bytes,
-              options)) {
+        !same(slot.key, a.rows, a.cols, b.cols, a.type, threads, beta != 0, options.workspace_limit_bytes, options)) {
         return false;
     }
     const ReadyPlan& ready = *slot.ready;  // nothing below can replace the slot
@@ -308,13 +307,18 @@ ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type ty
 
 void multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                         const Options& options) {
-    if (!repeat_small_product(alpha, a, b, beta, c, options)) {
+    if (!repeat_small_product(alpha, a, b, beta, c, options, all_cores())) {
         multiply_in_memory(alpha, a, b, beta, c, options, ProductContext{});
     }
 }
 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const Options& options, const ProductContext& context) {
+    const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();
+    const bool asks_for_nothing_else = context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled;
+    if (asks_for_nothing_else && repeat_small_product(alpha, a, b, beta, c, options, effective_threads(context))) {
+        return {};
+    }
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
