@@ -9,10 +9,16 @@
 
 namespace heptad::cli {
 
-/// Times the plan with operands in ordinary host memory, and in memory whose pages were locked before, checks both
-/// results, prints a line each beside the time on the device, and returns their records. Prints why, and returns
-/// nothing, where the host has too little memory.
-std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const BitDevicePlan& plan,
-                                         const BenchRecord& on_device, const cuda::Stream& stream);
+struct FromHostCase {
+    BitDevicePlan plan;
+    BenchRecord on_device;
+    std::string note;  // after the name of the variant
+};
+
+/// Times each plan with random dense operands in ordinary host memory and, unless that takes long, in memory whose
+/// pages were locked before, checks all results, prints a line each beside the time on the device, and returns their
+/// records. Prints why, and returns nothing, where the host has too little memory.
+std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const std::vector<FromHostCase>& cases,
+                                         const cuda::Stream& stream);
 
 }  // namespace heptad::cli
