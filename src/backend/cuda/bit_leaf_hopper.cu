@@ -34,8 +34,11 @@ struct TileShape {
     static constexpr int fetched_rows = rows / across, fetched_cols = cols / down;
     static constexpr int a_bytes = rows * kStepBytes, b_bytes = cols * kStepBytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
-    /// The swizzle needs stages on 1024-byte boundaries.
+    /// The swizzle needs stages, and what is fetched of them, on 1024-byte boundaries.
     static constexpr int shared_bytes = kStages * stage_bytes + 1024;
+    static_assert(rows % (8 * across) == 0 && cols % (8 * down) == 0);
+    /// The blocks of the first column: every `across`-th bit.
+    static constexpr unsigned column_mask = ((1U << cluster) - 1) / ((1U << across) - 1);
 };
 using SquareOfTiles = TileShape<2, 192, 2, 2>;
 using PairOfTiles = TileShape<2, 192, 2, 1>;
@@ -130,9 +133,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         if (threadIdx.x == 0) {
             // Who shares A with this block, and who B.
             const auto mask_a = static_cast<std::uint16_t>(((1U << Shape::across) - 1) << (rank_down * Shape::across));
-            constexpr unsigned kColumn = Shape::down > 1 ? 1U | 1U << Shape::across : 1U;
-            const auto mask_b = static_cast<std::uint16_t>(kColumn << rank_across);
-            static_assert(Shape::down <= 2);
+            const auto mask_b = static_cast<std::uint16_t>(Shape::column_mask << rank_across);
             for (std::int64_t index = first; index < tile_count<operation>(args); index += stride) {
                 const TilePlace tile = tile_to_make<operation>(args, index);
                 const auto row =
@@ -166,10 +167,11 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         constexpr int kGroupRows = 64 * Shape::row_blocks;
         const int consumer = group - 1;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
-        // Lanes tell one neighbour each: those of the block's row of the cluster, then the other one of its column.
-        const std::uint32_t neighbour = lane < Shape::across
-                                            ? rank_down * Shape::across + static_cast<std::uint32_t>(lane)
-                                            : (1 - rank_down) * Shape::across + rank_across;
+        // Lanes tell one neighbour each: those of the block's row of the cluster, then the others of its column.
+        const int own_down = static_cast<int>(rank_down), other = lane - Shape::across;
+        const int down = lane < Shape::across ? own_down : other + (other >= own_down ? 1 : 0);
+        const int across = lane < Shape::across ? lane : static_cast<int>(rank_across);
+        const auto neighbour = static_cast<std::uint32_t>(down * Shape::across + across);
         const auto release = [&](int stage) {
             if (lane < kNeighbours) {
                 barrier_arrive(empty(stage), neighbour);
