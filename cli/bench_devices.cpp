@@ -119,7 +119,8 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     bits::BitOptions options;
     options.device = bench.device;
     options.host = bench.host;
-    const BitMatrix a = BitMatrix::random(size.m, size.k, 1), b = BitMatrix::random(size.k, size.n, 2);
+    const BitMatrix a = BitMatrix::random(size.m, size.k, 1, bench.density),
+                    b = BitMatrix::random(size.k, size.n, 2, bench.density);
     BitMatrix c(size.m, size.n);
     ProductContext context;
     context.hooks.cancel = &interrupt_token();

@@ -51,6 +51,14 @@ Accuracy bench_accuracy(const std::string& word) {
     return word.empty() ? Accuracy::fast : parse_accuracy("--accuracy", word);
 }
 
+double bench_density(const std::string& word) {
+    const double density = parse_real("--density", word);
+    if (!(density > 0 && density < 1)) {
+        fail(ErrorCode::usage, "--density takes a number between 0 and 1, not '{}'", word);
+    }
+    return density;
+}
+
 void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, std::string& json_file) {
     suite.add_flag("--quick", quick, "fewer repetitions and fewer sizes");
     suite.add_option("--accuracy", words.accuracy, "strict, balanced or fast (default)")->type_name("WORD");
@@ -236,6 +244,7 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
     suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
     suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    suite->add_option("--density", words->density, "share of ones in packed bits (default: 0.5)")->type_name("D");
     suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
     add_host_options(*suite, *host);
     suite->footer("Example: heptad bench devices --types f32 --sizes 4096 --device cpu:2 --host-levels 1");
@@ -248,6 +257,9 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
                 parse_device_list(devices->device);  // or wrong usage
                 devices->host = host_options(*host, devices->device);
                 devices->accuracy = bench_accuracy(words->accuracy);
+                if (!words->density.empty()) {
+                    devices->density = bench_density(words->density);
+                }
                 if (!words->rounds.empty()) {
                     devices->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
                 }
@@ -387,10 +399,7 @@ Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
                         static_cast<int>(parse_integer("--serial-levels", words->serial_levels, 0, kMostLevels));
                 }
                 if (!words->density.empty()) {
-                    p3->density = parse_real("--density", words->density);
-                    if (!(p3->density > 0 && p3->density < 1)) {
-                        fail(ErrorCode::usage, "--density takes a number between 0 and 1, not '{}'", words->density);
-                    }
+                    p3->density = bench_density(words->density);
                 }
                 if (!words->leaf.empty()) {
                     p3->leaf = words->leaf;

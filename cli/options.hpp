@@ -204,8 +204,9 @@ struct BenchDevicesArguments {
     std::string device;               // a list of devices
     HostOptions host;
     Accuracy accuracy = Accuracy::fast;
-    int rounds = 0;       // 0: 5
-    std::string command;  // as typed, for the result file
+    double density = 0.5;  // of ones in packed bits
+    int rounds = 0;        // 0: 5
+    std::string command;   // as typed, for the result file
 };
 
 struct BenchFilesArguments {
