@@ -289,8 +289,9 @@ void run(const BenchP3Arguments& bench) {
     }
     print(table_13_text() + head_text());
     std::vector<BenchRecord> records;
-    for (const Type type : bench.types) {
-        for (const std::int64_t n : bench.sizes) {
+    HostSquares squares;
+    for (const std::int64_t n : bench.sizes) {
+        for (const Type type : bench.types) {
             stop_if_interrupted();
             stream.synchronize();  // so that what the last size had is free again
             const std::int64_t free_bytes = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
@@ -320,12 +321,13 @@ void run(const BenchP3Arguments& bench) {
             for (std::size_t i = 1; i < on_device.size(); ++i) {
                 print(beside_text(on_device[i]));
             }
-            if (bench.from_host) {
+            if (std::find(bench.from_host_sizes.begin(), bench.from_host_sizes.end(), n) !=
+                bench.from_host_sizes.end()) {
                 std::vector<FromHostCase> cases{{plans.whole, on_device.front(), ""}};
                 if (plans.early.first_panel_k > 0) {
                     cases.push_back({plans.early, on_device[1], ", ending where C is all ones"});
                 }
-                const std::vector<BenchRecord> from_host = bench_from_host(type, n, cases, stream);
+                const std::vector<BenchRecord> from_host = bench_from_host(type, n, cases, squares, stream);
                 records.insert(records.end(), from_host.begin(), from_host.end());
             }
             if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has

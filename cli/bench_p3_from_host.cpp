@@ -74,17 +74,30 @@ BenchRecord timed(const std::string& memory, const BitMatrix& a, const BitMatrix
 
 }  // namespace
 
+void HostSquares::make(std::int64_t n) {
+    if (c.rows() == n) {
+        return;
+    }
+    *this = {};
+    workspace_after(checked_mul(3, bit_bytes(n, n)), {});
+    a = BitMatrix::random(n, n, 1);
+    b = BitMatrix::random(n, n, 2);
+    c = BitMatrix(n, n);
+}
+
 std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const std::vector<FromHostCase>& cases,
-                                         const cuda::Stream& stream) {
+                                         HostSquares& squares, const cuda::Stream& stream) {
     stream.synchronize();
     try {
-        workspace_after(checked_mul(3, bit_bytes(n, n)), {});
+        squares.make(n);
     } catch (const Error& shortage) {
+        if (shortage.code() != ErrorCode::resource) {
+            throw;
+        }
         print(fmt::format("{:>14} from host memory left out: {}\n", "", shortage.what()));
         return {};
     }
-    BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
-    BitMatrix c(n, n);
+    auto& [a, b, c] = squares;
     std::vector<BenchRecord> records;
     const auto measure = [&](const std::string& memory, const FromHostCase& asked) {
         records.push_back(timed(memory, a, b, c, asked, stream.device()));
