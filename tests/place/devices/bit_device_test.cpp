@@ -166,6 +166,35 @@ TEST(bit_device, leaves_of_several_tiles_under_levels_equal_the_cpu) {
     }
 }
 
+/// So large that tiles of one shape leave multiprocessors over, and tiles of another one are made there.
+TEST(bit_device, products_shared_by_two_kernels_equal_the_cpu) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937_64 random(17);
+    const cuda::Stream stream(0);
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        constexpr std::int64_t m = 16300, k = 600, n = 16390;
+        const double density = algebra == Type::gf2 ? 0.5 : 0.03;
+        WordMatrix a(m, k, 0, random, density), b(k, n, 1, random, density), c(m, n, 1, random, 0.1);
+        BitMatrix wanted = BitMatrix::copy_of(c.view());
+        bits::multiply_bits(algebra, a.view(), b.view(), wanted.view(), true, {}, {});
+        DeviceVector<std::uint64_t> device_a(a.words, 0, stream.handle()), device_b(b.words, 0, stream.handle()),
+            device_c(c.words, 0, stream.handle());
+        BitDeviceOptions options;
+        options.levels = 0;
+        options.most_panel_k = 512;
+        const ConstBitView view_a{device_a.data(), m, k, a.row_words, 0};
+        const cuda::BitOperation operation =
+            algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
+        const BitDevicePlan plan = plan_bit_device_product(
+            {operation, {m, k, n}, is_aligned_for_leaf(view_a.words, view_a.stride)}, options, bit_device_facts(0));
+        multiply_bits_on_device(plan, view_a, {device_b.data(), k, n, b.row_words, 0},
+                                {device_c.data(), m, n, c.row_words, 0}, true, 0, stream.handle());
+        device_c.fetch();
+        stream.synchronize();
+        EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string();
+    }
+}
+
 TEST(bit_device, boolean_products_that_leave_full_tiles_out_equal_the_cpu) {
     HEPTAD_NEEDS_DEVICE();
     std::mt19937_64 random(16);
