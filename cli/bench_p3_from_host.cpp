@@ -97,7 +97,7 @@ std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const std::v
         print(fmt::format("{:>14} from host memory left out: {}\n", "", shortage.what()));
         return {};
     }
-    auto& [a, b, c] = squares;
+    BitMatrix &a = squares.a, &b = squares.b, &c = squares.c;
     std::vector<BenchRecord> records;
     const auto measure = [&](const std::string& memory, const FromHostCase& asked) {
         records.push_back(timed(memory, a, b, c, asked, stream.device()));
