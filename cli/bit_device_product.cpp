@@ -204,9 +204,12 @@ void run_bits_on_device(const PlanArguments& arguments, Type algebra) {
     }
     print(fmt::format(
         "{}\n# operands        {}, packed, on the device\n# workspace       {} ({} bytes)\n"
-        "# predicted       {} ({} effective)\n# error bound     0 (exact)\n# machine         {}\n",
+        "# predicted       {} ({} effective){}\n# error bound     0 (exact)\n# machine         {}\n",
         plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes(),
         format_seconds(plan.predicted_s), format_rate(operation_count(size) / plan.predicted_s, algebra),
+        plan.first_panel_k > 0
+            ? fmt::format("; less where tiles of C are all ones after {} bits of k", plan.first_panel_k)
+            : "",
         there ? found.devices[static_cast<std::size_t>(device)].name : "NVIDIA H200 (assumed)"));
 }
 

@@ -31,6 +31,9 @@ TEST_F(BitDevice, plan_names_the_layers_of_p3_and_needs_no_device) {
     EXPECT_EQ(plan["levels"], 0);
     EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bits count "));
     EXPECT_GT(plan["predicted_s"].get<double>(), 0);
+    EXPECT_TRUE(contains(
+        heptad_ok({"plan", "65536", "65536", "65536", "--type", "bool", "--device", "cuda", "--memory", "100G"}),
+        "all ones after 4096 bits"));
     heptad_fails(4, {"plan", "65536", "65536", "65536", "--type", "gf2", "--device", "cuda", "--memory", "1G"});
 }
 
