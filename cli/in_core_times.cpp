@@ -1,5 +1,7 @@
 #include "in_core_times.hpp"
 
+#include <algorithm>
+
 #include "backend/cuda/device.hpp"
 #include "device_contest.hpp"
 #include "device_operand.hpp"
@@ -22,6 +24,28 @@ void bring(const Matrix& from, const DeviceOperand& to, const cuda::Stream& stre
     stream.synchronize();
 }
 
+InCoreTimes time_there(const DeviceOperand& a, const DeviceOperand& b, const DeviceOperand& c, const Options& options,
+                       const ContestRules& rules, const cuda::Stream& stream,
+                       const std::function<void(int round, int rounds)>& progress) {
+    const int device = stream.device();
+    Options limited = options;
+    limited.workspace_limit_bytes = std::max<std::int64_t>(
+        0, cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes - kReservedBytes);
+    ProductContext context;
+    context.stream = stream.handle();
+    context.hooks.cancel = &interrupt_token();
+    const ProductPlan plan = plan_device_product(a.view.rows, a.view.cols, b.view.cols, a.view.type, limited, context);
+    cuda::Timer timer(device);
+    const std::vector<Contestant> contestants{device_contestant("in-core", timer, stream.handle(), [&] {
+        multiply_on_device(1, a.view, b.view, 0, c.view, limited, context);
+    })};
+    ContestHooks hooks;
+    hooks.poison = [&] { cuda::fill_bytes(c.view.data, kDevicePoison, c.size_bytes, stream.handle()); };
+    hooks.progress = progress;
+    hooks.after_last_sample = [](std::size_t) {};
+    return {run_contest(contestants, rules, hooks).front(), to_string(plan), plan.error_bound};
+}
+
 }  // namespace
 
 InCoreTimes time_in_core(const Matrix& a, const Matrix& b, const Options& options, const ContestRules& rules,
@@ -33,22 +57,18 @@ InCoreTimes time_in_core(const Matrix& a, const Matrix& b, const Options& option
         there_c(a.type(), a.rows(), b.cols(), stream);
     bring(a, there_a, stream);
     bring(b, there_b, stream);
-    Options limited = options;
-    limited.workspace_limit_bytes = std::max<std::int64_t>(
-        0, cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes - kReservedBytes);
-    ProductContext context;
-    context.stream = stream.handle();
-    context.hooks.cancel = &interrupt_token();
-    const ProductPlan plan = plan_device_product(a.rows(), a.cols(), b.cols(), a.type(), limited, context);
-    cuda::Timer timer(device);
-    const std::vector<Contestant> contestants{device_contestant("in-core", timer, stream.handle(), [&] {
-        multiply_on_device(1, there_a.view, there_b.view, 0, there_c.view, limited, context);
-    })};
-    ContestHooks hooks;
-    hooks.poison = [&] { cuda::fill_bytes(there_c.view.data, kDevicePoison, there_c.size_bytes, stream.handle()); };
-    hooks.progress = progress;
-    hooks.after_last_sample = [](std::size_t) {};
-    return {run_contest(contestants, rules, hooks).front(), to_string(plan), plan.error_bound};
+    return time_there(there_a, there_b, there_c, options, rules, stream, progress);
+}
+
+InCoreTimes time_in_core(Type type, const ProblemSize& size, const Options& options, const ContestRules& rules,
+                         const std::function<void(int round, int rounds)>& progress) {
+    const int device = cuda::device_index(options.device);
+    const cuda::DeviceScope scope(device);
+    const cuda::Stream stream(device);
+    const RandomBlock random(type, std::max({size.m, size.k, size.n}), stream);
+    const DeviceOperand a = random.matrix(size.m, size.k, 1), b = random.matrix(size.k, size.n, 2),
+                        c(type, size.m, size.n, stream);
+    return time_there(a, b, c, options, rules, stream, progress);
 }
 
 }  // namespace heptad::cli

@@ -20,4 +20,8 @@ struct InCoreTimes {
 InCoreTimes time_in_core(const Matrix& a, const Matrix& b, const Options& options, const ContestRules& rules,
                          const std::function<void(int round, int rounds)>& progress);
 
+/// The same of random matrices that are made there.
+InCoreTimes time_in_core(Type type, const ProblemSize& size, const Options& options, const ContestRules& rules,
+                         const std::function<void(int round, int rounds)>& progress);
+
 }  // namespace heptad::cli
