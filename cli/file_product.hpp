@@ -11,6 +11,8 @@ namespace heptad::cli {
 
 /// How strips and panels are multiplied: on the processor or on the device that the options name.
 StageProducts stage_products(const ProductOptions& product);
+/// The same of packed bits.
+StageProducts bit_stage_products(const ProductOptions& product, Type algebra);
 
 /// Memory that a product from file to file may use: --memory, or most of what the machine has free.
 std::int64_t file_memory_bytes(const ProductOptions& product);

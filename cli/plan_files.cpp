@@ -13,7 +13,6 @@
 #include "file_product.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_file.hpp"
 #include "text.hpp"
 
@@ -93,9 +92,7 @@ FileProblem problem_of(const PlanArguments& arguments) {
 void run_files(const PlanArguments& arguments) {
     FileProblem problem = problem_of(arguments);
     const ProductOptions& product = arguments.product;
-    const StageProducts stage = problem.a.packed
-                                    ? packed_bits_stage(problem.type, bit_options(product), product.threads)
-                                    : stage_products(product);
+    const StageProducts stage = problem.a.packed ? bit_stage_products(product, problem.type) : stage_products(product);
     const FilePlan plan = plan_file_product(problem, stage);  // as mul would make it
     const DiskRates rates = arguments.disk_bytes_per_s
                                 ? DiskRates{*arguments.disk_bytes_per_s, *arguments.disk_bytes_per_s, false}
