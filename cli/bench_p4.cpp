@@ -67,7 +67,7 @@ FileProductReport timed_run(const BenchFilesArguments& bench, const SetFiles& fi
     hooks.cancel = interrupt_token();
     meter.begin(overlap ? "overlapped" : "one stage after another");
     hooks.progress = [&](const Progress& progress) { meter.update(progress.fraction, stage_rates(trace, Type::f32)); };
-    return multiply_files(request, stage_products(product), hooks, trace);
+    return multiply_files(request, decide_stage(product, file_problem(request)).stage, hooks, trace);
 }
 
 /// Seconds of the same product in memory, or of one as large on the device; 0 where it does not fit.

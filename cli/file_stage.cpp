@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
@@ -17,6 +19,7 @@
 #include "place/devices/staging.hpp"
 #include "place/file/bit_bytes.hpp"
 #include "place/file/bit_stage.hpp"
+#include "plan/stage_choice.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -161,14 +164,57 @@ bool is_cut_up_by_host(const Options& options) {
            (is_device_product(options.device) && (host.levels >= 0 || host.algorithm != "auto" || host.pipelines > 0));
 }
 
+/// What the host would make of a whole step of the plan, if more workspace than the device has left would make the
+/// step faster: else levels at the host cannot pay.
+std::optional<StageChoice> choice_for(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
+                                      const StageProducts& on_device) {
+    const bool accumulate = plan.depth < plan.k || plan.adds;
+    const double step_s =
+        on_device
+            .plan({plan.strip_m, plan.depth, plan.tile_n, accumulate, 0, plan.tile_bytes, plan.panel_bytes},
+                  problem.type)
+            .predicted_s;
+    Options options = product.options;
+    options.host = {};
+    options.accumulate = accumulate;
+    const double unlimited_s =
+        plan_device_product(plan.strip_m, plan.depth, plan.tile_n, problem.type, options, {}).predicted_s;
+    if (!(unlimited_s < step_s)) {
+        return std::nullopt;
+    }
+    options.host = product.options.host;
+    options.workspace_limit_bytes = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
+    ProductContext context;
+    context.threads = product.threads;
+    try {
+        return choose_stage(problem, plan, step_s,
+                            make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
+                                                   options, context));
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::resource) {
+            throw;
+        }
+        return StageChoice{StepsCutBy::file, "the memory left for the host's buffers is too small for its levels"};
+    }
+}
+
 }  // namespace
 
-StageProducts stage_products(const ProductOptions& product) {
+StageDecision decide_stage(const ProductOptions& product, const FileProblem& problem) {
     if (is_cut_up_by_host(product.options)) {
-        return over_devices_stage(product);
+        return {over_devices_stage(product), ""};
     }
-    return is_device_product(product.options.device) ? device_stage(product)
-                                                     : processor_stage(product.options, product.threads);
+    if (!is_device_product(product.options.device)) {
+        return {processor_stage(product.options, product.threads), ""};
+    }
+    StageProducts on_device = device_stage(product);
+    const FilePlan plan = plan_file_product(problem, on_device);
+    if (disk_binds(problem, plan)) {
+        return {std::move(on_device), ""};
+    }
+    const std::optional<StageChoice> choice = choice_for(product, problem, plan, on_device);
+    return {choice && choice->by == StepsCutBy::host ? over_devices_stage(product) : std::move(on_device),
+            choice ? choice->reason : ""};
 }
 
 StageProducts bit_stage_products(const ProductOptions& product, Type algebra) {

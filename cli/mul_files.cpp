@@ -208,7 +208,8 @@ void refuse_plan_file(const MulArguments& mul) {
 
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
-    run_request(mul, request_of(mul), stage_products(mul.product));
+    const FileProductRequest request = request_of(mul);
+    run_request(mul, request, decide_stage(mul.product, file_problem(request)).stage);
 }
 
 void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {
