@@ -247,6 +247,8 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
     suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
     suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    suite->add_flag("--locked", devices->locked,
+                    "NVIDIA devices: lock the pages of the matrices first, outside the time");
     suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
     add_host_options(*suite, *host);
     suite->footer("Example: heptad bench devices --types f32 --sizes 4096 --device cpu:2 --host-levels 1");

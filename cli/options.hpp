@@ -208,6 +208,7 @@ struct BenchDevicesArguments {
     HostOptions host;
     Accuracy accuracy = Accuracy::fast;
     int rounds = 0;       // 0: 5
+    bool locked = false;  // the pages of the matrices, for NVIDIA devices
     std::string command;  // as typed, for the result file
 };
 
