@@ -12,12 +12,13 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kMostRounds = 1000;
+constexpr std::int64_t kLargestPower = std::int64_t{1} << 20;
 constexpr int kMostLevels = 20;
 constexpr std::int64_t kLargestP1Side = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestP3Side = (std::int64_t{1} << 31) - 1;
 
 struct BenchWords {
-    std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels, leaf;
+    std::string types, sizes, shapes, accuracy, threads, device, rounds, power, algorithm, levels, leaf;
     std::string tau1, tau2, data;  // of p0
     std::string serial_levels;     // of p3
     std::string density;           // of p3 and devices
@@ -110,6 +111,8 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     add_force_options(*suite, *words);
     suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
         ->type_name("NAME");
+    suite->add_flag("--against-itself", cpu->against_itself,
+                    "every library takes part twice, which shows how far noise alone moves a ratio");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
@@ -184,6 +187,8 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
     suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
         ->type_name("NAME");
     suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite->add_option("--power", words->power, "A^8 of this size, also beside --sizes")->type_name("N");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")->type_name("R");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
     suite->add_option("--json", bits->json_file, "write the result file")->type_name("F");
     add_threads_option(*suite, *words);
@@ -193,6 +198,12 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
                     bits->types.push_back(type_from_name(parse_choice("--types", name, {"gf2", "bool"})));
                 }
                 bits->shapes = bench_sizes(words->sizes);
+                if (!words->power.empty()) {
+                    bits->power_size = parse_integer("--power", words->power, 1, kLargestPower);
+                }
+                if (!words->rounds.empty()) {
+                    bits->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
+                }
                 bits->leaf = words->leaf.empty() ? "auto" : words->leaf;
                 bits->algorithm = words->algorithm.empty() ? "auto" : words->algorithm;
                 if (!words->levels.empty()) {
@@ -253,6 +264,8 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
     suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
     suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    suite->add_flag("--locked", devices->locked,
+                    "NVIDIA devices: lock the pages of the matrices first, outside the time");
     suite->add_option("--density", words->density, "share of ones in packed bits (default: 0.5)")->type_name("D");
     suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
     add_host_options(*suite, *host);
