@@ -20,6 +20,11 @@ struct DeviceRows {
     std::int64_t pitch_bytes = 0;
 };
 
+inline constexpr std::int64_t kStagingSlotBytes = std::int64_t{64} << 20;
+inline constexpr int kStagingSlots = 3;
+/// Less than this is moved by the driver's own way, before a buffer would be there.
+inline constexpr std::int64_t kLeastStagedBytes = std::int64_t{4} << 20;
+
 /// Used by one thread at a time.
 class Staging {
 public:
@@ -45,7 +50,7 @@ private:
     Slot& next_slot();
 
     int device_;
-    std::array<Slot, 3> slots_;
+    std::array<Slot, kStagingSlots> slots_;
     std::size_t next_ = 0;
 };
 
