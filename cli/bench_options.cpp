@@ -12,12 +12,13 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kMostRounds = 1000;
+constexpr std::int64_t kLargestPower = std::int64_t{1} << 20;
 constexpr int kMostLevels = 20;
 constexpr std::int64_t kLargestP1Side = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestP3Side = (std::int64_t{1} << 31) - 1;
 
 struct BenchWords {
-    std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels, leaf;
+    std::string types, sizes, shapes, accuracy, threads, device, rounds, power, algorithm, levels, leaf;
     std::string tau1, tau2, data;  // of p0
     std::string serial_levels;     // of p3
     std::string density;           // of p3
@@ -167,6 +168,8 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
     suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
         ->type_name("NAME");
     suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite->add_option("--power", words->power, "A^8 of this size, also beside --sizes")->type_name("N");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")->type_name("R");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
     suite->add_option("--json", bits->json_file, "write the result file")->type_name("F");
     add_threads_option(*suite, *words);
@@ -176,6 +179,12 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
                     bits->types.push_back(type_from_name(parse_choice("--types", name, {"gf2", "bool"})));
                 }
                 bits->shapes = bench_sizes(words->sizes);
+                if (!words->power.empty()) {
+                    bits->power_size = parse_integer("--power", words->power, 1, kLargestPower);
+                }
+                if (!words->rounds.empty()) {
+                    bits->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
+                }
                 bits->leaf = words->leaf.empty() ? "auto" : words->leaf;
                 bits->algorithm = words->algorithm.empty() ? "auto" : words->algorithm;
                 if (!words->levels.empty()) {

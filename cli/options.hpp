@@ -190,7 +190,9 @@ struct BenchBitsArguments {
     std::string json_file;  // empty: only the table
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
+    std::int64_t power_size = 0;  // of A^8; 0: the suite's own, and none where sizes are named
     bool quick = false;
+    int rounds = 0;  // 0: by the size of the product
     std::string leaf = "auto", algorithm = "auto";
     int levels = -1;  // -1: as many as pay
     int threads = 0;
