@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -91,8 +92,9 @@ public:
     /// The host has to help with the way back, so it goes on with its launches first.
     void put_away(const BitRectangle& piece) override {
         if (result_ != nullptr) {
-            complete_.push_back({piece, std::make_unique<cuda::Event>(compute_.device()), pace_.last_enqueued()});
-            complete_.back().made->record(compute_);
+            auto made = std::make_unique<cuda::Event>(compute_.device());
+            made->record(compute_);
+            complete_.push_back({piece, std::move(made), pace_.last_enqueued()});
         }
     }
 
