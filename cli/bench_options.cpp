@@ -111,6 +111,8 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     add_force_options(*suite, *words);
     suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
         ->type_name("NAME");
+    suite->add_flag("--against-itself", cpu->against_itself,
+                    "every library takes part twice, which shows how far noise alone moves a ratio");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
@@ -262,6 +264,8 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
     suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
     suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    suite->add_flag("--locked", devices->locked,
+                    "NVIDIA devices: lock the pages of the matrices first, outside the time");
     suite->add_option("--density", words->density, "share of ones in packed bits (default: 0.5)")->type_name("D");
     suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
     add_host_options(*suite, *host);

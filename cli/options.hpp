@@ -120,9 +120,10 @@ struct BenchCpuArguments {
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;
     std::string algorithm = "auto", leaf = "auto";
-    int levels = -1;      // -1: as many as pay
-    int rounds = 0;       // 0: by the size of the product
-    std::string command;  // as typed, for the result file
+    int levels = -1;              // -1: as many as pay
+    int rounds = 0;               // 0: by the size of the product
+    std::string command;          // as typed, for the result file
+    bool against_itself = false;  // every library takes part twice
 };
 
 struct BenchGpuArguments {
@@ -208,6 +209,7 @@ struct BenchDevicesArguments {
     Accuracy accuracy = Accuracy::fast;
     double density = 0.5;  // of ones in packed bits
     int rounds = 0;        // 0: 5
+    bool locked = false;   // the pages of the matrices, for NVIDIA devices
     std::string command;   // as typed, for the result file
 };
 

@@ -105,7 +105,7 @@ DeviceFacts device_facts(const DeviceList& list) {
     }
     facts.upload_bytes_per_s = facts.download_bytes_per_s = kLinkBytesPerS;
     facts.buffer_bytes_per_s = kLockedBufferBytesPerS;
-    facts.staging_bytes = kStagingSlots * kStagingSlotBytes;
+    facts.staging_bytes = kStagingBytes;
     facts.least_staged_bytes = kLeastStagedBytes;
     facts.memory_bytes = usable_bytes_of_each(list, cuda::report());
     return facts;

@@ -11,6 +11,7 @@
 namespace heptad {
 namespace {
 
+constexpr std::int64_t kSlotBytes = kStagingBytes / kStagingSlots;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
 
 /// Rows of the host and rows that lie side by side in a buffer, copied by all cores.
@@ -25,10 +26,9 @@ void copy_rows_by_all_cores(std::byte* to, std::int64_t to_pitch, const std::byt
     });
 }
 
-/// Can the link move these as they are, or is it not worth a detour?
+/// Can the link move these as they are, or is it over by the driver's own way before a buffer would be there?
 bool goes_directly(const HostRows& rows) {
-    return rows.row_bytes * rows.count < kLeastStagedBytes || rows.row_bytes > kStagingSlotBytes ||
-           cuda::is_locked(rows.data);
+    return rows.row_bytes * rows.count < kLeastStagedBytes || rows.row_bytes > kSlotBytes || cuda::is_locked(rows.data);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ Staging::~Staging() {
 Staging::Slot& Staging::next_slot() {
     Slot& slot = slots_[next_++ % slots_.size()];
     if (!slot.moved) {
-        slot.memory = locked_buffer(kStagingSlotBytes);
+        slot.memory = locked_buffer(kSlotBytes);
         slot.moved = std::make_unique<cuda::Event>(device_);
     }
     slot.moved->wait();
@@ -85,7 +85,7 @@ void Staging::upload(const HostRows& from, const DeviceRows& to, const cuda::Str
                         stream.handle());
         return;
     }
-    const std::int64_t together = kStagingSlotBytes / from.row_bytes;
+    const std::int64_t together = kSlotBytes / from.row_bytes;
     for (std::int64_t first = 0; first < from.count; first += together) {
         const std::int64_t rows = std::min(together, from.count - first);
         Slot& slot = next_slot();
@@ -103,7 +103,7 @@ void Staging::download(const DeviceRows& from, const HostRows& to, const cuda::S
         cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, to.row_bytes, to.count, stream.handle());
         return;
     }
-    const std::int64_t together = kStagingSlotBytes / to.row_bytes;
+    const std::int64_t together = kSlotBytes / to.row_bytes;
     const std::int64_t chunks = ceil_div(to.count, together);
     std::array<Slot*, 2> filled{};  // of the chunk that arrives, and of the one before, which is copied meanwhile
     for (std::int64_t chunk = 0; chunk <= chunks; ++chunk) {

@@ -20,9 +20,9 @@ struct DeviceRows {
     std::int64_t pitch_bytes = 0;
 };
 
-inline constexpr std::int64_t kStagingSlotBytes = std::int64_t{64} << 20;
 inline constexpr int kStagingSlots = 3;
-/// Less than this is moved by the driver's own way, before a buffer would be there.
+/// What the buffers of one take on the host, and the least bytes that go through them.
+inline constexpr std::int64_t kStagingBytes = kStagingSlots * (std::int64_t{64} << 20);
 inline constexpr std::int64_t kLeastStagedBytes = std::int64_t{4} << 20;
 
 /// Used by one thread at a time.
