@@ -16,7 +16,6 @@
 #include "place/devices/device_product.hpp"
 #include "place/devices/device_steps.hpp"
 #include "place/devices/over_devices.hpp"
-#include "place/devices/staging.hpp"
 #include "place/file/bit_bytes.hpp"
 #include "place/file/bit_stage.hpp"
 #include "plan/stage_choice.hpp"
@@ -63,13 +62,7 @@ using CutStep = std::function<HostPlan(const ProblemSize& size, bool accumulate,
 /// What a step takes of the memory of the host: buffers of blocks, or those that transfers in place go through; and the
 /// blocks themselves where cores are the devices.
 std::int64_t step_bytes(const HostPlan& plan, bool in_host_memory) {
-    const ProblemSize& block = plan.block;
-    const std::int64_t largest = std::max({padded_block_bytes(plan.type, plan.packed, block.m, block.k),
-                                           padded_block_bytes(plan.type, plan.packed, block.k, block.n),
-                                           padded_block_bytes(plan.type, plan.packed, block.m, block.n)});
-    const bool stages = plan.in_place && !in_host_memory && largest >= kLeastStagedBytes;
-    return plan.host_bytes + (in_host_memory ? plan.device_count * plan.device_bytes : 0) +
-           (stages ? std::int64_t{plan.device_count} * plan.pipelines * kStagingBytes : 0);
+    return plan.host_bytes + (in_host_memory ? plan.device_count * plan.device_bytes : 0);
 }
 
 /// The plan of a step whose cut is made anew when it is multiplied.
@@ -151,8 +144,11 @@ StageProducts bits_over_devices_stage(const ProductOptions& asked, Type algebra)
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
         const std::int64_t cols = whole_bytes(plan.n);
-        multiply_bits_over_devices(algebra, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
-                                   beta != 0, within(plan.workspace_bytes), context);
+        // The cut that the step was planned with: where a file's rows begin inside words, buffers come on top of it.
+        const HostPlan cut = make_bit_plan_over_devices(algebra, {plan.m, plan.k, cols}, beta != 0,
+                                                        within(plan.workspace_bytes), context);
+        run_host_plan(cut, open_devices(list), bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
+                      beta != 0, options, context);
     };
     return stage;
 }

@@ -113,8 +113,10 @@ HEPTAD_API void copy(const ConstBitView& from, const BitView& to);
 HEPTAD_API std::vector<std::string> leaf_names(Type algebra);
 
 /// C = A * B. `algebra` is Type::gf2 or Type::boolean. C must not overlap A or B; nothing outside its window is
-/// written. On an NVIDIA device the three may lie there, beginning at bit 0 of a word: then they are multiplied in the
-/// order of the context's stream, and unused bits of the last word of a row of C become zero. Throws Error(input) for shapes that do not fit, Error(usage) for options that cannot be meant.
+/// written, but the word that holds its last columns is read and written as a whole: no one else may write to that word
+/// meanwhile. On an NVIDIA device the three may lie there, beginning at bit 0 of a word: then they are multiplied in
+/// the order of the context's stream. Throws Error(input) for shapes that do not fit, Error(usage) for options that
+/// cannot be meant.
 HEPTAD_API void multiply(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                          const BitOptions& options = {}, const Context& context = {});
 /// C ^= A * B over GF(2), C |= A * B for booleans.

@@ -70,6 +70,18 @@ void require_apart(const ConstBitView& c, const ConstBitView& operand, const cha
     }
 }
 
+void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name) {
+    const Extent words = extent(view);
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(std::max<std::int64_t>(bytes, 0));
+    const auto first = reinterpret_cast<std::uintptr_t>(words.begin),
+               last = reinterpret_cast<std::uintptr_t>(words.end);
+    if (begin < end && first < last && first < end && begin < last) {
+        fail(ErrorCode::input, "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory,
+             name);
+    }
+}
+
 void require_view(const ConstBitView& view, const char* name) {
     if (view.rows < 0 || view.cols < 0 || view.offset < 0 || view.offset >= kWordBits) {
         fail(ErrorCode::input,

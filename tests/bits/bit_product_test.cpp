@@ -191,6 +191,29 @@ TEST(BitProduct, what_cannot_be_meant_is_refused) {
     EXPECT_EQ(code([&] { multiply_bits(Type::gf2, bad, b, c.view(), false, {}, one); }), 3);
 }
 
+TEST(BitProduct, workspace_that_meets_a_matrix_is_refused) {
+    std::vector<std::uint64_t> words(100);
+    const ConstBitView view{words.data() + 10, 5, 100, 4, 0};  // words 10 to 27: two of a row count, four apart
+    const auto refuses = [&](std::size_t first, std::size_t count, const ConstBitView& matrix) {
+        try {
+            require_workspace_apart(words.data() + first, static_cast<std::int64_t>(8 * count), matrix, "A");
+            return false;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input);
+            return true;
+        }
+    };
+    EXPECT_TRUE(refuses(10, 1, view));
+    EXPECT_TRUE(refuses(0, 11, view));
+    EXPECT_TRUE(refuses(27, 1, view));
+    EXPECT_TRUE(refuses(12, 1, view));  // between two rows
+    EXPECT_TRUE(refuses(0, 100, view));
+    EXPECT_FALSE(refuses(0, 10, view));
+    EXPECT_FALSE(refuses(28, 50, view));
+    EXPECT_FALSE(refuses(10, 0, view));
+    EXPECT_FALSE(refuses(0, 100, {words.data() + 10, 0, 100, 4, 0}));
+}
+
 TEST(BitProduct, a_set_token_cancels) {
     const CancelToken token;
     token.cancel();

@@ -58,9 +58,9 @@ void lay_out(BitDevicePlan& plan) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const std::int64_t k_words = round_up(size.k, kUnit) / 64;
+        const std::int64_t k_words = round_up(plan.panel_k, kUnit) / 64;
         plan.left = {0, plan.problem.aligned ? 0 : checked_mul(size.m, k_words)};
-        plan.right = {plan.left.words, checked_mul(plan.panel_cols, round_up(plan.panel_k, kUnit) / 64)};
+        plan.right = {plan.left.words, checked_mul(plan.panel_cols, k_words)};
         plan.result = {plan.left.words + plan.right.words, 0};
         plan.open_tiles = {plan.result.offset,
                            plan.first_panel_k > 0 ? cuda::bit_open_tile_words(size.m, plan.panel_cols) : 0};
@@ -121,7 +121,7 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
         const double bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
         const double bytes_of_c = plan.problem.operation == BitOperation::count ? 4 * bits_of_c : bits_of_c / 8;
         const double moved = 2.0 * static_cast<double>(size.k) * static_cast<double>(size.n) / 8 +
-                             16.0 * static_cast<double>(plan.left.words) + (2 * k_panels - 1) * bytes_of_c;
+                             16.0 * k_panels * static_cast<double>(plan.left.words) + (2 * k_panels - 1) * bytes_of_c;
         return moved / facts.bytes_per_s + 2 * k_panels * col_panels * facts.launch_s + leaves_s;
     }
     const double a = static_cast<double>(s.m) * static_cast<double>(s.k) / 8;
@@ -181,22 +181,33 @@ double correction(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     return nearest != nullptr ? off_by(*nearest) : std::exp(logs / static_cast<double>(facts.measured.size()));
 }
 
-/// Columns of a panel of B that fit the workspace at a time.
-std::int64_t panel_cols(const BitDeviceProblem& problem, std::int64_t panel_k, std::int64_t limit_bytes) {
-    const std::int64_t column_bytes = round_up(panel_k, kUnit) / 8;
-    const std::int64_t all = round_up(problem.size.n, kPanelUnit);
-    const std::int64_t copy_bytes =
-        problem.aligned ? 0 : checked_mul(problem.size.m, round_up(problem.size.k, kUnit) / 8);
-    if (column_bytes == 0 || all == 0) {
-        return all;
+/// Without levels: what of B is transposed at a time, and what of an unaligned A is copied.
+struct Panels {
+    std::int64_t k = 0, cols = 0;
+};
+
+/// The longest panels of k of which the workspace holds at least one unit of columns, and as many as it holds.
+Panels fitting_panels(const BitDeviceProblem& problem, std::int64_t most_k, std::int64_t limit_bytes) {
+    const ProblemSize& size = problem.size;
+    const std::int64_t all = round_up(size.n, kPanelUnit), copied_rows = problem.aligned ? 0 : size.m;
+    std::int64_t panel_k = std::min(size.k, most_k);
+    if (panel_k == 0 || all == 0) {
+        return {panel_k, all};
     }
-    const std::int64_t fitting = (limit_bytes - copy_bytes) / column_bytes / kPanelUnit * kPanelUnit;
-    if (fitting <= 0) {
-        fail(ErrorCode::resource,
-             "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is {}",
-             problem.size.m, problem.size.k, problem.size.n, copy_bytes + column_bytes * kPanelUnit, limit_bytes);
+    for (;; panel_k = round_up(panel_k / 2, kUnit)) {
+        const std::int64_t row_bytes = round_up(panel_k, kUnit) / 8;
+        const std::int64_t fitting =
+            (limit_bytes - checked_mul(copied_rows, row_bytes)) / row_bytes / kPanelUnit * kPanelUnit;
+        if (fitting > 0) {
+            return {panel_k, std::min(all, fitting)};
+        }
+        if (panel_k <= kUnit) {
+            fail(ErrorCode::resource,
+                 "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is "
+                 "{}",
+                 size.m, size.k, size.n, (copied_rows + kPanelUnit) * row_bytes, limit_bytes);
+        }
     }
-    return std::min(all, fitting);
 }
 
 void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) {
@@ -251,8 +262,9 @@ BitDevicePlan with_levels(const BitDeviceProblem& problem, const bits::LevelProg
     plan.leaf = options.leaf == "auto" ? facts.leaf : options.leaf;
     plan.shape = leaf_shape(problem.size, serial + parallel);
     if (serial + parallel == 0) {
-        plan.panel_k = std::min(problem.size.k, options.most_panel_k);
-        plan.panel_cols = panel_cols(problem, plan.panel_k, options.workspace_limit_bytes);
+        const Panels panels = fitting_panels(problem, options.most_panel_k, options.workspace_limit_bytes);
+        plan.panel_k = panels.k;
+        plan.panel_cols = panels.cols;
         if (problem.operation == BitOperation::any &&
             problem.size.k / kPanelsBeforeEarlyEnds >= std::max<std::int64_t>(options.first_panel_k, 1)) {
             plan.first_panel_k = std::min(options.first_panel_k, plan.panel_k);

@@ -25,7 +25,8 @@ namespace heptad {
 struct BitDeviceProblem {
     cuda::BitOperation operation = cuda::BitOperation::parity;
     ProblemSize size;
-    /// A begins on a 16-byte boundary and so do its rows; otherwise a product without levels needs a copy of it.
+    /// A begins on a 16-byte boundary and so do its rows; otherwise a product without levels copies what of it is
+    /// multiplied at a time.
     bool aligned = true;
 };
 

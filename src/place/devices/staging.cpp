@@ -11,7 +11,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kSlotBytes = kStagingBytes / 3;
+constexpr std::int64_t kSlotBytes = kStagingBytes / kStagingSlots;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
 
 /// Rows of the host and rows that lie side by side in a buffer, copied by all cores.

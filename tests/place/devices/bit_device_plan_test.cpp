@@ -63,6 +63,43 @@ TEST(bit_device_plan, workspace_is_never_above_the_limit) {
     }
 }
 
+TEST(bit_device_plan, panels_of_k_are_shortened_before_a_workspace_is_refused) {
+    BitDeviceOptions options;
+    options.workspace_limit_bytes = std::int64_t{1} << 20;
+    const BitDevicePlan plan = plan_for(65536, BitOperation::any, options);
+    EXPECT_EQ(plan.panel_k, 32768);  // 256 columns of it are 1 MiB
+    EXPECT_EQ(plan.panel_cols, 256);
+    EXPECT_EQ(plan.workspace_bytes(), options.workspace_limit_bytes);
+    EXPECT_EQ(parse_bit_device_plan(plan.to_string()).panel_k, plan.panel_k);
+    options.workspace_limit_bytes = 4096;  // 256 columns of 128 bits
+    for (const std::int64_t n : {1, 100, 129, 300, 5000, 65536}) {
+        for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
+            EXPECT_EQ(plan_for(n, operation, options).workspace_bytes(), 4096) << n;
+        }
+    }
+    options.workspace_limit_bytes = 4095;
+    EXPECT_NE(message_of(ErrorCode::resource, [&] { plan_for(65536, BitOperation::any, options); })
+                  .find("at least 4096 bytes"),
+              std::string::npos);
+}
+
+TEST(bit_device_plan, an_unaligned_a_fits_the_workspace_of_an_aligned_one_and_keeps_its_levels) {
+    for (const std::int64_t n : {1000, 20000, 65536, 262144}) {
+        const BitDevicePlan aligned = plan_for(n, BitOperation::any);
+        BitDeviceOptions options;
+        options.workspace_limit_bytes = aligned.workspace_bytes();
+        const BitDevicePlan plan = plan_bit_device_product({BitOperation::any, {n, n, n}, false}, options);
+        EXPECT_LE(plan.workspace_bytes(), aligned.workspace_bytes()) << n;
+        EXPECT_GT(plan.left.words, 0);
+        const BitDevicePlan with_levels = plan_for(n);
+        const BitDevicePlan unaligned = plan_bit_device_product({BitOperation::parity, {n, n, n}, false}, {});
+        EXPECT_EQ(unaligned.levels(), with_levels.levels()) << n;
+    }
+    // All of A is never copied at once.
+    const BitDevicePlan plan = plan_bit_device_product({BitOperation::any, {524288, 524288, 524288}, false}, {});
+    EXPECT_EQ(plan.left.words * 8, std::int64_t{524288} * 65536 / 8);
+}
+
 TEST(bit_device_plan, leaves_cover_the_product) {
     for (const ProblemSize& size : {ProblemSize{1, 1, 1}, {100, 3000, 777}, {65537, 4097, 128}}) {
         for (int serial = 0; serial <= kMostSerialBitLevels; ++serial) {

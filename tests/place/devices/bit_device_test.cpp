@@ -269,6 +269,10 @@ TEST(bit_device, memory_of_the_host_and_views_off_a_word_are_refused) {
     EXPECT_THROW(multiply_bits_on_device(plan, b, a, c, false, 0, stream.handle()), Error);
     const BitView over_b{memory.data() + 600, 64, 64, 2, 0};
     EXPECT_THROW(multiply_bits_on_device(plan, a, b, over_b, false, 0, stream.handle()), Error);
+    const BitDevicePlan counts = plan_bit_device_product({cuda::BitOperation::count, {64, 128, 64}, true}, {});
+    std::vector<std::int32_t> of_host(64 * 64);
+    EXPECT_THROW(count_bits_on_device(counts, a, b, of_host.data(), 64, false, 0, stream.handle()), Error);
+    EXPECT_THROW(count_bits_on_device(counts, a, b, nullptr, 64, false, 0, stream.handle()), Error);
     stream.synchronize();
 }
 

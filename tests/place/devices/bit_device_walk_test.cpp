@@ -94,6 +94,22 @@ TEST(bit_device_walk, panels_of_k_add_up) {
     }
 }
 
+TEST(bit_device_walk, the_least_workspace_that_is_not_refused_is_enough) {
+    std::mt19937_64 random(7);
+    for (const std::int64_t gap : {0, 1}) {  // A in place, and copied panel by panel
+        for (int repeat = 0; repeat < 6; ++repeat) {
+            BitDeviceCase x = random_bit_case(random);
+            x.size.k = 300 + static_cast<std::int64_t>(random() % 700);
+            x.size.n = 200 + static_cast<std::int64_t>(random() % 400);
+            x.operation = static_cast<cuda::BitOperation>(repeat % 3);
+            x.options.algorithm = x.operation == cuda::BitOperation::parity ? "classical" : "auto";
+            x.gap_a = ceil_div(x.size.k, 64) % 2 + gap;
+            x.options.workspace_limit_bytes = 16 * (256 + gap * x.size.m);
+            check_case(x, random);
+        }
+    }
+}
+
 /// Leaves C alone where it is all ones and the walk allows that, and spoils the room for the list of tiles.
 class EarlyEndingVerbs final : public cuda::BitVerbs {
 public:
