@@ -11,6 +11,7 @@
 #include "base/thread_pool.hpp"
 #include "bench_machine.hpp"
 #include "bench_product.hpp"
+#include "bit_operands.hpp"
 #include "bits/bit_product.hpp"
 #include "check/verify.hpp"
 #include "check/verify_bits.hpp"
@@ -198,7 +199,8 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     bits::BitOptions options;
     options.device = bench.device;
     options.host = bench.host;
-    const BitMatrix a = BitMatrix::random(size.m, size.k, 1), b = BitMatrix::random(size.k, size.n, 2);
+    const BitMatrix a = BitMatrix::random(size.m, size.k, 1, bench.density),
+                    b = BitMatrix::random(size.k, size.n, 2, bench.density);
     BitMatrix c(size.m, size.n);
     ProductContext context;
     context.hooks.cancel = &interrupt_token();
@@ -212,7 +214,7 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     contestants.push_back(
         repeated("heptad", [&] { multiply_bits_over_devices(type, a, b, c.view(), false, options, context); }));
     ContestHooks hooks;
-    hooks.poison = [&] { std::fill_n(c.view().words, c.rows() * c.stride(), 0x5555555555555555U); };
+    hooks.poison = [&] { poison(c); };
     hooks.progress = progress;
     hooks.after_last_sample = [&](std::size_t contestant) {
         if (contestant + 1 == contestants.size()) {

@@ -1,5 +1,7 @@
 heptad_test(plan/planner_test heptad_plan)
 heptad_test(plan/plan_text_test heptad_plan)
+heptad_test(plan/contest_test heptad_plan)
+heptad_test(plan/contest_choice_test heptad_plan)
 heptad_test(plan/device_counts_test heptad_plan)
 heptad_test(plan/c1060_test heptad_plan)
 heptad_test(plan/p0_plan_test heptad_plan)
