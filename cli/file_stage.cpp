@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "backend/cuda/device.hpp"
@@ -24,7 +27,8 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kDeviceReservedBytes = std::int64_t{512} << 20;  // the library, its kernels, padded rows
-constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;       // of those, for the latter
+constexpr std::int64_t kBitsOfByte = 8;
+constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;  // of those, for the latter
 
 /// The buffers of strips, panels and tiles have copies on the device; where tiles do not fit, a strip at a time.
 StageProducts device_stage(const ProductOptions& asked) {
@@ -120,35 +124,38 @@ StageProducts over_devices_stage(const ProductOptions& asked) {
     return stage;
 }
 
+/// Plans of steps that came before: they come again and again.
+using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, HostPlan>;
+
 StageProducts bits_over_devices_stage(const ProductOptions& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
-    open_devices(list);
+    const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
+    const auto known = std::make_shared<BitCuts>();
     const bits::BitOptions options = bit_options(asked);
     const int threads = asked.threads;
     ProductContext context;
     context.threads = threads;
-    const auto within = [=](std::int64_t host_bytes) {
+    const auto cut = [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
         bits::BitOptions limited = options;
         limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
-        return limited;
+        return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate, limited,
+                                          context);
     };
-    const auto whole_bytes = [](std::int64_t cols) { return round_up(cols, std::int64_t{8}); };
     StageProducts stage;
     stage.plan = [=](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, threads, !list.cuda,
-                           [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-                               return make_bit_plan_over_devices(algebra, {size.m, size.k, whole_bytes(size.n)},
-                                                                 accumulate, within(host_bytes), context);
-                           });
+        return plan_of_cut(product, type, threads, !list.cuda, cut);
     };
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
-        const std::int64_t cols = whole_bytes(plan.n);
-        // The cut that the step was planned with: where a file's rows begin inside words, buffers come on top of it.
-        const HostPlan cut = make_bit_plan_over_devices(algebra, {plan.m, plan.k, cols}, beta != 0,
-                                                        within(plan.workspace_bytes), context);
-        run_host_plan(cut, open_devices(list), bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
-                      beta != 0, options, context);
+        // The cut that the step was planned with: where a file\'s rows begin inside words, buffers come on top of it.
+        const bool adds = beta != 0;
+        const BitCuts::key_type key{plan.m, plan.k, plan.n, adds};
+        if (!known->contains(key)) {
+            (*known)[key] = cut({plan.m, plan.k, plan.n}, adds, plan.workspace_bytes);
+        }
+        const std::int64_t cols = round_up(plan.n, kBitsOfByte);
+        run_host_plan((*known)[key], *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
+                      adds, options, context);
     };
     return stage;
 }

@@ -397,7 +397,7 @@ bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict
                                               .k = depth,
                                               .n = least_cut(problem.n, 1),
                                               .accumulate = true,
-                                              .workspace_limit_bytes = 0});
+                                              .workspace_limit_bytes = problem.memory_bytes});
     return !std::isfinite(smallest.seconds);
 }
 

@@ -67,6 +67,24 @@ TEST_F(BitDevice, mul_gives_the_product_or_exits_4) {
     }
 }
 
+TEST_F(BitDevice, mul_from_file_to_file_gives_the_product_or_exits_4) {
+    heptad_ok({"gen", "bits", "--shape", "3001x2901", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "3001x2777", "--seed", "2", "-o", "B.pbm"});
+    for (const char* type : {"gf2", "bool"}) {
+        const std::vector<std::string> words{"mul",      "A.pbm", "B.pbm",         "-o",        "C.pbm",
+                                             "--type",   type,    "--transpose-a", "--device",  "cuda",
+                                             "--memory", "2M",    "--verify",      "--overlap", "on"};
+        if (!available_) {
+            heptad_fails(4, words);
+            continue;
+        }
+        const nlohmann::json run = heptad_json(words);
+        EXPECT_EQ(run["verified"], true);
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "whole.pbm", "--type", type, "--transpose-a"});
+        EXPECT_EQ(read("C.pbm"), read("whole.pbm")) << type;
+    }
+}
+
 TEST_F(BitDevice, count_is_refused_where_it_means_nothing) {
     heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--count"});
     heptad_fails(2,

@@ -166,8 +166,8 @@ TEST_F(Files, packed_bits_go_from_file_to_file_and_equal_the_product_in_memory) 
 }
 
 TEST_F(Files, packed_bits_are_multiplied_by_cores_as_devices_and_transposed_from_file_to_file) {
-    heptad_ok({"gen", "bits", "--shape", "777x901", "--seed", "1", "-o", "A.pbm"});
-    heptad_ok({"gen", "bits", "--shape", "1003x777", "--seed", "2", "-o", "B.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "777x2901", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "3003x777", "--seed", "2", "-o", "B.pbm"});
     for (const char* type : {"gf2", "bool"}) {
         heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "whole.pbm", "--type", type, "--transpose-a", "--transpose-b"});
         for (const std::vector<std::string>& device : {std::vector<std::string>{"--device", "cpu:2"},

@@ -44,7 +44,7 @@ std::int64_t entry_of_c(std::int64_t i, std::int64_t j) {
 
 /// Carries the schedule out as a device would, and compares what arrives at home.
 void expect_product(const ProblemSize& size, const TransferSchedule& schedule, std::int64_t beta) {
-    const auto& [m, k, n] = size;
+    const std::int64_t m = size.m, k = size.k, n = size.n;
     Integers a(m, k, kMissing), b(k, n, kMissing), c(m, n, kMissing), home(m, n, kMissing);
     for (const TransferStep& step : schedule.steps) {
         for (const MatrixWindow& window : step.brings_a) {
