@@ -54,6 +54,12 @@ std::size_t library_among(const std::vector<ContestTurns>& plans) {
     if (candidates.empty()) {
         candidates = std::move(classical);
     }
+    // Whoever dropped out was slower, whatever his few turns say.
+    std::size_t most_turns = 0;
+    for (const std::size_t i : candidates) {
+        most_turns = std::max(most_turns, plans[i].seconds.size());
+    }
+    std::erase_if(candidates, [&](std::size_t i) { return plans[i].seconds.size() < most_turns; });
     std::size_t best = candidates.front();
     double best_ratio = 1;
     for (const std::size_t i : candidates) {

@@ -50,14 +50,14 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
             continue;
         }
         if (is_whole_call(profile.leaf)) {
-            entrants.push_back({{}, profile.leaf});
+            entrants.push_back(ContestPlan{{}, profile.leaf});
             continue;
         }
         std::vector<std::string> algorithms;
         std::int64_t block = std::min({problem.m, problem.k, problem.n});
         for (std::size_t halvings = 0; halvings <= kMostHalvings && block >= smallest_leaf; ++halvings, block /= 2) {
             add({algorithms, profile.leaf});
-            algorithms.push_back(kHalving);
+            algorithms.emplace_back(kHalving);
         }
         if (others.empty() || others.back().plan.leaf != profile.leaf) {
             add({{}, profile.leaf});  // too thin to be cut

@@ -75,8 +75,10 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
         turn_s += kPauseSeconds + std::max(kSampleSeconds, plans.back().predicted_s);
         workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
     }
-    const bool has_classical =
-        std::any_of(turns.begin(), turns.end(), [](const ContestTurns& x) { return x.plan.algorithms.empty(); });
+    const auto is_classical = [](const ProductPlan& plan) { return plan.levels.empty(); };
+    const auto is_library = [&](const ProductPlan& plan) { return is_classical(plan) && is_whole_call(plan.leaf); };
+    const bool has_classical = std::any_of(plans.begin(), plans.end(), is_classical);
+    const bool has_library = std::any_of(plans.begin(), plans.end(), is_library);
     if (plans.size() < 2 || !has_classical || turn_s * kFewestTurns > most_s) {
         return std::nullopt;
     }
@@ -96,7 +98,7 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
             call();  // first touch: threads of libraries, memory for packing
         }
         takers.push_back({[call, guess_s = plan.predicted_s] { return time_calls(guess_s, kSampleSeconds, call); },
-                          plan.levels.empty() && is_whole_call(plan.leaf)});
+                          has_library ? is_library(plan) : is_classical(plan)});
     }
     TurnRules rules;
     rules.most_s = most_s;

@@ -11,14 +11,22 @@
 namespace heptad {
 namespace {
 
+/// All leaves seem to be equally fast and passes cost nothing, so that everybody takes part.
+Machine hopeful_machine(const cpu::CpuBackend& backend) {
+    Machine machine;
+    machine.threads = backend.threads();
+    machine.combine_bytes_per_s = machine.scan_bytes_per_s = 1e13;
+    for (const std::string& leaf : backend.leaves(Type::f32)) {
+        machine.leaves.push_back({leaf, Type::f32, machine.threads, {{256, 256, 256, 1e-3}}});
+    }
+    return machine;
+}
+
 TEST(tune_contests, a_contest_has_a_classical_product_first_and_three_turns_at_least) {
     cpu::CpuBackend backend(shared_pool(2));
-    Machine machine = default_machine(2);
+    Machine machine = hopeful_machine(backend);
     const Operands operands(Type::f32, 256);
     const std::optional<Contest> contest = hold_contest(backend, operands, Type::f32, {256, 256, 256}, 3, 1e6, machine);
-    if (backend.leaves(Type::f32).size() < 2) {
-        GTEST_SKIP() << "a single leaf holds no contest without levels that are worth a try";
-    }
     ASSERT_TRUE(contest);
     EXPECT_EQ(contest->type, Type::f32);
     EXPECT_TRUE(contest->trials.front().plan.algorithms.empty());
