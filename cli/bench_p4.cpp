@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bench_machine.hpp"
 #include "commands.hpp"
@@ -128,7 +129,9 @@ void run_p4_set(const BenchFilesArguments& bench) {
     record["vendor_error"] = nullptr;
     record["workspace_bytes"] = overlapped.plan.workspace_bytes;
     if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file, {{"machine", machine_facts(bench.command)}, {"results", {record}}});
+        const std::optional<int> device =
+            is_device_product(bench.device) ? std::optional<int>(cuda::device_index(bench.device)) : std::nullopt;
+        write_result_file(bench.json_file, {{"machine", machine_facts(bench.command, device)}, {"results", {record}}});
     }
     std::string text = machine_line();
     text += fmt::format("{} x {} x {} f32 in {}: {}\n", n, n, n, format_bytes(bench.memory_bytes),
