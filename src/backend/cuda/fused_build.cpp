@@ -20,7 +20,8 @@ FusedProduct transposed(const FusedProduct& product) {
         other.right.push_back({heptad::transposed(term.block), term.coefficient});
     }
     for (const FusedTarget& target : product.targets) {
-        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta});
+        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta,
+                                 heptad::transposed(target.addend), target.addend_coefficient});
     }
     return other;
 }
@@ -134,9 +135,14 @@ void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args
         instance.target_count = static_cast<std::int16_t>(product.targets.size());
         for (const FusedTarget& target : product.targets) {
             const auto [place, added] = blocks.try_emplace(target.block.data, static_cast<int>(blocks.size()), 0);
+            if (target.addend_coefficient != 0) {
+                args.addend = {target.addend.row_stride, target.addend.col_stride};
+            }
             args.targets[targets++] = {static_cast<T*>(target.block.data),
+                                       static_cast<const T*>(target.addend.data),
                                        static_cast<T>(target.coefficient * factor),
                                        static_cast<T>(target.beta),
+                                       static_cast<T>(target.addend_coefficient),
                                        static_cast<std::int32_t>(target.block.rows),
                                        static_cast<std::int32_t>(target.block.cols),
                                        place->second.first,

@@ -177,8 +177,8 @@ void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products,
         for (int t = 0; t < instance.target_count; ++t) {
             const FusedTargetArgument<T>& target = args.targets[instance.target_begin + t];
             blocks = std::max(blocks, target.block + 1);
-            // A later update that scales has no place among additions in any order.
-            atomic = atomic && (target.turn == 0 || target.beta == T{1});
+            // A later update that scales has no place among additions in any order, nor has one that reads a block.
+            atomic = atomic && (target.turn == 0 || target.beta == T{1}) && target.addend_coefficient == T{0};
         }
     }
     if (atomic) {
