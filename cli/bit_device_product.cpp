@@ -134,6 +134,8 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     if (!product.count) {
         require_writable_format(mul.output);
+    } else if (is_bit_file_name(mul.output)) {
+        fail(ErrorCode::input, "'{}' would be a file of bits, but counts are numbers; name a .npy file", mul.output);
     }
     check_writable(mul.output);
     const BitDevicePlan plan = decide(mul, algebra, facts.size, device);

@@ -16,6 +16,9 @@ namespace heptad::cli {
 /// files with options that do not apply.
 std::optional<Type> packed_algebra(const std::string& a, const std::string& b, const ProductOptions& product);
 
+/// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says. Throws Error(usage) as above.
+Type packed_algebra_of_files(const std::string& reason, const ProductOptions& product);
+
 /// The same for elements of a type, without files.
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product);
 

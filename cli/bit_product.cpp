@@ -249,6 +249,11 @@ void run_bits(const PlanArguments& arguments, Type algebra) {
     }
     const bits::BitPlan plan =
         bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
+    const std::int64_t needed_bytes = checked_add(operand_bytes, plan.workspace_bytes());
+    if (arguments.product.memory_bytes.value_or(needed_bytes) < needed_bytes) {  // as mul does with packed files
+        run_files(arguments);
+        return;
+    }
     if (arguments.product.json) {
         print(plan_object(plan, operand_bytes));
         return;

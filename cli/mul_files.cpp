@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -73,8 +72,7 @@ void write_text_file(const std::string& path, const std::string& text) {
 
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
-    const std::string output =
-        std::filesystem::weakly_canonical(request.output);  // links followed, as the product does
+    const std::string output = place_of(request.output);  // links followed, as the product does
     std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, output,
                                    output + ".partial",         output + ".journal",         output + ".lock"};
     if (request.c0) {
@@ -179,22 +177,24 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
     if (!mul.trace_file.empty()) {
         write_text_file(mul.trace_file, trace.chrome_json());
     }
+    const std::string consequence = "; " + mul.output + " was written";
     if (product.json) {
         nlohmann::ordered_json object{{"output", mul.output}};
         object.update(to_json(report, size));
         object["verified"] = report.verified && report.verified->passed();
         if (report.verified) {
             object["verification"] = to_json(*report.verified);
+            require_passed(*report.verified, "the result", consequence, object);
         }
         print(object);
-    } else {
-        print(fmt::format("{}: {}{}\n", mul.output, describe(report, size),
-                          report.verified && report.verified->passed()
-                              ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
-                              : ""));
+        return;
     }
+    print(fmt::format("{}: {}{}\n", mul.output, describe(report, size),
+                      report.verified && report.verified->passed()
+                          ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
+                          : ""));
     if (report.verified) {
-        require_passed(*report.verified, "the result", "; " + mul.output + " was written");
+        require_passed(*report.verified, "the result", consequence);
     }
 }
 

@@ -61,7 +61,9 @@ struct PlanArguments {
     ProductOptions product;
     std::optional<C1060Arguments> c1060;      // empty: this machine
     std::optional<ClusterArguments> cluster;  // empty: one machine
+    bool verify = false;                      // the check takes memory too
     bool files = false;                       // from file to file
+    bool overlap = true;                      // likewise
     std::optional<double> disk_bytes_per_s;   // empty: measured
 };
 
@@ -191,7 +193,7 @@ struct BenchBitsArguments {
     std::string json_file;  // empty: only the table
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
-    std::int64_t power_size = 0;  // of A^8; 0: the suite's own, and none where sizes are named
+    std::int64_t power_size = 0;      // of A^8; 0: the suite's own, and none where sizes are named
     bool quick = false;
     int rounds = 0;  // 0: by the size of the product
     std::string leaf = "auto", algorithm = "auto";

@@ -14,6 +14,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/matrix_file.hpp"
+#include "place/file/streamed_check.hpp"
 #include "plan/stage_choice.hpp"
 #include "text.hpp"
 
@@ -77,15 +78,23 @@ FileProblem problem_of(const PlanArguments& arguments) {
         file.packed = packed;
         return file;
     };
+    const auto operand = [&](std::int64_t rows, std::int64_t cols, bool transpose, bool raw) {
+        FileLayout file = transpose ? transposed(layout(cols, rows)) : layout(rows, cols);
+        file.data_offset = raw ? 0 : file.data_offset;
+        file.block_bytes = packed && transpose ? 1 : file.block_bytes;  // turned on the way, in short spans
+        return file;
+    };
+    const ProductOptions& product = arguments.product;
     return {size.m,
             size.k,
             size.n,
             type,
             arguments.product.beta != 0,
             file_memory_bytes(arguments.product),
-            layout(size.m, size.k),
-            layout(size.k, size.n),
-            layout(size.m, size.n)};
+            operand(size.m, size.k, product.transpose_a, product.raw_a.has_value()),
+            operand(size.k, size.n, product.transpose_b, product.raw_b.has_value()),
+            layout(size.m, size.n),
+            arguments.verify ? StreamedCheck::line_bytes(type) : 0};
 }
 
 }  // namespace
@@ -102,10 +111,11 @@ void run_files(const PlanArguments& arguments) {
                                 : measure_disk();
     problem.read_bytes_per_s = rates.read_bytes_per_s;
     problem.write_bytes_per_s = rates.write_bytes_per_s;
-    const double wall_s = predicted_wall_s(problem, plan);
     const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
     const double read_s = static_cast<double>(read) / rates.read_bytes_per_s;
     const double write_s = static_cast<double>(plan.written_bytes) / rates.write_bytes_per_s;
+    const double wall_s =
+        arguments.overlap ? predicted_wall_s(problem, plan) : read_s + plan.multiply_s + write_s;  // one after another
     const bool binds_disk = disk_binds(problem, plan);
     const std::int64_t lower = lower_bound_bytes(problem), reference = reference_bytes(problem);
     if (arguments.product.json) {

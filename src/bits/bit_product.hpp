@@ -8,7 +8,13 @@ namespace heptad::bits {
 struct BitContext {
     int threads = 1;
     BitHooks hooks = {};
+    void* workspace = nullptr;          // of the caller, for multiply_bits() and no other
+    std::int64_t workspace_bytes = -1;  // below 0: none was given, and products take memory of their own
 };
+
+/// The plan of a product that stays within the context's workspace, if it has one: where the levels are not fixed, as
+/// many as fit. Throws Error(resource), naming the bytes, where none fits.
+BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context);
 
 /// c = a * b, or c (+)= a * b with XOR or OR. Validates; throws Error. Cancelled before the last step, packed products
 /// leave c as it was; others leave it undefined.

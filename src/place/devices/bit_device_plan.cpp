@@ -373,7 +373,8 @@ BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFact
     if (!words || bits != "bits" || !known || device_word != "device" || device != "cuda" ||
         algorithm_word != "algorithm" || h_word != "d_h" || host_levels != 0 || s_word != "d_s" || p_word != "d_p" ||
         i_word != "d_i" || leaf_word != "leaf" || workspace_word != "workspace" || options.workspace_limit_bytes < 0 ||
-        options.serial_levels < 0 || parallel_levels < 0) {
+        options.serial_levels < 0 || options.serial_levels > kMostSerialBitLevels || parallel_levels < 0 ||
+        parallel_levels > kMostParallelBitLevels) {
         fail(ErrorCode::input,
              "'{}' is no plan for bit matrices on a device; one reads 'bits gf2 M K N device cuda algorithm NAME d_h 0 "
              "d_s S d_p P d_i I leaf NAME MxKxN workspace BYTES'",
@@ -383,7 +384,15 @@ BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFact
                         : operation == name_of(BitOperation::any)  ? BitOperation::any
                                                                    : BitOperation::count;
     options.levels = options.serial_levels + parallel_levels;
-    return plan_bit_device_product(problem, options, facts);
+    try {
+        return plan_bit_device_product(problem, options, facts);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) {
+            throw;
+        }
+        // A word of the text, not one of the caller.
+        fail(ErrorCode::input, "'{}' cannot be carried out: {}", text.substr(0, 100), error.what());
+    }
 }
 
 }  // namespace heptad

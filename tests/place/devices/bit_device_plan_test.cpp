@@ -220,7 +220,13 @@ TEST(bit_device_plan, the_print_parses_back_to_an_equal_plan) {
     for (const char* const text : {"", "bits", "bits gf2 1 2 3 algorithm classical",
                                    "bits f32 1 1 1 device cuda algorithm classical d_h 0 d_s 0 "
                                    "d_p 0 d_i 1 leaf mma",
-                                   "bits gf2 1 1 1 device cuda algorithm classical d_h 1 d_s 0 d_p 0 d_i 1 leaf mma"}) {
+                                   "bits gf2 1 1 1 device cuda algorithm classical d_h 1 d_s 0 d_p 0 d_i 1 leaf mma",
+                                   "bits gf2 1 1 1 device cuda algorithm x d_h 0 d_s 0 d_p 0 d_i 1 leaf mma 1 "
+                                   "workspace 9999999",
+                                   "bits gf2 1 1 1 device cuda algorithm self-inverse d_h 0 d_s 2147483647 "
+                                   "d_p 2147483647 d_i 1 leaf mma 1 workspace 9999999",
+                                   "bits bool 1 1 1 device cuda algorithm classical d_h 0 d_s 1 d_p 0 d_i 1 leaf mma 1 "
+                                   "workspace 9999999"}) {
         message_of(ErrorCode::input, [&] { parse_bit_device_plan(text); });
     }
 }
