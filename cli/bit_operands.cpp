@@ -9,6 +9,7 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "bits/level_program.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/file/bit_file.hpp"
@@ -72,6 +73,14 @@ std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
     const bool packable = multiplies_bits(options.device) && options.mode == "auto" && has_plain_factors(product) &&
                           has_bit_algorithm(options.algorithm) && has_bit_leaf(options.leaf, type, options.device);
     return is_bits(type) && packable ? std::optional(type) : std::nullopt;
+}
+
+void poison(BitMatrix& c) {
+    constexpr std::int64_t kRowsPerTask = 64;
+    shared_pool(available_cores()).run(ceil_div(c.rows(), kRowsPerTask), [&](std::int64_t task) {
+        const std::int64_t first = task * kRowsPerTask, last = std::min(c.rows(), first + kRowsPerTask);
+        std::fill(c.view().words + first * c.stride(), c.view().words + last * c.stride(), 0x5555555555555555U);
+    });
 }
 
 std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {

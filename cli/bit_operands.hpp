@@ -35,6 +35,8 @@ BitMatrix read_bit_operand(const std::string& path, std::optional<std::int64_t> 
 bits::BitOptions bit_options(const ProductOptions& product);
 /// Bytes of rows x cols bits in memory.
 std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols);
+/// Something that is not the result, on all cores.
+void poison(BitMatrix& c);
 
 /// `heptad mul`, `plan` and `verify` of packed bits.
 void run_bits(const MulArguments& mul, Type algebra);

@@ -87,8 +87,7 @@ bool leaves_no_workspace(const MulArguments& mul, Type algebra, const BitFacts& 
         return format == BitFormat::pbm || format == BitFormat::npy_packed;
     };
     const bool possible = (device == "auto" || device == "cpu") && mul.plan_file.empty() && !product.count &&
-                          !product.transpose_a && !product.transpose_b && in_pieces(mul.a, facts.columns_a) &&
-                          in_pieces(mul.b, facts.columns_b) &&
+                          in_pieces(mul.a, facts.columns_a) && in_pieces(mul.b, facts.columns_b) &&
                           (product.add.empty() || in_pieces(product.add, facts.columns_c)) &&
                           is_written_in_pieces(mul.output, product.columns.has_value());
     if (!possible) {

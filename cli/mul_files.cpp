@@ -13,7 +13,6 @@
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
 #include "place/file/bit_file.hpp"
-#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
@@ -209,17 +208,12 @@ void refuse_plan_file(const MulArguments& mul) {
 
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
-    run_request(mul, request_of(mul), stage_products(mul.product));
+    const FileProductRequest request = request_of(mul);
+    run_request(mul, request, decide_stage(mul.product, file_problem(request)).stage);
 }
 
 void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     refuse_plan_file(mul);
-    const std::string& device = mul.product.options.device;
-    if (device != "auto" && device != "cpu") {
-        fail(ErrorCode::usage,
-             "bits are multiplied from file to file on cpu, not on '{}'; leave --device out or give more --memory",
-             device);
-    }
     if (!is_written_in_pieces(mul.output, mul.product.columns.has_value())) {
         fail(ErrorCode::input,
              "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
@@ -227,8 +221,7 @@ void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts)
              "--resume, --trace and --overlap",
              mul.output, facts.size.n);
     }
-    run_request(mul, bit_request_of(mul, algebra, facts),
-                packed_bits_stage(algebra, bit_options(mul.product), mul.product.threads));
+    run_request(mul, bit_request_of(mul, algebra, facts), bit_stage_products(mul.product, algebra));
 }
 
 }  // namespace heptad::cli

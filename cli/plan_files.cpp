@@ -13,8 +13,8 @@
 #include "file_product.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_file.hpp"
+#include "plan/stage_choice.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -93,9 +93,9 @@ FileProblem problem_of(const PlanArguments& arguments) {
 void run_files(const PlanArguments& arguments) {
     FileProblem problem = problem_of(arguments);
     const ProductOptions& product = arguments.product;
-    const StageProducts stage = problem.a.packed
-                                    ? packed_bits_stage(problem.type, bit_options(product), product.threads)
-                                    : stage_products(product);
+    const StageDecision decision = problem.a.packed ? StageDecision{bit_stage_products(product, problem.type), ""}
+                                                    : decide_stage(product, problem);
+    const StageProducts& stage = decision.stage;
     const FilePlan plan = plan_file_product(problem, stage);  // as mul would make it
     const DiskRates rates = arguments.disk_bytes_per_s
                                 ? DiskRates{*arguments.disk_bytes_per_s, *arguments.disk_bytes_per_s, false}
@@ -106,7 +106,7 @@ void run_files(const PlanArguments& arguments) {
     const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
     const double read_s = static_cast<double>(read) / rates.read_bytes_per_s;
     const double write_s = static_cast<double>(plan.written_bytes) / rates.write_bytes_per_s;
-    const bool disk_binds = read_s + write_s > plan.multiply_s;
+    const bool binds_disk = disk_binds(problem, plan);
     const std::int64_t lower = lower_bound_bytes(problem), reference = reference_bytes(problem);
     if (arguments.product.json) {
         print(nlohmann::ordered_json{{"file_plan", to_string(plan)},
@@ -124,7 +124,8 @@ void run_files(const PlanArguments& arguments) {
                                      {"multiply_s", plan.multiply_s},
                                      {"write_s", write_s},
                                      {"wall_s", wall_s},
-                                     {"binds", disk_binds ? "disk" : "multiply"}});
+                                     {"host_levels", decision.reason},
+                                     {"binds", binds_disk ? "disk" : "multiply"}});
         return;
     }
     std::string text = to_string(plan) + "\n";
@@ -146,7 +147,10 @@ void run_files(const PlanArguments& arguments) {
                               format_bytes(reference), format_bytes(lower)));
     line("disk", fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {}", rates.read_bytes_per_s / 1e9,
                              rates.write_bytes_per_s / 1e9, rates.measured ? "measured here" : "as given"));
-    line("binds", disk_binds ? "the disk: faster products would not help" : "the products");
+    if (!decision.reason.empty()) {
+        line("host levels", decision.reason);
+    }
+    line("binds", binds_disk ? "the disk: faster products would not help" : "the products");
     print(text);
 }
 

@@ -58,6 +58,19 @@ TEST_F(Bench, cpu_suite_writes_a_complete_result_file) {
     }
 }
 
+TEST_F(Bench, a_library_against_itself_is_told_where_asked_for) {
+    const std::string type = has_library_ ? "f32" : "i32";
+    const Outcome outcome = heptad(
+        {"bench", "cpu", "--quick", "--types", type, "--sizes", "8", "--against-itself", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("against itself"), std::string::npos) << outcome.out;
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    expect_record(file["results"][0]);
+    EXPECT_GT(file["results"][0]["vendor_over_itself"].get<double>(), 0);
+    const Outcome without = heptad({"bench", "cpu", "--quick", "--types", type, "--sizes", "8"});
+    EXPECT_EQ(without.out.find("against itself"), std::string::npos) << without.out;
+}
+
 TEST_F(Bench, bits_suite_writes_a_result_file) {
     const Outcome outcome =
         heptad({"bench", "bits", "--quick", "--sizes", "64,40x130x24", "--threads", "2", "--json", "result.json"});

@@ -93,7 +93,11 @@ TEST_F(BitDevice, bench_p3_writes_a_result_file_or_exits_4) {
     }
     EXPECT_TRUE(contains(heptad_ok(words), "table 13"));
     const nlohmann::json file = nlohmann::json::parse(read("r.json"), nullptr, false);
-    ASSERT_EQ(file["results"].size(), 4U);
+    // Of each size one over GF(2), one of Booleans, and a sparse one of those.
+    ASSERT_EQ(file["results"].size(), 6U);
+    EXPECT_EQ(file["results"][1]["type"], "bool");
+    EXPECT_FALSE(file["results"][1].contains("variant"));
+    EXPECT_TRUE(contains(file["results"][2]["variant"].get<std::string>(), "density"));
     const nlohmann::json& record = file["results"][0];
     EXPECT_EQ(record["suite"], "p3");
     EXPECT_EQ(record["type"], "gf2");

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <limits>
 
-#include "backend/cuda/bit_leaf_pack.cuh"
+#include "backend/cuda/bit_open_tiles.cuh"
 #include "backend/cuda/hopper_instructions.cuh"
 
 namespace heptad::cuda {
@@ -34,8 +34,11 @@ struct TileShape {
     static constexpr int fetched_rows = rows / across, fetched_cols = cols / down;
     static constexpr int a_bytes = rows * kStepBytes, b_bytes = cols * kStepBytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
-    /// The swizzle needs stages on 1024-byte boundaries.
+    /// The swizzle needs stages, and what is fetched of them, on 1024-byte boundaries.
     static constexpr int shared_bytes = kStages * stage_bytes + 1024;
+    static_assert(rows % (8 * across) == 0 && cols % (8 * down) == 0);
+    /// The blocks of the first column: every `across`-th bit.
+    static constexpr unsigned column_mask = ((1U << cluster) - 1) / ((1U << across) - 1);
 };
 using SquareOfTiles = TileShape<2, 192, 2, 2>;
 using PairOfTiles = TileShape<2, 192, 2, 1>;
@@ -44,27 +47,12 @@ using FlatTile = TileShape<1, 256, 1, 1>;
 
 struct Arguments {
     LeafResult c;
-    std::int64_t tiles;                 // of a cluster, in all products
-    std::int64_t tile_rows, tile_cols;  // of a cluster, in one product
-    std::int64_t raster;                // rows of tiles that are gone through column by column
-    int steps;                          // of k
+    TileOrder order;  // of clusters
+    int steps;        // of k
+    OpenTiles open;   // those that are to be made; null: all of them
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-struct Tile {
-    std::int64_t block, row, col;  // of the cluster, in its tiles
-};
-
-/// Neighbours in time are neighbours in C, so that what they read is in the L2 cache.
-__device__ __forceinline__ Tile tile_at(const Arguments& args, std::int64_t index) {
-    const std::int64_t per_block = args.tile_rows * args.tile_cols;
-    const std::int64_t block = index / per_block, within = index - block * per_block;
-    const std::int64_t band = within / (args.raster * args.tile_cols), first = band * args.raster;
-    const std::int64_t rows = min(args.raster, args.tile_rows - first);
-    const std::int64_t in_band = within - first * args.tile_cols;
-    return {block, first + in_band % rows, in_band / rows};
-}
 
 /// The places of a ring and how often it went round.
 struct Ring {
@@ -77,6 +65,16 @@ struct Ring {
         }
     }
 };
+
+/// What is to be made: all tiles, or those of a list.
+template <BitOperation operation>
+__device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
+    return operation == BitOperation::any && args.open != nullptr ? args.open[0] : args.order.tiles;
+}
+template <BitOperation operation>
+__device__ __forceinline__ TilePlace tile_to_make(const Arguments& args, std::int64_t index) {
+    return tile_at(args.order, operation == BitOperation::any && args.open != nullptr ? args.open[1 + index] : index);
+}
 
 template <BitOperation operation>
 __device__ __forceinline__ void store(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
@@ -135,11 +133,9 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         if (threadIdx.x == 0) {
             // Who shares A with this block, and who B.
             const auto mask_a = static_cast<std::uint16_t>(((1U << Shape::across) - 1) << (rank_down * Shape::across));
-            constexpr unsigned kColumn = Shape::down > 1 ? 1U | 1U << Shape::across : 1U;
-            const auto mask_b = static_cast<std::uint16_t>(kColumn << rank_across);
-            static_assert(Shape::down <= 2);
-            for (std::int64_t index = first; index < args.tiles; index += stride) {
-                const Tile tile = tile_at(args, index);
+            const auto mask_b = static_cast<std::uint16_t>(Shape::column_mask << rank_across);
+            for (std::int64_t index = first; index < tile_count<operation>(args); index += stride) {
+                const TilePlace tile = tile_to_make<operation>(args, index);
                 const auto row =
                     static_cast<int>(tile.row * Shape::cluster_rows + rank_row + rank_across * Shape::fetched_rows);
                 const auto col =
@@ -171,18 +167,19 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         constexpr int kGroupRows = 64 * Shape::row_blocks;
         const int consumer = group - 1;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
-        // Lanes tell one neighbour each: those of the block's row of the cluster, then the other one of its column.
-        const std::uint32_t neighbour = lane < Shape::across
-                                            ? rank_down * Shape::across + static_cast<std::uint32_t>(lane)
-                                            : (1 - rank_down) * Shape::across + rank_across;
+        // Lanes tell one neighbour each: those of the block's row of the cluster, then the others of its column.
+        const int own_down = static_cast<int>(rank_down), other = lane - Shape::across;
+        const int down = lane < Shape::across ? own_down : other + (other >= own_down ? 1 : 0);
+        const int across = lane < Shape::across ? lane : static_cast<int>(rank_across);
+        const auto neighbour = static_cast<std::uint32_t>(down * Shape::across + across);
         const auto release = [&](int stage) {
             if (lane < kNeighbours) {
                 barrier_arrive(empty(stage), neighbour);
             }
         };
         int d[Shape::row_blocks][Shape::cols / 2];
-        for (std::int64_t index = first; index < args.tiles; index += stride) {
-            const Tile tile = tile_at(args, index);
+        for (std::int64_t index = first; index < tile_count<operation>(args); index += stride) {
+            const TilePlace tile = tile_to_make<operation>(args, index);
             int before = 0;
             for (int step = 0; step < args.steps; ++step) {
                 barrier_wait(full(ring.stage), ring.phase);
@@ -307,7 +304,7 @@ cudaError_t resident_clusters(int device, int& count) {
 }
 
 template <class Shape>
-std::int64_t tile_count(const BitLeafLaunch& launch) {
+std::int64_t tiles_of(const BitLeafLaunch& launch) {
     return launch.batch * ((launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows) *
            ((launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols);
 }
@@ -331,12 +328,23 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     }
     Arguments args{};
     args.c = leaf_result(launch);
-    args.tile_rows = (launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows;
-    args.tile_cols = (launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols;
-    args.tiles = tile_count<Shape>(launch);
-    args.raster = kRasterRows / Shape::cluster_rows;
+    args.order.tile_rows = (launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows;
+    args.order.tile_cols = (launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols;
+    args.order.tiles = tiles_of<Shape>(launch);
+    args.order.raster = kRasterRows / Shape::cluster_rows;
     args.steps = static_cast<int>((launch.k + 8 * kStepBytes - 1) / (8 * kStepBytes));
-    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.tiles), stream);
+    if constexpr (operation == BitOperation::any) {
+        constexpr auto kMostListed = std::int64_t{std::numeric_limits<std::int32_t>::max()};
+        if (launch.accumulate && launch.open_tiles != nullptr && args.order.tiles <= kMostListed) {
+            static_assert(Shape::cluster_rows >= 128 && Shape::cluster_cols >= 256);  // see bit_open_tile_words
+            args.open = reinterpret_cast<OpenTiles>(launch.open_tiles);
+            status = find_open_tiles(args.c, args.order, Shape::cluster_rows, Shape::cluster_cols, args.open, stream);
+            if (status != cudaSuccess) {
+                return status;
+            }
+        }
+    }
+    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles), stream);
     return cudaLaunchKernelEx(&shape.config, multiply<operation, Shape>, map_a, map_b, args);
 }
 
@@ -349,7 +357,7 @@ double cost_of(const BitLeafLaunch& launch, int device, double rate) {
         cudaGetLastError();
         return std::numeric_limits<double>::infinity();
     }
-    const std::int64_t rounds = (tile_count<Shape>(launch) + clusters - 1) / clusters;
+    const std::int64_t rounds = (tiles_of<Shape>(launch) + clusters - 1) / clusters;
     return static_cast<double>(rounds) * Shape::rows * Shape::cols / rate;
 }
 

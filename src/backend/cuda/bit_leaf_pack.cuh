@@ -112,10 +112,19 @@ __device__ __forceinline__ uint2 pack_next_32x64(const int (&d)[2][96]) {
     return {bits.x, bits.y};
 }
 
+/// What is added is sent to the memory, which does it: nobody has to wait for the old word to arrive. No two threads
+/// of a launch have the same word.
 template <BitOperation operation>
 __device__ __forceinline__ void put_bits(std::uint64_t& to, std::uint32_t low, std::uint32_t high, bool accumulate) {
     const std::uint64_t bits = std::uint64_t{low} | std::uint64_t{high} << 32;
-    to = !accumulate ? bits : operation == BitOperation::parity ? to ^ bits : to | bits;
+    static_assert(sizeof(unsigned long long) == sizeof to);
+    if (!accumulate) {
+        to = bits;
+    } else if constexpr (operation == BitOperation::parity) {
+        atomicXor(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(bits));
+    } else {
+        atomicOr(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(bits));
+    }
 }
 
 /// 64 columns of a row, from a multiple of 64 on.
@@ -133,19 +142,12 @@ __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t blo
 template <BitOperation operation>
 __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
                                            const uint4& bits) {
-    if (!c.wide || col / 64 % 2 != 0 || col + 64 >= c.n) {
+    if (c.accumulate || !c.wide || col / 64 % 2 != 0 || col + 64 >= c.n) {
         store_bits<operation>(c, block, row, col, uint2{bits.x, bits.y});
         store_bits<operation>(c, block, row, col + 64, uint2{bits.z, bits.w});
     } else if (row < c.m) {
-        auto* const to = reinterpret_cast<uint4*>(static_cast<std::uint64_t*>(c.data) + block * c.block_stride +
-                                                  row * c.row_stride + col / 64);
-        if (!c.accumulate) {
-            *to = bits;
-            return;
-        }
-        const uint4 old = *to;
-        *to = operation == BitOperation::parity ? uint4{old.x ^ bits.x, old.y ^ bits.y, old.z ^ bits.z, old.w ^ bits.w}
-                                                : uint4{old.x | bits.x, old.y | bits.y, old.z | bits.z, old.w | bits.w};
+        *reinterpret_cast<uint4*>(static_cast<std::uint64_t*>(c.data) + block * c.block_stride + row * c.row_stride +
+                                  col / 64) = bits;
     }
 }
 

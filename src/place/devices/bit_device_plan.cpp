@@ -18,6 +18,8 @@ constexpr std::int64_t kUnit = 128;
 constexpr std::int64_t kPanelUnit = 256;
 /// Shorter leaves spend their time on filling the pipeline and packing.
 constexpr std::int64_t kSmallestLeaf = 1024;
+/// A product must be so many times as long as the panel after which it may end: every panel costs something.
+constexpr std::int64_t kPanelsBeforeEarlyEnds = 16;
 
 std::int64_t power(std::int64_t base, int exponent) {
     std::int64_t result = 1;
@@ -60,6 +62,8 @@ void lay_out(BitDevicePlan& plan) {
         plan.left = {0, plan.problem.aligned ? 0 : checked_mul(size.m, k_words)};
         plan.right = {plan.left.words, checked_mul(plan.panel_cols, round_up(plan.panel_k, kUnit) / 64)};
         plan.result = {plan.left.words + plan.right.words, 0};
+        plan.open_tiles = {plan.result.offset,
+                           plan.first_panel_k > 0 ? cuda::bit_open_tile_words(size.m, plan.panel_cols) : 0};
         return;
     }
     const std::vector<int> passes = bit_pass_levels(plan.parallel_levels);
@@ -103,17 +107,22 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const auto panels = [](std::int64_t whole, std::int64_t panel) {  // an empty sum is made once, too
-            return std::max(
-                1.0, std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1))));
-        };
-        const double k_panels = panels(size.k, plan.panel_k),
-                     bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
+        double k_panels = 0, leaves_s = 0;
+        std::int64_t first_k = 0;
+        do {  // an empty sum is made once, too
+            const std::int64_t end = plan.panel_end(first_k);
+            leaves_s += leaf_seconds(facts, {size.m, end - first_k, size.n}, 1);
+            k_panels += 1;
+            first_k = end;
+        } while (first_k < size.k);
+        const double col_panels = std::max(
+            1.0,
+            std::ceil(static_cast<double>(size.n) / static_cast<double>(std::max<std::int64_t>(plan.panel_cols, 1))));
+        const double bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
         const double bytes_of_c = plan.problem.operation == BitOperation::count ? 4 * bits_of_c : bits_of_c / 8;
         const double moved = 2.0 * static_cast<double>(size.k) * static_cast<double>(size.n) / 8 +
                              16.0 * static_cast<double>(plan.left.words) + (2 * k_panels - 1) * bytes_of_c;
-        return moved / facts.bytes_per_s + 2 * k_panels * panels(size.n, plan.panel_cols) * facts.launch_s +
-               k_panels * leaf_seconds(facts, {size.m, std::min(size.k, plan.panel_k), size.n}, 1);
+        return moved / facts.bytes_per_s + 2 * k_panels * col_panels * facts.launch_s + leaves_s;
     }
     const double a = static_cast<double>(s.m) * static_cast<double>(s.k) / 8;
     const double b = static_cast<double>(s.n) * static_cast<double>(s.k) / 8;
@@ -202,6 +211,10 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
     if (options.most_panel_k < kUnit || options.most_panel_k % kUnit != 0) {
         fail(ErrorCode::usage, "{} bits of k at a time cannot be; take a multiple of {}", options.most_panel_k, kUnit);
     }
+    if (options.first_panel_k < 0 || options.first_panel_k % kUnit != 0) {
+        fail(ErrorCode::usage, "{} bits of k before a product may end cannot be; take a multiple of {}, or 0 for never",
+             options.first_panel_k, kUnit);
+    }
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
     if (options.levels < -1 || options.levels > most) {
         fail(ErrorCode::usage, "{} levels cannot be on a device; take 0 to {}, or -1 for as many as pay",
@@ -240,8 +253,16 @@ BitDevicePlan with_levels(const BitDeviceProblem& problem, const bits::LevelProg
     if (serial + parallel == 0) {
         plan.panel_k = std::min(problem.size.k, options.most_panel_k);
         plan.panel_cols = panel_cols(problem, plan.panel_k, options.workspace_limit_bytes);
+        if (problem.operation == BitOperation::any &&
+            problem.size.k / kPanelsBeforeEarlyEnds >= std::max<std::int64_t>(options.first_panel_k, 1)) {
+            plan.first_panel_k = std::min(options.first_panel_k, plan.panel_k);
+        }
     }
     lay_out(plan);
+    if (plan.workspace_bytes() > options.workspace_limit_bytes) {  // the list of tiles is only to save time
+        plan.first_panel_k = 0;
+        lay_out(plan);
+    }
     plan.predicted_s = predict(plan, facts) * correction(plan, facts);
     return plan;
 }
@@ -306,6 +327,12 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
              size.m, size.k, size.n, least_bytes, options.workspace_limit_bytes);
     }
     return *best;
+}
+
+std::int64_t BitDevicePlan::panel_end(std::int64_t first_k) const {
+    const std::int64_t step = std::max<std::int64_t>(panel_k, 1);
+    const std::int64_t end = first_k < first_panel_k ? first_panel_k : (first_k / step + 1) * step;
+    return std::min(end, problem.size.k);
 }
 
 std::string BitDevicePlan::to_string() const {

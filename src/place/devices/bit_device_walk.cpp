@@ -101,9 +101,11 @@ public:
         const BitBlocks whole_a = leaf.a;
         std::int64_t first_k = 0;
         do {  // once for an empty sum, too: it is zero
-            leaf.k = std::min(plan_.panel_k, size.k - first_k);
+            const std::int64_t end = plan_.panel_end(first_k);
+            leaf.k = end - first_k;
             leaf.a.data = whole_a.data + words(first_k);
             leaf.accumulate = operands_.accumulate || first_k > 0;
+            leaf.open_tiles = leaf.accumulate && plan_.open_tiles.words > 0 ? at(plan_.open_tiles) : nullptr;
             for (std::int64_t col = 0; col < size.n; col += plan_.panel_cols) {
                 leaf.n = std::min(plan_.panel_cols, size.n - col);
                 leaf.b = transposed_panel(first_k, leaf.k, col, leaf.n);
@@ -112,7 +114,7 @@ public:
                              : static_cast<std::uint64_t*>(operands_.c) + words(col);
                 verbs_.multiply(leaf);
             }
-            first_k += plan_.panel_k;
+            first_k = end;
         } while (first_k < size.k);
     }
 

@@ -20,6 +20,10 @@ struct DeviceRows {
     std::int64_t pitch_bytes = 0;
 };
 
+/// What the buffers of one take on the host, and the least bytes that go through them.
+inline constexpr std::int64_t kStagingBytes = 3 * (std::int64_t{64} << 20);
+inline constexpr std::int64_t kLeastStagedBytes = std::int64_t{4} << 20;
+
 /// Used by one thread at a time.
 class Staging {
 public:

@@ -110,6 +110,38 @@ TEST(bit_device_plan, what_was_measured_decides_over_what_is_predicted) {
     EXPECT_NEAR(plan_bit_device_product(problem, forced, one).predicted_s, 0.123, 1e-9);
 }
 
+TEST(bit_device_plan, only_long_boolean_products_end_early_and_only_where_the_list_fits) {
+    EXPECT_EQ(plan_for(262144).first_panel_k, 0);
+    EXPECT_EQ(plan_for(262144, BitOperation::count).first_panel_k, 0);
+    EXPECT_EQ(plan_for(32768, BitOperation::any).first_panel_k, 0);
+    const BitDevicePlan early = plan_for(262144, BitOperation::any);
+    EXPECT_EQ(early.first_panel_k, 4096);
+    EXPECT_EQ(early.panel_end(0), 4096);
+    EXPECT_EQ(early.panel_end(4096), 65536);
+    EXPECT_EQ(early.panel_end(65536), 131072);
+    EXPECT_EQ(early.open_tiles.offset, early.right.offset + early.right.words);
+    EXPECT_GE(early.open_tiles.words, cuda::bit_open_tile_words(262144, 262144));
+    BitDeviceOptions options;
+    options.first_panel_k = 0;
+    const BitDevicePlan whole = plan_for(262144, BitOperation::any, options);
+    EXPECT_EQ(whole.panel_end(0), 65536);
+    EXPECT_EQ(whole.open_tiles.words, 0);
+    options = {};
+    options.workspace_limit_bytes = early.workspace_bytes() - 1;
+    EXPECT_EQ(plan_for(262144, BitOperation::any, options).workspace_bytes(), whole.workspace_bytes());
+    for (const BitDevicePlan& plan : {early, whole}) {
+        const BitDevicePlan again = parse_bit_device_plan(plan.to_string());
+        EXPECT_EQ(again.first_panel_k, plan.first_panel_k);
+        EXPECT_EQ(again.workspace_bytes(), plan.workspace_bytes());
+    }
+    for (const std::int64_t wrong : {-128, 100}) {
+        options = {};
+        options.first_panel_k = wrong;
+        const std::string message = message_of(ErrorCode::usage, [&] { plan_for(65536, BitOperation::any, options); });
+        EXPECT_NE(message.find(std::to_string(wrong)), std::string::npos) << message;
+    }
+}
+
 TEST(bit_device_plan, empty_products_have_plans) {
     for (const ProblemSize& size : {ProblemSize{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}}) {
         for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {

@@ -166,6 +166,42 @@ TEST(bit_device, leaves_of_several_tiles_under_levels_equal_the_cpu) {
     }
 }
 
+TEST(bit_device, boolean_products_that_leave_full_tiles_out_equal_the_cpu) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937_64 random(16);
+    const cuda::Stream stream(0);
+    for (const std::string& leaf : cuda::bit_leaf_names()) {
+        for (const bool accumulate : {false, true}) {
+            for (const std::int64_t n : {190, 2000, 2051}) {
+                // The first rows of C fill up in the first panels, those after them do not.
+                constexpr std::int64_t m = 1600, k = 5000, dense_rows = 700;
+                WordMatrix a(m, k, 1, random, 0.004), b(k, n, n % 2, random, 0.06), c(m, n, 1, random, 0.1);
+                const WordMatrix dense(dense_rows, k, 1, random, 0.5);
+                std::copy(dense.words.begin(), dense.words.end(), a.words.begin());
+                BitMatrix wanted = BitMatrix::copy_of(c.view());
+                bits::multiply_bits(Type::boolean, a.view(), b.view(), wanted.view(), accumulate, {}, {});
+                DeviceVector<std::uint64_t> device_a(a.words, 0, stream.handle()),
+                    device_b(b.words, 0, stream.handle()), device_c(c.words, 0, stream.handle());
+                BitDeviceOptions options;
+                options.leaf = leaf == "wgmma" ? bit_device_facts(0).leaf : leaf;
+                options.first_panel_k = 128;
+                options.most_panel_k = 1024;
+                options.workspace_limit_bytes = n == 2000 ? 100 << 10 : 1 << 30;  // columns in panels, too
+                const ConstBitView view_a{device_a.data(), m, k, a.row_words, 0};
+                const BitDevicePlan plan = plan_bit_device_product(
+                    {cuda::BitOperation::any, {m, k, n}, is_aligned_for_leaf(view_a.words, view_a.stride)}, options,
+                    bit_device_facts(0));
+                EXPECT_EQ(plan.first_panel_k, 128) << plan.to_string();
+                multiply_bits_on_device(plan, view_a, {device_b.data(), k, n, b.row_words, 0},
+                                        {device_c.data(), m, n, c.row_words, 0}, accumulate, 0, stream.handle());
+                device_c.fetch();
+                stream.synchronize();
+                EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string() << " accumulate " << accumulate;
+            }
+        }
+    }
+}
+
 TEST(bit_device, too_little_memory_names_the_bytes_and_leaves_the_device_usable) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
