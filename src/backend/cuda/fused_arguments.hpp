@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "backend/cuda/kernels.hpp"
+#include "base/fused.hpp"
 
 namespace heptad::cuda {
 
@@ -56,10 +57,6 @@ enum class FusedUpdate : std::int32_t {
     ordered,  // updates of one block wait for their turn, tile by tile
     atomic,   // element-wise additions in any order; every beta is 1
 };
-
-/// More products or terms than that are done in several launches. Two levels of Strassen are 49 products with 144 terms
-/// on either side and 144 targets.
-inline constexpr int kMostFusedInstances = 64, kMostFusedTerms = 400, kMostFusedTargets = 160;
 
 template <class T>
 struct FusedArguments {

@@ -94,7 +94,7 @@ bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
 std::size_t fused_run_length(std::span<const FusedProduct> products) {
     std::size_t terms = 0, targets = 0, length = 0;
     for (const FusedProduct& product : products) {
-        terms += product.left.size() + product.right.size() + 2;  // take_out_factor() may add one to each side
+        terms += product.left.size() + product.right.size() + kSpareFusedTerms;
         targets += product.targets.size();
         if (length == kMostFusedInstances || terms > kMostFusedTerms || targets > kMostFusedTargets ||
             product.m != products[0].m || product.k != products[0].k || product.n != products[0].n) {

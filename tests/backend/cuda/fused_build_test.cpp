@@ -134,10 +134,10 @@ TEST(fused_build, one_launch_takes_products_of_one_shape_as_many_as_fit) {
     EXPECT_EQ(cuda::fused_run_length(products), 5U);
     products[3].k = 5;
     EXPECT_EQ(cuda::fused_run_length(products), 3U);
-    products.assign(cuda::kMostFusedInstances + 9, product(blocks, {1}, {1}, {{c, 1, 1}}));
-    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(cuda::kMostFusedInstances));
+    products.assign(kMostFusedInstances + 9, product(blocks, {1}, {1}, {{c, 1, 1}}));
+    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedInstances));
     products.assign(40, product(blocks, std::vector<double>(9, 1.0), {1}, {{c, 1, 1}}));
-    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(cuda::kMostFusedTerms / 12));
+    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedTerms / 12));
 }
 
 }  // namespace
