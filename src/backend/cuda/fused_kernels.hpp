@@ -10,4 +10,9 @@ struct FusedKernel {
     int threads = 0, shared_bytes = 0;  // of a block
 };
 
+/// Whether the lines of regular operands run along k (regular_layout()).
+struct RegularLayout {
+    bool left_along_depth, right_along_depth;
+};
+
 }  // namespace heptad::cuda
