@@ -176,7 +176,8 @@ void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args
                                        static_cast<std::int32_t>(target.block.rows),
                                        static_cast<std::int32_t>(target.block.cols),
                                        place->second.first,
-                                       place->second.second++};
+                                       place->second.second++,
+                                       {0, 0}};
             if (!is_wide(target.block.data, target.block.row_stride, sizeof(T))) {
                 args.target.wide = 0;
             }

@@ -14,7 +14,7 @@
 #include "backend/cuda/fused_pipeline.cuh"
 #include "backend/cuda/fused_shape.cuh"
 #include "backend/cuda/fused_store.cuh"
-#include "backend/cuda/fused_walk.cuh"
+#include "backend/cuda/fused_walk.hpp"
 #include "backend/cuda/shared_barrier.cuh"
 
 namespace heptad::cuda::fused {
@@ -153,8 +153,7 @@ __global__ void __launch_bounds__(Shape::kThreads, resident<Shape>())
             float sum[Shape::kThreadRows][Shape::kThreadCols] = {};
             multiply<Shape>(sum, left, right, ring, slabs);
             part.put(sum);
-            const TilePlace place = tile_place(args, index);
-            store<Shape>(args, args.instances[place.instance], part, place.number, place.row, place.col);
+            store<Shape>(args, part, tile_place(args, index), 0);
         }
     }
 }

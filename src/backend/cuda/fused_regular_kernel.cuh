@@ -10,7 +10,7 @@
 #include "backend/cuda/fused_kernels.hpp"
 #include "backend/cuda/fused_regular_multiply.cuh"
 #include "backend/cuda/fused_store.cuh"
-#include "backend/cuda/fused_walk.cuh"
+#include "backend/cuda/fused_walk.hpp"
 
 namespace heptad::cuda::fused {
 
@@ -34,24 +34,24 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident)
         state.item = args.counters != nullptr ? draw_item(args.counters, 0) : static_cast<int>(blockIdx.x);
     }
     __syncthreads();
-    while (state.item < args.instance_count * args.tiles_down * args.tiles_across) {
-        const int slabs = args.k / kDepth;
+    while (state.item < item_count(args)) {
         {
-            const TilePlace place = tile_place(args, state.item);
+            const Item item = item_of(args, state.item, args.k / kDepth);
+            const TilePlace place = tile_place(args, item.tile);
             multiply_regular<Shape, left_along_depth, right_along_depth>(
-                args, args.instances[place.instance], place.row * Shape::kRows, place.col * Shape::kCols, 0, slabs);
+                args, args.instances[place.instance], place.row * Shape::kRows, place.col * Shape::kCols,
+                item.first_slab, item.slabs);
         }
-        const int item = state.item;
+        const Item item = item_of(args, state.item, args.k / kDepth);
         int next = 0;
         if (threadIdx.x == 0) {
-            next = draw_item(args.counters, item);  // early: the answer takes as long as a load
+            next = draw_item(args.counters, state.item);  // early: the answer takes as long as a load
         }
-        const TilePlace place = tile_place(args, item);
-        store<Shape>(args, args.instances[place.instance], part_of_warp<Shape>(), place.number, place.row, place.col);
+        store<Shape>(args, part_of_warp<Shape>(), tile_place(args, item.tile), item.piece);
         __syncthreads();  // all have read the number
         if (threadIdx.x == 0) {
             state.item = next;
-            state.arrivals = state.arrivals + static_cast<std::uint32_t>(slabs);
+            state.arrivals = state.arrivals + static_cast<std::uint32_t>(item.slabs);
         }
         __syncthreads();
     }
@@ -61,8 +61,12 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident)
 template <class Shape>
 FusedKernel regular_kernel_of(bool left_along_depth, bool right_along_depth) {
     const auto of = [&](auto* function) {
-        return FusedKernel{reinterpret_cast<const void*>(function), Shape::kRows, Shape::kCols, Shape::kThreads,
-                           Shape::kSharedBytes};
+        return FusedKernel{reinterpret_cast<const void*>(function),
+                           Shape::kRows,
+                           Shape::kCols,
+                           Shape::kThreads,
+                           Shape::kSharedBytes,
+                           kDepth};
     };
     if (left_along_depth) {
         return right_along_depth ? of(&fused_regular_kernel<Shape, true, true>)

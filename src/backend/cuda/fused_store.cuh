@@ -3,6 +3,7 @@
 
 #include "backend/cuda/fused_arguments.hpp"
 #include "backend/cuda/fused_shape.cuh"
+#include "backend/cuda/fused_walk.hpp"
 
 namespace heptad::cuda::fused {
 
@@ -149,34 +150,38 @@ struct WarpPart {
     }
 };
 
-/// `tile` is the tile's number within its product.
+/// `piece`: which one of those that are made of this tile, 0 if it is whole.
 template <class Shape>
-__device__ __forceinline__ void store(const FusedArguments<float>& args, const FusedInstanceArgument& instance,
-                                      const WarpPart<Shape>& part, int tile, int tile_row, int tile_col) {
-    const bool atomic = args.update == FusedUpdate::atomic;
-    const int row0 = tile_row * Shape::kRows, col0 = tile_col * Shape::kCols;
+__device__ __forceinline__ void store(const FusedArguments<float>& args, const WarpPart<Shape>& part,
+                                      const TilePlace& place, int piece) {
+    const FusedInstanceArgument& instance = args.instances[place.instance];
+    const bool atomic = args.update == FusedUpdate::atomic, ordered = args.update == FusedUpdate::ordered;
+    const int row0 = place.row * Shape::kRows, col0 = place.col * Shape::kCols;
 #pragma unroll 1
     for (int t = 0; t < instance.target_count; ++t) {
         const FusedTargetArgument<float>& target = args.targets[instance.target_begin + t];
-        std::uint32_t* const counter =
-            args.counters + 1 + static_cast<std::int64_t>(target.block) * args.tiles_down * args.tiles_across + tile;
-        if (args.update == FusedUpdate::ordered && target.turn > 0) {
-            await_turn<Shape>(counter, static_cast<std::uint32_t>(target.turn));
+        const float beta = piece == 0 ? target.beta : 1.0F;
+        const int turn = turn_of(args, target, place.number, piece);
+        std::uint32_t* const counter = args.counters + 1 +
+                                       static_cast<std::int64_t>(target.block) * args.tiles_down * args.tiles_across +
+                                       place.number;
+        if (ordered && turn > 0) {
+            await_turn<Shape>(counter, static_cast<std::uint32_t>(turn));
         }
         if (args.target.wide != 0 && row0 + Shape::kRows <= target.rows && col0 + Shape::kCols <= target.cols) {
             const std::int64_t stride = args.target.row_stride;
             float* const corner = target.data + row0 * stride + col0;
             if (atomic) {
-                part.template update_whole<true, false>(corner, stride, target.coefficient, target.beta);
-            } else if (target.beta != 0.0F) {
-                part.template update_whole<false, true>(corner, stride, target.coefficient, target.beta);
+                part.template update_whole<true, false>(corner, stride, target.coefficient, beta);
+            } else if (beta != 0.0F) {
+                part.template update_whole<false, true>(corner, stride, target.coefficient, beta);
             } else {
-                part.template update_whole<false, false>(corner, stride, target.coefficient, target.beta);
+                part.template update_whole<false, false>(corner, stride, target.coefficient, beta);
             }
         } else {
-            part.update_there(target, args.target, row0, col0, target.beta, atomic);
+            part.update_there(target, args.target, row0, col0, beta, atomic);
         }
-        if (args.update == FusedUpdate::ordered) {
+        if (ordered) {
             end_turn<Shape>(counter);
         }
     }
