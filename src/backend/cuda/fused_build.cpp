@@ -20,7 +20,8 @@ FusedProduct transposed(const FusedProduct& product) {
         other.right.push_back({heptad::transposed(term.block), term.coefficient});
     }
     for (const FusedTarget& target : product.targets) {
-        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta});
+        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta,
+                                 heptad::transposed(target.addend), target.addend_coefficient});
     }
     return other;
 }
@@ -130,7 +131,7 @@ std::optional<RegularLayout> regular_layout(std::span<const FusedProduct> produc
 std::size_t fused_run_length(std::span<const FusedProduct> products) {
     std::size_t terms = 0, targets = 0, length = 0;
     for (const FusedProduct& product : products) {
-        terms += product.left.size() + product.right.size() + 2;  // take_out_factor() may add one to each side
+        terms += product.left.size() + product.right.size() + kSpareFusedTerms;
         targets += product.targets.size();
         if (length == kMostFusedInstances || terms > kMostFusedTerms || targets > kMostFusedTargets ||
             product.m != products[0].m || product.k != products[0].k || product.n != products[0].n) {
@@ -170,9 +171,14 @@ void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args
         instance.target_count = static_cast<std::int16_t>(product.targets.size());
         for (const FusedTarget& target : product.targets) {
             const auto [place, added] = blocks.try_emplace(target.block.data, static_cast<int>(blocks.size()), 0);
+            if (target.addend_coefficient != 0) {
+                args.addend = {target.addend.row_stride, target.addend.col_stride};
+            }
             args.targets[targets++] = {static_cast<T*>(target.block.data),
+                                       static_cast<const T*>(target.addend.data),
                                        static_cast<T>(target.coefficient * factor),
                                        static_cast<T>(target.beta),
+                                       static_cast<T>(target.addend_coefficient),
                                        static_cast<std::int32_t>(target.block.rows),
                                        static_cast<std::int32_t>(target.block.cols),
                                        place->second.first,

@@ -25,19 +25,6 @@ int best_pieces(std::int64_t tiles, std::int64_t resident, int slabs, bool order
     return best;
 }
 
-/// A product that updates a block twice would wait for its own later pieces.
-template <class T>
-bool updates_twice(const FusedArguments<T>& args, const FusedInstanceArgument& instance) {
-    for (int t = 0; t < instance.target_count; ++t) {
-        for (int u = 0; u < t; ++u) {
-            if (args.targets[instance.target_begin + t].block == args.targets[instance.target_begin + u].block) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
 template <class T>
@@ -54,8 +41,10 @@ void split_last_tiles(FusedArguments<T>& args, std::int64_t resident, int slabs,
     keep_tiles_whole(args);
     const std::span instances(args.instances, static_cast<std::size_t>(args.instance_count));
     for (const FusedInstanceArgument& instance : instances) {
-        if (updates_twice(args, instance)) {
-            return;
+        for (int t = 0; t < instance.target_count; ++t) {
+            if (args.targets[instance.target_begin + t].addend_coefficient != T{0}) {
+                return;  // it is added once, and only when an earlier target of the product is complete
+            }
         }
     }
     const std::int64_t tiles = args.whole_tiles, rest = tiles % resident;

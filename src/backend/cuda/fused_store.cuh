@@ -116,12 +116,15 @@ struct WarpPart {
 
     /// Any strides, and only what there is.
     __device__ __forceinline__ void update_there(const FusedTargetArgument<float>& target,
-                                                 const FusedTargetLayout& layout, int tile_row0, int tile_col0,
+                                                 const FusedTargetLayout& layout,
+                                                 const FusedAddendLayout& addend_layout, int tile_row0, int tile_col0,
                                                  float beta, bool atomic) const {
         const int rows = min(Shape::kWarpRows, target.rows - tile_row0 - row);
         const int cols = min(Shape::kWarpCols, target.cols - tile_col0 - col);
         float* const corner =
             target.data + (tile_row0 + row) * layout.row_stride + (tile_col0 + col) * layout.col_stride;
+        const float* const addend =
+            target.addend + (tile_row0 + row) * addend_layout.row_stride + (tile_col0 + col) * addend_layout.col_stride;
 #pragma unroll 1
         for (int r = 0; r < rows; ++r) {
 #pragma unroll
@@ -129,7 +132,12 @@ struct WarpPart {
                 const int c = half + lane;
                 if (c < cols) {
                     float* const to = corner + r * layout.row_stride + c * layout.col_stride;
-                    const float value = target.coefficient * part[r * Shape::kPartPitch + c % 4 * 16 + c / 4];
+                    const float product = part[r * Shape::kPartPitch + c % 4 * 16 + c / 4];
+                    float value = target.coefficient != 0.0F ? target.coefficient * product : 0.0F;
+                    if (target.addend_coefficient != 0.0F) {
+                        value = fmaf(target.addend_coefficient,
+                                     addend[r * addend_layout.row_stride + c * addend_layout.col_stride], value);
+                    }
                     if (atomic) {
                         atomicAdd(to, value);
                     } else {
@@ -168,7 +176,9 @@ __device__ __forceinline__ void store(const FusedArguments<float>& args, const W
         if (ordered && turn > 0) {
             await_turn<Shape>(counter, static_cast<std::uint32_t>(turn));
         }
-        if (args.target.wide != 0 && row0 + Shape::kRows <= target.rows && col0 + Shape::kCols <= target.cols) {
+        __syncwarp();  // an addend may be a target before or after this one, which other lanes read or write
+        if (args.target.wide != 0 && target.coefficient != 0.0F && target.addend_coefficient == 0.0F &&
+            row0 + Shape::kRows <= target.rows && col0 + Shape::kCols <= target.cols) {
             const std::int64_t stride = args.target.row_stride;
             float* const corner = target.data + row0 * stride + col0;
             if (atomic) {
@@ -179,7 +189,7 @@ __device__ __forceinline__ void store(const FusedArguments<float>& args, const W
                 part.template update_whole<false, false>(corner, stride, target.coefficient, beta);
             }
         } else {
-            part.update_there(target, args.target, row0, col0, beta, atomic);
+            part.update_there(target, args.target, args.addend, row0, col0, beta, atomic);
         }
         if (ordered) {
             end_turn<Shape>(counter);

@@ -105,7 +105,7 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
 
 bool fused_available(Type type, int left_terms, int right_terms, int targets) {
     return !choices(type).empty() && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
-           left_terms + right_terms + 2 <= kMostFusedTerms && targets <= kMostFusedTargets;
+           left_terms + right_terms + kSpareFusedTerms <= kMostFusedTerms && targets <= kMostFusedTargets;
 }
 
 std::vector<FusedTileShape> fused_shapes(Type type) {

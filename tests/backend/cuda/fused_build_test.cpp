@@ -98,6 +98,21 @@ TEST(fused_build, a_result_by_columns_is_made_as_the_transposed_product) {
     EXPECT_EQ(args->target.wide, 1);
 }
 
+TEST(fused_build, addends_are_handed_on_and_transposed_with_their_targets) {
+    Blocks blocks;
+    const View c = blocks.take(6, 8, 32, 1), d = blocks.take(6, 8, 48, 1);
+    const auto by_rows = arguments({product(blocks, {1}, {2}, {{c, 3, 0, d, -1}, {d, 1, 1}})});
+    EXPECT_EQ(by_rows->targets[0].addend, d.data);
+    EXPECT_EQ(by_rows->targets[0].addend_coefficient, -1.0F);  // unlike that of the product, which gets the factor 2
+    EXPECT_EQ(by_rows->targets[0].coefficient, 6.0F);
+    EXPECT_EQ(by_rows->targets[1].addend_coefficient, 0.0F);
+    EXPECT_EQ(by_rows->addend.row_stride, 48);
+    EXPECT_EQ(by_rows->addend.col_stride, 1);
+    const auto by_columns = arguments({product(blocks, {1}, {1}, {{blocks.take(6, 8, 1, 16), 1, 0, d, 1}})});
+    EXPECT_EQ(by_columns->addend.row_stride, 1);
+    EXPECT_EQ(by_columns->addend.col_stride, 48);
+}
+
 TEST(fused_build, wide_loads_need_aligned_lines) {
     Blocks blocks;
     const View c = blocks.take(6, 8, 32, 1);
@@ -121,10 +136,10 @@ TEST(fused_build, one_launch_takes_products_of_one_shape_as_many_as_fit) {
     EXPECT_EQ(cuda::fused_run_length(products), 5U);
     products[3].k = 5;
     EXPECT_EQ(cuda::fused_run_length(products), 3U);
-    products.assign(cuda::kMostFusedInstances + 9, product(blocks, {1}, {1}, {{c, 1, 1}}));
-    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(cuda::kMostFusedInstances));
+    products.assign(kMostFusedInstances + 9, product(blocks, {1}, {1}, {{c, 1, 1}}));
+    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedInstances));
     products.assign(40, product(blocks, std::vector<double>(9, 1.0), {1}, {{c, 1, 1}}));
-    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(cuda::kMostFusedTerms / 12));
+    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedTerms / 12));
 }
 
 /// Two terms on either side that the faster kernel takes, changed by `change` before it is asked.

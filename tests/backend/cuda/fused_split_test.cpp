@@ -95,9 +95,10 @@ TEST(fused_split, a_short_last_round_is_cut_and_a_full_one_is_not) {
     EXPECT_EQ(even->whole_tiles, 7 * 16);
 }
 
-TEST(fused_split, a_product_that_updates_a_block_twice_keeps_its_tiles_whole) {
-    const auto args = products_with({{0, 1}, {2, 2}}, 3, 3);
-    cuda::split_last_tiles(*args, 16, 512, true);
+TEST(fused_split, products_whose_targets_have_addends_keep_their_tiles_whole) {
+    const auto args = products_with(strassen_targets, 3, 3);
+    args->targets[4].addend_coefficient = 1;
+    cuda::split_last_tiles(*args, 40, 512, true);
     EXPECT_EQ(args->pieces, 1);
     expect_sound(*args, 512);
 }

@@ -50,13 +50,14 @@ struct Case {
     FusedOrder order;
     bool scales;  // the first update of a block
     Type type = Type::f32;
+    bool adds = false;     // targets have addends, and some of them do without the product
     bool regular = false;  // for the faster f32 kernel: operands are complete, coefficients powers of two
 };
 
 /// Products over the same blocks; which terms and targets, with which coefficients, is drawn.
 std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const View& left_view, const Side& right,
                                         const View& right_view, const Side& target, const View& target_view,
-                                        unsigned seed) {
+                                        const View& addend_view, unsigned seed) {
     Random random(seed);
     constexpr double coefficients[] = {1, -1, 2, -0.5, 3};
     const int most = c.regular ? 3 : 4;  // of a sum with 3 and 3 the builder makes three terms
@@ -77,6 +78,12 @@ std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const V
             const auto number = static_cast<std::size_t>(b);
             const double beta = is_written[number] ? 1.0 : c.scales ? 2.0 : 0.0;
             product.targets.push_back({target.in(target_view, b), x, beta});
+            if (c.adds && pick(random, 0, 2) > 0) {
+                FusedTarget& added = product.targets.back();
+                added.addend = target.in(addend_view, b);
+                added.addend_coefficient = coefficients[pick(random, 0, 4)];
+                added.coefficient = pick(random, 0, 3) > 0 ? x : 0;
+            }
             is_written[number] = true;
         });
         products.push_back(std::move(product));
@@ -89,6 +96,8 @@ void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backe
     Side left(c.type, c.m, c.k, c.left, c.left_layout, c.regular, random);
     Side right(c.type, c.k, c.n, c.right, c.right_layout, c.regular, random);
     Side target(c.type, c.m, c.n, c.targets, c.target_layout, false, random);
+    GuardedMatrix addend(c.type, c.m, c.n * c.targets, c.left_layout);  // strides of its own
+    addend.fill_random(random, 3);
     left.matrix.fill_random(random, 2);
     right.matrix.fill_random(random, 2);
     if (c.scales) {
@@ -98,14 +107,14 @@ void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backe
     }
     GuardedMatrix expected = target.matrix;
     ReferenceBackend reference;
-    const std::vector<FusedProduct> on_host =
-        draw_products(c, left, left.matrix.view(), right, right.matrix.view(), target, expected.view(), seed);
+    const std::vector<FusedProduct> on_host = draw_products(c, left, left.matrix.view(), right, right.matrix.view(),
+                                                            target, expected.view(), addend.view(), seed);
     reference.multiply_fused(on_host, FusedOrder::serial, FusedTile::automatic);
 
     DeviceMatrixCopy left_copy(left.matrix, stream.handle()), right_copy(right.matrix, stream.handle()),
-        target_copy(target.matrix, stream.handle());
-    const std::vector<FusedProduct> on_device =
-        draw_products(c, left, left_copy.view(), right, right_copy.view(), target, target_copy.view(), seed);
+        target_copy(target.matrix, stream.handle()), addend_copy(addend, stream.handle());
+    const std::vector<FusedProduct> on_device = draw_products(c, left, left_copy.view(), right, right_copy.view(),
+                                                              target, target_copy.view(), addend_copy.view(), seed);
     if (c.regular) {
         ASSERT_TRUE(cuda::regular_layout(on_device)) << c.m << "x" << c.k << "x" << c.n << ", seed " << seed;
     }
@@ -303,6 +312,71 @@ TEST(fused, f64_with_any_terms_targets_strides_and_orders_equals_the_reference_b
         compare(c, stream, backend, seed);
         if (HasFatalFailure()) {
             return;
+        }
+    }
+}
+
+TEST(fused, targets_with_addends_equal_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(13);
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const auto layout = [&] { return all_layouts[pick(random, 0, 5)]; };
+        const Case c{pick(random, 1, 2) * pick(random, 64, 129),
+                     pick(random, 0, 65),
+                     pick(random, 1, 2) * pick(random, 64, 129),
+                     pick(random, 1, 2),
+                     pick(random, 1, 2),
+                     pick(random, 1, 4),
+                     pick(random, 1, 4),
+                     layout(),
+                     layout(),
+                     layout(),
+                     FusedTile::automatic,
+                     fused_orders[pick(random, 0, 4)],
+                     pick(random, 0, 1) == 0,
+                     seed % 2 == 0 ? Type::f32 : Type::f64,
+                     true};
+        compare(c, stream, backend, seed);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+/// P0's mulIncIncInc: W = U*V; Y += W; Z += Y; Y += X, where Y is read as the addend of Z before it changes.
+TEST(fused, an_addend_that_is_a_later_target_counts_with_its_old_value) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(17);
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const std::int64_t side : {1, 64, 128, 129, 256}) {
+            GuardedMatrix factors(type, side, 2 * side, Layout::rows), results(type, side, 4 * side, Layout::rows);
+            factors.fill_random(random, 2);
+            results.fill_random(random, 3);
+            GuardedMatrix expected = results;
+            const auto multiply = [&](Backend& on, const View& uv, const View& wxyz) {
+                const auto part = [&](const View& whole, std::int64_t number) {
+                    return block(whole, 0, number * side, side, side);
+                };
+                const View w = part(wxyz, 0), x = part(wxyz, 1), y = part(wxyz, 2), z = part(wxyz, 3);
+                const FusedProduct product{side,
+                                           side,
+                                           side,
+                                           {{part(uv, 0), 1}},
+                                           {{part(uv, 1), 1}},
+                                           {{w, 1, 0}, {z, 1, 1, y, 1}, {y, 1, 1, x, 1}}};
+                on.multiply_fused({&product, 1}, FusedOrder::persistent, FusedTile::automatic);
+            };
+            ReferenceBackend reference;
+            multiply(reference, factors.view(), expected.view());
+            DeviceMatrixCopy factors_copy(factors, stream.handle()), results_copy(results, stream.handle());
+            multiply(backend, factors_copy.view(), results_copy.view());
+            results_copy.fetch();
+            stream.synchronize();
+            EXPECT_TRUE(results.equals(expected)) << type_name(type) << " " << side;
         }
     }
 }
