@@ -63,23 +63,23 @@ __device__ __forceinline__ void multiply_regular(const FusedArguments<float>& ar
         args.terms + instance.left_begin, instance.left_count, args.left, row0, first, thread);
     RegularFeed<Shape::kThreads, Shape::kCols, right_along_depth> right(
         args.terms + instance.right_begin, instance.right_count, args.right, col0, first, thread);
-    const auto begin = [&](int slab) {
-        if (slab < slabs) {
+    const auto begin = [&](bool is_there) {
+        if (is_there) {
             left.begin();
             right.begin();
         }
     };
-    const auto put = [&](int slab, int at) {
-        if (slab < slabs) {
+    const auto put = [&](bool is_there, int at) {
+        if (is_there) {
             left.put(stages + at);
             right.put(stages + at + Shape::kLeftFloats);
         }
     };
-    begin(0);
-    put(0, 0);
-    begin(1);
-    put(1, Shape::kStageFloats);
-    begin(2);
+    begin(true);
+    put(true, 0);
+    begin(slabs > 1);
+    put(slabs > 1, Shape::kStageFloats);
+    begin(slabs > 2);
     __syncthreads();
 
     float sum[Shape::kThreadRows][Shape::kThreadCols] = {};
@@ -102,7 +102,7 @@ __device__ __forceinline__ void multiply_regular(const FusedArguments<float>& ar
     }
     int at = 0;
 #pragma unroll 1
-    for (int slab = 0; slab < slabs; ++slab) {
+    for (int left_over = slabs; left_over > 0; --left_over) {
         constexpr int kEnd = kStages * Shape::kStageFloats;
         const int next = at + Shape::kStageFloats == kEnd ? 0 : at + Shape::kStageFloats;
         const int after_next = at >= kEnd / 2 ? at - kEnd / 2 : at + kEnd / 2;
@@ -110,13 +110,12 @@ __device__ __forceinline__ void multiply_regular(const FusedArguments<float>& ar
         for (int step = 0; step < kSteps; ++step) {
             const int depth = step / kPieces, piece = step % kPieces;
             if (step == kSteps / 2) {
-                if (slab > 0) {
-                    await_barrier(barrier, (arrivals - 1U) & 1U);  // all others are in this slab or at its end
-                }
-                put(slab + 2, after_next);
+                // All others are in this slab or at its end. (A new barrier has completed the phase before its first.)
+                await_barrier(barrier, (arrivals - 1U) & 1U);
+                put(left_over > 2, after_next);
                 signal_barrier(barrier);
                 ++arrivals;
-                begin(slab + 3);
+                begin(left_over > 3);
             }
             if (step + kAhead < kSteps) {
                 load_column(step + kAhead, at);
@@ -132,8 +131,9 @@ __device__ __forceinline__ void multiply_regular(const FusedArguments<float>& ar
             for (int i = 0; i < 4; ++i) {
 #pragma unroll
                 for (int j = 0; j < Shape::kThreadCols; ++j) {
-                    // There and back again: neighbours share an operand that is still at the arithmetic unit.
-                    const int col = i % 2 == 0 ? j : Shape::kThreadCols - 1 - j;
+                    // There and back again: neighbours share an operand that is still at the arithmetic unit. With
+                    // every other piece the other way round ptxas finds registers with fewer conflicts of banks.
+                    const int col = (i + step) % 2 == 0 ? j : Shape::kThreadCols - 1 - j;
                     float& entry = sum[piece * 4 + i][col];
                     entry = fmaf(column[step % (kAhead + 1)][i], row[depth % 2][col / 4][col % 4], entry);
                 }
