@@ -65,7 +65,7 @@ public:
         args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
                                                                           kernel_.tile_cols / kernel_.tile_rows))));
         if (counters != nullptr && kernel_.slab > 0) {
-            split_last_tiles(*args_, resident, args_->k / kernel_.slab, update == FusedUpdate::ordered);
+            split_last_tiles(*args_, multiprocessors(), args_->k / kernel_.slab, update == FusedUpdate::ordered);
         } else {
             keep_tiles_whole(*args_);
         }

@@ -110,7 +110,8 @@ __device__ __forceinline__ void multiply_regular(const FusedArguments<float>& ar
         for (int step = 0; step < kSteps; ++step) {
             const int depth = step / kPieces, piece = step % kPieces;
             if (step == kSteps / 2) {
-                // All others are in this slab or at its end. (A new barrier has completed the phase before its first.)
+                // All others are past the middle of the slab before: the next slab is complete, and nobody reads what
+                // is overwritten now. (A new barrier has completed the phase before its first.)
                 await_barrier(barrier, (arrivals - 1U) & 1U);
                 put(left_over > 2, after_next);
                 signal_barrier(barrier);

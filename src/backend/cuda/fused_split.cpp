@@ -6,15 +6,15 @@
 namespace heptad::cuda {
 namespace {
 
-/// Into how many pieces. Times are in slabs: what a block could multiply while it updates its targets, and while it
-/// waits for one that updates the same tile before it (an H200, blocks of 128 x 256).
-int best_pieces(std::int64_t tiles, std::int64_t resident, int slabs, bool ordered) {
-    constexpr double kUpdate = 5, kTurn = 3;
+/// Into how many pieces. Times are in slabs: what a multiprocessor could multiply while it updates the targets of a
+/// tile, and while it waits for one that updates the same tile before (an H200, tiles of 128 x 256).
+int best_pieces(std::int64_t tiles, std::int64_t at_once, int slabs, bool ordered) {
+    constexpr double kUpdate = 12, kTurn = 10;
     constexpr int kMostPieces = 16, kFewestSlabs = 8;
     int best = 1;
     double least = slabs + kUpdate;
     for (int pieces = 2; pieces <= kMostPieces && slabs / pieces >= kFewestSlabs; ++pieces) {
-        const auto rounds = static_cast<double>((tiles * pieces + resident - 1) / resident);
+        const auto rounds = static_cast<double>((tiles * pieces + at_once - 1) / at_once);
         const double time =
             rounds * (static_cast<double>(slabs) / pieces + kUpdate) + (ordered ? (pieces - 1) * kTurn : 0);
         if (time < least) {
@@ -37,7 +37,7 @@ void keep_tiles_whole(FusedArguments<T>& args) {
 }
 
 template <class T>
-void split_last_tiles(FusedArguments<T>& args, std::int64_t resident, int slabs, bool ordered) {
+void split_last_tiles(FusedArguments<T>& args, std::int64_t at_once, int slabs, bool ordered) {
     keep_tiles_whole(args);
     const std::span instances(args.instances, static_cast<std::size_t>(args.instance_count));
     for (const FusedInstanceArgument& instance : instances) {
@@ -47,8 +47,8 @@ void split_last_tiles(FusedArguments<T>& args, std::int64_t resident, int slabs,
             }
         }
     }
-    const std::int64_t tiles = args.whole_tiles, rest = tiles % resident;
-    const int pieces = best_pieces(rest, resident, slabs, ordered);
+    const std::int64_t tiles = args.whole_tiles, rest = tiles % at_once;
+    const int pieces = best_pieces(rest, at_once, slabs, ordered);
     if (rest == 0 || pieces == 1) {
         return;
     }

@@ -11,10 +11,11 @@ namespace heptad::cuda {
 template <class T>
 void keep_tiles_whole(FusedArguments<T>& args);
 
-/// Cuts the tiles that remain when every one of `resident` blocks has had the same number of them into pieces along k,
-/// if that is expected to be sooner done. `slabs`: steps along k; `ordered`: updates of a tile wait for each other.
+/// Cuts the tiles that remain when every one of `at_once` multiprocessors has had the same number of them into pieces
+/// along k, if that is expected to be sooner done. (A multiprocessor that holds two blocks is as fast with one.)
+/// `slabs`: steps along k; `ordered`: updates of a tile wait for each other.
 template <class T>
-void split_last_tiles(FusedArguments<T>& args, std::int64_t resident, int slabs, bool ordered);
+void split_last_tiles(FusedArguments<T>& args, std::int64_t at_once, int slabs, bool ordered);
 
 extern template void keep_tiles_whole(FusedArguments<float>&);
 extern template void keep_tiles_whole(FusedArguments<double>&);

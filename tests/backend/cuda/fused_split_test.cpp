@@ -79,7 +79,7 @@ TEST(fused_split, every_tile_is_made_once_and_updated_in_the_order_of_the_items)
             }
         }
     }
-    EXPECT_GT(split, 50);
+    EXPECT_GT(split, 30);
 }
 
 TEST(fused_split, a_short_last_round_is_cut_and_a_full_one_is_not) {
