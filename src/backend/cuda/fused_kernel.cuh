@@ -1,7 +1,8 @@
-// The fused f32 kernel on the CUDA cores:  M = (sum of left)(sum of right), then every target = beta * target + g * M.
-// Loading warps fill a ring of stages in shared memory with sums of terms (fused_loads.cuh); multiplying warps do
-// nothing but read fragments and multiply, so their loop is the same for every number of terms, stride and fringe; at
-// the end of a tile they update its targets (fused_store.cuh), while the loading warps have begun the next one.
+// The fused f32 kernel on the CUDA cores for products that are not regular:  M = (sum of left)(sum of right), then
+// every target = beta * target + g * M. Loading warps fill a ring of stages in shared memory with sums of terms
+// (fused_loads.cuh); multiplying warps do nothing but read fragments and multiply, so their loop is the same for every
+// number of terms, stride and fringe; at the end of a tile they update its targets (fused_store.cuh), while the loading
+// warps have begun the next one.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -50,7 +50,7 @@ __device__ __forceinline__ void add_scaled(float4& sum, float coefficient, float
                       fmaf(coefficient, other.z, sum.z), fmaf(coefficient, other.w, sum.w));
 }
 
-/// One or two terms of a regular operand (fused_is_regular()). Both are under way at once, and the loop that calls this
+/// One or two terms of a regular operand (regular_layout()). Both are under way at once, and the loop that calls this
 /// reads no argument. Where the tile reaches beyond the operand, the last line or vector is read instead: that makes
 /// rows or columns of M which no target has.
 template <int threads, int outer, bool along_depth>

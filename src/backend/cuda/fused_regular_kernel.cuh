@@ -1,4 +1,4 @@
-// The fused f32 kernel for regular products (fused_is_regular()): at most two terms on either side, aligned, and k a
+// The fused f32 kernel for regular products (regular_layout()): at most two terms on either side, aligned, and k a
 // multiple of a slab. Every thread loads, adds and multiplies (fused_regular_feed.cuh, fused_regular_multiply.cuh); at
 // the end of a tile its targets are updated (fused_store.cuh).
 #pragma once

@@ -81,8 +81,8 @@ struct WarpPart {
     __device__ __forceinline__ void update_whole(float* corner, std::int64_t stride, float coefficient,
                                                  float beta) const {
         // Half a warp takes a row; the other half the one eight rows below, which lies in the other half of the banks.
-        constexpr int kBatch = 8;
-        const int first = lane / 16 * kBatch, four = lane % 16;
+        constexpr int kBatch = Shape::kThreadRows;  // rows of a lane that are under way at once
+        const int first = lane / 16 * 8, four = lane % 16;
         float* to = corner + (row + first) * stride + col + four * 4;
         const float* from = part + first * Shape::kPartPitch + four;
 #pragma unroll 1
@@ -91,12 +91,13 @@ struct WarpPart {
             if constexpr (reads) {
 #pragma unroll
                 for (int i = 0; i < kBatch; ++i) {
-                    old[i] = *reinterpret_cast<const float4*>(to + i * stride);
+                    old[i] = *reinterpret_cast<const float4*>(to + (i / 8 * 16 + i % 8) * stride);
                 }
             }
 #pragma unroll
             for (int i = 0; i < kBatch; ++i) {
-                const float* const at = from + i * Shape::kPartPitch;
+                const int below = i / 8 * 16 + i % 8;
+                const float* const at = from + below * Shape::kPartPitch;
                 float4 value =
                     make_float4(coefficient * at[0], coefficient * at[16], coefficient * at[32], coefficient * at[48]);
                 if constexpr (reads) {
@@ -104,9 +105,9 @@ struct WarpPart {
                                         fmaf(beta, old[i].z, value.z), fmaf(beta, old[i].w, value.w));
                 }
                 if constexpr (atomic) {
-                    add_four(to + i * stride, value);
+                    add_four(to + below * stride, value);
                 } else {
-                    *reinterpret_cast<float4*>(to + i * stride) = value;
+                    *reinterpret_cast<float4*>(to + below * stride) = value;
                 }
             }
             to += 2 * kBatch * stride;
