@@ -14,9 +14,9 @@ int best_pieces(std::int64_t tiles, std::int64_t at_once, int slabs, bool ordere
     int best = 1;
     double least = slabs + kUpdate;
     for (int pieces = 2; pieces <= kMostPieces && slabs / pieces >= kFewestSlabs; ++pieces) {
-        const auto rounds = static_cast<double>((tiles * pieces + at_once - 1) / at_once);
-        const double time =
-            rounds * (static_cast<double>(slabs) / pieces + kUpdate) + (ordered ? (pieces - 1) * kTurn : 0);
+        const std::int64_t rounds = (tiles * pieces + at_once - 1) / at_once;
+        const double time = static_cast<double>(rounds) * (static_cast<double>(slabs) / pieces + kUpdate) +
+                            (ordered ? (pieces - 1) * kTurn : 0);
         if (time < least) {
             best = pieces;
             least = time;
