@@ -37,6 +37,9 @@ struct FusedTargetArgument {
     std::int32_t rows, cols;  // what there is of the block; nothing else is written
     std::int32_t block;       // number of the block among all targets of the launch
     std::int32_t turn;        // updates of that block that come before this one
+    /// Updates of that block by products that come before those whose tiles are made in pieces: for tiles that the
+    /// first of these has in pieces, and for those that it has whole.
+    std::int32_t whole_turns[2];
 };
 
 struct FusedTargetLayout {
@@ -63,6 +66,7 @@ struct FusedArguments {
     std::int32_t m, k, n;
     std::int32_t instance_count;
     std::int32_t tiles_down, tiles_across;  // of one product
+    std::int32_t whole_tiles, pieces;       // of all products: tiles made by one block each, pieces of the others
     std::int32_t strip;                     // rows of tiles that are walked column by column, so that L2 holds them
     FusedUpdate update;
     FusedOperandLayout left, right;

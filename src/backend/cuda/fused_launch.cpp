@@ -10,6 +10,7 @@
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/fused_build.hpp"
 #include "backend/cuda/fused_product.hpp"
+#include "backend/cuda/fused_split.hpp"
 #include "backend/cuda/fused_tiles.hpp"
 #include "backend/cuda/status.hpp"
 
@@ -63,10 +64,16 @@ public:
         // The tiles of one moment form a square of M, so that what they read is used most often.
         args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
                                                                           kernel_.tile_cols / kernel_.tile_rows))));
+        if (counters != nullptr && kernel_.slab > 0) {
+            split_last_tiles(*args_, multiprocessors(), args_->k / kernel_.slab, update == FusedUpdate::ordered);
+        } else {
+            keep_tiles_whole(*args_);
+        }
         args_->update = update;
         args_->counters = counters;
         void* parameters[] = {args_.get()};
-        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
+        const std::int64_t items = args_->whole_tiles + (tiles - args_->whole_tiles) * args_->pieces;
+        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(items, resident))),
                                dim3(static_cast<unsigned>(kernel_.threads)), parameters,
                                static_cast<std::size_t>(kernel_.shared_bytes), stream),
               "start fused products");

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace heptad::test {
@@ -138,6 +140,69 @@ TEST(fused_build, one_launch_takes_products_of_one_shape_as_many_as_fit) {
     EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedInstances));
     products.assign(40, product(blocks, std::vector<double>(9, 1.0), {1}, {{c, 1, 1}}));
     EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedTerms / 12));
+}
+
+/// Two terms on either side that the faster kernel takes, changed by `change` before it is asked.
+template <class Change>
+std::optional<cuda::RegularLayout> layout_after(Change&& change) {
+    Blocks blocks;
+    FusedProduct one{6, 16, 8, {}, {}, {{blocks.take(6, 8, 32, 1), 1, 0}}};
+    for (const double coefficient : {1.0, -1.0}) {
+        one.left.push_back({blocks.take(6, 16, 32, 1), coefficient});
+        one.right.push_back({blocks.take(16, 8, 32, 1), coefficient});
+    }
+    change(one);
+    return cuda::regular_layout(std::vector<FusedProduct>{one});
+}
+
+TEST(fused_build, regular_products_tell_how_their_lines_run) {
+    const auto plain = layout_after([](FusedProduct&) {});
+    ASSERT_TRUE(plain);
+    EXPECT_TRUE(plain->left_along_depth);
+    EXPECT_FALSE(plain->right_along_depth);
+    // A result by columns: the product is turned, so the right operand becomes the left one, along its columns.
+    const auto turned = layout_after([](FusedProduct& one) {
+        std::swap(one.targets[0].block.row_stride, one.targets[0].block.col_stride);
+        one.m = 8;
+        for (FusedTerm& term : one.left) {
+            term.block.rows = 8;
+        }
+    });
+    ASSERT_TRUE(turned);
+    EXPECT_FALSE(turned->left_along_depth);
+    EXPECT_TRUE(turned->right_along_depth);
+}
+
+TEST(fused_build, what_the_faster_kernel_cannot_read_is_not_regular) {
+    EXPECT_FALSE(cuda::regular_layout({}));
+    EXPECT_TRUE(layout_after([](FusedProduct& one) { one.left.pop_back(); }));
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left.push_back(one.left[0]); })) << "three terms";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.left[0].coefficient = 3;
+        one.left[1].coefficient = 5;
+    })) << "a third term would be added";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left[1].block.rows = 5; })) << "a term that lacks a row";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.k = 12;
+        for (int t = 0; t < 2; ++t) {
+            one.left[static_cast<std::size_t>(t)].block.cols = 12;
+            one.right[static_cast<std::size_t>(t)].block.rows = 12;
+        }
+    })) << "k no multiple of 8";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left[1].block.row_stride = 33; })) << "lines anywhere";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.left[1].block.data = static_cast<const float*>(one.left[1].block.data) + 1;
+    })) << "a first line anywhere";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.left[0].block.row_stride = one.left[1].block.row_stride = 64;
+        one.left[0].block.col_stride = one.left[1].block.col_stride = 2;
+    })) << "gaps";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.n = 6;
+        one.right[0].block.cols = one.right[1].block.cols = 6;
+    })) << "lines of the right operand that are no multiple of four";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left[1].block.row_stride = std::int64_t{1} << 23; }))
+        << "lines too far apart";
 }
 
 }  // namespace
