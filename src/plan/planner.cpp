@@ -90,9 +90,7 @@ ProductPlan empty_plan(const Problem& problem) {
 /// workspace.
 ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) {
     const std::string& asked = problem.options.algorithm;
-    // The counters of the persistent order are little memory, but some.
-    const FusedOrder order = problem.options.workspace_limit_bytes == 0 ? FusedOrder::batched : FusedOrder::persistent;
-    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, "", order};
+    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, "", FusedOrder::persistent};
     for (int count = problem.options.levels; count > 0; --count) {
         for (int serial = 0; serial < count; ++serial) {
             std::vector<LevelPlan> levels;

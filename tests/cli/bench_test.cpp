@@ -104,6 +104,25 @@ TEST_F(Bench, files_suite_compares_checks_and_writes_the_product) {
     expect_record(file["results"][0]);
 }
 
+TEST_F(Bench, set_1_of_p4_goes_from_file_to_file_and_is_compared_with_the_product_in_memory) {
+    for (const bool quick : {false, true}) {
+        std::vector<std::string> words{"bench", "files", "--size", "200", "--memory", "120K", "--json", "set.json"};
+        if (quick) {
+            words.emplace_back("--quick");
+        }
+        const Outcome outcome = heptad(words);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        const nlohmann::json record = nlohmann::json::parse(read("set.json"), nullptr, false)["results"][0];
+        EXPECT_EQ(record["variant"], "p4-set-1");
+        EXPECT_EQ(record["vendor"], quick ? "none" : "one stage after another");
+        EXPECT_EQ(record["vendor_s"].get<double>() > 0, !quick);
+        EXPECT_GT(record["in_core_s"].get<double>(), 0);
+        EXPECT_GE(record["bound_s"], record["in_core_s"]);
+        EXPECT_GT(record["tiles"], 1);
+    }
+    EXPECT_EQ(folder_contents().size(), 1U) << "the matrices of the set were left behind";
+}
+
 TEST_F(Bench, tune_measures_and_plans_use_it) {
     setenv("HEPTAD_TUNE_FILE", (folder_ / "tune.json").c_str(), 1);
     const Outcome outcome = heptad({"tune", "--quick", "--json"});
