@@ -18,7 +18,7 @@ struct TurnTaker {
 struct TurnRules {
     int most_turns = 7;
     double most_s = 1;  // about; one turn is taken in any case
-    /// What it costs to have a turn, in seconds, beyond the calls; run before each of them.
+    /// Before each of them: lets the threads of the one before fall asleep.
     std::function<void()> settle = [] {};
     std::function<double()> clock_s;  // ever rising
 };

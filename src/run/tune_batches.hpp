@@ -14,8 +14,7 @@ namespace heptad {
 
 /// The squares of the measurement end here; thin shapes reach further, to kLongest.
 constexpr std::int64_t kLargest = 2048;
-/// One more square for the two leaves that matter most: where libraries still get faster beyond kLargest, plans with
-/// levels would otherwise seem to win against a classical product that is better than it looks.
+/// The largest square of the contests: libraries still get faster beyond kLargest.
 constexpr std::int64_t kLongest = 4096;
 /// Longer than the threads of any library keep spinning.
 constexpr std::chrono::milliseconds kSettle{150};
