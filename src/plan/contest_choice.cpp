@@ -58,6 +58,9 @@ struct Decision {
     double measured_over_predicted = 1;
 };
 
+/// Beyond four times the largest size that was tried, a verdict is too far away.
+constexpr int kMostOuter = 2;
+
 /// `outer`: halvings that would be put on top.
 std::optional<Decision> decide(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
                                bool levels_allowed, int outer) {
@@ -68,7 +71,7 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
                         contest->library_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
     }
     const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
-    if (!levels_allowed || too_small || outer + 1 >= limits.most_levels) {
+    if (!levels_allowed || too_small || outer >= kMostOuter) {
         return std::nullopt;
     }
     Problem half = problem;

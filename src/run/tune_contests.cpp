@@ -98,10 +98,12 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
                 run_plan(plan, backend, 1, product.a, product.b, 0, product.c, workspace.get());
             }
         };
-        if (plan.predicted_s < kSampleSeconds) {
+        double guess_s = plan.predicted_s;
+        if (guess_s < kSampleSeconds) {
             call();  // first touch: threads of libraries, memory for packing
+            guess_s = std::clamp(time_calls(1, 0, call), guess_s, 4 * guess_s);  // samples must not last for ever
         }
-        takers.push_back({[call, guess_s = plan.predicted_s] { return time_calls(guess_s, kSampleSeconds, call); },
+        takers.push_back({[call, guess_s] { return time_calls(guess_s, kSampleSeconds, call); },
                           has_library ? is_library(plan) : is_classical(plan)});
     }
     TurnRules rules;

@@ -113,7 +113,7 @@ TEST(contest_choice, larger_problems_put_halvings_on_top_of_the_winner) {
     EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"3x3x3-23"}));
     EXPECT_EQ(levels_of(make_plan(square(2048), machine)), (Names{"winograd", "3x3x3-23"}));
     EXPECT_EQ(levels_of(make_plan(square(5000), machine)), (Names{"winograd", "winograd", "3x3x3-23"}));
-    EXPECT_LE(make_plan(square(1 << 20), machine).levels.size(), 5U);
+    EXPECT_TRUE(make_plan(square(8192), machine).levels.empty());  // too far away: the model's, whose passes are slow
 }
 
 TEST(contest_choice, of_two_as_good_the_one_with_fewer_levels_is_taken) {
