@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "place/devices/device_machine.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "plan/planner.hpp"
 #include "run/runner.hpp"
@@ -89,6 +90,7 @@ std::int64_t p1_unit(Type type, int levels) {
 std::vector<P1Entry> p1_entries(Type type, std::int64_t n, const std::vector<int>& levels, const cuda::Stream& stream,
                                 cuda::CudaBackend& backend, const Machine& machine) {
     backend.set_pass_shapes(pass_shapes(machine));
+    backend.set_vendor_kernels(vendor_kernels(machine));
     std::vector<P1Entry> entries;
     const auto with_levels = [&](int count, LevelMode mode, const char* schedule, bool overwrite) {
         return plan_with_levels(

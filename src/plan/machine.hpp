@@ -16,6 +16,7 @@ namespace heptad {
 struct LeafSample {
     std::int64_t m = 0, k = 0, n = 0;
     double seconds = 0;
+    std::string kernel = {};  // of a device's library, where it had several to choose from: the fastest one
 };
 
 struct LeafProfile {

@@ -15,6 +15,9 @@ nlohmann::ordered_json samples_json(const std::vector<LeafSample>& samples) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const LeafSample& s : samples) {
         list.push_back({s.m, s.k, s.n, s.seconds});
+        if (!s.kernel.empty()) {
+            list.back().push_back(s.kernel);
+        }
     }
     return list;
 }
@@ -135,7 +138,8 @@ Machine parse_machine(const std::string& json) {
         std::vector<LeafSample> result;
         for (const auto& s : list) {
             const LeafSample sample{s.at(0).get<std::int64_t>(), s.at(1).get<std::int64_t>(),
-                                    s.at(2).get<std::int64_t>(), s.at(3).get<double>()};
+                                    s.at(2).get<std::int64_t>(), s.at(3).get<double>(),
+                                    s.size() > 4 ? s.at(4).get<std::string>() : ""};
             require(sample.m >= 1 && sample.k >= 1 && sample.n >= 1, "a sample with a size below 1");
             require(is_positive(sample.seconds), "a sample whose time is not positive");
             result.push_back(sample);

@@ -1,32 +1,21 @@
-// A strided batch through cuBLASLt, by the kernel that the library takes for one of its products alone. The library's
-// own choice for a batch of large products is up to a fifth slower than for one of them (tf32 and f64 on Hopper).
+// A strided batch through cuBLASLt, by the kernel that was measured to be the fastest; where none was, by the one that
+// the library takes for one of the products alone: its own choice for a batch of large products is up to a fifth slower
+// than for one of them (tf32 and f64 on Hopper).
 #pragma once
 
 #include <cublasLt.h>
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <string>
 #include <tuple>
+#include <vector>
+
+#include "backend/cuda/strided_batch.hpp"
+#include "backend/cuda/vendor_kernels.hpp"
 
 namespace heptad::cuda {
-
-/// As cuBLAS sees it: by columns, C = op(A) op(B).
-struct StridedBatch {
-    cublasOperation_t op_a = CUBLAS_OP_N, op_b = CUBLAS_OP_N;
-    std::int64_t m = 0, n = 0, k = 0;
-    const void* a = nullptr;
-    std::int64_t lda = 0, distance_a = 0;
-    const void* b = nullptr;
-    std::int64_t ldb = 0, distance_b = 0;
-    void* c = nullptr;
-    std::int64_t ldc = 0, distance_c = 0;
-    std::int64_t count = 0;
-    cudaDataType_t data = CUDA_R_32F, result = CUDA_R_32F;  // of A and B, of C
-    cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
-    cudaDataType_t scale = CUDA_R_32F;
-    const void* alpha = nullptr;
-    const void* beta = nullptr;
-};
 
 class BatchedProducts {
 public:
@@ -35,6 +24,10 @@ public:
     BatchedProducts(const BatchedProducts&) = delete;
     BatchedProducts& operator=(const BatchedProducts&) = delete;
 
+    /// What was measured, from now on.
+    void set_kernels(std::shared_ptr<const VendorKernels> kernels);
+    /// The names of all kernels that the library proposes for such a batch, none of them twice.
+    std::vector<std::string> kernels_for(const StridedBatch& batch, std::int64_t workspace_bytes);
     /// False: cuBLASLt is not there or has no such kernel, and nothing was enqueued.
     bool multiply(const StridedBatch& batch, void* workspace, std::int64_t workspace_bytes, cudaStream_t stream);
 
@@ -44,13 +37,19 @@ private:
         cublasLtMatmulAlgo_t algorithm{};
         std::size_t workspace_bytes = 0;
     };
+    struct Candidate {
+        std::string name;
+        Choice choice;
+    };
     struct Descriptors;
+    std::vector<Candidate> candidates(const StridedBatch& batch, std::int64_t workspace_bytes);
     const Choice& choice(const StridedBatch& batch, std::int64_t workspace_bytes);
 
     cublasLtHandle_t handle_ = nullptr;
     using Key = std::tuple<int, int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                            std::int64_t, int, int, int, std::int64_t>;
     std::map<Key, Choice> choices_;
+    std::shared_ptr<const VendorKernels> kernels_;
 };
 
 }  // namespace heptad::cuda

@@ -28,8 +28,6 @@ template <class T, class Out, int Inputs, int Outputs>
 struct PassArguments {
     const T* input[Inputs];
     Out* output[Outputs];
-    std::int64_t input_stride[Inputs];
-    std::int64_t output_stride[Outputs];
     std::int64_t rows, cols;
     ArithmeticOf<T> keep;
     bool keeps;
@@ -64,9 +62,10 @@ struct WordOf<2> {
 };
 
 template <class T, int N>
-__device__ __forceinline__ void load(const T* from, ArithmeticOf<T>* to) {
-    using Word = typename WordOf<static_cast<int>(sizeof(T)) * N>::type;
-    const Word word = *reinterpret_cast<const Word*>(from);
+using WordFor = typename WordOf<static_cast<int>(sizeof(T)) * N>::type;
+
+template <class T, int N>
+__device__ __forceinline__ void unpack(const WordFor<T, N>& word, ArithmeticOf<T>* to) {
     T element[N];
     memcpy(element, &word, sizeof(word));
 #pragma unroll
@@ -76,16 +75,20 @@ __device__ __forceinline__ void load(const T* from, ArithmeticOf<T>* to) {
 }
 
 template <class T, int N>
+__device__ __forceinline__ void load(const T* from, ArithmeticOf<T>* to) {
+    unpack<T, N>(*reinterpret_cast<const WordFor<T, N>*>(from), to);
+}
+
+template <class T, int N>
 __device__ __forceinline__ void store(const ArithmeticOf<T>* from, T* to) {
-    using Word = typename WordOf<static_cast<int>(sizeof(T)) * N>::type;
     T element[N];
 #pragma unroll
     for (int e = 0; e < N; ++e) {
         element[e] = narrow<T>(from[e]);
     }
-    Word word;
+    WordFor<T, N> word;
     memcpy(&word, element, sizeof(word));
-    __stcg(reinterpret_cast<Word*>(to), word);  // past the first-level cache: nobody here reads it again
+    __stcg(reinterpret_cast<WordFor<T, N>*>(to), word);  // past the first-level cache: nobody here reads it again
 }
 
 template <class T, int N>
@@ -169,55 +172,81 @@ struct Values {
     }
 };
 
+/// A pass whose inputs lie in memory alike, and its outputs too: one offset for all of them.
+template <class Pass, class T, class Out>
+struct KnownArguments {
+    PassArguments<T, Out, Pass::kInputs, Pass::kOutputs> pass;
+    std::int64_t input_stride, output_stride;  // between rows
+};
+
 template <class Pass, class T, class Out, int N, int Together>
 __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
-    known_pass(const __grid_constant__ PassArguments<T, Out, Pass::kInputs, Pass::kOutputs> args) {
-    if (!should_run(args.guard)) {
+    known_pass(const __grid_constant__ KnownArguments<Pass, T, Out> args) {
+    const auto& pass = args.pass;
+    if (!should_run(pass.guard)) {
         return;
     }
     MagnitudeOf<T> seen = 0, seen_results = 0;
-    const ScaleFactors scaled(args.scale);
-    for_each_place<N, Together>(args, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
+    const ScaleFactors scaled(pass.scale);
+    for_each_place<N, Together>(pass, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
         using Few = Values<ArithmeticOf<T>, N * Together>;
+        struct Words {
+            WordFor<T, N> word[Together];
+        };
+        std::int64_t from[Together], to[Together];
+#pragma unroll
+        for (int t = 0; t < Together; ++t) {
+            from[t] = row[t] * args.input_stride + col[t];
+            to[t] = row[t] * args.output_stride + col[t];
+        }
         Pass::run(
             [&](int i) {
-                Few value;
+                Words words{};
 #pragma unroll
                 for (int t = 0; t < Together; ++t) {
                     if (inside[t]) {
-                        load<T, N>(args.input[i] + row[t] * args.input_stride[i] + col[t], value.element + t * N);
+                        words.word[t] = *reinterpret_cast<const WordFor<T, N>*>(pass.input[i] + from[t]);
                     }
+                }
+                return words;
+            },
+            [&](const Words& words) {
+                Few value;
+#pragma unroll
+                for (int t = 0; t < Together; ++t) {
+                    unpack<T, N>(words.word[t], value.element + t * N);
                 }
                 return value;
             },
-            args.watch != nullptr, [&](const Few& value) { note_largest<T, N * Together>(value.element, seen); },
+            [] { return Few(); }, pass.watch != nullptr,
+            [&](const Few& value) { note_largest<T, N * Together>(value.element, seen); },
             [&](int j, Few sum) {
                 if constexpr (kMayBeScaled<T>) {
 #pragma unroll
                     for (int e = 0; e < N * Together; ++e) {
                         sum.element[e] = scaled(sum.element[e]);
                     }
-                    if (args.watch_results != nullptr) {
+                    if (pass.watch_results != nullptr) {
                         note_largest<T, N * Together>(sum.element, seen_results);
                     }
                 }
 #pragma unroll
                 for (int t = 0; t < Together; ++t) {
                     if (inside[t]) {
-                        Out* const place = args.output[j] + row[t] * args.output_stride[j] + col[t];
-                        if (args.keeps) {
-                            keep_old<Out, N>(place, args.keep, sum.element + t * N);
+                        Out* const place = pass.output[j] + to[t];
+                        if (pass.keeps) {
+                            keep_old<Out, N>(place, pass.keep, sum.element + t * N);
                         }
                         store<Out, N>(sum.element + t * N, place);
                     }
                 }
             });
     });
-    if (args.watch != nullptr) {
-        note_maximum(seen, args.watch);
+    if (pass.watch != nullptr) {
+        note_maximum(seen, pass.watch);
     }
-    if (kMayBeScaled<T> && args.watch_results != nullptr) {
-        note_maximum(seen_results, args.watch_results);
+    if (kMayBeScaled<T> && pass.watch_results != nullptr) {
+        note_maximum(seen_results, pass.watch_results);
     }
 }
 
@@ -225,7 +254,8 @@ template <class T, class Out, int Inputs>
 struct AnyArguments {
     PassArguments<T, Out, Inputs, kMostOutputs> pass;
     int inputs, outputs;
-    std::int64_t input_step[Inputs], output_step[kMostOutputs];  // between columns; all 1 where N is not
+    std::int64_t input_stride[Inputs], output_stride[kMostOutputs];  // between rows
+    std::int64_t input_step[Inputs], output_step[kMostOutputs];      // between columns; all 1 where N is not
     ArithmeticOf<T> coefficient[kMostOutputs][Inputs];
 };
 
@@ -245,7 +275,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
 #pragma unroll
         for (int i = 0; i < Inputs; ++i) {
             if (i < args.inputs) {
-                load<T, N>(pass.input[i] + row * pass.input_stride[i] + (N == 1 ? col * args.input_step[i] : col),
+                load<T, N>(pass.input[i] + row * args.input_stride[i] + (N == 1 ? col * args.input_step[i] : col),
                            value[i]);
             } else {
 #pragma unroll
@@ -263,7 +293,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
 #pragma unroll 1
         for (int j = 0; j < args.outputs; ++j) {
             Out* const place =
-                pass.output[j] + row * pass.output_stride[j] + (N == 1 ? col * args.output_step[j] : col);
+                pass.output[j] + row * args.output_stride[j] + (N == 1 ? col * args.output_step[j] : col);
             Wide sum[N] = {};
             if (pass.keeps && !kMayBeScaled<T>) {
                 keep_old<Out, N>(place, pass.keep, sum);
@@ -381,11 +411,9 @@ void fill(const LinearLaunch& launch, std::size_t first, std::size_t count,
           PassArguments<T, Out, Inputs, Outputs>& args) {
     for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
         args.input[i] = static_cast<const T*>(launch.inputs[i].data);
-        args.input_stride[i] = launch.inputs[i].row_stride;
     }
     for (std::size_t j = 0; j < count; ++j) {
         args.output[j] = static_cast<Out*>(launch.outputs[first + j].data);
-        args.output_stride[j] = launch.outputs[first + j].row_stride;
     }
     args.rows = launch.outputs.front().rows;
     args.cols = launch.outputs.front().cols;
@@ -404,15 +432,14 @@ unsigned blocks_for(std::int64_t rows, std::int64_t cols, int length, const Pass
 }
 
 /// Elements that one thread moves at once. Sixteen bytes, less where the values of a pass would not fit the registers:
-/// `held` of them are alive at once. `summed`: they are sums in the arithmetic type, which 16-bit values are not packed
-/// in.
+/// `held` of them are alive at once.
 template <class T>
-constexpr int vector_length(int held, bool summed = false) {
+constexpr int vector_length(int held) {
     constexpr int kFull = 16 / static_cast<int>(sizeof(T));
     constexpr int kWideBytes = sizeof(ArithmeticOf<T>);
-    const int most_bytes = summed && sizeof(T) == 2 ? 256 : 512;
+    constexpr int kMostBytes = 512;
     int length = kFull;
-    while (length > 1 && held * length * kWideBytes > most_bytes) {
+    while (length > 1 && held * length * kWideBytes > kMostBytes) {
         length /= 2;
     }
     return length;
@@ -420,17 +447,20 @@ constexpr int vector_length(int held, bool summed = false) {
 
 template <class Pass, class T, class Out>
 DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
-    constexpr int kLength = vector_length<T>(std::min(Pass::kInputs, Pass::kOutputs), Pass::kOutputs < Pass::kInputs);
-    PassArguments<T, Out, Pass::kInputs, Pass::kOutputs> args{};
-    fill(launch, 0, launch.outputs.size(), args);
+    constexpr int kLength = vector_length<T>(std::min(Pass::kInputs, Pass::kOutputs));
+    KnownArguments<Pass, T, Out> args{};
+    fill(launch, 0, launch.outputs.size(), args.pass);
+    args.input_stride = launch.inputs.front().row_stride;
+    args.output_stride = launch.outputs.front().row_stride;
+    const std::int64_t rows = args.pass.rows, cols = args.pass.cols;
     const PassShape shape{std::min(launch.shape.threads, kPassThreads<Pass::kInputs, Pass::kOutputs>),
                           launch.shape.places};
     const auto threads = static_cast<unsigned>(shape.threads);
     if (!is_wide<T>(launch, kLength)) {
-        known_pass<Pass, T, Out, 1, 1><<<blocks_for(args.rows, args.cols, 1, shape), threads, 0, stream>>>(args);
+        known_pass<Pass, T, Out, 1, 1><<<blocks_for(rows, cols, 1, shape), threads, 0, stream>>>(args);
         return cudaGetLastError();
     }
-    const unsigned blocks = blocks_for(args.rows, args.cols, kLength, shape);
+    const unsigned blocks = blocks_for(rows, cols, kLength, shape);
     if constexpr (Pass::kInputs <= kMostOfFew && Pass::kOutputs <= kMostOfFew) {
         if (shape.places > 1) {  // the registers hold the values of two places
             known_pass<Pass, T, Out, kLength, 2><<<blocks, threads, 0, stream>>>(args);
@@ -441,11 +471,17 @@ DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+bool have_one_stride(const std::vector<DeviceMatrix>& matrices) {
+    return std::all_of(matrices.begin(), matrices.end(), [&](const DeviceMatrix& x) {
+        return x.rows == 1 || x.row_stride == matrices.front().row_stride;
+    });
+}
+
 template <class Pass>
 bool is_pass(const LinearLaunch& launch) {
     return launch.inputs.size() == Pass::kInputs && launch.outputs.size() == Pass::kOutputs &&
            std::equal(launch.coefficients.begin(), launch.coefficients.end(), Pass::kCoefficients) &&
-           has_unit_steps(launch);
+           has_unit_steps(launch) && have_one_stride(launch.inputs) && have_one_stride(launch.outputs);
 }
 
 template <class T, class Out, class... Passes>
@@ -463,9 +499,11 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         args.inputs = static_cast<int>(launch.inputs.size());
         args.outputs = static_cast<int>(count);
         for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
+            args.input_stride[i] = launch.inputs[i].row_stride;
             args.input_step[i] = launch.inputs[i].col_stride;
         }
         for (std::size_t j = 0; j < count; ++j) {
+            args.output_stride[j] = launch.outputs[first + j].row_stride;
             args.output_step[j] = launch.outputs[first + j].col_stride;
             for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
                 args.coefficient[j][i] = scalar_of<T>(launch.coefficients[(first + j) * launch.inputs.size() + i]);

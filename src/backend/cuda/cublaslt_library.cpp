@@ -40,6 +40,7 @@ CublasLtLibrary open_library() {
     bind("cublasLtMatmulPreferenceSetAttribute", library.preference_set);
     bind("cublasLtMatmulAlgoGetHeuristic", library.heuristic);
     bind("cublasLtMatmulAlgoCheck", library.algo_check);
+    bind("cublasLtMatmulAlgoConfigGetAttribute", library.algo_config);
     return library;
 }
 

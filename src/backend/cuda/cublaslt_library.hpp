@@ -21,6 +21,7 @@ struct CublasLtLibrary {
     decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
     decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
     decltype(&cublasLtMatmulAlgoCheck) algo_check = nullptr;
+    decltype(&cublasLtMatmulAlgoConfigGetAttribute) algo_config = nullptr;
 };
 
 /// Beside the cuBLAS that was opened; not found where that was not.

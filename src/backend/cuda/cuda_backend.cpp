@@ -4,6 +4,7 @@
 #include <bit>
 #include <list>
 #include <optional>
+#include <utility>
 
 #include "backend/cuda/batched_product.hpp"
 #include "backend/cuda/cublas_library.hpp"
@@ -54,78 +55,6 @@ Scale::Kind scale_kind(SumScaling scaling) {
 
 void check_launch(DeviceStatus status, const char* what) {
     check(static_cast<cudaError_t>(status), what);
-}
-
-/// How cuBLAS, which stores by columns, sees a matrix.
-struct Operand {
-    bool usable = false;  // one side is contiguous
-    bool by_rows = false;
-    std::int64_t leading = 1;
-};
-
-Operand operand_of(const ConstView& view) {
-    const auto leading = [](std::int64_t stride, std::int64_t lines, std::int64_t length) {
-        return lines <= 1 ? std::max<std::int64_t>(length, 1) : stride;
-    };
-    if (view.col_stride == 1 || view.cols <= 1) {
-        const std::int64_t stride = leading(view.row_stride, view.rows, view.cols);
-        if (stride >= std::max<std::int64_t>(view.cols, 1)) {
-            return {true, true, stride};
-        }
-    }
-    if (view.row_stride == 1 || view.rows <= 1) {
-        const std::int64_t stride = leading(view.col_stride, view.cols, view.rows);
-        if (stride >= std::max<std::int64_t>(view.rows, 1)) {
-            return {true, false, stride};
-        }
-    }
-    return {};
-}
-
-/// The data types of a product and of its scalars.
-struct GemmTypes {
-    cudaDataType_t data = CUDA_R_32F;
-    cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
-};
-GemmTypes gemm_types(Type type) {
-    switch (type) {
-        case Type::f64:
-            return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
-        case Type::tf32:
-            return {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
-        case Type::bf16:
-            return {CUDA_R_16BF, CUBLAS_COMPUTE_32F};
-        case Type::f16:
-            return {CUDA_R_16F, CUBLAS_COMPUTE_32F};
-        default:
-            return {CUDA_R_32F, CUBLAS_COMPUTE_32F};
-    }
-}
-
-/// A scalar where cuBLAS expects it.
-struct HostScalar {
-    double f64 = 0;
-    float f32 = 0;
-    bool wide = false;
-    HostScalar(double value, Type type) : f64(value), f32(static_cast<float>(value)), wide(type == Type::f64) {}
-    const void* pointer() const { return wide ? static_cast<const void*>(&f64) : static_cast<const void*>(&f32); }
-};
-
-/// Distance in elements between neighbours of a batch, if it is the same for all and not negative.
-template <class Get>
-std::optional<std::int64_t> common_distance(std::span<const Product> batch, Get&& view_of) {
-    const ConstView& first = view_of(batch[0]);
-    const auto element = static_cast<std::int64_t>(element_bytes(first.type));
-    const auto address = [](const ConstView& v) { return static_cast<const std::byte*>(v.data); };
-    const std::int64_t bytes = address(view_of(batch[1])) - address(first);
-    for (std::size_t i = 1; i < batch.size(); ++i) {
-        const ConstView& view = view_of(batch[i]);
-        if (address(view) - address(view_of(batch[i - 1])) != bytes || view.rows != first.rows ||
-            view.cols != first.cols || view.row_stride != first.row_stride || view.col_stride != first.col_stride) {
-            return std::nullopt;
-        }
-    }
-    return bytes >= 0 && bytes % element == 0 ? std::optional(bytes / element) : std::nullopt;
 }
 
 }  // namespace
@@ -220,6 +149,16 @@ void CudaBackend::set_vendor_workspace(void* memory, std::int64_t bytes) {
 
 void CudaBackend::set_pass_shapes(const PassShapes& shapes) {
     state_->shapes = shapes;
+}
+
+void CudaBackend::set_vendor_kernels(std::shared_ptr<const VendorKernels> kernels) {
+    state_->batched_products.set_kernels(std::move(kernels));
+}
+
+std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product> batch) {
+    const std::optional<StridedBatch> strided = strided_batch(batch);
+    return strided ? state_->batched_products.kernels_for(*strided, state_->vendor_workspace_bytes)
+                   : std::vector<std::string>{};
 }
 
 void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
@@ -339,44 +278,18 @@ void CudaBackend::State::multiply_cublas(const Product& product) const {
 }
 
 bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool as_one_alone) {
-    if (batch.size() < 2) {
+    const std::optional<StridedBatch> strided = strided_batch(batch);
+    if (!strided) {
         return false;
     }
-    const Product& one = batch[0];
-    const bool same_scalars = std::all_of(batch.begin(), batch.end(),
-                                          [&](const Product& p) { return p.alpha == one.alpha && p.beta == one.beta; });
-    const auto distance_a = common_distance(batch, [](const Product& p) -> ConstView { return p.a; });
-    const auto distance_b = common_distance(batch, [](const Product& p) -> ConstView { return p.b; });
-    const auto distance_c = common_distance(batch, [](const Product& p) -> ConstView { return p.c; });
-    const Operand a = operand_of(one.a), b = operand_of(one.b), c = operand_of(one.c);
-    if (!same_scalars || !distance_a || !distance_b || !distance_c || !a.usable || !b.usable || !c.usable) {
-        return false;
-    }
-    const Type type = one.a.type;
-    const cudaDataType_t result = gemm_types(one.c.type).data;
-    const GemmTypes types = gemm_types(type);
-    const HostScalar alpha(one.alpha, type), beta(one.beta, type);
-    const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
-    const auto count = static_cast<std::int64_t>(batch.size());
-    const cudaDataType_t scale = type == Type::f64 ? CUDA_R_64F : CUDA_R_32F;
-    // C stored by rows is its transpose stored by columns: C' = B' A'.
-    const StridedBatch strided =
-        c.by_rows ? StridedBatch{op(b),     op(a),           one.c.cols,    one.c.rows, one.a.cols,  one.b.data,
-                                 b.leading, *distance_b,     one.a.data,    a.leading,  *distance_a, one.c.data,
-                                 c.leading, *distance_c,     count,         types.data, result,      types.compute,
-                                 scale,     alpha.pointer(), beta.pointer()}
-                  : StridedBatch{op(a),     op(b),           one.c.rows,    one.c.cols, one.a.cols,  one.a.data,
-                                 a.leading, *distance_a,     one.b.data,    b.leading,  *distance_b, one.c.data,
-                                 c.leading, *distance_c,     count,         types.data, result,      types.compute,
-                                 scale,     alpha.pointer(), beta.pointer()};
-    if (as_one_alone && batched_products.multiply(strided, vendor_workspace, vendor_workspace_bytes, stream)) {
+    if (as_one_alone && batched_products.multiply(*strided, vendor_workspace, vendor_workspace_bytes, stream)) {
         return true;
     }
-    check(library->gemm_strided_batched(handle, strided.op_a, strided.op_b, strided.m, strided.n, strided.k,
-                                        strided.alpha, strided.a, strided.data, strided.lda, strided.distance_a,
-                                        strided.b, strided.data, strided.ldb, strided.distance_b, strided.beta,
-                                        strided.c, strided.result, strided.ldc, strided.distance_c, count,
-                                        strided.compute, CUBLAS_GEMM_DEFAULT),
+    check(library->gemm_strided_batched(
+              handle, strided->op_a, strided->op_b, strided->m, strided->n, strided->k, strided->alpha.pointer(),
+              strided->a, strided->types.data, strided->lda, strided->distance_a, strided->b, strided->types.data,
+              strided->ldb, strided->distance_b, strided->beta.pointer(), strided->c, strided->result, strided->ldc,
+              strided->distance_c, strided->count, strided->types.compute, CUBLAS_GEMM_DEFAULT),
           "multiply a batch");
     return true;
 }

@@ -10,11 +10,12 @@
 
 #include "backend/backend.hpp"
 #include "backend/cuda/pass_shape.hpp"
+#include "backend/cuda/vendor_kernels.hpp"
 
 namespace heptad::cuda {
 
 /// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances),
-/// "cublaslt-batched" (the same with the kernel that one of them alone would get), "cublas-int8" (i32 as 8-bit limbs on
+/// "cublaslt-batched" (the same with a kernel of our choice), "cublas-int8" (i32 as 8-bit limbs on
 /// the tensor cores), "heptad" (our classical kernel on the CUDA cores).
 class CudaBackend : public Backend, private DeferredGuard {
 public:
@@ -40,6 +41,11 @@ public:
 
     /// The shapes of passes from now on; the bits of results do not depend on them.
     void set_pass_shapes(const PassShapes& shapes);
+
+    /// Kernels for the leaf "cublaslt-batched" from now on; null: none was measured.
+    void set_vendor_kernels(std::shared_ptr<const VendorKernels> kernels);
+    /// What could be measured for such a batch.
+    std::vector<std::string> vendor_kernels_for(std::span<const Product> batch);
 
     /// One product at a time is enqueued on a stream.
     std::mutex& mutex() { return mutex_; }

@@ -129,6 +129,10 @@ std::vector<std::string> CudaBackend::leaves(Type) const {
 void CudaBackend::begin_product(void*, std::int64_t) {}
 void CudaBackend::set_vendor_workspace(void*, std::int64_t) {}
 void CudaBackend::set_pass_shapes(const PassShapes&) {}
+void CudaBackend::set_vendor_kernels(std::shared_ptr<const VendorKernels>) {}
+std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product>) {
+    return {};
+}
 int CudaBackend::device() const {
     return 0;
 }

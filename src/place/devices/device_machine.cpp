@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -24,7 +26,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 2;
+constexpr int kEdition = 3;
 
 TuneFile device_file(const std::string& device_name, const std::string& cublas) {
     return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name, cublas),
@@ -136,9 +138,9 @@ private:
         return seconds[kBursts / 2];
     }
 
-    /// Seconds of one of `count` products that lie one after another; negative if they do not fit.
-    double product_seconds(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n,
-                           std::int64_t count) {
+    /// So many products that lie one after another; none if they do not fit.
+    std::vector<Product> products(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n,
+                                  std::int64_t count) {
         const auto element = static_cast<std::int64_t>(element_bytes(type));
         const std::int64_t limbs = leaf == kLimbLeaf ? kGuardBytes + limb_bytes(m, k, n) : 0;
         std::int64_t used = round_up(limbs, 256);
@@ -148,10 +150,10 @@ private:
             return View(place, type, rows, cols, cols, 1);
         };
         const View a = take(m, k), b = take(k, n), c = take(m, n);
-        if (used > kBytes) {
-            return -1;
-        }
         std::vector<Product> batch;
+        if (used > kBytes) {
+            return batch;
+        }
         for (std::int64_t i = 0; i < count; ++i) {
             const auto nth = [&](View v) {
                 v.data = static_cast<std::byte*>(v.data) + i * v.rows * v.cols * element;
@@ -160,14 +162,84 @@ private:
             batch.push_back({1, nth(a), nth(b), 0, nth(c)});
         }
         backend_.begin_product(memory_.data(), limbs);
-        return seconds_of([&] { backend_.multiply(batch, leaf); }) / static_cast<double>(count);
+        return batch;
+    }
+
+    /// Seconds of one of them; negative if they do not fit.
+    double product_seconds(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n,
+                           std::int64_t count) {
+        const std::vector<Product> batch = products(leaf, type, m, k, n, count);
+        return batch.empty() ? -1 : seconds_of([&] { backend_.multiply(batch, leaf); }) / static_cast<double>(count);
+    }
+
+    /// Makes the backend take that kernel.
+    void use_kernel(const LeafSample& size, Type type, const std::string& kernel) {
+        backend_.set_vendor_kernels(
+            std::make_shared<cuda::VendorKernels>(cuda::VendorKernels{{type, size.m, size.k, size.n, kernel}}));
+    }
+
+    /// Tries all kernels that the library proposes, in turn and without pauses, as they run below levels; those far
+    /// behind only once. Empty: there is nothing to choose from, or it would take too long.
+    std::string fastest_kernel(const std::string& leaf, Type type, const LeafSample& size, std::int64_t count) {
+        constexpr double kLongest = 0.06, kFarBehind = 1.1;
+        constexpr int kTurns = 4;
+        const std::vector<Product> batch = products(leaf, type, size.m, size.k, size.n, count);
+        if (batch.empty()) {
+            return "";
+        }
+        struct Tried {
+            std::string kernel;
+            std::vector<double> seconds;
+        };
+        std::vector<Tried> tried;
+        double least = std::numeric_limits<double>::infinity();
+        const auto try_once = [&](Tried& one) {
+            use_kernel(size, type, one.kernel);
+            timer_.start(stream_.handle());
+            backend_.multiply(batch, leaf);
+            timer_.stop(stream_.handle());
+            one.seconds.push_back(timer_.seconds());
+        };
+        for (const std::string& kernel : backend_.vendor_kernels_for(batch)) {
+            Tried one{kernel, {}};
+            try_once(one);  // loads it
+            if (one.seconds.back() > kLongest) {
+                return "";
+            }
+            one.seconds.clear();
+            try_once(one);
+            least = std::min(least, one.seconds.back());
+            tried.push_back(std::move(one));
+        }
+        std::erase_if(tried, [&](const Tried& one) { return one.seconds.front() > least * kFarBehind; });
+        for (int turn = 0; turn < kTurns; ++turn) {
+            for (Tried& one : tried) {
+                try_once(one);
+            }
+        }
+        const auto median = [](const Tried& one) {
+            std::vector<double> sorted = one.seconds;
+            std::sort(sorted.begin(), sorted.end());
+            return sorted[sorted.size() / 2];
+        };
+        const auto best = std::min_element(tried.begin(), tried.end(),
+                                           [&](const Tried& x, const Tried& y) { return median(x) < median(y); });
+        return best == tried.end() ? "" : best->kernel;
     }
 
     LeafProfile profile(const std::string& leaf, Type type) {
         LeafProfile result{leaf, type, 1, {}};
+        constexpr std::int64_t kWorthChoosing = 1024;
         const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t count) {
-            if (const double seconds = product_seconds(leaf, type, m, k, n, count); seconds > 0) {
-                result.samples.push_back({m, k, n, seconds});
+            LeafSample sample{m, k, n, 0};
+            if (leaf == "cublaslt-batched" && std::min({m, k, n}) >= kWorthChoosing) {
+                sample.kernel = fastest_kernel(leaf, type, sample, count);
+                use_kernel(sample, type, sample.kernel);
+            }
+            sample.seconds = product_seconds(leaf, type, m, k, n, count);
+            backend_.set_vendor_kernels(nullptr);
+            if (sample.seconds > 0) {
+                result.samples.push_back(sample);
             }
         };
         if (leaf.ends_with("-batched")) {
@@ -279,6 +351,18 @@ Machine tune_device(int device, bool only_bits, const std::function<void(const s
     machine.bit_splits = measure_bit_splits(device, note);
     write_machines(device_file(name, report.cublas), {machine});
     return machine;
+}
+
+std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine) {
+    auto kernels = std::make_shared<cuda::VendorKernels>();
+    for (const LeafProfile& profile : machine.leaves) {
+        for (const LeafSample& sample : profile.samples) {
+            if (!sample.kernel.empty()) {
+                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel});
+            }
+        }
+    }
+    return kernels;
 }
 
 std::string device_tune_file(int device) {

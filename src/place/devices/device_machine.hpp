@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "backend/cuda/vendor_kernels.hpp"
 #include "plan/machine.hpp"
 
 namespace heptad {
@@ -15,6 +17,8 @@ Machine load_device_machine(int device);
 /// Measures the device (about a minute) and keeps the result for this user. `note` is called with what comes next.
 /// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before.
 Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note);
+/// The kernels of the vendor's library that were the fastest.
+std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine);
 /// Where that is kept.
 std::string device_tune_file(int device);
 

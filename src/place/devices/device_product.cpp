@@ -35,6 +35,7 @@ struct PlanStore {
     std::mutex mutex;
     std::map<Key, std::shared_ptr<const ProductPlan>> plans;
     std::map<int, std::shared_ptr<const Machine>> machines;
+    std::map<int, std::shared_ptr<const cuda::VendorKernels>> kernels;
 };
 
 PlanStore& plan_store() {
@@ -58,6 +59,17 @@ std::shared_ptr<const Machine> machine_of(int device) {
     auto& kept = store.machines[device];
     if (!kept) {
         kept = std::make_shared<const Machine>(load_device_machine(device));
+    }
+    return kept;
+}
+
+std::shared_ptr<const cuda::VendorKernels> kernels_of(int device) {
+    const std::shared_ptr<const Machine> machine = machine_of(device);
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    auto& kept = store.kernels[device];
+    if (!kept) {
+        kept = vendor_kernels(*machine);
     }
     return kept;
 }
@@ -168,6 +180,7 @@ RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double b
     const LentWorkspace workspace(plan, *backend, context);
     if (!plan.levels.empty() || plan.extended) {
         backend->set_pass_shapes(pass_shapes(*machine_of(device)));
+        backend->set_vendor_kernels(kernels_of(device));
     }
     return run_plan(plan, *backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
 }

@@ -1,4 +1,5 @@
-// Combine passes give the same bits in every shape that `heptad tune` may choose.
+// Combine passes give the bits of the plain loops on small integers, and the same ones in every shape that `heptad
+// tune` may choose.
 #include "backend/cuda/pass_shape.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
+#include "backend/reference/reference_backend.hpp"
 #include "place/devices/device_matrix.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
@@ -69,6 +71,19 @@ public:
         return after;
     }
     const std::vector<std::byte>& before() const { return before_; }
+    /// The same pass by plain loops over the same bytes in host memory.
+    std::vector<std::byte> by_loops() const {
+        std::vector<std::byte> after = before_;
+        CombinePass on_host = pass_;
+        for (View& slot : on_host.slots) {
+            if (slot.data != nullptr) {
+                slot.data =
+                    after.data() + (static_cast<std::byte*>(slot.data) - static_cast<std::byte*>(memory_.data()));
+            }
+        }
+        ReferenceBackend().combine(on_host);
+        return after;
+    }
 
 private:
     static constexpr std::int64_t kBytes = std::int64_t{8} << 20;
@@ -90,6 +105,8 @@ TEST(pass_shape, every_shape_gives_the_same_bits) {
                     PassOnDevice pass(type, algorithm, grid, result, side, gap);
                     const std::vector<std::byte> expected = pass.run({});
                     EXPECT_NE(expected, pass.before());
+                    EXPECT_TRUE(expected == pass.by_loops())
+                        << type_name(type) << " " << algorithm << " result " << result << " side " << side;
                     for (const int threads : cuda::kTriedThreads) {
                         for (const int places : cuda::kTriedPlaces) {
                             cuda::PassShapes shapes;
