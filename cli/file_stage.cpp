@@ -147,7 +147,7 @@ StageProducts bits_over_devices_stage(const ProductOptions& asked, Type algebra)
     };
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
-        // The cut that the step was planned with: where a file\'s rows begin inside words, buffers come on top of it.
+        // The cut that the step was planned with: where a file's rows begin inside words, buffers come on top of it.
         const bool adds = beta != 0;
         const BitCuts::key_type key{plan.m, plan.k, plan.n, adds};
         if (!known->contains(key)) {
