@@ -52,18 +52,23 @@ struct Product {
 };
 
 /// One product of a fast algorithm with its sums on both sides, without memory for them:
-///   M = (sum of left)(sum of right), m x n;  then for each target: block = beta * block + coefficient * M.
+///   M = (sum of left)(sum of right), m x n;  then for each target, one after another:
+///   block = beta * block + addend_coefficient * addend + coefficient * M.
 /// Left blocks are m x k, right ones k x n, targets m x n, or smaller: what is missing of a left or right block counts
-/// as zero, what is missing of a target is not written. There is at least one term on each side, all coefficients are
-/// nonzero, and the targets of one product are distinct and overlap no term of the call.
+/// as zero, what is missing of a target is not written. There is at least one term on each side, all their coefficients
+/// are nonzero, and the targets of one product are distinct and overlap no term of the call. An addend is at least as
+/// large as its target, and may be another target of the same product: then it counts with what it is at that time.
+/// P0's kernels are such products: mulAdd is a target with an addend, mulIncIncInc three targets.
 struct FusedTerm {
     ConstView block;
     double coefficient = 1;
 };
 struct FusedTarget {
     View block;
-    double coefficient = 1;
-    double beta = 1;  // 0: block is not read
+    double coefficient = 1;  // 0: M is not used
+    double beta = 1;         // 0: block is not read
+    ConstView addend = {};   // used only where its coefficient is not 0
+    double addend_coefficient = 0;
 };
 struct FusedProduct {
     std::int64_t m = 0, k = 0, n = 0;
@@ -118,10 +123,11 @@ public:
     virtual void multiply(std::span<const Product> batch, const std::string& leaf) = 0;
     /// Whether multiply_fused() takes products with up to so many terms and targets here.
     virtual bool fuses(Type /*type*/, int /*left_terms*/, int /*right_terms*/, int /*targets*/) const { return false; }
-    /// The products of one level. All left blocks of the call have the same strides (any), so do all right ones and all
-    /// targets; targets of different products are the same block or do not overlap. Updates of one block happen in the
-    /// order of the span, unless `order` is FusedOrder::atomic. With a guard that was started, A and B have been
-    /// watched by then, and nothing is written if the sums cannot be trusted.
+    /// The products of one level. All left blocks of the call have the same strides (any), so do all right ones, all
+    /// targets and all addends; targets of different products are the same block or do not overlap, and no addend
+    /// overlaps a target of another product. Updates of one block happen in the order of the span, unless `order` is
+    /// FusedOrder::atomic. With a guard that was started, A and B have been watched by then, and nothing is written if
+    /// the sums cannot be trusted.
     virtual void multiply_fused(std::span<const FusedProduct> /*instances*/, FusedOrder /*order*/,
                                 FusedTile /*tile*/ = FusedTile::automatic) {
         fail(ErrorCode::usage, "the {} backend has no products with sums inside; take a plan without fused levels",

@@ -24,6 +24,12 @@ enum class FusedTile : std::uint8_t { automatic, small, medium, large, tall, wid
 inline constexpr FusedTile fused_tiles[] = {FusedTile::automatic, FusedTile::small, FusedTile::medium, FusedTile::large,
                                             FusedTile::tall,      FusedTile::wide,  FusedTile::huge};
 
+/// More products, terms of both sides or targets than that are done in several launches. Two levels of Strassen are 49
+/// products with 144 terms on either side and 144 targets.
+inline constexpr int kMostFusedInstances = 64, kMostFusedTerms = 400, kMostFusedTargets = 160;
+/// What a launch may add to the terms of a product, one on each side, so that each sum begins with the coefficient 1.
+inline constexpr int kSpareFusedTerms = 2;
+
 const char* fused_order_name(FusedOrder order);
 const char* fused_tile_name(FusedTile tile);
 std::optional<FusedOrder> fused_order_of(std::string_view name);

@@ -12,6 +12,27 @@ struct Together {
     double block_s = 0;  // of all tiles, one after another on one multiprocessor
 };
 
+/// Room of a launch for products, as the backend counts it.
+class LaunchRoom {
+public:
+    /// How many more products like this one a launch takes.
+    int left_for(const FusedInstance& instance) const {
+        const OperandCounts counts = operand_counts(instance);
+        const auto terms = static_cast<int>(counts.a + counts.b) + kSpareFusedTerms;
+        const int more = std::min({products_, terms_ / terms, targets_ / static_cast<int>(counts.c)});
+        return products_ == kMostFusedInstances ? std::max(more, 1) : more;
+    }
+    void take(const FusedInstance& instance, int times) {
+        const OperandCounts counts = operand_counts(instance);
+        products_ -= times;
+        terms_ -= times * (static_cast<int>(counts.a + counts.b) + kSpareFusedTerms);
+        targets_ -= times * static_cast<int>(counts.c);
+    }
+
+private:
+    int products_ = kMostFusedInstances, terms_ = kMostFusedTerms, targets_ = kMostFusedTargets;
+};
+
 class LevelClock {
 public:
     LevelClock(const FusedDevice& device, const FusedProfile& profile, const FusedWork& work)
@@ -65,38 +86,43 @@ bool can_fuse(const Machine& machine, Type type, const OperandCounts& most) {
 double fused_seconds(const FusedDevice& device, const FusedProfile& profile, FusedOrder order,
                      const FusedInstances& instances, const FusedWork& work) {
     const LevelClock clock(device, profile, work);
-    const double levels = work.levels_together;
     const auto count = static_cast<int>(instances.instances.size());
     double seconds = 0;
     Together together;
+    const auto end_launch = [&](double times) {
+        if (together.tiles > 0) {
+            seconds += (clock.seconds(together) + device.launch_s) * times;
+        }
+        together = {};
+    };
     int launched = 0;  // instances so far
+    LaunchRoom room;
     for (int i = 0; i < count; ++i) {
         const FusedInstance& instance = instances.instances[static_cast<std::size_t>(i)];
         const bool ends_group =
             std::find(instances.group_ends.begin(), instances.group_ends.end(), i + 1) != instances.group_ends.end();
-        bool ends = i + 1 == count;
-        double at_a_time = levels;
-        switch (order) {
-            case FusedOrder::serial:
-                at_a_time = 1;
-                ends = true;
-                break;
-            case FusedOrder::two_streams:
-                at_a_time = 1;
-                ends = ends || i + 1 - launched == 2 || ends_group;
-                break;
-            case FusedOrder::batched:
-                ends = ends_group;
-                break;
-            case FusedOrder::atomic:
-            case FusedOrder::persistent:
-                break;
+        const bool is_last = i + 1 == count;
+        if (order == FusedOrder::serial || order == FusedOrder::two_streams) {
+            clock.add(together, instance, 1);
+            if (order == FusedOrder::serial || is_last || i + 1 - launched == 2 || ends_group) {
+                end_launch(work.levels_together);
+                launched = i + 1;
+            }
+            continue;
         }
-        clock.add(together, instance, at_a_time);
-        if (ends) {
-            seconds += (clock.seconds(together) + device.launch_s) * (levels / at_a_time);
-            together = {};
-            launched = i + 1;
+        for (int levels = work.levels_together; levels > 0;) {  // the same product of all levels, side by side
+            const int taken = std::min(levels, room.left_for(instance));
+            if (taken == 0) {
+                end_launch(1);
+                room = {};
+                continue;
+            }
+            clock.add(together, instance, taken);
+            room.take(instance, taken);
+            levels -= taken;
+        }
+        if (is_last || (order == FusedOrder::batched && ends_group)) {
+            end_launch(1);
         }
     }
     return seconds;

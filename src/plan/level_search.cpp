@@ -151,9 +151,6 @@ private:
                 continue;
             }
             for (const FusedOrder order : {FusedOrder::persistent, FusedOrder::batched, FusedOrder::two_streams}) {
-                if (order == FusedOrder::persistent && problem_.options.workspace_limit_bytes == 0) {
-                    continue;  // its counters are little memory, but some
-                }
                 std::vector<LevelPlan> levels = outer;
                 levels.push_back({name, LevelMode::fused, "", order});
                 take_if_best(plan_with_levels(problem_, machine_, levels));

@@ -6,6 +6,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/contest_choice.hpp"
 #include "plan/error_bound.hpp"
 #include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
@@ -89,9 +90,7 @@ ProductPlan empty_plan(const Problem& problem) {
 /// workspace.
 ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) {
     const std::string& asked = problem.options.algorithm;
-    // The counters of the persistent order are little memory, but some.
-    const FusedOrder order = problem.options.workspace_limit_bytes == 0 ? FusedOrder::batched : FusedOrder::persistent;
-    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, "", order};
+    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, "", FusedOrder::persistent};
     for (int count = problem.options.levels; count > 0; --count) {
         for (int serial = 0; serial < count; ++serial) {
             std::vector<LevelPlan> levels;
@@ -245,7 +244,10 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
     // Too small to be cut: not worth a look at the catalogue.
     const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
-    if (!levels_allowed || too_small) {
+    if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, levels_allowed && !too_small)) {
+        return *std::move(decided);
+    }
+    if (!levels_allowed || too_small || contests_forbid_levels(problem, machine)) {
         return plan_with_levels(problem, machine, {});
     }
     return options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);

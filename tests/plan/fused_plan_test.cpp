@@ -71,13 +71,9 @@ TEST(fused_plan, without_any_workspace_the_planner_takes_one_fused_level_or_two_
     ASSERT_EQ(plan.levels.size(), 1U) << to_string(plan);
     EXPECT_EQ(plan.levels.front().algorithm, "strassen");
     EXPECT_EQ(plan.levels.front().mode, LevelMode::fused);
-    EXPECT_NE(plan.levels.front().order, FusedOrder::persistent);  // whose counters are some memory
+    EXPECT_EQ(plan.levels.front().order, FusedOrder::persistent);
     EXPECT_EQ(plan.levels.front().tile, FusedTile::huge);
     EXPECT_EQ(plan.workspace_bytes, 0);
-    problem.options.workspace_limit_bytes = 1;
-    const ProductPlan persistent = make_plan(problem, fusing_two_terms(), limits());
-    EXPECT_EQ(persistent.levels.front().order, FusedOrder::persistent);
-    EXPECT_LT(persistent.predicted_s, plan.predicted_s);
     const double classical = plan_with_levels(problem, fusing_device(), {}).predicted_s;
     EXPECT_GT(classical / plan.predicted_s, 1.05);
     EXPECT_LT(classical / plan.predicted_s, 8.0 / 7);
@@ -255,6 +251,19 @@ TEST(fused_prediction, waves_of_each_order_as_counted_by_hand) {
     const FusedWork seven{256, 1000, 256, 7};  // below seven products of a level
     EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::persistent, strassen, seven), 20 * block_s + 1e-3, 1e-9);
     EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::serial, strassen, seven), 49 * block_s + 49e-3, 1e-9);
+}
+
+/// 343 products of 4 blocks, of which a launch takes 64: five launches of 256 blocks and one of 92 on 10
+/// multiprocessors.
+TEST(fused_prediction, products_that_one_launch_does_not_take_are_several_launches) {
+    const FusedDevice device{10, 1e-3};
+    FusedProfile profile = exact_profile();
+    profile.addition_flops = profile.update_flops = 1e-9;
+    const FusedWork work{256, 1000, 256, 49};
+    const double block_s = 2.0 * 128 * 128 * 1000 / 1e11;
+    static_assert(kMostFusedInstances == 64);
+    EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::persistent, fused_instances("strassen"), work),
+                (5 * 26 + 10) * block_s + 6e-3, 1e-9);
 }
 
 TEST(fused_prediction, a_last_wave_of_lone_blocks_runs_at_their_rate) {

@@ -64,7 +64,9 @@ struct CudaBackend::State {
     cudaStream_t stream = nullptr;
     const CublasLibrary* library = nullptr;
     cublasHandle_t handle = nullptr;
-    void* own_workspace = nullptr;  // of cuBLAS, and behind it a guard's words for products without workspace
+    /// Of cuBLAS, or of counters of fused products, which need it at other times; and behind it a guard's words for
+    /// products without workspace.
+    void* own_workspace = nullptr;
     void* vendor_workspace = nullptr;
     std::int64_t vendor_workspace_bytes = 0;
     BatchedProducts batched_products;
@@ -76,6 +78,10 @@ struct CudaBackend::State {
     cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
     DeviceMemory captured_words;
 
+    bool is_captured() const {
+        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+        return cudaStreamIsCapturing(stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusActive;
+    }
     GuardWords* words() const {
         if (captured_words.data() != nullptr) {
             return static_cast<GuardWords*>(captured_words.data());
@@ -163,9 +169,7 @@ void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
 }
 
 void CudaBackend::start(const GuardLimits& limits) {
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    if (state_->reserved_bytes < kGuardBytes && cudaStreamIsCapturing(state_->stream, &capture) == cudaSuccess &&
-        capture == cudaStreamCaptureStatusActive) {
+    if (state_->reserved_bytes < kGuardBytes && state_->is_captured()) {
         // Graphs outlive this product and may run beside each other: each needs words that are its own.
         state_->captured_words = DeviceMemory(state_->device, kGuardBytes, state_->stream);
     }
@@ -362,8 +366,11 @@ void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedO
         if (order == FusedOrder::two_streams && state_->second_stream == nullptr) {
             check(cudaStreamCreateWithFlags(&state_->second_stream, cudaStreamNonBlocking), "make a second stream");
         }
+        // A graph may run beside whatever this backend does by then, so it has memory of its own.
+        const FusedScratch scratch =
+            state_->is_captured() ? FusedScratch{} : FusedScratch{state_->own_workspace, kCublasWorkspaceBytes};
         launch_fused(state_->stream, state_->second_stream, instances[0].targets[0].block.type, instances, order, tile,
-                     state_->guarded ? state_->guard : Guard{});
+                     state_->guarded ? state_->guard : Guard{}, scratch);
     }
 }
 

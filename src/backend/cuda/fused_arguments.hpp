@@ -1,5 +1,6 @@
 // What a launch of fused products hands to the device, for every element type:
-//   M = (sum of left terms)(sum of right terms);  target = beta * target + coefficient * M, for each target
+//   M = (sum of left terms)(sum of right terms);
+//   target = beta * target + addend_coefficient * addend + coefficient * M, for each target
 // All products of a launch have one shape (m, k, n). They are cut into tiles of M; tile number i belongs to product
 // i / (tiles of one product). Everything here is a kernel parameter, so no table has to be uploaded.
 #pragma once
@@ -7,6 +8,7 @@
 #include <cstdint>
 
 #include "backend/cuda/kernels.hpp"
+#include "base/fused.hpp"
 
 namespace heptad::cuda {
 
@@ -29,15 +31,24 @@ struct FusedOperandLayout {
 template <class T>
 struct FusedTargetArgument {
     T* data;
-    T coefficient, beta;      // beta == 0: not read
+    const T* addend;
+    T coefficient, beta;      // 0: M is not used, the target is not read
+    T addend_coefficient;     // 0: there is no addend
     std::int32_t rows, cols;  // what there is of the block; nothing else is written
     std::int32_t block;       // number of the block among all targets of the launch
     std::int32_t turn;        // updates of that block that come before this one
+    /// Updates of that block by products that come before those whose tiles are made in pieces: for tiles that the
+    /// first of these has in pieces, and for those that it has whole.
+    std::int32_t whole_turns[2];
 };
 
 struct FusedTargetLayout {
     std::int64_t row_stride, col_stride;
     std::int32_t wide;  // col_stride is 1 and every row begins at a multiple of 16 bytes
+};
+
+struct FusedAddendLayout {
+    std::int64_t row_stride, col_stride;
 };
 
 struct FusedInstanceArgument {
@@ -50,19 +61,17 @@ enum class FusedUpdate : std::int32_t {
     atomic,   // element-wise additions in any order; every beta is 1
 };
 
-/// More products or terms than that are done in several launches. Two levels of Strassen are 49 products with 144 terms
-/// on either side and 144 targets.
-inline constexpr int kMostFusedInstances = 64, kMostFusedTerms = 400, kMostFusedTargets = 160;
-
 template <class T>
 struct FusedArguments {
     std::int32_t m, k, n;
     std::int32_t instance_count;
     std::int32_t tiles_down, tiles_across;  // of one product
+    std::int32_t whole_tiles, pieces;       // of all products: tiles made by one block each, pieces of the others
     std::int32_t strip;                     // rows of tiles that are walked column by column, so that L2 holds them
     FusedUpdate update;
     FusedOperandLayout left, right;
     FusedTargetLayout target;
+    FusedAddendLayout addend;
     /// With FusedUpdate::ordered or atomic: counters[0] deals out tiles; ordered: counters[1 + block * tiles + tile]
     /// is the number of updates that this tile of the block has had. All zero before the launch.
     std::uint32_t* counters;

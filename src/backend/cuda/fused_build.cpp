@@ -20,7 +20,8 @@ FusedProduct transposed(const FusedProduct& product) {
         other.right.push_back({heptad::transposed(term.block), term.coefficient});
     }
     for (const FusedTarget& target : product.targets) {
-        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta});
+        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta,
+                                 heptad::transposed(target.addend), target.addend_coefficient});
     }
     return other;
 }
@@ -54,6 +55,27 @@ double take_out_factor(std::vector<FusedTerm>& terms) {
 
 bool is_wide(const void* data, std::int64_t stride, std::size_t element) {
     return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride * static_cast<std::int64_t>(element) % 16 == 0;
+}
+
+/// All terms are outer x depth in size and can be read by whole vectors of four.
+bool are_regular(const std::vector<FusedTerm>& terms, bool left, std::int64_t outer, std::int64_t depth) {
+    constexpr std::int64_t kFarthest = std::int64_t{1} << 23;  // steps of 128 lines fit into 32 bits
+    const bool has_first = terms.size() == 1 || std::any_of(terms.begin(), terms.end(), [](const FusedTerm& term) {
+                               return is_power_of_two(term.coefficient);
+                           });
+    return has_first && terms.size() <= 2 && std::all_of(terms.begin(), terms.end(), [&](const FusedTerm& term) {
+               const ConstView block = left ? term.block : heptad::transposed(term.block);
+               const bool along_depth = block.col_stride == 1;
+               const std::int64_t across = along_depth ? block.row_stride : block.col_stride;
+               return block.rows == outer && block.cols == depth && (along_depth || block.row_stride == 1) &&
+                      (along_depth ? depth : outer) % 4 == 0 && std::abs(across) < kFarthest &&
+                      is_wide(block.data, across, element_bytes(block.type));
+           });
+}
+
+bool result_by_columns(const FusedProduct& product) {
+    const View& result = product.targets[0].block;
+    return result.row_stride == 1 && result.col_stride != 1;
 }
 
 template <class T>
@@ -90,10 +112,26 @@ bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
     });
 }
 
+std::optional<RegularLayout> regular_layout(std::span<const FusedProduct> products) {
+    constexpr std::int64_t kSlab = 8;
+    const bool by_columns = !products.empty() && result_by_columns(products[0]);
+    std::optional<RegularLayout> layout;
+    for (const FusedProduct& given : products) {
+        const FusedProduct product = by_columns ? transposed(given) : given;
+        if (product.m == 0 || product.n == 0 || product.k == 0 || product.k % kSlab != 0 ||
+            !are_regular(product.left, true, product.m, product.k) ||
+            !are_regular(product.right, false, product.n, product.k)) {
+            return {};
+        }
+        layout = {product.left[0].block.col_stride == 1, product.right[0].block.row_stride == 1};
+    }
+    return layout;
+}
+
 std::size_t fused_run_length(std::span<const FusedProduct> products) {
     std::size_t terms = 0, targets = 0, length = 0;
     for (const FusedProduct& product : products) {
-        terms += product.left.size() + product.right.size() + 2;  // take_out_factor() may add one to each side
+        terms += product.left.size() + product.right.size() + kSpareFusedTerms;
         targets += product.targets.size();
         if (length == kMostFusedInstances || terms > kMostFusedTerms || targets > kMostFusedTargets ||
             product.m != products[0].m || product.k != products[0].k || product.n != products[0].n) {
@@ -106,8 +144,7 @@ std::size_t fused_run_length(std::span<const FusedProduct> products) {
 
 template <class T>
 void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args) {
-    const View& result = products[0].targets[0].block;
-    const bool by_columns = result.row_stride == 1 && result.col_stride != 1;
+    const bool by_columns = result_by_columns(products[0]);
     std::map<const void*, std::pair<int, int>> blocks;  // its number, and its updates so far
     int terms = 0, targets = 0, count = 0;
     for (const FusedProduct& given : products) {
@@ -134,13 +171,19 @@ void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args
         instance.target_count = static_cast<std::int16_t>(product.targets.size());
         for (const FusedTarget& target : product.targets) {
             const auto [place, added] = blocks.try_emplace(target.block.data, static_cast<int>(blocks.size()), 0);
+            if (target.addend_coefficient != 0) {
+                args.addend = {target.addend.row_stride, target.addend.col_stride};
+            }
             args.targets[targets++] = {static_cast<T*>(target.block.data),
+                                       static_cast<const T*>(target.addend.data),
                                        static_cast<T>(target.coefficient * factor),
                                        static_cast<T>(target.beta),
+                                       static_cast<T>(target.addend_coefficient),
                                        static_cast<std::int32_t>(target.block.rows),
                                        static_cast<std::int32_t>(target.block.cols),
                                        place->second.first,
-                                       place->second.second++};
+                                       place->second.second++,
+                                       {0, 0}};
             if (!is_wide(target.block.data, target.block.row_stride, sizeof(T))) {
                 args.target.wide = 0;
             }

@@ -1,10 +1,12 @@
 // From products with views to the arguments of one launch.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "backend/backend.hpp"
 #include "backend/cuda/fused_arguments.hpp"
+#include "backend/cuda/fused_kernels.hpp"
 
 namespace heptad::cuda {
 
@@ -17,6 +19,12 @@ template <class T>
 void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args);
 extern template void build_fused(std::span<const FusedProduct>, FusedArguments<float>&);
 extern template void build_fused(std::span<const FusedProduct>, FusedArguments<double>&);
+
+/// Regular products are those that the faster f32 kernel takes: one or two terms on either side, k a multiple of 8 and
+/// at least 8, terms as large as m x k and k x n say, with lines that begin at multiples of 16 bytes, hold a multiple
+/// of four elements and lie less than 2^23 elements apart. Tells how their lines run as build_fused() turns them;
+/// nothing for products that are not regular.
+std::optional<RegularLayout> regular_layout(std::span<const FusedProduct> products);
 
 /// Do two products update the same block?
 bool fused_conflict(const FusedProduct& one, const FusedProduct& other);

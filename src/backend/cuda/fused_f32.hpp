@@ -9,5 +9,8 @@ FusedKernel fused_kernel_f32_small();
 FusedKernel fused_kernel_f32_tall();
 FusedKernel fused_kernel_f32_large();
 FusedKernel fused_kernel_f32_huge();
+/// For products that regular_layout() admits.
+FusedKernel fused_kernel_f32_regular_large(const RegularLayout& layout);
+FusedKernel fused_kernel_f32_regular_huge(const RegularLayout& layout);
 
 }  // namespace heptad::cuda

@@ -6,60 +6,71 @@
 
 namespace heptad::cuda::fused_f64 {
 
-enum class Update : std::uint8_t {
-    store,    // whole, 16 bytes at a time, not read
-    add,      // the same, read first
-    guarded,  // any strides, and only what there is
-    atomic,   // the same, by additions of the memory system
-};
+/// A lane's first row and column in the part of the tile that its warp has made; see Sums.
+__device__ __forceinline__ int first_row(int lane) {
+    return lane / 4;
+}
+__device__ __forceinline__ int first_col(int lane) {
+    return lane % 4 * 2;
+}
 
-/// One target; `corner` is the warp's first entry of it, `rows` x `cols` what there is from there on. Rows go one after
-/// another, because the sums leave few registers. Loads and stores are those of the L2 cache: another multiprocessor
-/// may have written last.
-template <Update update>
-__device__ __forceinline__ void update_target(const Sums& sums, double* corner, const FusedTargetLayout& layout,
-                                              double coefficient, double beta, int rows, int cols, int lane) {
-    const int first_row = lane / 4, first_col = lane % 4 * 2;
-    constexpr bool kWhole = update == Update::store || update == Update::add;
-    const std::int64_t col_stride = kWhole ? 1 : layout.col_stride;
-    double* line = corner + first_row * layout.row_stride + first_col * col_stride;
+/// A target that lies there in whole, 16 bytes at a time; `corner` is the warp's first entry of it. Row blocks go one
+/// after another, because the sums leave few registers. Loads and stores are those of the L2 cache: another
+/// multiprocessor may have written last.
+template <bool reads>
+__device__ __forceinline__ void update_whole(const Sums& sums, double* corner, std::int64_t row_stride,
+                                             double coefficient, double beta, int lane) {
+    double* line = corner + first_row(lane) * row_stride + first_col(lane);
 #pragma unroll
     for (int i = 0; i < kRowBlocks; ++i) {
+        double2 old[2][kColBlocks];
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-            double2 old[kColBlocks];
-            if constexpr (update == Update::add) {
-#pragma unroll
-                for (int j = 0; j < kColBlocks; ++j) {
-                    old[j] = __ldcg(reinterpret_cast<const double2*>(line + 8 * j));
-                }
-            }
-#pragma unroll
-            for (int j = 0; j < kColBlocks; ++j) {
-                double value[2] = {coefficient * sums[i][j][2 * h], coefficient * sums[i][j][2 * h + 1]};
-                if constexpr (update == Update::add) {
-                    value[0] = fma(beta, old[j].x, value[0]);
-                    value[1] = fma(beta, old[j].y, value[1]);
-                }
-                if constexpr (kWhole) {
-                    __stcg(reinterpret_cast<double2*>(line + 8 * j), make_double2(value[0], value[1]));
-                } else {
-#pragma unroll
-                    for (int e = 0; e < 2; ++e) {
-                        double* const to = line + (8 * j + e) * col_stride;
-                        if (first_row + 16 * i + 8 * h < rows && first_col + 8 * j + e < cols) {
-                            if constexpr (update == Update::atomic) {
-                                atomicAdd(to, value[e]);
-                            } else {
-                                __stcg(to, beta != 0.0 ? fma(beta, __ldcg(to), value[e]) : value[e]);
-                            }
-                        }
-                    }
-                }
-            }
-            line += 8 * layout.row_stride;
-            asm volatile("" ::: "memory");  // or else rows are mixed, and registers spilled
+        for (int place = 0; reads && place < 2 * kColBlocks; ++place) {
+            const int h = place / kColBlocks, j = place % kColBlocks;
+            old[h][j] = __ldcg(reinterpret_cast<const double2*>(line + 8 * h * row_stride + 8 * j));
         }
+#pragma unroll
+        for (int place = 0; place < 2 * kColBlocks; ++place) {
+            const int h = place / kColBlocks, j = place % kColBlocks;
+            double2 value = {coefficient * sums[i][j][2 * h], coefficient * sums[i][j][2 * h + 1]};
+            if constexpr (reads) {
+                value = {fma(beta, old[h][j].x, value.x), fma(beta, old[h][j].y, value.y)};
+            }
+            __stcg(reinterpret_cast<double2*>(line + 8 * h * row_stride + 8 * j), value);
+        }
+        line += 16 * row_stride;
+        asm volatile("" ::: "memory");  // or else row blocks are mixed, and registers spilled
+    }
+}
+
+/// Any strides, and only what there is from (row0, col0) on.
+template <bool atomic>
+__device__ __forceinline__ void update_there(const Sums& sums, const FusedTargetArgument<double>& target,
+                                             const FusedTargetLayout& layout, const FusedAddendLayout& addend_layout,
+                                             int row0, int col0, int lane) {
+#pragma unroll
+    for (int i = 0; i < 2 * kRowBlocks; ++i) {
+        const int row = row0 + first_row(lane) + 8 * i;
+#pragma unroll
+        for (int j = 0; j < 2 * kColBlocks; ++j) {
+            const int col = col0 + first_col(lane) + 8 * (j / 2) + j % 2;
+            if (row < target.rows && col < target.cols) {
+                double* const to = target.data + row * layout.row_stride + col * layout.col_stride;
+                const double product = sums[i / 2][j / 2][2 * (i % 2) + j % 2];
+                double value = target.coefficient != 0.0 ? target.coefficient * product : 0.0;
+                if constexpr (atomic) {
+                    atomicAdd(to, value);
+                } else {
+                    if (target.addend_coefficient != 0.0) {
+                        const double* const addend =
+                            target.addend + row * addend_layout.row_stride + col * addend_layout.col_stride;
+                        value = fma(target.addend_coefficient, __ldcg(addend), value);
+                    }
+                    __stcg(to, target.beta != 0.0 ? fma(target.beta, __ldcg(to), value) : value);
+                }
+            }
+        }
+        asm volatile("" ::: "memory");
     }
 }
 
@@ -96,17 +107,18 @@ __device__ __forceinline__ void store(const FusedArguments<double>& args, const 
         if (ordered && target.turn > 0) {
             await_turn(counter, static_cast<std::uint32_t>(target.turn), thread == 0);
         }
-        double* const corner = target.data + row0 * args.target.row_stride + col0 * args.target.col_stride;
-        const int rows = target.rows - row0, cols = target.cols - col0;
-        const double coefficient = target.coefficient, beta = target.beta;
+        const bool whole = args.target.wide != 0 && row0 + kWarpRows <= target.rows &&
+                           col0 + kWarpCols <= target.cols && target.coefficient != 0.0 &&
+                           target.addend_coefficient == 0.0;
+        double* const corner = target.data + row0 * args.target.row_stride + col0;
         if (args.update == FusedUpdate::atomic) {
-            update_target<Update::atomic>(sums, corner, args.target, coefficient, beta, rows, cols, lane);
-        } else if (args.target.wide == 0 || rows < kWarpRows || cols < kWarpCols) {
-            update_target<Update::guarded>(sums, corner, args.target, coefficient, beta, rows, cols, lane);
-        } else if (beta == 0.0) {
-            update_target<Update::store>(sums, corner, args.target, coefficient, beta, rows, cols, lane);
+            update_there<true>(sums, target, args.target, args.addend, row0, col0, lane);
+        } else if (!whole) {
+            update_there<false>(sums, target, args.target, args.addend, row0, col0, lane);
+        } else if (target.beta == 0.0) {
+            update_whole<false>(sums, corner, args.target.row_stride, target.coefficient, 0, lane);
         } else {
-            update_target<Update::add>(sums, corner, args.target, coefficient, beta, rows, cols, lane);
+            update_whole<true>(sums, corner, args.target.row_stride, target.coefficient, target.beta, lane);
         }
         if (ordered) {
             end_turn(counter, thread == 0);

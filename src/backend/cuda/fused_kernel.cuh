@@ -1,42 +1,24 @@
-// The fused f32 kernel on the CUDA cores:  M = (sum of left)(sum of right), then every target = beta * target + g * M.
-// Loading warps fill a ring of stages in shared memory with sums of terms (fused_loads.cuh); multiplying warps do
-// nothing but read fragments and multiply, so their loop is the same for every number of terms, stride and fringe; at
-// the end of a tile they update its targets (fused_store.cuh), while the loading warps have begun the next one.
+// The fused f32 kernel on the CUDA cores for products that are not regular:  M = (sum of left)(sum of right), then
+// every target = beta * target + g * M. Loading warps fill a ring of stages in shared memory with sums of terms
+// (fused_loads.cuh); multiplying warps do nothing but read fragments and multiply, so their loop is the same for every
+// number of terms, stride and fringe; at the end of a tile they update its targets (fused_store.cuh), while the loading
+// warps have begun the next one.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "backend/cuda/device_code.cuh"
 #include "backend/cuda/fused_arguments.hpp"
+#include "backend/cuda/fused_fragments.cuh"
 #include "backend/cuda/fused_kernels.hpp"
 #include "backend/cuda/fused_loads.cuh"
 #include "backend/cuda/fused_pipeline.cuh"
 #include "backend/cuda/fused_shape.cuh"
 #include "backend/cuda/fused_store.cuh"
+#include "backend/cuda/fused_walk.hpp"
+#include "backend/cuda/shared_barrier.cuh"
 
 namespace heptad::cuda::fused {
-
-struct TilePlace {
-    int instance, number, row, col;
-};
-
-/// Neighbours in time are neighbours in M, so that what they read is in the L2 cache.
-__device__ __forceinline__ TilePlace tile_place(const FusedArguments<float>& args, int index) {
-    const int per_instance = args.tiles_down * args.tiles_across;
-    const int instance = index / per_instance, number = index - instance * per_instance;
-    const int per_strip = args.strip * args.tiles_across;
-    const int first = number / per_strip * args.strip, within = number % per_strip;
-    const int height = min(args.strip, args.tiles_down - first);
-    return {instance, number, first + within % height, within / height};
-}
-
-__device__ __forceinline__ void load_four(float (&to)[4], const float* from) {
-    const float4 four = *reinterpret_cast<const float4*>(from);
-    to[0] = four.x;
-    to[1] = four.y;
-    to[2] = four.z;
-    to[3] = four.w;
-}
 
 /// sum += the product of all slabs of a tile, four rows of a thread at a time. A column of the left slab is fetched in
 /// pieces of four entries, kAhead pieces before they are needed, and a row of the right slab one row ahead: more would
@@ -86,7 +68,7 @@ __device__ __forceinline__ void multiply(float (&sum)[Shape::kThreadRows][Shape:
                 }
             }
         }
-        ring.signal(ring.empty());
+        signal_barrier(ring.empty());
         ring.advance();
     }
 }
@@ -114,12 +96,12 @@ __global__ void __launch_bounds__(Shape::kThreads, resident<Shape>())
     auto* const stages = reinterpret_cast<float*>(memory + Shape::kHeadBytes);
     if (threadIdx.x == 0) {
         for (int s = 0; s < Shape::kStages; ++s) {
-            barrier_create(stage_barriers + static_cast<std::uint32_t>(s) * 16, Shape::kProducerWarps);
-            barrier_create(stage_barriers + static_cast<std::uint32_t>(s) * 16 + 8, Shape::kConsumerWarps);
+            create_barrier(stage_barriers + static_cast<std::uint32_t>(s) * 16, Shape::kProducers);
+            create_barrier(stage_barriers + static_cast<std::uint32_t>(s) * 16 + 8, Shape::kConsumers);
         }
         for (int s = 0; s < TileQueue::kSlots; ++s) {
-            barrier_create(queue_barriers + static_cast<std::uint32_t>(s) * 16, 1);
-            barrier_create(queue_barriers + static_cast<std::uint32_t>(s) * 16 + 8, Shape::kThreads / 32);
+            create_barrier(queue_barriers + static_cast<std::uint32_t>(s) * 16, 1);
+            create_barrier(queue_barriers + static_cast<std::uint32_t>(s) * 16 + 8, Shape::kThreads);
         }
     }
     __syncthreads();
@@ -155,7 +137,7 @@ __global__ void __launch_bounds__(Shape::kThreads, resident<Shape>())
                 float* const stage = stages + ring.stage * Shape::kStageFloats;
                 left.load(slab * Shape::kDepth, thread, stage);
                 right.load(slab * Shape::kDepth, thread, stage + Shape::kDepth * Shape::kLeftPitch);
-                ring.signal(ring.full());
+                signal_barrier(ring.full());
                 ring.advance();
             }
         }
@@ -165,16 +147,14 @@ __global__ void __launch_bounds__(Shape::kThreads, resident<Shape>())
             asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Shape::kConsumerRegisters));
         }
 #endif
-        const WarpPart<Shape> part(stages + Shape::kStages * Shape::kStageFloats);
-        const float* const left = stages + part.row + WarpPart<Shape>::lane_down() * 4;
-        const float* const right =
-            stages + Shape::kDepth * Shape::kLeftPitch + part.col + WarpPart<Shape>::lane_across() * 4;
+        const WarpPart<Shape> part(stages + Shape::kStages * Shape::kStageFloats, static_cast<int>(threadIdx.x));
+        const float* const left = stages + part.row + part.lane_down() * 4;
+        const float* const right = stages + Shape::kDepth * Shape::kLeftPitch + part.col + part.lane_across() * 4;
         for (int index = queue.next(); index < tiles; index = queue.next()) {
             float sum[Shape::kThreadRows][Shape::kThreadCols] = {};
             multiply<Shape>(sum, left, right, ring, slabs);
             part.put(sum);
-            const TilePlace place = tile_place(args, index);
-            store<Shape>(args, args.instances[place.instance], part, place.number, place.row, place.col);
+            store<Shape>(args, part, tile_place(args, index), 0);
         }
     }
 }

@@ -8,6 +8,12 @@ struct FusedKernel {
     const void* function = nullptr;
     int tile_rows = 0, tile_cols = 0;
     int threads = 0, shared_bytes = 0;  // of a block
+    int slab = 0;                       // how much of k a step takes, if it can make tiles in pieces along k; else 0
+};
+
+/// Whether the lines of regular operands run along k (regular_layout()).
+struct RegularLayout {
+    bool left_along_depth, right_along_depth;
 };
 
 }  // namespace heptad::cuda

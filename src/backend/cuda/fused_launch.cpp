@@ -10,6 +10,7 @@
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/fused_build.hpp"
 #include "backend/cuda/fused_product.hpp"
+#include "backend/cuda/fused_split.hpp"
 #include "backend/cuda/fused_tiles.hpp"
 #include "backend/cuda/status.hpp"
 
@@ -63,10 +64,16 @@ public:
         // The tiles of one moment form a square of M, so that what they read is used most often.
         args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
                                                                           kernel_.tile_cols / kernel_.tile_rows))));
+        if (counters != nullptr && kernel_.slab > 0) {
+            split_last_tiles(*args_, multiprocessors(), args_->k / kernel_.slab, update == FusedUpdate::ordered);
+        } else {
+            keep_tiles_whole(*args_);
+        }
         args_->update = update;
         args_->counters = counters;
         void* parameters[] = {args_.get()};
-        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, resident))),
+        const std::int64_t items = args_->whole_tiles + (tiles - args_->whole_tiles) * args_->pieces;
+        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(items, resident))),
                                dim3(static_cast<unsigned>(kernel_.threads)), parameters,
                                static_cast<std::size_t>(kernel_.shared_bytes), stream),
               "start fused products");
@@ -169,7 +176,7 @@ void scale_targets(Scalar scalar, std::span<const FusedProduct> products, const 
 /// One launch whose blocks draw tiles of all products from a counter.
 template <class T>
 void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products, bool atomic, Scalar scalar,
-                  const Guard& guard, cudaStream_t stream) {
+                  const Guard& guard, const FusedScratch& scratch, cudaStream_t stream) {
     const FusedArguments<T>& args = launcher.build(products);
     std::int32_t blocks = 0;
     for (const FusedInstanceArgument& instance :
@@ -177,8 +184,8 @@ void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products,
         for (int t = 0; t < instance.target_count; ++t) {
             const FusedTargetArgument<T>& target = args.targets[instance.target_begin + t];
             blocks = std::max(blocks, target.block + 1);
-            // A later update that scales has no place among additions in any order.
-            atomic = atomic && (target.turn == 0 || target.beta == T{1});
+            // A later update that scales has no place among additions in any order, nor has one that reads a block.
+            atomic = atomic && (target.turn == 0 || target.beta == T{1}) && target.addend_coefficient == T{0};
         }
     }
     if (atomic) {
@@ -186,17 +193,20 @@ void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products,
     }
     const std::int64_t tiles = std::int64_t{args.tiles_down} * args.tiles_across;
     const std::int64_t bytes = 4 * (1 + (atomic ? 0 : blocks * tiles));
-    int device = 0;
-    check(cudaGetDevice(&device), "tell the current device");
-    const DeviceMemory counters(device, bytes, stream);
-    check(cudaMemsetAsync(counters.data(), 0, static_cast<std::size_t>(bytes), stream), "clear counters");
-    launcher.launch(atomic ? FusedUpdate::atomic : FusedUpdate::ordered, static_cast<std::uint32_t*>(counters.data()),
-                    stream);
+    DeviceMemory from_pool;
+    if (bytes > scratch.bytes) {
+        int device = 0;
+        check(cudaGetDevice(&device), "tell the current device");
+        from_pool = DeviceMemory(device, bytes, stream);
+    }
+    void* const counters = bytes > scratch.bytes ? from_pool.data() : scratch.data;
+    check(cudaMemsetAsync(counters, 0, static_cast<std::size_t>(bytes), stream), "clear counters");
+    launcher.launch(atomic ? FusedUpdate::atomic : FusedUpdate::ordered, static_cast<std::uint32_t*>(counters), stream);
 }
 
 template <class T>
 void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKernel& kernel, Scalar scalar,
-         const Guard& guard, cudaStream_t stream, cudaStream_t second) {
+         const Guard& guard, const FusedScratch& scratch, cudaStream_t stream, cudaStream_t second) {
     Launcher<T> launcher(kernel, guard);
     while (!products.empty()) {
         const std::size_t length = fused_run_length(products);
@@ -216,7 +226,7 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
                 break;
             case FusedOrder::atomic:
             case FusedOrder::persistent:
-                run_together(launcher, part, order == FusedOrder::atomic, scalar, guard, stream);
+                run_together(launcher, part, order == FusedOrder::atomic, scalar, guard, scratch, stream);
                 break;
         }
         products = products.subspan(length);
@@ -226,7 +236,7 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
 }  // namespace
 
 void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
-                  FusedOrder order, FusedTile tile, const Guard& guard) {
+                  FusedOrder order, FusedTile tile, const Guard& guard, const FusedScratch& scratch) {
     if (products.empty()) {
         return;
     }
@@ -241,9 +251,9 @@ void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span
     auto* const first_stream = static_cast<cudaStream_t>(stream);
     auto* const second_stream = static_cast<cudaStream_t>(second);
     if (type == Type::f64) {
-        run<double>(products, order, kernel, Scalar::f64, guard, first_stream, second_stream);
+        run<double>(products, order, kernel, Scalar::f64, guard, scratch, first_stream, second_stream);
     } else {
-        run<float>(products, order, kernel, Scalar::f32, guard, first_stream, second_stream);
+        run<float>(products, order, kernel, Scalar::f32, guard, scratch, first_stream, second_stream);
     }
 }
 

@@ -6,46 +6,9 @@
 
 #include <cstdint>
 
-namespace heptad::cuda::fused {
+#include "backend/cuda/shared_barrier.cuh"
 
-__device__ __forceinline__ std::uint32_t shared_offset(const void* pointer) {
-    return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
-__device__ __forceinline__ void barrier_create(std::uint32_t barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-__device__ __forceinline__ void barrier_signal(std::uint32_t barrier) {
-    asm volatile(
-        "{\n"
-        ".reg .b64 state;\n"
-        "mbarrier.arrive.shared.b64 state, [%0];\n"
-        "}\n" ::"r"(barrier)
-        : "memory");
-}
-/// Waits until the barrier has completed the phase of that parity.
-__device__ __forceinline__ void barrier_await(std::uint32_t barrier, std::uint32_t parity) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}\n" ::"r"(barrier),
-        "r"(parity)
-        : "memory");
-#else
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}\n" ::"r"(barrier),
-        "r"(parity)
-        : "memory");
-#endif
-}
+namespace heptad::cuda::fused {
 
 /// The stage that a warp works on, and how often the ring went round. Barriers of a stage lie in pairs: full, empty.
 template <int stages>
@@ -57,15 +20,8 @@ struct StageRing {
     __device__ __forceinline__ explicit StageRing(std::uint32_t first) : barriers(first) {}
     __device__ __forceinline__ std::uint32_t full() const { return barriers + static_cast<std::uint32_t>(stage) * 16; }
     __device__ __forceinline__ std::uint32_t empty() const { return full() + 8; }
-    __device__ __forceinline__ void await_full() const { barrier_await(full(), parity); }
-    __device__ __forceinline__ void await_empty() const { barrier_await(empty(), parity ^ 1U); }
-    /// Once per warp, when all its lanes are done with the stage.
-    __device__ __forceinline__ void signal(std::uint32_t barrier) const {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) {
-            barrier_signal(barrier);
-        }
-    }
+    __device__ __forceinline__ void await_full() const { await_barrier(full(), parity); }
+    __device__ __forceinline__ void await_empty() const { await_barrier(empty(), parity ^ 1U); }
     __device__ __forceinline__ void advance() {
         if (++stage == stages) {
             stage = 0;
@@ -89,12 +45,9 @@ struct TileQueue {
         : barriers(first), slots(numbers) {}
     __device__ __forceinline__ std::int32_t next() {
         const std::uint32_t full = barriers + static_cast<std::uint32_t>(slot) * 16;
-        barrier_await(full, parity);
+        await_barrier(full, parity);
         const std::int32_t number = slots[slot];
-        __syncwarp();
-        if (threadIdx.x % 32 == 0) {
-            barrier_signal(full + 8);
-        }
+        signal_barrier(full + 8);
         if (++slot == kSlots) {
             slot = 0;
             parity ^= 1U;
@@ -105,11 +58,11 @@ struct TileQueue {
     __device__ __forceinline__ void draw(std::uint32_t* counter) {
         const int at = drawn % kSlots;
         const std::uint32_t full = barriers + static_cast<std::uint32_t>(at) * 16;
-        barrier_await(full + 8, (static_cast<std::uint32_t>(drawn / kSlots) & 1U) ^ 1U);
+        await_barrier(full + 8, (static_cast<std::uint32_t>(drawn / kSlots) & 1U) ^ 1U);
         slots[at] = counter != nullptr
                         ? static_cast<std::int32_t>(atomicAdd(counter, 1U))
                         : static_cast<std::int32_t>(blockIdx.x + static_cast<unsigned>(drawn) * gridDim.x);
-        barrier_signal(full);
+        signal_barrier(full);
         ++drawn;
     }
 };

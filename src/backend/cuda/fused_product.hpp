@@ -16,11 +16,17 @@ bool fused_available(Type type, int left_terms, int right_terms, int targets);
 /// The tiles of a type that a caller may choose from, on the current device.
 std::vector<FusedTileShape> fused_shapes(Type type);
 
+/// Memory of the device that nothing else uses in the order of the stream.
+struct FusedScratch {
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+};
+
 /// Enqueues the products; the preconditions are those of Backend::multiply_fused. FusedOrder::persistent and atomic
-/// take a small array of counters from the device's pool for the time of the launch (4 bytes per tile of C, and 4).
-/// FusedOrder::two_streams also needs a stream that nobody else uses meanwhile. Throws Error(usage) for products of 2^31
-/// rows, columns or more.
+/// count in `scratch` (4 bytes per tile of C, and 4), or, where that is too small, in memory from the device's pool.
+/// FusedOrder::two_streams also needs a stream that nobody else uses meanwhile. Throws Error(usage) for products of
+/// 2^31 rows, columns or more.
 void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
-                  FusedOrder order, FusedTile tile, const Guard& guard);
+                  FusedOrder order, FusedTile tile, const Guard& guard, const FusedScratch& scratch);
 
 }  // namespace heptad::cuda

@@ -25,12 +25,12 @@ struct Shape {
     static constexpr int kConsumerRegisters = consumer_registers, kProducerRegisters = producer_registers;
     static constexpr int kLeftPitch = rows + kPadding, kRightPitch = cols + kPadding;
     static constexpr int kStageFloats = depth * (kLeftPitch + kRightPitch);
-    /// What a warp has made, on its way to the targets.
-    static constexpr int kPartPitch = kWarpCols + kPadding, kPartFloats = kWarpRows * kPartPitch;
+    /// What a warp has made, on its way to the targets (WarpPart).
+    static constexpr int kPartPitch = kWarpCols + 2, kPartFloats = kWarpRows * kPartPitch;
     /// Barriers of the stages and of the tile queue, then its two numbers, the stages, and the parts of all warps.
     static constexpr int kBarrierBytes = 16 * (stages + 2), kHeadBytes = (kBarrierBytes + 8 + 127) / 128 * 128;
     static constexpr int kSharedBytes = kHeadBytes + 4 * (stages * kStageFloats + kConsumerWarps * kPartFloats);
-    static_assert(rows % kWarpRows == 0 && cols % kWarpCols == 0 && thread_rows % 4 == 0 && thread_cols % 4 == 0);
+    static_assert(rows % kWarpRows == 0 && cols % kWarpCols == 0 && thread_rows % 4 == 0 && thread_cols == 8);
     static_assert(depth % 8 == 0 && rows % 32 == 0 && cols % 32 == 0);
     static_assert(consumer_registers == 0 || (kConsumerWarps % 4 == 0 && producer_warps % 4 == 0));
 };

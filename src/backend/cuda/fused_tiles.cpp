@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cuda/fused_arguments.hpp"
+#include "backend/cuda/fused_build.hpp"
 #include "backend/cuda/fused_f32.hpp"
 #include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/status.hpp"
@@ -30,7 +31,7 @@ struct TileChoice {
     double efficiency;
 };
 
-/// From the smallest to the largest tile.
+/// From the smallest to the largest tile; none for a type without kernels. No products: those for any.
 std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> products = {}) {
     if (type == Type::f64) {
         return {{FusedTile::large, fused_kernel_f64(products), 1.0}};
@@ -38,10 +39,15 @@ std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> product
     if (type != Type::f32) {
         return {};
     }
-    return {{FusedTile::small, fused_kernel_f32_small(), 0.58},
-            {FusedTile::tall, fused_kernel_f32_tall(), 0.61},
-            {FusedTile::large, fused_kernel_f32_large(), 1.0},
-            {FusedTile::huge, fused_kernel_f32_huge(), 0.76}};
+    std::vector<TileChoice> all{{FusedTile::small, fused_kernel_f32_small(), 0.48},
+                                {FusedTile::tall, fused_kernel_f32_tall(), 0.51},
+                                {FusedTile::large, fused_kernel_f32_large(), 0.84},
+                                {FusedTile::huge, fused_kernel_f32_huge(), 0.64}};
+    if (const auto layout = regular_layout(products)) {
+        all[2] = {FusedTile::large, fused_kernel_f32_regular_large(*layout), 0.97};
+        all[3] = {FusedTile::huge, fused_kernel_f32_regular_huge(*layout), 1.0};
+    }
+    return all;
 }
 
 /// A measure of time: rounds of tiles on the multiprocessor with the most of them, and what storing a tile takes, as if
@@ -99,7 +105,7 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
 
 bool fused_available(Type type, int left_terms, int right_terms, int targets) {
     return !choices(type).empty() && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
-           left_terms + right_terms + 2 <= kMostFusedTerms && targets <= kMostFusedTargets;
+           left_terms + right_terms + kSpareFusedTerms <= kMostFusedTerms && targets <= kMostFusedTargets;
 }
 
 std::vector<FusedTileShape> fused_shapes(Type type) {

@@ -79,10 +79,16 @@ void multiply_fused_one(const FusedProduct& p) {
         for (const FusedTarget& target : p.targets) {
             const Value coefficient = Element::coefficient(target.coefficient);
             const Value beta = Element::coefficient(target.beta);
+            const Value addend = Element::coefficient(target.addend_coefficient);
             for (std::int64_t j = 0; i < target.block.rows && j < target.block.cols; ++j) {
-                Value result = Element::times(coefficient, row[static_cast<std::size_t>(j)]);
+                Value result = coefficient != Element::zero()
+                                   ? Element::times(coefficient, row[static_cast<std::size_t>(j)])
+                                   : Element::zero();
                 if (beta != Element::zero()) {
                     result = Element::plus(result, Element::times(beta, load<Element>(target.block, i, j)));
+                }
+                if (addend != Element::zero()) {
+                    result = Element::plus(result, Element::times(addend, load<Element>(target.addend, i, j)));
                 }
                 store<Element>(target.block, i, j, result);
             }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace heptad::test {
@@ -96,6 +98,21 @@ TEST(fused_build, a_result_by_columns_is_made_as_the_transposed_product) {
     EXPECT_EQ(args->target.wide, 1);
 }
 
+TEST(fused_build, addends_are_handed_on_and_transposed_with_their_targets) {
+    Blocks blocks;
+    const View c = blocks.take(6, 8, 32, 1), d = blocks.take(6, 8, 48, 1);
+    const auto by_rows = arguments({product(blocks, {1}, {2}, {{c, 3, 0, d, -1}, {d, 1, 1}})});
+    EXPECT_EQ(by_rows->targets[0].addend, d.data);
+    EXPECT_EQ(by_rows->targets[0].addend_coefficient, -1.0F);  // unlike that of the product, which gets the factor 2
+    EXPECT_EQ(by_rows->targets[0].coefficient, 6.0F);
+    EXPECT_EQ(by_rows->targets[1].addend_coefficient, 0.0F);
+    EXPECT_EQ(by_rows->addend.row_stride, 48);
+    EXPECT_EQ(by_rows->addend.col_stride, 1);
+    const auto by_columns = arguments({product(blocks, {1}, {1}, {{blocks.take(6, 8, 1, 16), 1, 0, d, 1}})});
+    EXPECT_EQ(by_columns->addend.row_stride, 1);
+    EXPECT_EQ(by_columns->addend.col_stride, 48);
+}
+
 TEST(fused_build, wide_loads_need_aligned_lines) {
     Blocks blocks;
     const View c = blocks.take(6, 8, 32, 1);
@@ -119,10 +136,73 @@ TEST(fused_build, one_launch_takes_products_of_one_shape_as_many_as_fit) {
     EXPECT_EQ(cuda::fused_run_length(products), 5U);
     products[3].k = 5;
     EXPECT_EQ(cuda::fused_run_length(products), 3U);
-    products.assign(cuda::kMostFusedInstances + 9, product(blocks, {1}, {1}, {{c, 1, 1}}));
-    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(cuda::kMostFusedInstances));
+    products.assign(kMostFusedInstances + 9, product(blocks, {1}, {1}, {{c, 1, 1}}));
+    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedInstances));
     products.assign(40, product(blocks, std::vector<double>(9, 1.0), {1}, {{c, 1, 1}}));
-    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(cuda::kMostFusedTerms / 12));
+    EXPECT_EQ(cuda::fused_run_length(products), static_cast<std::size_t>(kMostFusedTerms / 12));
+}
+
+/// Two terms on either side that the faster kernel takes, changed by `change` before it is asked.
+template <class Change>
+std::optional<cuda::RegularLayout> layout_after(Change&& change) {
+    Blocks blocks;
+    FusedProduct one{6, 16, 8, {}, {}, {{blocks.take(6, 8, 32, 1), 1, 0}}};
+    for (const double coefficient : {1.0, -1.0}) {
+        one.left.push_back({blocks.take(6, 16, 32, 1), coefficient});
+        one.right.push_back({blocks.take(16, 8, 32, 1), coefficient});
+    }
+    change(one);
+    return cuda::regular_layout(std::vector<FusedProduct>{one});
+}
+
+TEST(fused_build, regular_products_tell_how_their_lines_run) {
+    const auto plain = layout_after([](FusedProduct&) {});
+    ASSERT_TRUE(plain);
+    EXPECT_TRUE(plain->left_along_depth);
+    EXPECT_FALSE(plain->right_along_depth);
+    // A result by columns: the product is turned, so the right operand becomes the left one, along its columns.
+    const auto turned = layout_after([](FusedProduct& one) {
+        std::swap(one.targets[0].block.row_stride, one.targets[0].block.col_stride);
+        one.m = 8;
+        for (FusedTerm& term : one.left) {
+            term.block.rows = 8;
+        }
+    });
+    ASSERT_TRUE(turned);
+    EXPECT_FALSE(turned->left_along_depth);
+    EXPECT_TRUE(turned->right_along_depth);
+}
+
+TEST(fused_build, what_the_faster_kernel_cannot_read_is_not_regular) {
+    EXPECT_FALSE(cuda::regular_layout({}));
+    EXPECT_TRUE(layout_after([](FusedProduct& one) { one.left.pop_back(); }));
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left.push_back(one.left[0]); })) << "three terms";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.left[0].coefficient = 3;
+        one.left[1].coefficient = 5;
+    })) << "a third term would be added";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left[1].block.rows = 5; })) << "a term that lacks a row";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.k = 12;
+        for (int t = 0; t < 2; ++t) {
+            one.left[static_cast<std::size_t>(t)].block.cols = 12;
+            one.right[static_cast<std::size_t>(t)].block.rows = 12;
+        }
+    })) << "k no multiple of 8";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left[1].block.row_stride = 33; })) << "lines anywhere";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.left[1].block.data = static_cast<const float*>(one.left[1].block.data) + 1;
+    })) << "a first line anywhere";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.left[0].block.row_stride = one.left[1].block.row_stride = 64;
+        one.left[0].block.col_stride = one.left[1].block.col_stride = 2;
+    })) << "gaps";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) {
+        one.n = 6;
+        one.right[0].block.cols = one.right[1].block.cols = 6;
+    })) << "lines of the right operand that are no multiple of four";
+    EXPECT_FALSE(layout_after([](FusedProduct& one) { one.left[1].block.row_stride = std::int64_t{1} << 23; }))
+        << "lines too far apart";
 }
 
 }  // namespace

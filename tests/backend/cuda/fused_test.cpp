@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/fused_build.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "place/devices/device_matrix.hpp"
 
@@ -19,18 +20,20 @@ int pick(Random& random, int lowest, int highest) {
     return std::uniform_int_distribution<int>(lowest, highest)(random);
 }
 
-/// Blocks side by side in one guarded matrix, so that all have the same strides; some lack rows or columns at the end.
+/// Blocks side by side in one guarded matrix, so that all have the same strides; some lack rows or columns at the end,
+/// unless they are to be complete.
 struct Side {
     GuardedMatrix matrix;
     std::int64_t rows, cols;
     int count;
     std::vector<std::int64_t> rows_there, cols_there;
 
-    Side(Type type, std::int64_t block_rows, std::int64_t block_cols, int blocks, Layout layout, Random& random)
+    Side(Type type, std::int64_t block_rows, std::int64_t block_cols, int blocks, Layout layout, bool complete,
+         Random& random)
         : matrix(type, block_rows, block_cols * blocks, layout), rows(block_rows), cols(block_cols), count(blocks) {
         for (int b = 0; b < blocks; ++b) {
-            rows_there.push_back(rows - (rows > 1 && pick(random, 0, 2) == 0 ? 1 : 0));
-            cols_there.push_back(cols - (cols > 1 && pick(random, 0, 2) == 0 ? 1 : 0));
+            rows_there.push_back(rows - (!complete && rows > 1 && pick(random, 0, 2) == 0 ? 1 : 0));
+            cols_there.push_back(cols - (!complete && cols > 1 && pick(random, 0, 2) == 0 ? 1 : 0));
         }
     }
     View in(const View& whole, int number) const {
@@ -47,21 +50,24 @@ struct Case {
     FusedOrder order;
     bool scales;  // the first update of a block
     Type type = Type::f32;
+    bool adds = false;     // targets have addends, and some of them do without the product
+    bool regular = false;  // for the faster f32 kernel: operands are complete, coefficients powers of two
 };
 
 /// Products over the same blocks; which terms and targets, with which coefficients, is drawn.
 std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const View& left_view, const Side& right,
                                         const View& right_view, const Side& target, const View& target_view,
-                                        unsigned seed) {
+                                        const View& addend_view, unsigned seed) {
     Random random(seed);
     constexpr double coefficients[] = {1, -1, 2, -0.5, 3};
+    const int most = c.regular ? 3 : 4;  // of a sum with 3 and 3 the builder makes three terms
     std::vector<bool> is_written(static_cast<std::size_t>(target.count));
     std::vector<FusedProduct> products;
     const auto some = [&](int count, auto&& use) {
         const int first = pick(random, 0, count - 1);
         const int length = pick(random, 1, count);
         for (int i = 0; i < length; ++i) {
-            use((first + i) % count, coefficients[pick(random, 0, 4)]);
+            use((first + i) % count, coefficients[pick(random, 0, most)]);
         }
     };
     for (int p = 0; p < c.products; ++p) {
@@ -72,6 +78,12 @@ std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const V
             const auto number = static_cast<std::size_t>(b);
             const double beta = is_written[number] ? 1.0 : c.scales ? 2.0 : 0.0;
             product.targets.push_back({target.in(target_view, b), x, beta});
+            if (c.adds && pick(random, 0, 2) > 0) {
+                FusedTarget& added = product.targets.back();
+                added.addend = target.in(addend_view, b);
+                added.addend_coefficient = coefficients[pick(random, 0, 4)];
+                added.coefficient = pick(random, 0, 3) > 0 ? x : 0;
+            }
             is_written[number] = true;
         });
         products.push_back(std::move(product));
@@ -81,9 +93,11 @@ std::vector<FusedProduct> draw_products(const Case& c, const Side& left, const V
 
 void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backend, unsigned seed) {
     Random random(seed);
-    Side left(c.type, c.m, c.k, c.left, c.left_layout, random);
-    Side right(c.type, c.k, c.n, c.right, c.right_layout, random);
-    Side target(c.type, c.m, c.n, c.targets, c.target_layout, random);
+    Side left(c.type, c.m, c.k, c.left, c.left_layout, c.regular, random);
+    Side right(c.type, c.k, c.n, c.right, c.right_layout, c.regular, random);
+    Side target(c.type, c.m, c.n, c.targets, c.target_layout, false, random);
+    GuardedMatrix addend(c.type, c.m, c.n * c.targets, c.left_layout);  // strides of its own
+    addend.fill_random(random, 3);
     left.matrix.fill_random(random, 2);
     right.matrix.fill_random(random, 2);
     if (c.scales) {
@@ -93,15 +107,18 @@ void compare(const Case& c, const cuda::Stream& stream, cuda::CudaBackend& backe
     }
     GuardedMatrix expected = target.matrix;
     ReferenceBackend reference;
-    const std::vector<FusedProduct> on_host =
-        draw_products(c, left, left.matrix.view(), right, right.matrix.view(), target, expected.view(), seed);
+    const std::vector<FusedProduct> on_host = draw_products(c, left, left.matrix.view(), right, right.matrix.view(),
+                                                            target, expected.view(), addend.view(), seed);
     reference.multiply_fused(on_host, FusedOrder::serial, FusedTile::automatic);
 
     DeviceMatrixCopy left_copy(left.matrix, stream.handle()), right_copy(right.matrix, stream.handle()),
-        target_copy(target.matrix, stream.handle());
-    backend.multiply_fused(
-        draw_products(c, left, left_copy.view(), right, right_copy.view(), target, target_copy.view(), seed), c.order,
-        c.tile);
+        target_copy(target.matrix, stream.handle()), addend_copy(addend, stream.handle());
+    const std::vector<FusedProduct> on_device = draw_products(c, left, left_copy.view(), right, right_copy.view(),
+                                                              target, target_copy.view(), addend_copy.view(), seed);
+    if (c.regular) {
+        ASSERT_TRUE(cuda::regular_layout(on_device)) << c.m << "x" << c.k << "x" << c.n << ", seed " << seed;
+    }
+    backend.multiply_fused(on_device, c.order, c.tile);
     target_copy.fetch();
     stream.synchronize();
     // What no product has written is still NaN, which equals nothing.
@@ -185,6 +202,60 @@ INSTANTIATE_TEST_SUITE_P(tiles, FusedOnDevice,
                                            FusedTile::huge),
                          [](const auto& tile) { return fused_tile_name(tile.param); });
 
+/// Lines along k may be of any number, lines across it only of a multiple of four.
+Case regular_case(std::int64_t m, std::int64_t k, std::int64_t n, FusedTile tile, FusedOrder order, unsigned seed) {
+    Case c{m, k, n, 2, 2, 2, 3, Layout::rows, Layout::rows, Layout::rows, tile, order, seed % 2 == 0};
+    c.left_layout = m % 4 == 0 && seed % 3 == 0 ? Layout::columns : Layout::rows;
+    c.right_layout = n % 4 != 0 || seed % 5 == 0 ? Layout::columns : Layout::rows;
+    c.target_layout = all_layouts[seed / 2 % 6];
+    c.regular = true;
+    return c;
+}
+
+class RegularOnDevice : public ::testing::TestWithParam<FusedTile> {};
+
+TEST_P(RegularOnDevice, every_edge_of_a_tile_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t m : {1, 2, 4, 63, 64, 65, 127, 128, 129, 132}) {
+        for (const std::int64_t n : {1, 4, 33, 64, 65, 124, 128, 129, 252, 255, 256, 257, 260}) {
+            for (const std::int64_t k : {8, 16, 24, 32, 40, 72}) {
+                compare(regular_case(m, k, n, GetParam(), fused_orders[seed % 5], seed), stream, backend, seed);
+                ++seed;
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+TEST_P(RegularOnDevice, long_products_whose_last_tiles_are_made_in_pieces_equal_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t k : {128, 136, 264, 1048}) {
+        for (const FusedOrder order : {FusedOrder::persistent, FusedOrder::atomic, FusedOrder::batched}) {
+            for (const std::int64_t n : {64, 256, 300}) {
+                Case c = regular_case(131, k, n, GetParam(), order, seed);
+                c.products = 9;
+                c.targets = 4;
+                compare(c, stream, backend, seed++);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(tiles, RegularOnDevice,
+                         ::testing::Values(FusedTile::automatic, FusedTile::large, FusedTile::huge),
+                         [](const auto& tile) { return fused_tile_name(tile.param); });
+
 TEST(fused, f64_at_every_edge_of_its_tile_equals_the_reference_bit_for_bit) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
@@ -241,6 +312,71 @@ TEST(fused, f64_with_any_terms_targets_strides_and_orders_equals_the_reference_b
         compare(c, stream, backend, seed);
         if (HasFatalFailure()) {
             return;
+        }
+    }
+}
+
+TEST(fused, targets_with_addends_equal_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(13);
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const auto layout = [&] { return all_layouts[pick(random, 0, 5)]; };
+        const Case c{pick(random, 1, 2) * pick(random, 64, 129),
+                     pick(random, 0, 65),
+                     pick(random, 1, 2) * pick(random, 64, 129),
+                     pick(random, 1, 2),
+                     pick(random, 1, 2),
+                     pick(random, 1, 4),
+                     pick(random, 1, 4),
+                     layout(),
+                     layout(),
+                     layout(),
+                     FusedTile::automatic,
+                     fused_orders[pick(random, 0, 4)],
+                     pick(random, 0, 1) == 0,
+                     seed % 2 == 0 ? Type::f32 : Type::f64,
+                     true};
+        compare(c, stream, backend, seed);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+/// P0's mulIncIncInc: W = U*V; Y += W; Z += Y; Y += X, where Y is read as the addend of Z before it changes.
+TEST(fused, an_addend_that_is_a_later_target_counts_with_its_old_value) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    Random random(17);
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const std::int64_t side : {1, 64, 128, 129, 256}) {
+            GuardedMatrix factors(type, side, 2 * side, Layout::rows), results(type, side, 4 * side, Layout::rows);
+            factors.fill_random(random, 2);
+            results.fill_random(random, 3);
+            GuardedMatrix expected = results;
+            const auto multiply = [&](Backend& on, const View& uv, const View& wxyz) {
+                const auto part = [&](const View& whole, std::int64_t number) {
+                    return block(whole, 0, number * side, side, side);
+                };
+                const View w = part(wxyz, 0), x = part(wxyz, 1), y = part(wxyz, 2), z = part(wxyz, 3);
+                const FusedProduct product{side,
+                                           side,
+                                           side,
+                                           {{part(uv, 0), 1}},
+                                           {{part(uv, 1), 1}},
+                                           {{w, 1, 0}, {z, 1, 1, y, 1}, {y, 1, 1, x, 1}}};
+                on.multiply_fused({&product, 1}, FusedOrder::persistent, FusedTile::automatic);
+            };
+            ReferenceBackend reference;
+            multiply(reference, factors.view(), expected.view());
+            DeviceMatrixCopy factors_copy(factors, stream.handle()), results_copy(results, stream.handle());
+            multiply(backend, factors_copy.view(), results_copy.view());
+            results_copy.fetch();
+            stream.synchronize();
+            EXPECT_TRUE(results.equals(expected)) << type_name(type) << " " << side;
         }
     }
 }

@@ -75,6 +75,45 @@ TEST(reference_multiply_fused, one_product_is_stored_added_and_subtracted_at_onc
     }
 }
 
+/// P0's mulAdd, mulSubInc and mulIncIncInc, by the definitions of its section IV; U*V is (19 22; 43 50).
+TEST(reference_multiply_fused, targets_may_read_other_blocks) {
+    for (const Type type : ring_types) {
+        for (const Layout layout : all_layouts) {
+            const auto block = [&](std::vector<double> entries) { return matrix(type, 2, 2, entries, layout); };
+            const GuardedMatrix u = block({1, 2, 3, 4}), v = block({5, 6, 7, 8}), x = block({10, 20, 30, 40});
+            const auto multiply_into = [&](std::vector<FusedTarget> targets) {
+                const FusedProduct product{2, 2, 2, {{u.view(), 1}}, {{v.view(), 1}}, std::move(targets)};
+                ReferenceBackend().multiply_fused({&product, 1}, FusedOrder::serial, FusedTile::automatic);
+            };
+            GuardedMatrix w = block({9, 9, 9, 9});
+            multiply_into({{w.view(), 1, 0, x.view(), 1}});  // mulAdd: W = X + U*V
+            EXPECT_TRUE(w.equals(block({29, 42, 73, 90}))) << type_name(type);
+
+            GuardedMatrix s = block({9, 9, 9, 9}), t = block({1, 2, 3, 4});
+            multiply_into({{s.view(), -1, 0, x.view(), 1}, {t.view(), 0, 1, x.view(), 1}});  // S = X - U*V; T += X
+            EXPECT_TRUE(s.equals(block({-9, -2, -13, -10}))) << type_name(type);
+            EXPECT_TRUE(t.equals(block({11, 22, 33, 44}))) << type_name(type);
+
+            GuardedMatrix y = block({5, 6, 7, 8}), z = block({1, 2, 3, 4});
+            multiply_into({{w.view(), 1, 0},  // W = U*V; Y += W; Z += Y; Y += X
+                           {z.view(), 1, 1, ConstView(y.view()), 1},
+                           {y.view(), 1, 1, x.view(), 1}});
+            EXPECT_TRUE(w.equals(block({19, 22, 43, 50}))) << type_name(type);
+            EXPECT_TRUE(z.equals(block({25, 30, 53, 62}))) << type_name(type);
+            EXPECT_TRUE(y.equals(block({34, 48, 80, 98}))) << type_name(type);
+        }
+    }
+}
+
+TEST(reference_multiply_fused, a_target_without_the_product_does_not_see_it) {
+    const GuardedMatrix infinite = matrix(Type::f32, 1, 1, {infinity}), one = matrix(Type::f32, 1, 1, {1});
+    GuardedMatrix target = matrix(Type::f32, 1, 1, {7});
+    const FusedProduct product{
+        1, 1, 1, {{infinite.view(), 1}}, {{one.view(), 1}}, {{target.view(), 0, 2, one.view(), -3}}};
+    ReferenceBackend().multiply_fused({&product, 1}, FusedOrder::serial, FusedTile::automatic);
+    EXPECT_TRUE(target.equals(matrix(Type::f32, 1, 1, {11})));
+}
+
 TEST(reference_multiply_fused, sums_of_blocks_of_different_sizes_count_what_is_missing_as_zero) {
     const GuardedMatrix x = matrix(Type::f32, 2, 2, {1, 2, 3, 4}), y = matrix(Type::f32, 1, 2, {10, 20});
     const GuardedMatrix v = matrix(Type::f32, 2, 2, {1, 0, 0, 1}), w = matrix(Type::f32, 2, 1, {1, 1});

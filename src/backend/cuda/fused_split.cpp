@@ -1,0 +1,81 @@
+#include "backend/cuda/fused_split.hpp"
+
+#include <map>
+#include <span>
+
+namespace heptad::cuda {
+namespace {
+
+/// Into how many pieces. Times are in slabs: what a multiprocessor could multiply while it updates the targets of a
+/// tile, and while it waits for one that updates the same tile before (an H200, tiles of 128 x 256).
+int best_pieces(std::int64_t tiles, std::int64_t at_once, int slabs, bool ordered) {
+    constexpr double kUpdate = 12, kTurn = 10;
+    constexpr int kMostPieces = 16, kFewestSlabs = 8;
+    int best = 1;
+    double least = slabs + kUpdate;
+    for (int pieces = 2; pieces <= kMostPieces && slabs / pieces >= kFewestSlabs; ++pieces) {
+        const std::int64_t rounds = (tiles * pieces + at_once - 1) / at_once;
+        const double time = static_cast<double>(rounds) * (static_cast<double>(slabs) / pieces + kUpdate) +
+                            (ordered ? (pieces - 1) * kTurn : 0);
+        if (time < least) {
+            best = pieces;
+            least = time;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+template <class T>
+void keep_tiles_whole(FusedArguments<T>& args) {
+    args.whole_tiles = args.instance_count * args.tiles_down * args.tiles_across;
+    args.pieces = 1;
+    for (FusedTargetArgument<T>& target : args.targets) {
+        target.whole_turns[0] = target.whole_turns[1] = 0;
+    }
+}
+
+template <class T>
+void split_last_tiles(FusedArguments<T>& args, std::int64_t at_once, int slabs, bool ordered) {
+    keep_tiles_whole(args);
+    const std::span instances(args.instances, static_cast<std::size_t>(args.instance_count));
+    for (const FusedInstanceArgument& instance : instances) {
+        for (int t = 0; t < instance.target_count; ++t) {
+            if (args.targets[instance.target_begin + t].addend_coefficient != T{0}) {
+                return;  // it is added once, and only when an earlier target of the product is complete
+            }
+        }
+    }
+    const std::int64_t tiles = args.whole_tiles, rest = tiles % at_once;
+    const int pieces = best_pieces(rest, at_once, slabs, ordered);
+    if (rest == 0 || pieces == 1) {
+        return;
+    }
+    args.whole_tiles = static_cast<std::int32_t>(tiles - rest);
+    args.pieces = pieces;
+    // Some tiles of one product are whole and the others in pieces; before it all are whole, after it none.
+    const int mixed = args.whole_tiles / (args.tiles_down * args.tiles_across);
+    std::map<std::int32_t, std::int32_t> before[2];  // updates of a block by products before it, and with it
+    for (int i = 0; i <= mixed; ++i) {
+        for (int t = 0; t < args.instances[i].target_count; ++t) {
+            const std::int32_t block = args.targets[args.instances[i].target_begin + t].block;
+            before[0][block] += i < mixed ? 1 : 0;
+            ++before[1][block];
+        }
+    }
+    for (const FusedInstanceArgument& instance : instances) {
+        for (int t = 0; t < instance.target_count; ++t) {
+            FusedTargetArgument<T>& target = args.targets[instance.target_begin + t];
+            target.whole_turns[0] = before[0][target.block];
+            target.whole_turns[1] = before[1][target.block];
+        }
+    }
+}
+
+template void keep_tiles_whole(FusedArguments<float>&);
+template void keep_tiles_whole(FusedArguments<double>&);
+template void split_last_tiles(FusedArguments<float>&, std::int64_t, int, bool);
+template void split_last_tiles(FusedArguments<double>&, std::int64_t, int, bool);
+
+}  // namespace heptad::cuda

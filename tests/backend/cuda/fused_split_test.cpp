@@ -1,0 +1,107 @@
+// How tiles of fused products are dealt out: what the device computes for each block, done here for all of them.
+#include "backend/cuda/fused_split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "backend/cuda/fused_walk.hpp"
+
+namespace heptad::test {
+namespace {
+
+using Arguments = cuda::FusedArguments<float>;
+
+/// Products whose targets are the blocks named, turns counted as build_fused() counts them.
+std::unique_ptr<Arguments> products_with(const std::vector<std::vector<int>>& targets, int down, int across) {
+    auto args = std::make_unique<Arguments>();
+    args->tiles_down = down;
+    args->tiles_across = across;
+    args->strip = 3;
+    std::map<int, int> updates;
+    std::int16_t used = 0;
+    for (const std::vector<int>& blocks : targets) {
+        cuda::FusedInstanceArgument& instance = args->instances[args->instance_count++];
+        instance.target_begin = used;
+        instance.target_count = static_cast<std::int16_t>(blocks.size());
+        for (const int block : blocks) {
+            args->targets[used].block = block;
+            args->targets[used++].turn = updates[block]++;
+        }
+    }
+    return args;
+}
+
+const std::vector<std::vector<int>> strassen_targets{{2, 3}, {0, 1}, {3}, {0}, {1, 3}, {0, 2}, {0, 3}};
+
+/// All items in their order: k is covered once, and the updates of a tile of a block come one after another.
+void expect_sound(const Arguments& args, int slabs) {
+    std::map<int, int> made;                          // slabs of a tile
+    std::map<std::pair<int, int>, int> updates_seen;  // of a block and a tile
+    for (int number = 0; number < cuda::fused::item_count(args); ++number) {
+        const cuda::fused::Item item = cuda::fused::item_of(args, number, slabs);
+        ASSERT_EQ(made[item.tile], item.first_slab) << "item " << number;
+        ASSERT_GT(item.slabs, 0) << "item " << number;
+        made[item.tile] += item.slabs;
+        const cuda::fused::TilePlace place = cuda::fused::tile_place(args, item.tile);
+        ASSERT_TRUE(place.row >= 0 && place.row < args.tiles_down && place.col >= 0 && place.col < args.tiles_across);
+        const cuda::FusedInstanceArgument& instance = args.instances[place.instance];
+        for (int t = 0; t < instance.target_count; ++t) {
+            const auto& target = args.targets[instance.target_begin + t];
+            ASSERT_EQ(cuda::fused::turn_of(args, target, place.number, item.piece),
+                      (updates_seen[{target.block, place.number}]++))
+                << "item " << number << ", block " << target.block;
+        }
+    }
+    ASSERT_EQ(made.size(), static_cast<std::size_t>(args.instance_count * args.tiles_down * args.tiles_across));
+    for (const auto& [tile, count] : made) {
+        ASSERT_EQ(count, slabs) << "tile " << tile;
+    }
+}
+
+TEST(fused_split, every_tile_is_made_once_and_updated_in_the_order_of_the_items) {
+    int split = 0;
+    for (const int down : {1, 2, 5, 8}) {
+        for (const int across : {1, 3, 4}) {
+            for (const int resident : {1, 3, 7, 32, 132, 1000}) {
+                for (const int slabs : {1, 8, 16, 61, 512}) {
+                    const auto args = products_with(strassen_targets, down, across);
+                    cuda::split_last_tiles(*args, resident, slabs, slabs % 2 == 0);
+                    expect_sound(*args, slabs);
+                    split += args->pieces > 1 ? 1 : 0;
+                    if (HasFatalFailure()) {
+                        FAIL() << down << " x " << across << " tiles, " << resident << " blocks, " << slabs << " slabs";
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(split, 30);
+}
+
+TEST(fused_split, a_short_last_round_is_cut_and_a_full_one_is_not) {
+    // n = 8192 on 132 multiprocessors by tiles of 128 x 256: 27 rounds, and 20 tiles.
+    const auto eight = products_with(strassen_targets, 32, 16);
+    cuda::split_last_tiles(*eight, 132, 512, true);
+    EXPECT_EQ(eight->whole_tiles, 27 * 132);
+    EXPECT_GT(eight->pieces, 3);
+    EXPECT_LE(cuda::fused::item_count(*eight), 28 * 132);
+    const auto even = products_with(strassen_targets, 4, 4);
+    cuda::split_last_tiles(*even, 16, 512, true);
+    EXPECT_EQ(even->pieces, 1);
+    EXPECT_EQ(even->whole_tiles, 7 * 16);
+}
+
+TEST(fused_split, products_whose_targets_have_addends_keep_their_tiles_whole) {
+    const auto args = products_with(strassen_targets, 3, 3);
+    args->targets[4].addend_coefficient = 1;
+    cuda::split_last_tiles(*args, 40, 512, true);
+    EXPECT_EQ(args->pieces, 1);
+    expect_sound(*args, 512);
+}
+
+}  // namespace
+}  // namespace heptad::test
