@@ -21,7 +21,7 @@ std::vector<View> numbered_views(std::size_t count, std::size_t first) {
     static std::vector<std::byte> addresses(4096);
     std::vector<View> views;
     for (std::size_t i = 0; i < count; ++i) {
-        views.push_back({&addresses.at(first + i), Type::f32, 1, 1, 1, 1});
+        views.emplace_back(&addresses.at(first + i), Type::f32, 1, 1, 1, 1);
     }
     return views;
 }

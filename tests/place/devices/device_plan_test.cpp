@@ -28,6 +28,30 @@ TEST(device_plan, large_products_get_levels_and_small_ones_are_the_vendors) {
     EXPECT_EQ(small.leaf, "cublas");
 }
 
+TEST(device_plan, f64_products_of_4096_pay_with_the_kernel_that_was_measured) {
+    PlannerLimits limits;
+    limits.smallest_leaf = 512;
+    limits.least_gain = 1.02;
+    const Problem problem{4096, 4096, 4096, Type::f64, 1, fast_on_device()};
+    const ProductPlan plan = make_plan(problem, default_device_machine(), limits);
+    EXPECT_FALSE(plan.levels.empty()) << to_string(plan);
+    EXPECT_EQ(plan.leaf, "cublaslt-batched") << to_string(plan);
+}
+
+TEST(device_plan, kernels_of_the_vendor_are_kept_with_their_sizes) {
+    Machine machine = default_device_machine();
+    machine.leaves = {{"cublas", Type::bf16, 1, {{64, 64, 64, 1e-6}}},
+                      {"cublaslt-batched", Type::bf16, 1, {{512, 256, 128, 1e-3, "1.2.3"}, {64, 64, 64, 1e-6}}}};
+    const auto kernels = vendor_kernels(parse_machine(print_machine(machine)));
+    ASSERT_EQ(kernels->size(), 1U);
+    EXPECT_EQ(kernels->front().type, Type::bf16);
+    EXPECT_EQ(kernels->front().m, 512);
+    EXPECT_EQ(kernels->front().k, 256);
+    EXPECT_EQ(kernels->front().n, 128);
+    EXPECT_EQ(kernels->front().kernel, "1.2.3");
+    EXPECT_FALSE(vendor_kernels(default_device_machine())->empty());
+}
+
 TEST(device_plan, strict_is_the_vendors_product) {
     Options options = fast_on_device();
     options.accuracy = Accuracy::strict;
