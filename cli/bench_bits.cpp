@@ -26,9 +26,9 @@ constexpr std::int64_t kQuickSquares[] = {512, 2048, 4096, 8192};
 constexpr std::int64_t kPowerSize = 8192;
 constexpr std::int64_t kPowerExponent = 8;
 
-ContestRules rules_for(const ProblemSize& size, bool quick) {
+ContestRules rules_for(const ProblemSize& size, const BenchBitsArguments& bench) {
     ContestRules rules;
-    rules.rounds = quick || operation_count(size) > 1e14 ? 3 : 5;
+    rules.rounds = bench.rounds > 0 ? bench.rounds : bench.quick || operation_count(size) > 1e14 ? 3 : 5;
     rules.pause_s = 0.01;
     return rules;
 }
@@ -100,7 +100,7 @@ BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const Problem
                  type_name(type));
         }
     };
-    const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench.quick), hooks);
+    const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench), hooks);
     BenchRecord record = record_of(bench, type, size, plan.to_string());
     record.levels = plan.levels;
     record.workspace_bytes = plan.workspace_bytes();
@@ -147,7 +147,7 @@ BenchRecord bench_power(const BenchBitsArguments& bench, std::int64_t n,
         }
     };
     const ProblemSize size{n, n, n};
-    const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench.quick), hooks);
+    const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench), hooks);
     const bits::ChainPlan chain = bits::make_chain_plan(Type::gf2, {n, n, n, n, n}, separate, bench.threads);
     const bits::BitPlan& plan = chain.plans.front();
     BenchRecord record =
@@ -219,8 +219,8 @@ void run(const BenchBitsArguments& bench) {
                 records.back().plan += fmt::format(" density {:.4f}", few);
             }
         }
-        if (type == Type::gf2 && bench.shapes.empty()) {
-            const std::int64_t n = bench.quick ? kPowerSize / 4 : kPowerSize;
+        if (type == Type::gf2 && (bench.shapes.empty() || bench.power_size > 0)) {
+            const std::int64_t n = bench.power_size > 0 ? bench.power_size : bench.quick ? kPowerSize / 4 : kPowerSize;
             add(fmt::format("power 8, {}", n),
                 [&](const auto& progress) { return bench_power(settings, n, progress); });
             print(fmt::format("     -  A^{} of size {} saves {:.1f} % of the time of three separate products\n",

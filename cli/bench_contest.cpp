@@ -20,6 +20,10 @@ double seconds_of(const Contestant& contestant, std::int64_t calls) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Where one sample was asked for, the first call of a product that takes so long is that sample: how cold it begins
+/// does not show, and a second one may take minutes.
+constexpr double kLongEnoughToCount_s = 10;
+
 /// Runs the contestant warm and finds how many calls fill a sample.
 std::int64_t warm_up(const Contestant& contestant, const ContestRules& rules, double& call_s) {
     std::int64_t calls = 1;
@@ -54,13 +58,18 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
     const std::size_t count = contestants.size();
     std::vector<Timing> timings(count);
     std::vector<double> best_s(count, std::numeric_limits<double>::infinity());
+    std::vector<bool> running(count, true);
     for (std::size_t i = 0; i < count; ++i) {
         hooks.progress(0, rules.rounds);
         hooks.poison();
         timings[i].name = contestants[i].name;
         timings[i].calls_per_sample = warm_up(contestants[i], rules, best_s[i]);
+        if (rules.rounds == 1 && best_s[i] > kLongEnoughToCount_s) {
+            timings[i].samples_s.push_back(best_s[i]);
+            hooks.after_last_sample(i);
+            running[i] = false;
+        }
     }
-    std::vector<bool> running(count, true);
     for (int round = 0; round < rules.rounds; ++round) {
         const bool last = round + 1 == rules.rounds;
         for (std::size_t place = 0; place < count; ++place) {

@@ -1,22 +1,28 @@
-// heptad bench devices: products of matrices in host memory over several devices, against the same product without
-// pipelines: on as many threads as there are cores in the list, or by one transfer to the first NVIDIA device.
+// heptad bench devices: products of matrices in host memory on one device or over several. Cores as devices are
+// compared with as many threads; an NVIDIA device with the same product of matrices that lie there already ("in-core"),
+// and where pipelines feed it, also with a transfer of the whole matrices.
 #include <algorithm>
 #include <functional>
 
 #include "api/context.hpp"
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "bench_machine.hpp"
 #include "bench_product.hpp"
+#include "bit_operands.hpp"
 #include "bits/bit_product.hpp"
 #include "check/verify.hpp"
 #include "check/verify_bits.hpp"
 #include "commands.hpp"
+#include "in_core_times.hpp"
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/locked_pages.hpp"
 #include "place/devices/over_devices.hpp"
 #include "place/file/generate.hpp"
 #include "place/file/npy.hpp"
@@ -27,6 +33,7 @@ namespace {
 using Progress = std::function<void(int round, int rounds)>;
 
 constexpr std::int64_t kSquares[] = {2048, 4096};
+constexpr std::int64_t kLarge_bytes = std::int64_t{8} << 30;  // checking them would take longer than the contest
 
 ContestRules rules_of(const BenchDevicesArguments& bench) {
     ContestRules rules;
@@ -57,9 +64,9 @@ BenchRecord record_of(const HostPlan& plan, const std::vector<Timing>& timings) 
     return record;
 }
 
-void require_right(bool right, const HostPlan& plan) {
+void require_right(bool right, const std::string& plan) {
     if (!right) {
-        fail(ErrorCode::verification, "the product {} is wrong", to_string(plan));
+        fail(ErrorCode::verification, "the product {} is wrong", plan);
     }
 }
 
@@ -71,46 +78,120 @@ Contestant repeated(const std::string& name, const std::function<void()>& produc
             }};
 }
 
-BenchRecord bench_dense(const BenchDevicesArguments& bench, Type type, const ProblemSize& size,
-                        const Progress& progress) {
-    const DeviceList list = parse_device_list(bench.device);
-    Options options;
-    options.device = bench.device;
-    options.accuracy = bench.accuracy;
-    options.host = bench.host;
-    const char* const kind = type == Type::gf2 || type == Type::boolean ? "bits" : "uniform";
-    const Matrix a = generate(kind, size.m, size.k, type, 1), b = generate(kind, size.k, size.n, type, 2);
-    Matrix c(type, size.m, size.n);
-    ProductContext context;
-    context.hooks.cancel = &interrupt_token();
-    const HostPlan plan = make_plan_over_devices(size, type, type, options, context);
-    std::vector<Contestant> contestants;
-    const std::int64_t bytes = a.size_bytes() + b.size_bytes() + c.size_bytes();
-    Options one = options;
-    one.host = {};
-    one.device = list.cuda ? fmt::format("cuda:{}", list.indices.front()) : "cpu";
-    if (!list.cuda) {
-        ProductContext threads = context;
-        threads.threads = static_cast<int>(list.indices.size());
-        contestants.push_back(repeated(
-            "threads", [&, threads] { multiply_in_memory(1, a.view(), b.view(), 0, c.view(), one, threads); }));
-    } else if (!goes_beyond_device(bytes, one)) {
-        contestants.push_back(
-            repeated("transfer", [&] { multiply_on_device(1, a.view(), b.view(), 0, c.view(), one, context); }));
+/// By all cores: one takes seconds for what a device multiplies in as many.
+void poison_bytes(void* memory, std::int64_t bytes) {
+    constexpr std::int64_t kPerTask_bytes = std::int64_t{16} << 20;
+    shared_pool(available_cores()).run(ceil_div(bytes, kPerTask_bytes), [&](std::int64_t task) {
+        const std::int64_t first = task * kPerTask_bytes;
+        std::fill_n(static_cast<std::byte*>(memory) + first, std::min(kPerTask_bytes, bytes - first), std::byte{0x55});
+    });
+}
+
+/// A, B and C in host memory.
+struct BenchMatrices {
+    BenchMatrices(Type type, const ProblemSize& size, bool locked)
+        : a(generate(kind_of(type), size.m, size.k, type, 1)),
+          b(generate(kind_of(type), size.k, size.n, type, 2)),
+          c(type, size.m, size.n) {
+        poison();
+        if (locked) {
+            for (const Matrix* matrix : {&a, &b, &c}) {
+                pages.lock(matrix->data(), matrix->size_bytes());
+            }
+        }
     }
-    contestants.push_back(
-        repeated("heptad", [&] { multiply_over_devices(1, a.view(), b.view(), 0, c.view(), options, context); }));
+    static const char* kind_of(Type type) { return type == Type::gf2 || type == Type::boolean ? "bits" : "uniform"; }
+    void poison() { poison_bytes(c.data(), c.size_bytes()); }
+    std::int64_t bytes() const { return a.size_bytes() + b.size_bytes() + c.size_bytes(); }
+
+    Matrix a, b, c;
+    LockedPages pages;  // unlocked before the matrices go
+};
+
+/// The last contestant's result is checked.
+std::vector<Timing> contest(const BenchDevicesArguments& bench, BenchMatrices& matrices,
+                            const std::vector<Contestant>& contestants, const std::string& what, double error_bound,
+                            const Progress& progress) {
     ContestHooks hooks;
-    hooks.poison = [&] { std::fill_n(static_cast<std::byte*>(c.data()), c.size_bytes(), std::byte{0x55}); };
+    hooks.poison = [&] { matrices.poison(); };
     hooks.progress = progress;
     hooks.after_last_sample = [&](std::size_t contestant) {
         if (contestant + 1 == contestants.size()) {
             VerifyOptions check;
-            check.error_bound = plan.error_bound;
-            require_right(verify(a, b, c, check).passed(), plan);
+            check.error_bound = error_bound;
+            check.rounds = matrices.bytes() > kLarge_bytes ? 3 : check.rounds;
+            require_right(verify(matrices.a, matrices.b, matrices.c, check).passed(), what);
         }
     };
-    return record_of(plan, run_contest(contestants, rules_of(bench), hooks));
+    return run_contest(contestants, rules_of(bench), hooks);
+}
+
+Options options_of(const BenchDevicesArguments& bench) {
+    Options options;
+    options.device = bench.device;
+    options.accuracy = bench.accuracy;
+    options.host = bench.host;
+    return options;
+}
+
+ProductContext bench_context() {
+    ProductContext context;
+    context.hooks.cancel = &interrupt_token();
+    return context;
+}
+
+/// One NVIDIA device that holds all three matrices: how much of the rate there is left from host memory to host memory?
+BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices& matrices, const Progress& progress) {
+    const Options options = options_of(bench);
+    const Type type = matrices.a.type();
+    const InCoreTimes in_core = time_in_core(matrices.a, matrices.b, options, rules_of(bench), progress);
+    const std::vector<Contestant> contestants{repeated("heptad", [&] {
+        multiply_on_device(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), options, bench_context());
+    })};
+    const std::vector<Timing> timings = contest(bench, matrices, contestants, in_core.plan, 0, progress);
+    BenchRecord record;
+    record.suite = "devices";
+    record.variant = bench.locked ? "host to host, pages locked before" : "host to host";
+    record.type = type;
+    record.size = {matrices.c.rows(), matrices.a.cols(), matrices.c.cols()};
+    record.device = bench.device;
+    record.plan = in_core.plan;
+    record.error_bound = in_core.error_bound;
+    set_times(record, in_core.timing, timings.front());
+    record.libraries_s = {{record.vendor, record.vendor_s}};
+    return record;
+}
+
+BenchRecord bench_dense(const BenchDevicesArguments& bench, Type type, const ProblemSize& size,
+                        const Progress& progress) {
+    const DeviceList list = parse_device_list(bench.device);
+    const Options options = options_of(bench);
+    const ProductContext context = bench_context();
+    BenchMatrices matrices(type, size, bench.locked && list.cuda);
+    Options one = options;
+    one.host = {};
+    one.device = list.cuda ? fmt::format("cuda:{}", list.indices.front()) : "cpu";
+    const bool fits = list.cuda && !goes_beyond_device(matrices.bytes(), one);
+    if (fits && list.indices.size() == 1 && !goes_beyond_device(matrices.bytes(), options)) {
+        return bench_host_to_host(bench, matrices, progress);
+    }
+    const HostPlan plan = make_plan_over_devices(size, type, type, options, context);
+    std::vector<Contestant> contestants;
+    if (!list.cuda) {
+        ProductContext threads = context;
+        threads.threads = static_cast<int>(list.indices.size());
+        contestants.push_back(repeated("threads", [&, threads] {
+            multiply_in_memory(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), one, threads);
+        }));
+    } else if (fits) {
+        contestants.push_back(repeated("transfer", [&] {
+            multiply_on_device(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), one, context);
+        }));
+    }
+    contestants.push_back(repeated("heptad", [&] {
+        multiply_over_devices(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), options, context);
+    }));
+    return record_of(plan, contest(bench, matrices, contestants, to_string(plan), plan.error_bound, progress));
 }
 
 BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const ProblemSize& size,
@@ -118,7 +199,8 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     bits::BitOptions options;
     options.device = bench.device;
     options.host = bench.host;
-    const BitMatrix a = BitMatrix::random(size.m, size.k, 1), b = BitMatrix::random(size.k, size.n, 2);
+    const BitMatrix a = BitMatrix::random(size.m, size.k, 1, bench.density),
+                    b = BitMatrix::random(size.k, size.n, 2, bench.density);
     BitMatrix c(size.m, size.n);
     ProductContext context;
     context.hooks.cancel = &interrupt_token();
@@ -132,11 +214,11 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     contestants.push_back(
         repeated("heptad", [&] { multiply_bits_over_devices(type, a, b, c.view(), false, options, context); }));
     ContestHooks hooks;
-    hooks.poison = [&] { std::fill_n(c.view().words, c.rows() * c.stride(), 0x5555555555555555U); };
+    hooks.poison = [&] { poison(c); };
     hooks.progress = progress;
     hooks.after_last_sample = [&](std::size_t contestant) {
         if (contestant + 1 == contestants.size()) {
-            require_right(verify_bits(type, a, b, c, {}).passed(), plan);
+            require_right(verify_bits(type, a, b, c, {}).passed(), to_string(plan));
         }
     };
     return record_of(plan, run_contest(contestants, rules_of(bench), hooks));

@@ -12,15 +12,17 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kMostRounds = 1000;
+constexpr std::int64_t kLargestPower = std::int64_t{1} << 20;
 constexpr int kMostLevels = 20;
 constexpr std::int64_t kLargestP1Side = std::int64_t{1} << 20;
 constexpr std::int64_t kLargestP3Side = (std::int64_t{1} << 31) - 1;
 
 struct BenchWords {
-    std::string types, sizes, shapes, accuracy, threads, device, rounds, algorithm, levels, leaf;
+    std::string types, sizes, shapes, accuracy, threads, device, rounds, power, algorithm, levels, leaf;
     std::string tau1, tau2, data;  // of p0
     std::string serial_levels;     // of p3
-    std::string density;           // of p3
+    std::string density;           // of p3 and devices
+    std::string from_host;         // of p3
 };
 
 ProblemSize bench_shape(const std::string& option, const std::string& word) {
@@ -49,6 +51,22 @@ std::vector<ProblemSize> bench_sizes(const std::string& sizes) {
 
 Accuracy bench_accuracy(const std::string& word) {
     return word.empty() ? Accuracy::fast : parse_accuracy("--accuracy", word);
+}
+
+std::vector<std::int64_t> bench_sides(const std::string& option, const std::string& words) {
+    std::vector<std::int64_t> sides;
+    for (const std::string& word : split(words, ',')) {
+        sides.push_back(parse_integer(option, word, 1, kLargestP3Side));
+    }
+    return sides;
+}
+
+double bench_density(const std::string& word) {
+    const double density = parse_real("--density", word);
+    if (!(density > 0 && density < 1)) {
+        fail(ErrorCode::usage, "--density takes a number between 0 and 1, not '{}'", word);
+    }
+    return density;
 }
 
 void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, std::string& json_file) {
@@ -93,6 +111,8 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     add_force_options(*suite, *words);
     suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
         ->type_name("NAME");
+    suite->add_flag("--against-itself", cpu->against_itself,
+                    "every library takes part twice, which shows how far noise alone moves a ratio");
     suite->footer("Example: heptad bench cpu --types f32 --sizes 1024,4096,4096x64x4096 --json result.json");
     return {suite, [words, cpu] {
                 for (const std::string& name : split(words->types.empty() ? "f32,f64,i32" : words->types, ',')) {
@@ -167,6 +187,8 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
     suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
         ->type_name("NAME");
     suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite->add_option("--power", words->power, "A^8 of this size, also beside --sizes")->type_name("N");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")->type_name("R");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
     suite->add_option("--json", bits->json_file, "write the result file")->type_name("F");
     add_threads_option(*suite, *words);
@@ -176,6 +198,12 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
                     bits->types.push_back(type_from_name(parse_choice("--types", name, {"gf2", "bool"})));
                 }
                 bits->shapes = bench_sizes(words->sizes);
+                if (!words->power.empty()) {
+                    bits->power_size = parse_integer("--power", words->power, 1, kLargestPower);
+                }
+                if (!words->rounds.empty()) {
+                    bits->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
+                }
                 bits->leaf = words->leaf.empty() ? "auto" : words->leaf;
                 bits->algorithm = words->algorithm.empty() ? "auto" : words->algorithm;
                 if (!words->levels.empty()) {
@@ -236,6 +264,9 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
     suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
     suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
+    suite->add_flag("--locked", devices->locked,
+                    "NVIDIA devices: lock the pages of the matrices first, outside the time");
+    suite->add_option("--density", words->density, "share of ones in packed bits (default: 0.5)")->type_name("D");
     suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
     add_host_options(*suite, *host);
     suite->footer("Example: heptad bench devices --types f32 --sizes 4096 --device cpu:2 --host-levels 1");
@@ -248,6 +279,9 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
                 parse_device_list(devices->device);  // or wrong usage
                 devices->host = host_options(*host, devices->device);
                 devices->accuracy = bench_accuracy(words->accuracy);
+                if (!words->density.empty()) {
+                    devices->density = bench_density(words->density);
+                }
                 if (!words->rounds.empty()) {
                     devices->rounds = static_cast<int>(parse_integer("--rounds", words->rounds, 1, kMostRounds));
                 }
@@ -369,17 +403,22 @@ Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
     suite->add_option("--rounds", words->rounds, "samples of each (default: by the time of the product)")
         ->type_name("R");
     suite->add_option("--density", words->density, "share of ones (default: 0.5)")->type_name("D");
-    suite->add_flag("--from-host", p3->from_host, "also from and to host memory, ordinary and locked");
+    CLI::Option* const from_host =
+        suite->add_option("--from-host", words->from_host, "also from and to host memory; of these sizes, or of all")
+            ->type_name("N,...")
+            ->expected(0, 1);
     suite->add_flag("!--no-tables", p3->machine, "without P3's tables 4 to 7: bandwidths, transposes, sums");
     suite->add_option("--json", p3->json_file, "write the result file")->type_name("F");
     suite->footer("Example: heptad bench p3 --types gf2 --sizes 16384,65536 --json p3.json");
-    return {suite, [words, p3] {
+    return {suite, [words, p3, from_host] {
                 for (const std::string& name : chosen("--types", words->types, "gf2,bool")) {
                     p3->types.push_back(type_from_name(name));
                 }
                 const std::string all = "1024,2048,4096,8192,16384,32768,65536,131072,262144,524288";
-                for (const std::string& word : split(words->sizes.empty() ? all : words->sizes, ',')) {
-                    p3->sizes.push_back(parse_integer("--sizes", word, 1, kLargestP3Side));
+                p3->sizes = bench_sides("--sizes", words->sizes.empty() ? all : words->sizes);
+                if (from_host->count() > 0) {
+                    p3->from_host_sizes =
+                        words->from_host.empty() ? p3->sizes : bench_sides("--from-host", words->from_host);
                 }
                 set_forced(*words, *p3);
                 if (!words->serial_levels.empty()) {
@@ -387,10 +426,7 @@ Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
                         static_cast<int>(parse_integer("--serial-levels", words->serial_levels, 0, kMostLevels));
                 }
                 if (!words->density.empty()) {
-                    p3->density = parse_real("--density", words->density);
-                    if (!(p3->density > 0 && p3->density < 1)) {
-                        fail(ErrorCode::usage, "--density takes a number between 0 and 1, not '{}'", words->density);
-                    }
+                    p3->density = bench_density(words->density);
                 }
                 if (!words->leaf.empty()) {
                     p3->leaf = words->leaf;

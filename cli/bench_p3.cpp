@@ -27,12 +27,14 @@ namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kCheckedRows = 4096;
+/// Of a Boolean product that is all ones: more rows would say no more.
+constexpr std::int64_t kCheckedFullRows = 64;
 /// Left to the driver and to the checks.
 constexpr std::int64_t kReserveBytes = std::int64_t{1} << 30;
 /// A sample shorter than that is repeated, because the host needs some microseconds for each product.
 constexpr double kSampleSeconds = 0.02;
-/// A product that takes longer is timed once.
-constexpr double kLongSeconds = 5;
+/// A product that takes longer is timed once; so is one beside the main one that takes longer than the second.
+constexpr double kLongSeconds = 5, kLongBesideSeconds = 0.5;
 constexpr unsigned char kPoison = 0x5a;
 
 /// Three square matrices on the device.
@@ -57,38 +59,45 @@ double sparse_density(std::int64_t n) {
     return std::min(0.5, std::sqrt(std::log(2.0) / static_cast<double>(n)));
 }
 
+/// One product as it is planned: everything computed, or ending early where C is all ones.
+struct Plans {
+    BitDevicePlan whole, early;
+
+    std::int64_t workspace_bytes() const { return std::max(whole.workspace_bytes(), early.workspace_bytes()); }
+};
+
 class Line {
 public:
-    Line(const BenchP3Arguments& bench, Type type, std::int64_t n, const BitDevicePlan& plan,
-         const cuda::Stream& stream)
+    Line(const BenchP3Arguments& bench, Type type, std::int64_t n, const Plans& plans, const cuda::Stream& stream)
         : bench_(bench),
           type_(type),
           n_(n),
-          plan_(plan),
+          plans_(plans),
           stream_(stream),
           operands_(n, stream),
-          workspace_(stream.device(), plan.workspace_bytes(), stream.handle()),
+          workspace_(stream.device(), plans.workspace_bytes(), stream.handle()),
           timer_(stream.device()) {}
 
-    BenchRecord run(const std::function<void(int, int)>& progress) {
-        if (type_ == Type::boolean && bench_.density <= 0) {  // whose dense products are all ones, which is no check
+    /// The product with everything computed; of Booleans then the same one ending early, and one of sparse matrices,
+    /// since dense products are all ones, which is no check.
+    std::vector<BenchRecord> run(const std::function<void(int, int)>& progress) {
+        const double density = bench_.density > 0 ? bench_.density : 0.5;
+        operands_.fill(density, stream_.handle());
+        const std::int64_t rows = bench_.density > 0 ? kCheckedRows : kCheckedFullRows;
+        std::vector<BenchRecord> records{timed(plans_.whole, kLongSeconds, rows, progress)};
+        if (type_ == Type::gf2) {
+            return records;
+        }
+        if (plans_.early.first_panel_k > 0) {
+            records.push_back(timed(plans_.early, kLongBesideSeconds, rows, progress));
+            records.back().variant = fmt::format("density {}, ending where C is all ones", density);
+        }
+        if (bench_.density <= 0) {
             operands_.fill(sparse_density(n_), stream_.handle());
-            operands_.poison(stream_.handle());
-            sample(1);
-            require_right();
+            records.push_back(timed(plans_.early, kLongBesideSeconds, kCheckedRows, progress));
+            records.back().variant = fmt::format("density {:.2g}, half of C is ones", sparse_density(n_));
         }
-        operands_.fill(bench_.density <= 0 ? 0.5 : bench_.density, stream_.handle());
-        operands_.poison(stream_.handle());
-        const Samples first = samples(1, 1, progress);
-        if (type_ == Type::gf2 || bench_.density > 0) {
-            require_right();
-        }
-        const double first_s = first.seconds.front();
-        if (first_s > kLongSeconds && bench_.rounds == 0) {
-            return record_of(first);
-        }
-        const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 0.1 ? 3 : 7;
-        return record_of(samples(rounds, static_cast<std::int64_t>(std::ceil(kSampleSeconds / first_s)), progress));
+        return records;
     }
 
 private:
@@ -97,14 +106,30 @@ private:
         std::optional<double> joules, host_joules;  // of one product
     };
 
-    Samples samples(int rounds, std::int64_t calls, const std::function<void(int, int)>& progress) {
+    /// Checks the first result, which is the only sample where it takes longer than `long_s`.
+    BenchRecord timed(const BitDevicePlan& plan, double long_s, std::int64_t checked_rows,
+                      const std::function<void(int, int)>& progress) {
+        operands_.poison(stream_.handle());
+        const Samples first = samples(plan, 1, 1, progress);
+        require_right(plan, checked_rows);
+        const double first_s = first.seconds.front();
+        if (first_s > long_s && bench_.rounds == 0) {
+            return record_of(plan, first);
+        }
+        const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 0.1 ? 3 : 7;
+        const auto calls = static_cast<std::int64_t>(std::ceil(kSampleSeconds / first_s));
+        return record_of(plan, samples(plan, rounds, calls, progress));
+    }
+
+    Samples samples(const BitDevicePlan& plan, int rounds, std::int64_t calls,
+                    const std::function<void(int, int)>& progress) {
         Samples taken;
         const std::optional<double> before = cuda::energy_joules(stream_.device());
         const HostEnergy host_before = HostEnergy::now();
         for (int round = 0; round < rounds; ++round) {
             stop_if_interrupted();
             progress(round, rounds);
-            taken.seconds.push_back(sample(calls));
+            taken.seconds.push_back(sample(plan, calls));
         }
         const std::optional<double> after = cuda::energy_joules(stream_.device());
         const std::optional<double> host = HostEnergy::now().since(host_before);
@@ -119,31 +144,31 @@ private:
         return taken;
     }
 
-    double sample(std::int64_t calls) {
+    double sample(const BitDevicePlan& plan, std::int64_t calls) {
         timer_.start(stream_.handle());
         for (std::int64_t call = 0; call < calls; ++call) {
-            multiply_bits_on_device(plan_, operands_.a.view, operands_.b.view, operands_.c.view, false,
-                                    stream_.device(), stream_.handle(), workspace_.data());
+            multiply_bits_on_device(plan, operands_.a.view, operands_.b.view, operands_.c.view, false, stream_.device(),
+                                    stream_.handle(), workspace_.data());
         }
         timer_.stop(stream_.handle());
         return timer_.seconds() / static_cast<double>(calls);
     }
 
-    void require_right() {
+    void require_right(const BitDevicePlan& plan, std::int64_t checked_rows) {
         workspace_ = {};  // the check needs some of it
         const std::int64_t wrong =
             type_ == Type::gf2 ? differing_rows_over_gf2(operands_.a.view, operands_.b.view, operands_.c.view, 3,
                                                          stream_.device(), stream_.handle())
                                : differing_rows_of_booleans(operands_.a.view, operands_.b.view, operands_.c.view,
-                                                            kCheckedRows, 3, stream_.device(), stream_.handle());
+                                                            checked_rows, 3, stream_.device(), stream_.handle());
         if (wrong != 0) {
             fail(ErrorCode::verification, "{} rows of the {} product of size {} are wrong; the plan was: {}", wrong,
-                 type_name(type_), n_, plan_.to_string());
+                 type_name(type_), n_, plan.to_string());
         }
-        workspace_ = cuda::DeviceMemory(stream_.device(), plan_.workspace_bytes(), stream_.handle());
+        workspace_ = cuda::DeviceMemory(stream_.device(), plans_.workspace_bytes(), stream_.handle());
     }
 
-    BenchRecord record_of(const Samples& taken) const {
+    BenchRecord record_of(const BitDevicePlan& plan, const Samples& taken) const {
         const std::vector<double>& seconds = taken.seconds;
         BenchRecord record;
         record.suite = "p3";
@@ -155,10 +180,10 @@ private:
         record.heptad_max_s = seconds.back();
         record.rounds = static_cast<int>(seconds.size());
         record.effective_tops = operation_count(record.size) / record.heptad_s / 1e12;
-        record.workspace_bytes = plan_.workspace_bytes();
-        record.predicted_s = plan_.predicted_s;
-        record.levels = plan_.levels();
-        record.plan = plan_.to_string();
+        record.workspace_bytes = plan.workspace_bytes();
+        record.predicted_s = plan.predicted_s;
+        record.levels = plan.levels();
+        record.plan = plan.to_string();
         record.joules = taken.joules;
         record.host_joules = taken.host_joules;
         record.vendor = "P3 on 8 V100, published";
@@ -176,7 +201,7 @@ private:
     const BenchP3Arguments& bench_;
     Type type_;
     std::int64_t n_;
-    const BitDevicePlan& plan_;
+    const Plans& plans_;
     const cuda::Stream& stream_;
     Operands operands_;
     cuda::DeviceMemory workspace_;
@@ -212,6 +237,14 @@ std::string row_text(const BenchRecord& record, const BitDevicePlan& plan) {
                            : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),
                        plan.serial_levels, plan.parallel_levels, format_bytes(record.workspace_bytes),
                        plan.program == nullptr ? "classical" : plan.program->name);
+}
+
+/// A product beside the main one, in the columns of its line.
+std::string beside_text(const BenchRecord& record) {
+    const std::string joules =
+        record.joules ? fmt::format("{:.4f}", *record.joules / operation_count(record.size) * 1e12) : "-";
+    return fmt::format("{:>14} {:>11} {:>9.2f} {:>9}   {}\n", "", format_seconds(record.heptad_s),
+                       record.effective_tops / 1e3, joules, record.variant);
 }
 
 std::string table_13_text() {
@@ -256,8 +289,9 @@ void run(const BenchP3Arguments& bench) {
     }
     print(table_13_text() + head_text());
     std::vector<BenchRecord> records;
-    for (const Type type : bench.types) {
-        for (const std::int64_t n : bench.sizes) {
+    HostSquares squares;
+    for (const std::int64_t n : bench.sizes) {
+        for (const Type type : bench.types) {
             stop_if_interrupted();
             stream.synchronize();  // so that what the last size had is free again
             const std::int64_t free_bytes = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
@@ -270,15 +304,30 @@ void run(const BenchP3Arguments& bench) {
             }
             const cuda::BitOperation operation =
                 type == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
-            const BitDevicePlan plan = plan_bit_device_product(
-                {operation, {n, n, n}, true}, options_of(bench, type, limit_bytes), bit_device_facts(device));
-            records.push_back(Line(bench, type, n, plan, stream).run([&](int round, int rounds) {
-                meter.update(static_cast<double>(round) / rounds, fmt::format("{} n = {}", type_name(type), n));
-            }));
+            const BitDeviceProblem problem{operation, {n, n, n}, true};
+            BitDeviceOptions options = options_of(bench, type, limit_bytes);
+            const BitDeviceFacts facts = bit_device_facts(device);
+            Plans plans;
+            plans.early = plan_bit_device_product(problem, options, facts);
+            options.first_panel_k = 0;
+            plans.whole = plan_bit_device_product(problem, options, facts);
+            const std::vector<BenchRecord> on_device =
+                Line(bench, type, n, plans, stream).run([&](int round, int rounds) {
+                    meter.update(static_cast<double>(round) / rounds, fmt::format("{} n = {}", type_name(type), n));
+                });
+            records.insert(records.end(), on_device.begin(), on_device.end());
             meter.clear();
-            print(row_text(records.back(), plan));
-            if (bench.from_host) {
-                const std::vector<BenchRecord> from_host = bench_from_host(type, n, plan, records.back(), stream);
+            print(row_text(on_device.front(), plans.whole));
+            for (std::size_t i = 1; i < on_device.size(); ++i) {
+                print(beside_text(on_device[i]));
+            }
+            if (std::find(bench.from_host_sizes.begin(), bench.from_host_sizes.end(), n) !=
+                bench.from_host_sizes.end()) {
+                std::vector<FromHostCase> cases{{plans.whole, on_device.front(), ""}};
+                if (plans.early.first_panel_k > 0) {
+                    cases.push_back({plans.early, on_device[1], ", ending where C is all ones"});
+                }
+                const std::vector<BenchRecord> from_host = bench_from_host(type, n, cases, squares, stream);
                 records.insert(records.end(), from_host.begin(), from_host.end());
             }
             if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "base/thread_pool.hpp"
 #include "bit_operands.hpp"
 #include "check/verify_bits.hpp"
 #include "interrupt.hpp"
@@ -18,7 +17,7 @@
 namespace heptad::cli {
 namespace {
 
-/// A product that takes longer is timed once.
+/// A product that takes longer is timed once, and from ordinary memory alone.
 constexpr double kLongSeconds = 5;
 constexpr int kRounds = 3;
 
@@ -43,28 +42,21 @@ private:
     void* memory_ = nullptr;
 };
 
-void poison(BitMatrix& c) {
-    constexpr std::int64_t kRowsPerTask = 64;
-    shared_pool(available_cores()).run(ceil_div(c.rows(), kRowsPerTask), [&](std::int64_t task) {
-        const std::int64_t first = task * kRowsPerTask, last = std::min(c.rows(), first + kRowsPerTask);
-        std::fill(c.view().words + first * c.stride(), c.view().words + last * c.stride(), 0x5555555555555555U);
-    });
-}
-
-BenchRecord timed(const std::string& variant, const BitMatrix& a, const BitMatrix& b, BitMatrix& c,
-                  const BitDevicePlan& plan, const BenchRecord& on_device, int device) {
+BenchRecord timed(const std::string& memory, const BitMatrix& a, const BitMatrix& b, BitMatrix& c,
+                  const FromHostCase& asked, int device) {
+    const BenchRecord& on_device = asked.on_device;
     std::vector<HostBitTimes> samples;
     const int rounds = on_device.heptad_s > kLongSeconds ? 1 : kRounds;
     for (int round = 0; round < rounds; ++round) {
         stop_if_interrupted();
         poison(c);
-        samples.push_back(multiply_host_bits_on_device(plan, a, b, c.view(), false, device));
+        samples.push_back(multiply_host_bits_on_device(asked.plan, a, b, c.view(), false, device));
     }
     std::sort(samples.begin(), samples.end(),
               [](const HostBitTimes& x, const HostBitTimes& y) { return x.total_s < y.total_s; });
     const HostBitTimes& middle = samples[samples.size() / 2];
     BenchRecord record = on_device;
-    record.variant = variant;
+    record.variant = memory + asked.note;
     record.heptad_s = middle.total_s;
     record.heptad_min_s = samples.front().total_s;
     record.heptad_max_s = samples.back().total_s;
@@ -76,35 +68,54 @@ BenchRecord timed(const std::string& variant, const BitMatrix& a, const BitMatri
         {"enqueued_s", middle.enqueued_s}, {"uploaded_s", middle.uploaded_s}, {"on_device_s", on_device.heptad_s}};
     print(fmt::format("{:>14} {:>11} {:>9.2f}   {:.3f} times the device's; A and B there after {}: {}\n", "",
                       format_seconds(record.heptad_s), record.effective_tops / 1e3,
-                      record.heptad_s / on_device.heptad_s, format_seconds(middle.uploaded_s), variant));
+                      record.heptad_s / on_device.heptad_s, format_seconds(middle.uploaded_s), record.variant));
     return record;
 }
 
 }  // namespace
 
-std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const BitDevicePlan& plan,
-                                         const BenchRecord& on_device, const cuda::Stream& stream) {
+void HostSquares::make(std::int64_t n) {
+    if (c.rows() == n) {
+        return;
+    }
+    *this = {};
+    workspace_after(checked_mul(3, bit_bytes(n, n)), {});
+    a = BitMatrix::random(n, n, 1);
+    b = BitMatrix::random(n, n, 2);
+    c = BitMatrix(n, n);
+}
+
+std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const std::vector<FromHostCase>& cases,
+                                         HostSquares& squares, const cuda::Stream& stream) {
     stream.synchronize();
     try {
-        workspace_after(checked_mul(3, bit_bytes(n, n)), {});
+        squares.make(n);
     } catch (const Error& shortage) {
+        if (shortage.code() != ErrorCode::resource) {
+            throw;
+        }
         print(fmt::format("{:>14} from host memory left out: {}\n", "", shortage.what()));
         return {};
     }
-    BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
-    BitMatrix c(n, n);
-    const auto require_right = [&] {
+    BitMatrix &a = squares.a, &b = squares.b, &c = squares.c;
+    std::vector<BenchRecord> records;
+    const auto measure = [&](const std::string& memory, const FromHostCase& asked) {
+        records.push_back(timed(memory, a, b, c, asked, stream.device()));
         if (!verify_bits(type, a, b, c, {}).passed()) {
-            fail(ErrorCode::verification, "the {} product of size {} from host memory is wrong; the plan was: {}",
-                 type_name(type), n, plan.to_string());
+            fail(ErrorCode::verification, "the {} product of size {} {} is wrong; the plan was: {}", type_name(type), n,
+                 memory, asked.plan.to_string());
         }
     };
-    std::vector<BenchRecord> records;
-    records.push_back(timed("from ordinary host memory", a, b, c, plan, on_device, stream.device()));
-    require_right();
+    for (const FromHostCase& asked : cases) {
+        measure("from ordinary host memory", asked);
+    }
+    if (cases.front().on_device.heptad_s > kLongSeconds) {
+        return records;
+    }
     const LockedMatrix locked_a(a), locked_b(b), locked_c(c);
-    records.push_back(timed("from host memory that was locked before", a, b, c, plan, on_device, stream.device()));
-    require_right();
+    for (const FromHostCase& asked : cases) {
+        measure("from host memory that was locked before", asked);
+    }
     return records;
 }
 

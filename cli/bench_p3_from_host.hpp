@@ -1,7 +1,10 @@
 // heptad bench p3 --from-host: the same product from and to host memory.
 #pragma once
 
+#include <string>
 #include <vector>
+
+#include <heptad/bits.hpp>
 
 #include "backend/cuda/device.hpp"
 #include "bench_product.hpp"
@@ -9,10 +12,24 @@
 
 namespace heptad::cli {
 
-/// Times the plan with operands in ordinary host memory, and in memory whose pages were locked before, checks both
-/// results, prints a line each beside the time on the device, and returns their records. Prints why, and returns
-/// nothing, where the host has too little memory.
-std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const BitDevicePlan& plan,
-                                         const BenchRecord& on_device, const cuda::Stream& stream);
+struct FromHostCase {
+    BitDevicePlan plan;
+    BenchRecord on_device;
+    std::string note;  // after the name of the variant
+};
+
+/// Random dense square matrices, kept for the next type.
+struct HostSquares {
+    BitMatrix a, b, c;
+
+    /// Makes them, unless they are there with that side.
+    void make(std::int64_t n);
+};
+
+/// Times each plan with operands in ordinary host memory and, unless that takes long, in memory whose pages were locked
+/// before, checks all results, prints a line each beside the time on the device, and returns their records. Prints why,
+/// and returns nothing, where the host has too little memory.
+std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const std::vector<FromHostCase>& cases,
+                                         HostSquares& squares, const cuda::Stream& stream);
 
 }  // namespace heptad::cli

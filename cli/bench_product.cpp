@@ -132,6 +132,11 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     }
     std::vector<Contestant> contestants = vendor_contestants(a, b, c, settings.threads);
     const std::size_t vendors = contestants.size();
+    if (settings.against_itself) {
+        for (Contestant& again : vendor_contestants(a, b, c, settings.threads)) {
+            contestants.push_back(std::move(again));
+        }
+    }
     Options options;
     options.accuracy = settings.accuracy;
     options.algorithm = settings.algorithm;
@@ -183,6 +188,9 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
     for (std::size_t i = 0; i < vendors; ++i) {
         record.libraries_s.emplace_back(timings[i].name, timings[i].median_s);
     }
+    if (settings.against_itself) {
+        record.vendor_over_itself = timings[vendor].median_s / timings[vendors + vendor].median_s;
+    }
     // Written so that a NaN fails too.
     if (!(record.error <= record.error_bound)) {
         fail(ErrorCode::verification,
@@ -226,6 +234,9 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     if (record.vendor_error > 0) {
         object["error_ratio"] = record.error / record.vendor_error;
     }
+    if (record.vendor_over_itself) {
+        object["vendor_over_itself"] = *record.vendor_over_itself;
+    }
     if (!record.variant.empty()) {
         object["variant"] = record.variant;
     }
@@ -251,12 +262,14 @@ std::string table_head() {
 }
 
 std::string table_row(const BenchRecord& record) {
+    const std::string itself =
+        record.vendor_over_itself ? fmt::format("  against itself {:.3f}", *record.vendor_over_itself) : "";
     return fmt::format(
-        "{:>6.3f}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9.2g} {:>11} {:>6}\n", record.ratio,
-        type_name(record.type), record.size.m, record.size.k, record.size.n, record.vendor,
+        "{:>6.3f}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9.2g} {:>11} {:>6}{}\n",
+        record.ratio, type_name(record.type), record.size.m, record.size.k, record.size.n, record.vendor,
         format_seconds(record.vendor_s), format_seconds(record.heptad_s),
         format_rate(record.effective_tops * 1e12, record.type), record.error, record.vendor_error,
-        format_bytes(record.workspace_bytes), record.levels);
+        format_bytes(record.workspace_bytes), record.levels, itself);
 }
 
 }  // namespace heptad::cli

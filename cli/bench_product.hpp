@@ -21,7 +21,8 @@ struct BenchSettings {
     Accuracy accuracy = Accuracy::fast;
     int threads = 1;
     std::string algorithm = "auto", leaf = "auto";
-    int levels = -1;  // -1: as many as pay
+    int levels = -1;              // -1: as many as pay
+    bool against_itself = false;  // every library takes part twice: what the machine's noise alone makes of a ratio
     ContestRules rules;
 };
 
@@ -37,6 +38,7 @@ struct BenchRecord {
     double error = 0, vendor_error = 0;  // max|C - exact| / (max|A| * max|B|)
     double error_bound = 0;              // what the plan promises
     std::int64_t workspace_bytes = 0;
+    std::optional<double> vendor_over_itself;     // the ratio of two times of the same library
     std::optional<double> joules, vendor_joules;  // of one product, where the machine counts them
     std::optional<double> host_joules;            // of the processors meanwhile
     double predicted_s = 0;

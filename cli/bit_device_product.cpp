@@ -134,6 +134,8 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     if (!product.count) {
         require_writable_format(mul.output);
+    } else if (is_bit_file_name(mul.output)) {
+        fail(ErrorCode::input, "'{}' would be a file of bits, but counts are numbers; name a .npy file", mul.output);
     }
     check_writable(mul.output);
     const BitDevicePlan plan = decide(mul, algebra, facts.size, device);
@@ -141,6 +143,7 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     const BitMatrix a = read_bit_operand(mul.a, facts.columns_a, product.transpose_a, meter, "read A", product.threads);
     const BitMatrix b = read_bit_operand(mul.b, facts.columns_b, product.transpose_b, meter, "read B", product.threads);
     stop_if_interrupted();
+    const RunHooks hooks{[&](const Progress& progress) { meter.update(progress.fraction); }, &interrupt_token()};
     const auto timed = [&](auto&& multiply) {
         meter.begin("multiply", operation_count(facts.size), algebra);
         const auto start = std::chrono::steady_clock::now();
@@ -150,7 +153,8 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     if (product.count) {
         Matrix counts(Type::i32, facts.size.m, facts.size.n);
         const double multiply_s = timed([&] {
-            count_host_bits_on_device(plan, a, b, static_cast<std::int32_t*>(counts.data()), facts.size.n, device);
+            count_host_bits_on_device(plan, a, b, static_cast<std::int32_t*>(counts.data()), facts.size.n, device,
+                                      hooks);
         });
         write_npy(mul.output, counts, file_hooks(meter, "write C", product.threads));
         meter.clear();
@@ -161,7 +165,7 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     BitMatrix c = adds ? read_bit_operand(product.add, facts.columns_c, false, meter, "read C0", product.threads)
                        : BitMatrix(facts.size.m, facts.size.n);
     const std::optional<BitMatrix> c0 = adds && mul.verify ? std::optional<BitMatrix>(c) : std::nullopt;
-    const double multiply_s = timed([&] { multiply_host_bits_on_device(plan, a, b, c.view(), adds, device); });
+    const double multiply_s = timed([&] { multiply_host_bits_on_device(plan, a, b, c.view(), adds, device, hooks); });
     std::optional<VerifyResult> checked;
     if (mul.verify) {
         meter.begin("verify");
@@ -204,9 +208,12 @@ void run_bits_on_device(const PlanArguments& arguments, Type algebra) {
     }
     print(fmt::format(
         "{}\n# operands        {}, packed, on the device\n# workspace       {} ({} bytes)\n"
-        "# predicted       {} ({} effective)\n# error bound     0 (exact)\n# machine         {}\n",
+        "# predicted       {} ({} effective){}\n# error bound     0 (exact)\n# machine         {}\n",
         plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes(),
         format_seconds(plan.predicted_s), format_rate(operation_count(size) / plan.predicted_s, algebra),
+        plan.first_panel_k > 0
+            ? fmt::format("; less where tiles of C are all ones after {} bits of k", plan.first_panel_k)
+            : "",
         there ? found.devices[static_cast<std::size_t>(device)].name : "NVIDIA H200 (assumed)"));
 }
 

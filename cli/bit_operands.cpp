@@ -2,6 +2,8 @@
 
 #include "operands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "bits/level_program.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/file/bit_file.hpp"
@@ -46,25 +49,37 @@ bool has_plain_factors(const ProductOptions& product) {
 
 std::optional<Type> packed_algebra(const std::string& a, const std::string& b, const ProductOptions& product) {
     const bool named = product.columns.has_value() || is_bit_file_name(a) || is_bit_file_name(b);
+    const bool raw = product.raw_a || product.raw_b;
     if (named) {
-        if (!product.type || !is_bits(*product.type)) {
-            fail(ErrorCode::usage, "{} and {} are matrices of bits; say --type gf2 or --type bool", a, b);
+        if (raw) {
+            fail(ErrorCode::usage, "{} and {} are matrices of bits, which have headers; leave --raw-a and --raw-b out",
+                 a, b);
         }
-        const std::string& device = product.options.device;
-        if (!multiplies_bits(device)) {
-            fail(ErrorCode::usage,
-                 "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out", device);
-        }
-        if (product.options.mode != "auto") {
-            fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
-        }
-        if (!has_plain_factors(product)) {
-            fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", product.alpha,
-                 product.beta);
-        }
-        return product.type;
+        return packed_algebra_of_files(fmt::format("{} and {} are matrices of bits", a, b), product);
+    }
+    if (raw) {
+        return std::nullopt;  // numbers: what else they may be said to be is refused with the file
     }
     return packed_algebra(product.type ? *product.type : find_matrix(name_of(a, product, product.raw_a)).type, product);
+}
+
+Type packed_algebra_of_files(const std::string& reason, const ProductOptions& product) {
+    if (!product.type || !is_bits(*product.type)) {
+        fail(ErrorCode::usage, "{}; say --type gf2 or --type bool", reason);
+    }
+    const std::string& device = product.options.device;
+    if (!multiplies_bits(device)) {
+        fail(ErrorCode::usage, "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out",
+             device);
+    }
+    if (product.options.mode != "auto") {
+        fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
+    }
+    if (!has_plain_factors(product)) {
+        fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", product.alpha,
+             product.beta);
+    }
+    return *product.type;
 }
 
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
@@ -72,6 +87,14 @@ std::optional<Type> packed_algebra(Type type, const ProductOptions& product) {
     const bool packable = multiplies_bits(options.device) && options.mode == "auto" && has_plain_factors(product) &&
                           has_bit_algorithm(options.algorithm) && has_bit_leaf(options.leaf, type, options.device);
     return is_bits(type) && packable ? std::optional(type) : std::nullopt;
+}
+
+void poison(BitMatrix& c) {
+    constexpr std::int64_t kRowsPerTask = 64;
+    shared_pool(available_cores()).run(ceil_div(c.rows(), kRowsPerTask), [&](std::int64_t task) {
+        const std::int64_t first = task * kRowsPerTask, last = std::min(c.rows(), first + kRowsPerTask);
+        std::fill(c.view().words + first * c.stride(), c.view().words + last * c.stride(), 0x5555555555555555U);
+    });
 }
 
 std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {

@@ -16,6 +16,9 @@ namespace heptad::cli {
 /// files with options that do not apply.
 std::optional<Type> packed_algebra(const std::string& a, const std::string& b, const ProductOptions& product);
 
+/// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says. Throws Error(usage) as above.
+Type packed_algebra_of_files(const std::string& reason, const ProductOptions& product);
+
 /// The same for elements of a type, without files.
 std::optional<Type> packed_algebra(Type type, const ProductOptions& product);
 
@@ -35,6 +38,8 @@ BitMatrix read_bit_operand(const std::string& path, std::optional<std::int64_t> 
 bits::BitOptions bit_options(const ProductOptions& product);
 /// Bytes of rows x cols bits in memory.
 std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols);
+/// Something that is not the result, on all cores.
+void poison(BitMatrix& c);
 
 /// `heptad mul`, `plan` and `verify` of packed bits.
 void run_bits(const MulArguments& mul, Type algebra);

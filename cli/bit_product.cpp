@@ -87,8 +87,7 @@ bool leaves_no_workspace(const MulArguments& mul, Type algebra, const BitFacts& 
         return format == BitFormat::pbm || format == BitFormat::npy_packed;
     };
     const bool possible = (device == "auto" || device == "cpu") && mul.plan_file.empty() && !product.count &&
-                          !product.transpose_a && !product.transpose_b && in_pieces(mul.a, facts.columns_a) &&
-                          in_pieces(mul.b, facts.columns_b) &&
+                          in_pieces(mul.a, facts.columns_a) && in_pieces(mul.b, facts.columns_b) &&
                           (product.add.empty() || in_pieces(product.add, facts.columns_c)) &&
                           is_written_in_pieces(mul.output, product.columns.has_value());
     if (!possible) {
@@ -250,6 +249,11 @@ void run_bits(const PlanArguments& arguments, Type algebra) {
     }
     const bits::BitPlan plan =
         bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
+    const std::int64_t needed_bytes = checked_add(operand_bytes, plan.workspace_bytes());
+    if (arguments.product.memory_bytes.value_or(needed_bytes) < needed_bytes) {  // as mul does with packed files
+        run_files(arguments);
+        return;
+    }
     if (arguments.product.json) {
         print(plan_object(plan, operand_bytes));
         return;

@@ -63,6 +63,11 @@ std::string describe(const VerifyResult& result) {
 }
 
 void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence) {
+    require_passed(result, subject, consequence, nlohmann::ordered_json::object());
+}
+
+void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence,
+                    const nlohmann::ordered_json& details) {
     if (result.passed()) {
         return;
     }
@@ -74,7 +79,9 @@ void require_passed(const VerifyResult& result, const std::string& subject, cons
     while (!sentence.empty() && sentence.back() == '.') {
         sentence.pop_back();
     }
-    throw DetailedError(ErrorCode::verification, sentence + consequence, to_json(result));
+    nlohmann::ordered_json told = to_json(result);
+    told.update(details);
+    throw DetailedError(ErrorCode::verification, sentence + consequence, told);
 }
 
 }  // namespace heptad::cli

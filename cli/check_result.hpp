@@ -16,5 +16,8 @@ std::string describe(const VerifyResult& result);
 /// Throws DetailedError(verification) unless the check passed. `consequence` ends the sentence, e.g. "; C.npy was not
 /// written".
 void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence);
+/// The same, with more to tell in --json mode, where there is one object whatever comes of it.
+void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence,
+                    const nlohmann::ordered_json& details);
 
 }  // namespace heptad::cli

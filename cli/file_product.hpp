@@ -9,8 +9,15 @@
 
 namespace heptad::cli {
 
-/// How strips and panels are multiplied: on the processor or on the device that the options name.
-StageProducts stage_products(const ProductOptions& product);
+struct StageDecision {
+    StageProducts stage;
+    std::string reason;  // why the host takes levels of its own, or none; empty: that was not a question
+};
+/// How strips and panels are multiplied: on the processor, or on the device that the options name, by its own levels or
+/// with levels at the host where those are predicted to be faster.
+StageDecision decide_stage(const ProductOptions& product, const FileProblem& problem);
+/// The same of packed bits.
+StageProducts bit_stage_products(const ProductOptions& product, Type algebra);
 
 /// Memory that a product from file to file may use: --memory, or most of what the machine has free.
 std::int64_t file_memory_bytes(const ProductOptions& product);

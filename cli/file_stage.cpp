@@ -2,22 +2,33 @@
 // for several devices, by levels of a fast algorithm where they pay (P3 3.7). Levels never reach beyond a step, so that
 // tiles stay the unit of the journal.
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "file_product.hpp"
 #include "operands.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/devices/device_steps.hpp"
 #include "place/devices/over_devices.hpp"
+#include "place/file/bit_bytes.hpp"
+#include "place/file/bit_stage.hpp"
+#include "plan/stage_choice.hpp"
 
 namespace heptad::cli {
 namespace {
 
 constexpr std::int64_t kDeviceReservedBytes = std::int64_t{512} << 20;  // the library, its kernels, padded rows
-constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;       // of those, for the latter
+constexpr std::int64_t kBitsOfByte = 8;
+constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;  // of those, for the latter
 
 /// The buffers of strips, panels and tiles have copies on the device; where tiles do not fit, a strip at a time.
 StageProducts device_stage(const ProductOptions& asked) {
@@ -48,19 +59,38 @@ StageProducts device_stage(const ProductOptions& asked) {
     return stage;
 }
 
-/// Of one step: the host cuts it up once more, by levels or by segments, and feeds its devices (docs/devices.md).
-HostPlan step_plan(const Options& options, int threads, const ProblemSize& size, Type type, bool accumulate,
-                   std::int64_t host_bytes) {
-    Options limited = options;
-    limited.accumulate = accumulate;
-    limited.workspace_limit_bytes = host_bytes;
-    ProductContext context;
-    context.threads = threads;
-    return make_plan_over_devices(size, type, type, limited, context);
-}
+/// How the host cuts up a step of that size once more, by levels or by segments, to feed its devices (docs/devices.md),
+/// with so many bytes for buffers.
+using CutStep = std::function<HostPlan(const ProblemSize& size, bool accumulate, std::int64_t host_bytes)>;
 
+/// What a step takes of the memory of the host: buffers of blocks, or those that transfers in place go through; and the
+/// blocks themselves where cores are the devices.
 std::int64_t step_bytes(const HostPlan& plan, bool in_host_memory) {
     return plan.host_bytes + (in_host_memory ? plan.device_count * plan.device_bytes : 0);
+}
+
+/// The plan of a step whose cut is made anew when it is multiplied.
+ProductPlan plan_of_cut(const StageProduct& product, Type type, int threads, bool in_host_memory, const CutStep& cut) {
+    ProductPlan plan;
+    plan.m = plan.core_m = product.m;
+    plan.k = plan.core_k = product.k;
+    plan.n = plan.core_n = product.n;
+    plan.type = type;
+    plan.threads = std::max(threads, 1);
+    plan.accumulate = product.accumulate;
+    plan.leaf = plan.fringe_leaf = "over-devices";
+    try {
+        const HostPlan made = cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        plan.workspace_bytes = step_bytes(made, in_host_memory);
+        plan.predicted_s = made.predicted_s;
+        plan.error_bound = made.error_bound;
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::resource) {
+            throw;
+        }
+        plan.predicted_s = std::numeric_limits<double>::infinity();  // the cut goes on to smaller steps
+    }
+    return plan;
 }
 
 StageProducts over_devices_stage(const ProductOptions& asked) {
@@ -68,41 +98,64 @@ StageProducts over_devices_stage(const ProductOptions& asked) {
     open_devices(list);  // told before anything is touched
     const Options options = asked.options;
     const int threads = asked.threads;
+    ProductContext context;
+    context.threads = threads;
+    const auto cut = [=](Type type) -> CutStep {
+        return [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
+            Options limited = options;
+            limited.accumulate = accumulate;
+            limited.workspace_limit_bytes = host_bytes;
+            return make_plan_over_devices(size, type, type, limited, context);
+        };
+    };
     StageProducts stage;
     stage.plan = [=](const StageProduct& product, Type type) {
-        ProductPlan plan;
-        plan.m = plan.core_m = product.m;
-        plan.k = plan.core_k = product.k;
-        plan.n = plan.core_n = product.n;
-        plan.type = type;
-        plan.threads = std::max(threads, 1);
-        plan.accumulate = product.accumulate;
-        plan.leaf = plan.fringe_leaf = "over-devices";
-        try {
-            const HostPlan cut = step_plan(options, threads, {product.m, product.k, product.n}, type,
-                                           product.accumulate, product.workspace_limit_bytes);
-            plan.workspace_bytes = step_bytes(cut, !list.cuda);
-            plan.predicted_s = cut.predicted_s;
-            plan.error_bound = cut.error_bound;
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::resource) {
-                throw;
-            }
-            plan.predicted_s = std::numeric_limits<double>::infinity();  // the cut goes on to smaller steps
-        }
-        return plan;
+        return plan_of_cut(product, type, threads, !list.cuda, cut(type));
     };
     stage.how = [=](const ProductPlan& plan) {
-        return bits_decided_by(
-            step_plan(options, threads, {plan.m, plan.k, plan.n}, plan.type, plan.accumulate, plan.workspace_bytes));
+        return bits_decided_by(cut(plan.type)({plan.m, plan.k, plan.n}, plan.accumulate, plan.workspace_bytes));
     };
     stage.multiply = [=](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
         Options limited = options;
         limited.workspace_limit_bytes = plan.workspace_bytes;
-        ProductContext context;
-        context.threads = threads;
         multiply_over_devices(alpha, a, b, beta, c, limited, context);
+    };
+    return stage;
+}
+
+/// Plans of steps that came before: they come again and again.
+using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, HostPlan>;
+
+StageProducts bits_over_devices_stage(const ProductOptions& asked, Type algebra) {
+    const DeviceList list = parse_device_list(asked.options.device);
+    const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
+    const auto known = std::make_shared<BitCuts>();
+    const bits::BitOptions options = bit_options(asked);
+    const int threads = asked.threads;
+    ProductContext context;
+    context.threads = threads;
+    const auto cut = [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
+        bits::BitOptions limited = options;
+        limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
+        return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate, limited,
+                                          context);
+    };
+    StageProducts stage;
+    stage.plan = [=](const StageProduct& product, Type type) {
+        return plan_of_cut(product, type, threads, !list.cuda, cut);
+    };
+    stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
+                         const ProductPlan& plan, void*, std::int64_t) {
+        // The cut that the step was planned with: where a file\'s rows begin inside words, buffers come on top of it.
+        const bool adds = beta != 0;
+        const BitCuts::key_type key{plan.m, plan.k, plan.n, adds};
+        if (!known->contains(key)) {
+            (*known)[key] = cut({plan.m, plan.k, plan.n}, adds, plan.workspace_bytes);
+        }
+        const std::int64_t cols = round_up(plan.n, kBitsOfByte);
+        run_host_plan((*known)[key], *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
+                      adds, options, context);
     };
     return stage;
 }
@@ -114,14 +167,64 @@ bool is_cut_up_by_host(const Options& options) {
            (is_device_product(options.device) && (host.levels >= 0 || host.algorithm != "auto" || host.pipelines > 0));
 }
 
+/// What the host would make of a whole step of the plan, if more workspace than the device has left would make the
+/// step faster: else levels at the host cannot pay.
+std::optional<StageChoice> choice_for(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
+                                      const StageProducts& on_device) {
+    const bool accumulate = plan.depth < plan.k || plan.adds;
+    const double step_s =
+        on_device
+            .plan({plan.strip_m, plan.depth, plan.tile_n, accumulate, 0, plan.tile_bytes, plan.panel_bytes},
+                  problem.type)
+            .predicted_s;
+    Options options = product.options;
+    options.host = {};
+    options.accumulate = accumulate;
+    const double unlimited_s =
+        plan_device_product(plan.strip_m, plan.depth, plan.tile_n, problem.type, options, {}).predicted_s;
+    if (!(unlimited_s < step_s)) {
+        return std::nullopt;
+    }
+    options.host = product.options.host;
+    options.workspace_limit_bytes = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
+    ProductContext context;
+    context.threads = product.threads;
+    try {
+        return choose_stage(problem, plan, step_s,
+                            make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
+                                                   options, context));
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::resource) {
+            throw;
+        }
+        return StageChoice{StepsCutBy::file, "the memory left for the host's buffers is too small for its levels"};
+    }
+}
+
 }  // namespace
 
-StageProducts stage_products(const ProductOptions& product) {
+StageDecision decide_stage(const ProductOptions& product, const FileProblem& problem) {
     if (is_cut_up_by_host(product.options)) {
-        return over_devices_stage(product);
+        return {over_devices_stage(product), ""};
     }
-    return is_device_product(product.options.device) ? device_stage(product)
-                                                     : processor_stage(product.options, product.threads);
+    if (!is_device_product(product.options.device)) {
+        return {processor_stage(product.options, product.threads), ""};
+    }
+    StageProducts on_device = device_stage(product);
+    const FilePlan plan = plan_file_product(problem, on_device);
+    if (disk_binds(problem, plan)) {
+        return {std::move(on_device), ""};
+    }
+    const std::optional<StageChoice> choice = choice_for(product, problem, plan, on_device);
+    return {choice && choice->by == StepsCutBy::host ? over_devices_stage(product) : std::move(on_device),
+            choice ? choice->reason : ""};
+}
+
+StageProducts bit_stage_products(const ProductOptions& product, Type algebra) {
+    const std::string& device = product.options.device;
+    return is_device_list(device) || is_device_product(device)
+               ? bits_over_devices_stage(product, algebra)
+               : packed_bits_stage(algebra, bit_options(product), product.threads);
 }
 
 std::int64_t file_memory_bytes(const ProductOptions& product) {

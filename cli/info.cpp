@@ -15,6 +15,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/bit_file.hpp"
+#include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
 #include "run/tune.hpp"
 #include "text.hpp"
@@ -94,9 +95,33 @@ void run_bit_file(const InfoArguments& arguments) {
                       header.cols, bit_format_name(header.format), ones, share));
 }
 
+/// A dataset of an HDF5 file.
+void run_dataset(const InfoArguments& arguments) {
+    const MatrixSource source = find_matrix({.path = arguments.file, .as = arguments.type});
+    const FileLayout& layout = source.layout;
+    if (arguments.json) {
+        print(nlohmann::ordered_json{{"file", arguments.file},
+                                     {"format", "HDF5 dataset"},
+                                     {"rows", layout.rows},
+                                     {"cols", layout.cols},
+                                     {"type", type_name(source.type)},
+                                     {"layout", "c"},
+                                     {"data_bytes", layout.total_bytes()},
+                                     {"data_offset", layout.data_offset}});
+        return;
+    }
+    print(fmt::format("{}: {} x {} {}\nformat   HDF5 dataset, C order, data from byte {}\nsize     {} ({} bytes)\n",
+                      arguments.file, layout.rows, layout.cols, type_name(source.type), layout.data_offset,
+                      format_bytes(layout.total_bytes()), layout.total_bytes()));
+}
+
 void run_file(const InfoArguments& arguments) {
     if (arguments.columns || is_bit_file_name(arguments.file)) {
         run_bit_file(arguments);
+        return;
+    }
+    if (is_hdf5_name(arguments.file)) {
+        run_dataset(arguments);
         return;
     }
     const NpyHeader header = read_npy_header(arguments.file, arguments.type);

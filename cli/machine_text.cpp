@@ -1,6 +1,7 @@
 #include "machine_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,22 @@ double leaf_rate(const Machine& machine, const std::string& leaf, Type type) {
     const auto n = static_cast<double>(kTypicalLeaf);
     return 2 * n * n * n /
            leaf_seconds(machine, leaf, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf, LeafUse::below_levels);
+}
+
+std::string plan_words(const ContestPlan& plan) {
+    return plan.algorithms.empty() ? plan.leaf : fmt::format("{} over {}", fmt::join(plan.algorithms, ", "), plan.leaf);
+}
+
+/// The library, then how much faster the others are; a star: beyond doubt.
+std::string contest_line(const Contest& contest) {
+    std::string text = fmt::format("contest {:<4} {}x{}x{}: {} {}", type_name(contest.type), contest.m, contest.k,
+                                   contest.n, contest.trials.front().plan.leaf, format_seconds(contest.library_s));
+    for (std::size_t i = 1; i < contest.trials.size(); ++i) {
+        const ContestTrial& trial = contest.trials[i];
+        text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{})", plan_words(trial.plan), 1 / trial.relative_time,
+                            beats_the_library(trial) ? "*" : "", trial.doubt, trial.turns, trial.turns == 1 ? "" : "s");
+    }
+    return text + "\n";
 }
 
 }  // namespace
@@ -43,6 +60,9 @@ std::string machine_summary(const Machine& machine) {
             "levels {:<5} {:.2f} times the sum of their parts at n = {}, {:.2f} with more than one, {:.2f} "
             "where not in halves\n",
             type_name(entry.type), entry.halved_once, entry.n, entry.halved_more, entry.others);
+    }
+    for (const Contest& contest : machine.contests) {
+        text += contest_line(contest);
     }
     for (const PassProfile& pass : machine.passes) {
         text += fmt::format("passes {:<5} {:<6} {} threads, {} place{} each: {:.2f} TB/s ({:.2f} with 128 and 1)\n",

@@ -26,6 +26,7 @@
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/devices/over_devices.hpp"
+#include "place/file/bit_file.hpp"
 #include "place/file/matrix_read.hpp"
 #include "place/file/npy.hpp"
 #include "plan/plan.hpp"
@@ -56,6 +57,19 @@ void require_fitting_plan(const ProductPlan& given, const MulArguments& mul, con
         fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
              mul.plan_file, mul.product.beta);
     }
+}
+
+/// A plan for an NVIDIA device does not say which one; --device may.
+std::optional<int> planned_device(const ProductPlan& plan, const MulArguments& mul) {
+    const std::string& asked = mul.product.options.device;
+    if (is_device_product(plan.backend)) {
+        return cuda::device_index(cuda::is_device_name(asked) ? asked : plan.backend);
+    }
+    if (cuda::is_device_name(asked)) {
+        fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it", mul.plan_file,
+             plan.backend, asked);
+    }
+    return std::nullopt;
 }
 
 /// The number of the NVIDIA device to multiply on; nothing: the processor does it.
@@ -127,7 +141,7 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
     const Plan given = read_plan_file(mul.plan_file);
     const ProductPlan read = parse_plan(given.to_string());
     require_fitting_plan(read, mul, facts);
-    const std::optional<int> device = device_of(read.backend);
+    const std::optional<int> device = planned_device(read, mul);
     const std::int64_t workspace_bytes = workspace_beside(operand_bytes, mul.product, device);
     if (given.workspace_bytes() > workspace_bytes) {
         fail(ErrorCode::resource,
@@ -136,6 +150,16 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
              mul.plan_file, given.workspace_bytes(), workspace_bytes);
     }
     return decision_of(given, device, mul.product, context);
+}
+
+/// What is not packed is written as .npy; a name that promises another format is refused before anything is read.
+void require_npy_output(const std::string& output) {
+    if (is_bit_file_name(output)) {
+        fail(ErrorCode::input,
+             "'{}' would be a file of packed bits, but this product has a byte or more for each element; name a .npy "
+             "file, or multiply packed bits: --type gf2 or bool, and no option that only other products have",
+             output);
+    }
 }
 
 /// A matrix of the same shape and order with the same elements.
@@ -166,6 +190,7 @@ void run(const MulArguments& mul) {
     if (product.count) {
         fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     }
+    require_npy_output(mul.output);
     ProgressMeter meter;
     const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
     const bool adds = product.beta != 0;

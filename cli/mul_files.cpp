@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -13,7 +12,6 @@
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
 #include "place/file/bit_file.hpp"
-#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
@@ -74,8 +72,7 @@ void write_text_file(const std::string& path, const std::string& text) {
 
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
-    const std::string output =
-        std::filesystem::weakly_canonical(request.output);  // links followed, as the product does
+    const std::string output = place_of(request.output);  // links followed, as the product does
     std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, output,
                                    output + ".partial",         output + ".journal",         output + ".lock"};
     if (request.c0) {
@@ -180,22 +177,24 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
     if (!mul.trace_file.empty()) {
         write_text_file(mul.trace_file, trace.chrome_json());
     }
+    const std::string consequence = "; " + mul.output + " was written";
     if (product.json) {
         nlohmann::ordered_json object{{"output", mul.output}};
         object.update(to_json(report, size));
         object["verified"] = report.verified && report.verified->passed();
         if (report.verified) {
             object["verification"] = to_json(*report.verified);
+            require_passed(*report.verified, "the result", consequence, object);
         }
         print(object);
-    } else {
-        print(fmt::format("{}: {}{}\n", mul.output, describe(report, size),
-                          report.verified && report.verified->passed()
-                              ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
-                              : ""));
+        return;
     }
+    print(fmt::format("{}: {}{}\n", mul.output, describe(report, size),
+                      report.verified && report.verified->passed()
+                          ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
+                          : ""));
     if (report.verified) {
-        require_passed(*report.verified, "the result", "; " + mul.output + " was written");
+        require_passed(*report.verified, "the result", consequence);
     }
 }
 
@@ -209,17 +208,12 @@ void refuse_plan_file(const MulArguments& mul) {
 
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
-    run_request(mul, request_of(mul), stage_products(mul.product));
+    const FileProductRequest request = request_of(mul);
+    run_request(mul, request, decide_stage(mul.product, file_problem(request)).stage);
 }
 
 void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     refuse_plan_file(mul);
-    const std::string& device = mul.product.options.device;
-    if (device != "auto" && device != "cpu") {
-        fail(ErrorCode::usage,
-             "bits are multiplied from file to file on cpu, not on '{}'; leave --device out or give more --memory",
-             device);
-    }
     if (!is_written_in_pieces(mul.output, mul.product.columns.has_value())) {
         fail(ErrorCode::input,
              "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
@@ -227,8 +221,7 @@ void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts)
              "--resume, --trace and --overlap",
              mul.output, facts.size.n);
     }
-    run_request(mul, bit_request_of(mul, algebra, facts),
-                packed_bits_stage(algebra, bit_options(mul.product), mul.product.threads));
+    run_request(mul, bit_request_of(mul, algebra, facts), bit_stage_products(mul.product, algebra));
 }
 
 }  // namespace heptad::cli

@@ -10,6 +10,7 @@
 #include "cluster_words.hpp"
 #include "option_words.hpp"
 #include "place/devices/device_list.hpp"
+#include "place/file/bit_file.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -26,9 +27,12 @@ constexpr std::int64_t kMostNodes = 4096;
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
-    std::string raw_a, raw_b;
+    std::string raw_a, raw_b, overlap, trace;
     HostWords host;
-    bool transpose_a = false, transpose_b = false, count = false, json = false;
+    bool transpose_a = false, transpose_b = false, count = false, json = false, verify = false, resume = false;
+
+    /// What only a product from file to file has.
+    bool by_files() const { return resume || !overlap.empty() || !trace.empty(); }
 };
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
@@ -70,6 +74,23 @@ void add_update_options(CLI::App& command, ProductWords& words) {
     command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
     command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
     add_columns_option(command, words.columns);
+}
+
+void add_run_options(CLI::App& command, ProductWords& words) {
+    command.add_flag("--verify", words.verify, "check the result before it is written");
+    command.add_option("--raw-a", words.raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
+        ->type_name("T:MxN");
+    command.add_option("--raw-b", words.raw_b, "B has no header")->type_name("T:MxN");
+    command.add_flag("--resume", words.resume, "from file to file: go on where a run before was ended");
+    command.add_option("--overlap", words.overlap, "from file to file: on (default), or off: one stage after another")
+        ->type_name("on|off");
+    command.add_option("--trace", words.trace, "from file to file: write a timeline for chrome://tracing")
+        ->type_name("FILE");
+}
+
+std::optional<bool> overlap_of(const ProductWords& words) {
+    return words.overlap.empty() ? std::nullopt
+                                 : std::optional(parse_choice("--overlap", words.overlap, {"on", "off"}) == "on");
 }
 
 void add_json_flag(CLI::App& command, bool& json) {
@@ -154,7 +175,6 @@ Registered add_mul(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
     auto mul = std::make_shared<MulArguments>();
-    auto overlap = std::make_shared<std::string>();
     command->add_option("A", mul->a, "left matrix: .npy, file.h5:/dataset, or .pbm .png .mtx of bits")
         ->required()
         ->type_name("");
@@ -164,33 +184,28 @@ Registered add_mul(CLI::App& root) {
         ->type_name("C");
     add_plan_options(*command, *words);
     add_update_options(*command, *words);
-    command->add_flag("--verify", mul->verify, "check the result before it is written");
+    add_run_options(*command, *words);
     command->add_option("--plan", mul->plan_file, "carry out the plan that 'heptad plan' printed")->type_name("FILE");
-    command->add_option("--raw-a", words->raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
-        ->type_name("T:MxN");
-    command->add_option("--raw-b", words->raw_b, "B has no header")->type_name("T:MxN");
-    command->add_flag("--resume", mul->resume, "from file to file: go on where a run before was ended");
-    command->add_option("--overlap", *overlap, "from file to file: on (default), or off: one stage after another")
-        ->type_name("on|off");
-    command->add_option("--trace", mul->trace_file, "from file to file: write a timeline for chrome://tracing")
-        ->type_name("FILE");
     add_json_flag(*command, words->json);
     command->footer(
         "The result appears under its name only when it is complete; an input that has the same name is replaced "
         "then.\n"
         "Example: heptad mul A.npy B.npy -o C.npy --verify");
-    return {command, [words, mul, overlap] {
+    return {command, [words, mul] {
                 require_beta_with_add(*words);
                 mul->product = product_options(*words, Accuracy::balanced);
-                if (!overlap->empty()) {
-                    mul->overlap = parse_choice("--overlap", *overlap, {"on", "off"}) == "on";
-                }
+                mul->verify = words->verify;
+                mul->resume = words->resume;
+                mul->overlap = overlap_of(*words);
+                mul->trace_file = words->trace;
                 if (!mul->plan_file.empty() &&
                     !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
-                      words->leaf.empty() && words->mode.empty() && words->device.empty())) {
-                    fail(ErrorCode::usage,
-                         "--plan already decides the algorithm, levels, accuracy, leaf, mode and device; leave those "
-                         "options out");
+                      words->leaf.empty() && words->mode.empty() && words->threads.empty() &&
+                      (words->device.empty() || cuda::is_device_name(words->device)))) {
+                    fail(
+                        ErrorCode::usage,
+                        "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
+                        "those options out (but --device cuda:N says which of several a plan for cuda means)");
                 }
                 return Invocation(*mul);
             }};
@@ -211,8 +226,10 @@ std::optional<C1060Arguments> c1060_arguments(const ProductWords& words, const M
     }
     // The counts are those of one implementation in f32; what it has no choice of is refused, not ignored.
     if (!words.device.empty() || !words.accuracy.empty() || !words.mode.empty() || !words.threads.empty() ||
-        !words.memory.empty() || !words.beta.empty() || words.host.given() ||
-        !(words.type.empty() || words.type == "f32") || !(words.leaf.empty() || words.leaf == "gpu8")) {
+        !words.memory.empty() || !words.alpha.empty() || !words.beta.empty() || !words.columns.empty() ||
+        words.transpose_a || words.transpose_b || words.verify || words.by_files() || !words.raw_a.empty() ||
+        !words.raw_b.empty() || words.host.given() || !(words.type.empty() || words.type == "f32") ||
+        !(words.leaf.empty() || words.leaf == "gpu8")) {
         fail(ErrorCode::usage,
              "--machine c1060 counts C = A*B in f32 with the leaf gpu8; it takes --algorithm, --levels, --tau1, --tau2 "
              "and --json only");
@@ -266,6 +283,9 @@ std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, c
     if (!machine.machine.empty()) {
         fail(ErrorCode::usage, "--machine and --nodes exclude each other; leave one out");
     }
+    if (!product.raw_a.empty() || !product.raw_b.empty() || !product.columns.empty() || !product.overlap.empty()) {
+        fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b, --columns and --overlap; leave them out");
+    }
     ClusterArguments arguments;
     arguments.nodes = parse_integer("--nodes", words.nodes, 1, kMostNodes);
     arguments.request = cluster_request(words.cluster, product.algorithm);
@@ -281,6 +301,48 @@ std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, c
     return arguments;
 }
 
+/// What is said of the file of an operand, which is rows x cols as it lies there, must be true of it.
+void require_told_shape(const std::string& option, const std::optional<RawShape>& told, std::int64_t rows,
+                        std::int64_t cols, std::optional<Type> type) {
+    if (!told) {
+        return;
+    }
+    if (told->rows != rows || told->cols != cols) {
+        fail(ErrorCode::input, "{} says {} x {}, but this product takes {} x {} there", option, told->rows, told->cols,
+             rows, cols);
+    }
+    if (told->type == Type::gf2 || told->type == Type::boolean) {
+        fail(ErrorCode::input, "{} says {}, but bits come in files with a header; leave it out", option,
+             type_name(told->type));
+    }
+    if (type && *type != told->type && !(*type == Type::tf32 && told->type == Type::f32)) {
+        fail(ErrorCode::input, "{} says {}, but the product is of {}; name one type", option, type_name(told->type),
+             type_name(*type));
+    }
+}
+
+/// What mul would find in its files holds for the sizes that plan is given.
+void require_told_shapes(PlanArguments& plan) {
+    ProductOptions& product = plan.product;
+    const ProblemSize& size = plan.size;
+    const std::int64_t a_rows = product.transpose_a ? size.k : size.m;
+    const std::int64_t a_cols = product.transpose_a ? size.m : size.k;
+    const std::int64_t b_rows = product.transpose_b ? size.n : size.k;
+    const std::int64_t b_cols = product.transpose_b ? size.k : size.n;
+    require_told_shape("--raw-a", product.raw_a, a_rows, a_cols, product.type);
+    if (product.raw_a && !product.type) {
+        product.type = product.raw_a->type;
+    }
+    require_told_shape("--raw-b", product.raw_b, b_rows, b_cols, product.type);
+    if (product.raw_b && !product.type) {
+        product.type = product.raw_b->type;
+    }
+    if (product.columns && *product.columns != b_cols) {
+        fail(ErrorCode::input, "--columns says {}, but a product of {} x {} x {} takes {} columns in the file of B",
+             *product.columns, size.m, size.k, size.n, b_cols);
+    }
+}
+
 Registered add_plan(CLI::App& root) {
     CLI::App* command = root.add_subcommand("plan", "print what a product would do, and multiply nothing");
     auto words = std::make_shared<ProductWords>();
@@ -290,8 +352,8 @@ Registered add_plan(CLI::App& root) {
     command->add_option("K", (*sizes)[1], "columns of A, rows of B")->required()->type_name("");
     command->add_option("N", (*sizes)[2], "columns of B and C")->required()->type_name("");
     add_plan_options(*command, *words);
-    command->add_option("--beta", words->beta, "as given to mul: other than 0, the product is added to a matrix")
-        ->type_name("Y");
+    add_update_options(*command, *words);
+    add_run_options(*command, *words);
     command
         ->add_option("--machine", machine->machine,
                      "auto (this one), or c1060: count arithmetics, transactions and volume as in docs/p0.md")
@@ -304,19 +366,29 @@ Registered add_plan(CLI::App& root) {
     command->add_flag("--files", *files, "from file to file in --memory: bytes, memory and seconds of each stage");
     add_json_flag(*command, words->json);
     command->footer(
+        "Takes the options of mul. Files are not looked at: C0, if there is one, has the size of the product, and bits "
+        "are packed.\n"
+        "Beyond --memory, and with --resume, --overlap or --trace, the plan is the one of --files, as in mul.\n"
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
+        "(not the prints over several devices, from file to file and of clusters: give mul the same options).\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
     return {command, [words, sizes, machine, nodes, files] {
                 PlanArguments plan;
-                plan.files = *files;
-                if (*files && !nodes->disk.empty()) {
+                plan.files = *files || words->by_files();
+                const bool may_be_files = plan.files || (!words->memory.empty() && nodes->nodes.empty());
+                if (may_be_files && !nodes->disk.empty()) {
                     plan.disk_bytes_per_s = parse_rate("--disk", nodes->disk, RateUnit::bytes);
                     nodes->disk.clear();
                 }
                 plan.c1060 = c1060_arguments(*words, *machine);
                 plan.cluster = cluster_arguments(*words, *machine, *nodes);
                 plan.product = product_options(*words, Accuracy::balanced);
+                plan.verify = words->verify;
+                plan.overlap = overlap_of(*words).value_or(true);
+                if (words->beta.empty() && !words->add.empty()) {
+                    fail(ErrorCode::usage, "--add takes --beta too: the factor of what is added");
+                }
                 if (plan.cluster) {
                     plan.product.options.algorithm = node_algorithm(words->algorithm);
                     plan.cluster->request.memory_bytes =
@@ -325,6 +397,7 @@ Registered add_plan(CLI::App& root) {
                 plan.size.m = parse_integer("M", (*sizes)[0], 0, kLargestSize);
                 plan.size.k = parse_integer("K", (*sizes)[1], 0, kLargestSize);
                 plan.size.n = parse_integer("N", (*sizes)[2], 0, kLargestSize);
+                require_told_shapes(plan);
                 return Invocation(plan);
             }};
 }
@@ -384,39 +457,60 @@ Registered add_gen(CLI::App& root) {
         ->type_name("F");
     add_json_flag(*command, words->json);
     command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
-    return {command, [words] {
-                GenArguments gen;
-                gen.kind = words->kind;
-                gen.output = words->output;
-                gen.json = words->json;
-                gen.packed = words->packed;
-                const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
-                gen.rows = shape[0];
-                gen.cols = shape[1];
-                if (!words->type.empty()) {
-                    gen.type = type_from_name(words->type);
-                } else {
-                    gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
+    return {
+        command, [words] {
+            GenArguments gen;
+            gen.kind = words->kind;
+            gen.output = words->output;
+            gen.json = words->json;
+            gen.packed = words->packed;
+            const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
+            gen.rows = shape[0];
+            gen.cols = shape[1];
+            if (!words->type.empty()) {
+                gen.type = type_from_name(words->type);
+            } else {
+                gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
+            }
+            if (!words->seed.empty()) {
+                gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
+            }
+            constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+            constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+            if (!words->low.empty()) {
+                gen.low = parse_integer("--low", words->low, kLow, kHigh);
+            }
+            if (!words->high.empty()) {
+                gen.high = parse_integer("--high", words->high, kLow, kHigh);
+            }
+            if (gen.kind != "integer" && !(words->low.empty() && words->high.empty())) {
+                fail(ErrorCode::usage, "--low and --high are for gen integer, not for {}; leave them out", gen.kind);
+            }
+            if (gen.kind != "bits" && gen.kind != "graph" && !words->density.empty()) {
+                fail(ErrorCode::usage, "--density is for gen bits and gen graph, not for {}; leave it out", gen.kind);
+            }
+            if (!words->density.empty()) {
+                gen.density = parse_real("--density", words->density);
+                if (*gen.density < 0 || *gen.density > 1) {
+                    fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
                 }
-                if (!words->seed.empty()) {
-                    gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
-                }
-                constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
-                constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
-                if (!words->low.empty()) {
-                    gen.low = parse_integer("--low", words->low, kLow, kHigh);
-                }
-                if (!words->high.empty()) {
-                    gen.high = parse_integer("--high", words->high, kLow, kHigh);
-                }
-                if (!words->density.empty()) {
-                    gen.density = parse_real("--density", words->density);
-                    if (*gen.density < 0 || *gen.density > 1) {
-                        fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
-                    }
-                }
-                return Invocation(gen);
-            }};
+            }
+            return Invocation(gen);
+        }};
+}
+
+/// Options that the file leaves no room for are refused, not ignored.
+void require_info_options(const InfoArguments& info) {
+    if (info.file.empty() && (info.type || info.columns)) {
+        fail(ErrorCode::usage, "--type and --columns tell of a matrix file; name one, or leave them out");
+    }
+    const bool tells_columns = !info.file.empty() && is_bit_file_name(info.file);
+    if (tells_columns && info.columns) {
+        fail(ErrorCode::usage, "{} tells its columns itself; --columns is for .npy files of packed bits", info.file);
+    }
+    if ((tells_columns || info.columns) && info.type && *info.type != Type::gf2 && *info.type != Type::boolean) {
+        fail(ErrorCode::usage, "{} holds bits, not {}; leave --type out", info.file, type_name(*info.type));
+    }
 }
 
 Registered add_info(CLI::App& root) {
@@ -434,6 +528,7 @@ Registered add_info(CLI::App& root) {
                 if (!type->empty()) {
                     info->type = type_from_name(*type);
                 }
+                require_info_options(*info);
                 return Invocation(*info);
             }};
 }

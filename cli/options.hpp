@@ -61,7 +61,9 @@ struct PlanArguments {
     ProductOptions product;
     std::optional<C1060Arguments> c1060;      // empty: this machine
     std::optional<ClusterArguments> cluster;  // empty: one machine
+    bool verify = false;                      // the check takes memory too
     bool files = false;                       // from file to file
+    bool overlap = true;                      // likewise
     std::optional<double> disk_bytes_per_s;   // empty: measured
 };
 
@@ -120,9 +122,10 @@ struct BenchCpuArguments {
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;
     std::string algorithm = "auto", leaf = "auto";
-    int levels = -1;      // -1: as many as pay
-    int rounds = 0;       // 0: by the size of the product
-    std::string command;  // as typed, for the result file
+    int levels = -1;              // -1: as many as pay
+    int rounds = 0;               // 0: by the size of the product
+    std::string command;          // as typed, for the result file
+    bool against_itself = false;  // every library takes part twice
 };
 
 struct BenchGpuArguments {
@@ -179,18 +182,20 @@ struct BenchP3Arguments {
     int levels = -1;         // -1: as many as pay
     int serial_levels = -1;  // of those; -1: as many as the memory asks for
     std::string device = "cuda";
-    int rounds = 0;          // 0: by the time of the product
-    double density = 0;      // share of ones; 0: a half, but Boolean products are checked with fewer
-    bool from_host = false;  // also from and to host memory
-    bool machine = true;     // tables 4 to 7 first
-    std::string command;     // as typed, for the result file
+    int rounds = 0;                             // 0: by the time of the product
+    double density = 0;                         // share of ones; 0: a half, but Boolean products are checked with fewer
+    std::vector<std::int64_t> from_host_sizes;  // also from and to host memory, where they are among the sizes
+    bool machine = true;                        // tables 4 to 7 first
+    std::string command;                        // as typed, for the result file
 };
 
 struct BenchBitsArguments {
     std::string json_file;  // empty: only the table
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
+    std::int64_t power_size = 0;      // of A^8; 0: the suite's own, and none where sizes are named
     bool quick = false;
+    int rounds = 0;  // 0: by the size of the product
     std::string leaf = "auto", algorithm = "auto";
     int levels = -1;  // -1: as many as pay
     int threads = 0;
@@ -204,8 +209,10 @@ struct BenchDevicesArguments {
     std::string device;               // a list of devices
     HostOptions host;
     Accuracy accuracy = Accuracy::fast;
-    int rounds = 0;       // 0: 5
-    std::string command;  // as typed, for the result file
+    double density = 0.5;  // of ones in packed bits
+    int rounds = 0;        // 0: 5
+    bool locked = false;   // the pages of the matrices, for NVIDIA devices
+    std::string command;   // as typed, for the result file
 };
 
 struct BenchFilesArguments {

@@ -43,6 +43,7 @@ std::string print_plan(const HostPlan& plan) {
     }
     text += plan.error_bound > 0 ? fmt::format("\n# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
                                  : std::string("\n# error bound     0 (exact)\n");
+    text += "# to carry it out give mul the same options; --plan takes back plans of whole products only\n";
     return text;
 }
 

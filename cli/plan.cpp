@@ -22,6 +22,14 @@
 #include "plan_text.hpp"
 
 namespace heptad::cli {
+namespace {
+
+/// One to a byte, they are multiplied in memory only.
+bool is_bit(Type type) {
+    return type == Type::gf2 || type == Type::boolean;
+}
+
+}  // namespace
 
 void run(const PlanArguments& arguments) {
     if (arguments.c1060) {
@@ -38,7 +46,11 @@ void run(const PlanArguments& arguments) {
     }
     const ProblemSize& size = arguments.size;
     const Type type = arguments.product.type.value_or(Type::f32);
-    if (const std::optional<Type> algebra = packed_algebra(type, arguments.product)) {
+    const std::optional<Type> algebra =
+        arguments.product.columns
+            ? packed_algebra_of_files("--columns is for matrices of packed bits", arguments.product)
+            : packed_algebra(type, arguments.product);
+    if (algebra) {
         run_bits(arguments, *algebra);
         return;
     }
@@ -47,9 +59,16 @@ void run(const PlanArguments& arguments) {
     }
     Options options = arguments.product.options;
     options.accumulate = arguments.product.beta != 0;
-    const std::int64_t operand_bytes =
-        checked_add(checked_add(matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n)),
-                    matrix_bytes(type, size.m, size.n));
+    const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
+    std::int64_t operand_bytes =
+        checked_add(checked_add(matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n)), c_bytes);
+    if (options.accumulate && arguments.verify) {
+        operand_bytes = checked_add(operand_bytes, c_bytes);  // mul keeps C0 for the check
+    }
+    if (arguments.product.memory_bytes.value_or(operand_bytes) < operand_bytes && !is_bit(type)) {
+        run_files(arguments);
+        return;
+    }
     if (arguments.product.memory_bytes) {
         options.workspace_limit_bytes = workspace_after(operand_bytes, arguments.product);
     }

@@ -13,8 +13,9 @@
 #include "file_product.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/bit_stage.hpp"
 #include "place/file/matrix_file.hpp"
+#include "place/file/streamed_check.hpp"
+#include "plan/stage_choice.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -77,15 +78,23 @@ FileProblem problem_of(const PlanArguments& arguments) {
         file.packed = packed;
         return file;
     };
+    const auto operand = [&](std::int64_t rows, std::int64_t cols, bool transpose, bool raw) {
+        FileLayout file = transpose ? transposed(layout(cols, rows)) : layout(rows, cols);
+        file.data_offset = raw ? 0 : file.data_offset;
+        file.block_bytes = packed && transpose ? 1 : file.block_bytes;  // turned on the way, in short spans
+        return file;
+    };
+    const ProductOptions& product = arguments.product;
     return {size.m,
             size.k,
             size.n,
             type,
             arguments.product.beta != 0,
             file_memory_bytes(arguments.product),
-            layout(size.m, size.k),
-            layout(size.k, size.n),
-            layout(size.m, size.n)};
+            operand(size.m, size.k, product.transpose_a, product.raw_a.has_value()),
+            operand(size.k, size.n, product.transpose_b, product.raw_b.has_value()),
+            layout(size.m, size.n),
+            arguments.verify ? StreamedCheck::line_bytes(type) : 0};
 }
 
 }  // namespace
@@ -93,20 +102,21 @@ FileProblem problem_of(const PlanArguments& arguments) {
 void run_files(const PlanArguments& arguments) {
     FileProblem problem = problem_of(arguments);
     const ProductOptions& product = arguments.product;
-    const StageProducts stage = problem.a.packed
-                                    ? packed_bits_stage(problem.type, bit_options(product), product.threads)
-                                    : stage_products(product);
+    const StageDecision decision = problem.a.packed ? StageDecision{bit_stage_products(product, problem.type), ""}
+                                                    : decide_stage(product, problem);
+    const StageProducts& stage = decision.stage;
     const FilePlan plan = plan_file_product(problem, stage);  // as mul would make it
     const DiskRates rates = arguments.disk_bytes_per_s
                                 ? DiskRates{*arguments.disk_bytes_per_s, *arguments.disk_bytes_per_s, false}
                                 : measure_disk();
     problem.read_bytes_per_s = rates.read_bytes_per_s;
     problem.write_bytes_per_s = rates.write_bytes_per_s;
-    const double wall_s = predicted_wall_s(problem, plan);
     const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
     const double read_s = static_cast<double>(read) / rates.read_bytes_per_s;
     const double write_s = static_cast<double>(plan.written_bytes) / rates.write_bytes_per_s;
-    const bool disk_binds = read_s + write_s > plan.multiply_s;
+    const double wall_s =
+        arguments.overlap ? predicted_wall_s(problem, plan) : read_s + plan.multiply_s + write_s;  // one after another
+    const bool binds_disk = disk_binds(problem, plan);
     const std::int64_t lower = lower_bound_bytes(problem), reference = reference_bytes(problem);
     if (arguments.product.json) {
         print(nlohmann::ordered_json{{"file_plan", to_string(plan)},
@@ -124,7 +134,8 @@ void run_files(const PlanArguments& arguments) {
                                      {"multiply_s", plan.multiply_s},
                                      {"write_s", write_s},
                                      {"wall_s", wall_s},
-                                     {"binds", disk_binds ? "disk" : "multiply"}});
+                                     {"host_levels", decision.reason},
+                                     {"binds", binds_disk ? "disk" : "multiply"}});
         return;
     }
     std::string text = to_string(plan) + "\n";
@@ -146,7 +157,10 @@ void run_files(const PlanArguments& arguments) {
                               format_bytes(reference), format_bytes(lower)));
     line("disk", fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {}", rates.read_bytes_per_s / 1e9,
                              rates.write_bytes_per_s / 1e9, rates.measured ? "measured here" : "as given"));
-    line("binds", disk_binds ? "the disk: faster products would not help" : "the products");
+    if (!decision.reason.empty()) {
+        line("host levels", decision.reason);
+    }
+    line("binds", binds_disk ? "the disk: faster products would not help" : "the products");
     print(text);
 }
 

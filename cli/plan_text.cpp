@@ -86,6 +86,13 @@ Plan read_plan_file(const std::string& path) {
     try {
         return Plan::parse(text);
     } catch (const Error& error) {
+        if (text.starts_with("devices ") || text.starts_with("files ") || text.starts_with("cluster ")) {
+            fail(
+                ErrorCode::input,
+                "{} holds a plan that --plan does not take back: it follows from the options of a product over several "
+                "devices, from file to file or on a cluster; give those to mul",
+                path);
+        }
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
     }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,10 @@ void run(const ReportArguments& report) {
         "#ccc;padding:"
         "2px 8px;text-align:right}</style></head><body>\n<h1>Heptad report</h1>\n";
     for (const std::string& path : report.files) {
+        std::error_code missing;  // then they are not the same
+        if (std::filesystem::equivalent(path, report.output, missing)) {
+            fail(ErrorCode::usage, "'{}' would be replaced by the report of itself; give -o another name", path);
+        }
         const Json json = read_json(path);
         if (json.contains("traceEvents") && json["traceEvents"].is_array()) {
             html += timeline_section(json, path);

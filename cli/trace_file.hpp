@@ -1,10 +1,15 @@
 // The file that --trace names.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace heptad::cli {
+
+/// The absolute path with its links followed. A path that the system refuses to look at, such as one that is too long,
+/// stays as it is: whoever opens it is told why.
+std::filesystem::path place_of(const std::filesystem::path& path);
 
 /// Known before the product, which may take hours: it can be written, and is none of the product's own files. Throws
 /// Error(usage) for the latter, Error(input) or Error(resource) for the former.

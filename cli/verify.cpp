@@ -11,7 +11,7 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/npy.hpp"
+#include "place/file/matrix_read.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -19,14 +19,14 @@ namespace {
 /// Draws of signs for floats: who asks for nothing but the check gets a chance of a miss of 2^-20.
 constexpr int kRounds = 20;
 
-void require_result_shape(const VerifyArguments& arguments, const OperandFacts& facts, const NpyHeader& c) {
+void require_result_shape(const VerifyArguments& arguments, const OperandFacts& facts, const MatrixSource& c) {
     if (c.type != facts.type) {
         fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", arguments.a,
              type_name(facts.type), arguments.c, type_name(c.type));
     }
-    if (c.rows != facts.size.m || c.cols != facts.size.n) {
-        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", arguments.c, c.rows, c.cols,
-             arguments.a, arguments.b, facts.size.m, facts.size.n);
+    if (c.layout.rows != facts.size.m || c.layout.cols != facts.size.n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", arguments.c, c.layout.rows,
+             c.layout.cols, arguments.a, arguments.b, facts.size.m, facts.size.n);
     }
 }
 
@@ -39,18 +39,21 @@ void run(const VerifyArguments& arguments) {
         return;
     }
     const OperandFacts facts = read_operand_facts(arguments.a, arguments.b, product);
-    require_result_shape(arguments, facts, read_npy_header(arguments.c, product.type));
+    require_result_shape(arguments, facts, find_matrix(name_of(arguments.c, product, {})));
     const bool adds = product.beta != 0;
     std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
     workspace_after(adds ? checked_add(operand_bytes, facts.c_bytes) : operand_bytes, product);
 
     ProgressMeter meter;
-    const Matrix a = read_npy(arguments.a, product.type, file_hooks(meter, "read A", product.threads));
-    const Matrix b = read_npy(arguments.b, product.type, file_hooks(meter, "read B", product.threads));
-    const Matrix c = read_npy(arguments.c, product.type, file_hooks(meter, "read C", product.threads));
+    const auto read = [&](const std::string& path, const char* stage) {
+        return read_matrix(name_of(path, product, {}), file_hooks(meter, stage, product.threads));
+    };
+    const Matrix a = read(arguments.a, "read A");
+    const Matrix b = read(arguments.b, "read B");
+    const Matrix c = read(arguments.c, "read C");
     std::optional<Matrix> c0;
     if (adds) {
-        c0 = read_npy(product.add, product.type, file_hooks(meter, "read C0", product.threads));
+        c0 = read(product.add, "read C0");
     }
 
     meter.begin("verify");

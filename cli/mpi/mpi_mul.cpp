@@ -150,7 +150,8 @@ void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::Gi
             }
         });
     }
-    if (ranks.rank() == 0) {
+    const bool failed = outcome.verified && !outcome.verified->passed();
+    if (ranks.rank() == 0 && !(mul.json && failed)) {  // one object: that of the failure
         if (mul.json) {
             print(json_of(mul, outcome, reports));
         } else {

@@ -10,21 +10,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path place(const fs::path& path) {
-    return fs::weakly_canonical(fs::absolute(path));
-}
-
 /// Parts, scratch files and journals of any rank begin like this; see place/cluster/cluster_job.cpp.
 bool is_part_of(const fs::path& output, const fs::path& folder, const fs::path& trace) {
-    return place(trace).parent_path() == place(folder) &&
-           place(trace).filename().string().starts_with(output.filename().string() + ".part-");
+    return place_of(trace).parent_path() == place_of(folder) &&
+           place_of(trace).filename().string().starts_with(output.filename().string() + ".part-");
 }
 
 }  // namespace
 
 void check_trace_file(const std::string& trace, const ClusterJob& job) {
     std::vector<std::string> taken{job.a, job.b, job.c0, job.output, job.output + ".partial", job.output + ".lock"};
-    if (is_part_of(job.output, fs::absolute(job.output).parent_path(), trace) ||
+    if (is_part_of(job.output, place_of(job.output).parent_path(), trace) ||
         (!job.scratch.empty() && is_part_of(job.output, job.scratch, trace))) {
         taken.push_back(trace);
     }

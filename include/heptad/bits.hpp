@@ -113,8 +113,10 @@ HEPTAD_API void copy(const ConstBitView& from, const BitView& to);
 HEPTAD_API std::vector<std::string> leaf_names(Type algebra);
 
 /// C = A * B. `algebra` is Type::gf2 or Type::boolean. C must not overlap A or B; nothing outside its window is
-/// written. On an NVIDIA device the three may lie there, beginning at bit 0 of a word: then they are multiplied in the
-/// order of the context's stream, and unused bits of the last word of a row of C become zero. Throws Error(input) for shapes that do not fit, Error(usage) for options that cannot be meant.
+/// written, but the word that holds its last columns is read and written as a whole: no one else may write to that word
+/// meanwhile. On an NVIDIA device the three may lie there, beginning at bit 0 of a word: then they are multiplied in
+/// the order of the context's stream. Throws Error(input) for shapes that do not fit, Error(usage) for options that
+/// cannot be meant.
 HEPTAD_API void multiply(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                          const BitOptions& options = {}, const Context& context = {});
 /// C ^= A * B over GF(2), C |= A * B for booleans.
@@ -139,7 +141,10 @@ HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const Context
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options,
                                         const Context& context = {});
 
-/// One line: what multiply() would do.
+/// One line: what multiply() would do, and the bytes of its workspace. A workspace of the context (set_workspace) is
+/// heeded by multiply(), multiply_add() and product(): levels that do not fit are left out, and Error(resource) names
+/// the bytes where nothing fits. Chains, powers and closures keep whole matrices between their products, in memory of
+/// their own.
 HEPTAD_API std::string plan(Type algebra, ProblemSize size, const BitOptions& options = {},
                             const Context& context = {});
 

@@ -147,7 +147,8 @@ HEPTAD_C_API heptad_status heptad_bits_count_ones(heptad_const_bits a, int64_t* 
 
 /* C = A * B; accumulate not 0: C ^= A * B over GF(2), C |= A * B for booleans. C must not overlap A or B. Of the
    options only algorithm ("auto", "classical", "winograd", "self-inverse", "chaining"), levels, leaf and device are
-   heeded. On an NVIDIA device ("cuda") the matrices may lie in host memory or there. */
+   heeded. On an NVIDIA device ("cuda") the matrices may lie in host memory or there. A workspace of the context is used
+   and nothing else, or HEPTAD_RESOURCE names the bytes it takes; powers and closures take memory of their own. */
 HEPTAD_C_API heptad_status heptad_bits_multiply(heptad_type algebra, heptad_const_bits a, heptad_const_bits b,
                                                 heptad_bits c, int accumulate, const heptad_options* options,
                                                 const heptad_context* context);

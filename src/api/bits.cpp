@@ -15,7 +15,8 @@ namespace {
 
 bits::BitContext bit_context(const Context& context) {
     const ProductContext given = product_context(context);
-    return {effective_threads(given), {given.hooks.cancel, given.hooks.progress}};
+    return {
+        effective_threads(given), {given.hooks.cancel, given.hooks.progress}, given.workspace, given.workspace_bytes};
 }
 
 /// What has no way over several devices, and names that are none.
@@ -73,9 +74,7 @@ BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, cons
 }
 
 BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) {
-    BitMatrix result = BitMatrix::copy_of(graph);
-    close_transitively(result.view(), bit_context(context));
-    return result;
+    return transitive_closure(graph, {}, context);
 }
 
 BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options, const Context& context) {
@@ -83,7 +82,10 @@ BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& option
         return close_on_cuda(graph, options, product_context(context));
     }
     require_processor(options);
-    return transitive_closure(graph, context);
+    require_view(graph, "the graph");
+    BitMatrix result = BitMatrix::copy_of(graph);
+    close_transitively(result.view(), bit_context(context), options.leaf);
+    return result;
 }
 
 std::string plan(Type algebra, ProblemSize size, const BitOptions& options, const Context& context) {
@@ -94,7 +96,7 @@ std::string plan(Type algebra, ProblemSize size, const BitOptions& options, cons
         return describe_bits_on_cuda(algebra, size, options, product_context(context));
     }
     require_processor(options);
-    return make_bit_plan(algebra, size, options, bit_context(context).threads).to_string();
+    return make_bit_plan(algebra, size, options, bit_context(context)).to_string();
 }
 
 }  // namespace bits

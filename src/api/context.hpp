@@ -16,6 +16,7 @@ struct Context::Impl {
 
 struct Plan::Impl {
     ProductPlan plan;
+    int device = 0;  // of several NVIDIA devices the one it was made for; the print does not tell
 };
 
 /// The inner view of a context; refers to it, so it must outlive the result.

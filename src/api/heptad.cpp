@@ -1,5 +1,6 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
+#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
@@ -90,7 +91,7 @@ const Plan::Impl& Plan::impl() const {
 }
 
 Plan Plan::parse(const std::string& text) {
-    auto impl = std::make_unique<Impl>(Impl{parse_plan(text)});
+    auto impl = std::make_unique<Impl>(Impl{parse_plan(text), 0});
     check_plan_in_memory(impl->plan);
     return Plan(std::move(impl));
 }
@@ -121,9 +122,11 @@ Plan plan(ProblemSize size, Type type, const Options& options, const Context& co
         fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
              options.device);
     }
-    const auto make = is_device_product(options.device) ? plan_device_product : plan_product;
-    return Plan(std::make_unique<Plan::Impl>(
-        Plan::Impl{make(size.m, size.k, size.n, type, options, product_context(context))}));
+    const bool on_device = is_device_product(options.device);
+    const auto make = on_device ? plan_device_product : plan_product;
+    return Plan(
+        std::make_unique<Plan::Impl>(Plan::Impl{make(size.m, size.k, size.n, type, options, product_context(context)),
+                                                on_device ? cuda::device_index(options.device) : 0}));
 }
 
 std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) {
@@ -150,7 +153,8 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Plan& plan, const Context& context) {
     if (is_device_product(plan.impl().plan.backend)) {
-        multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, 0, product_context(context));
+        const int device = device_of_operands(a, b, c, plan.impl().device);
+        multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, device, product_context(context));
         return;
     }
     multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));

@@ -38,8 +38,11 @@ void require_square(const ConstBitView& graph) {
 
 }  // namespace
 
-void close_transitively(const BitView& graph, const BitContext& context) {
+void close_transitively(const BitView& graph, const BitContext& context, const std::string& leaf) {
     require_square(graph);
+    find_leaf(Type::boolean, leaf);  // refused for a graph without vertices too
+    BitOptions options;
+    options.leaf = leaf;
     const std::int64_t n = graph.rows;
     const BitContext silent{context.threads, {context.hooks.cancel}};  // progress is counted in bands
     for (std::int64_t first = 0; first < n; first += kBand) {
@@ -49,11 +52,11 @@ void close_transitively(const BitView& graph, const BitContext& context) {
         // Paths that start in the band and stay in it, then an edge to anywhere.
         const BitView rows = graph.block(first, 0, band, n);
         const BitMatrix edges = BitMatrix::copy_of(rows);
-        multiply_bits(Type::boolean, inside, edges, rows, true, {}, silent);
+        multiply_bits(Type::boolean, inside, edges, rows, true, options, silent);
         if (band < n) {
             const BitMatrix into_band = BitMatrix::copy_of(graph.block(0, first, n, band));
             const BitMatrix from_band = BitMatrix::copy_of(rows);
-            multiply_bits(Type::boolean, into_band, from_band, graph, true, {}, silent);
+            multiply_bits(Type::boolean, into_band, from_band, graph, true, options, silent);
         }
         if (context.hooks.progress) {
             context.hooks.progress({static_cast<double>(first + band) / static_cast<double>(n), "closure"});

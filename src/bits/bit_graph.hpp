@@ -5,8 +5,9 @@
 
 namespace heptad::bits {
 
-/// graph := its transitive closure, in place. Called between steps with the share that is done, where not empty.
-void close_transitively(const BitView& graph, const BitContext& context);
+/// graph := its transitive closure, in place, by products that end in that leaf. The context's progress is called
+/// between steps with the share that is done, where not empty. Throws Error(usage) for a leaf that is none.
+void close_transitively(const BitView& graph, const BitContext& context, const std::string& leaf = "auto");
 
 /// Triangles i < j < k with edges (i, j), (i, k), (j, k).
 std::int64_t triangles(const ConstBitView& graph, const BitContext& context);

@@ -26,10 +26,18 @@ std::int64_t owned_stride(std::int64_t cols) {
     return (lines > 1 ? lines | 1 : lines) * line_words;
 }
 
+/// A matrix without columns may have any number of rows; nobody waits for a walk over them.
+bool is_empty(const ConstBitView& view) {
+    return view.rows == 0 || view.cols == 0;
+}
+
 /// work(first, last) for ranges of rows of so many words: on all cores where there is enough to do.
 template <class Work>
 void over_rows(std::int64_t rows, std::int64_t words, const Work& work) {
     constexpr std::int64_t task_words = std::int64_t{1} << 19, least_words = 16 * task_words;
+    if (words == 0) {
+        return;
+    }
     if (rows * words < least_words) {
         work(0, rows);
         return;
@@ -133,6 +141,9 @@ bool operator==(const ConstBitView& x, const ConstBitView& y) {
     if (x.rows != y.rows || x.cols != y.cols) {
         return false;
     }
+    if (is_empty(x)) {
+        return true;
+    }
     for (std::int64_t i = 0; i < x.rows; ++i) {
         for (std::int64_t w = 0; w < words_of(x.cols); ++w) {
             if (bits::load_word(x, i, w) != bits::load_word(y, i, w)) {
@@ -146,6 +157,9 @@ bool operator==(const ConstBitView& x, const ConstBitView& y) {
 namespace bits {
 
 std::int64_t count_ones(const ConstBitView& a) {
+    if (is_empty(a)) {
+        return 0;
+    }
     std::int64_t ones = 0;
     for (std::int64_t i = 0; i < a.rows; ++i) {
         for (std::int64_t w = 0; w < words_of(a.cols); ++w) {
@@ -173,6 +187,9 @@ void copy(const ConstBitView& from, const BitView& to) {
 void transpose(const ConstBitView& a, const BitView& t) {
     if (a.rows != t.cols || a.cols != t.rows) {
         fail(ErrorCode::input, "the transpose of a {} x {} bit matrix is not {} x {}", a.rows, a.cols, t.rows, t.cols);
+    }
+    if (is_empty(a)) {
+        return;
     }
     std::uint64_t square[kWordBits];
     for (std::int64_t i = 0; i < a.rows; i += kWordBits) {

@@ -12,6 +12,7 @@ namespace heptad::bits {
 namespace {
 
 constexpr int kMostLevels = 12;
+constexpr int kMostThreads = 4096;  // as of plans for numbers
 
 /// Smallest leaf so that 2^levels of them cover the product in each direction.
 LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
@@ -128,18 +129,23 @@ BitPlan parse_bit_plan(const std::string& text) {
     if (!words || bits != "bits" || algorithm_word != "algorithm" || levels_word != "levels" || leaf_word != "leaf" ||
         threads_word != "threads" || workspace_word != "workspace" || predicted_word != "predicted-s" ||
         predicted_s < 0 || workspace < 0 || size.m < 0 || size.k < 0 || size.n < 0 || options.levels < 0 ||
-        threads < 1) {
+        threads < 1 || threads > kMostThreads) {
         fail(ErrorCode::input,
              "'{}' is no plan for bit matrices; one reads 'bits gf2 M K N algorithm NAME levels L leaf NAME MxKxN "
-             "threads T workspace BYTES predicted-s S'",
-             text.substr(0, 100));
+             "threads T workspace BYTES predicted-s S', with 1 to {} threads",
+             text.substr(0, 100), kMostThreads);
     }
-    if (type_from_name(type) == Type::boolean) {
-        options.algorithm = "auto";
+    try {
+        const Type algebra = type_from_name(type);
+        if (algebra == Type::boolean) {
+            options.algorithm = "auto";
+        }
+        BitPlan plan = make_bit_plan(algebra, size, options, threads);
+        plan.predicted_s = predicted_s;
+        return plan;
+    } catch (const Error& error) {  // a word of the text, not one of the caller
+        fail(ErrorCode::input, "'{}' cannot be carried out here: {}", text.substr(0, 100), error.what());
     }
-    BitPlan plan = make_bit_plan(type_from_name(type), size, options, threads);
-    plan.predicted_s = predicted_s;
-    return plan;
 }
 
 namespace {

@@ -39,6 +39,22 @@ bool overlap(const ConstBitView& x, const ConstBitView& y) {
     return column < x.cols || column + y.cols > row_bits;
 }
 
+/// The caller's scratch memory from its first cache line on.
+struct LentMemory {
+    std::uint64_t* words = nullptr;
+    std::int64_t bytes = 0;
+};
+LentMemory lent_memory(const BitContext& context) {
+    constexpr std::uintptr_t line_bytes = 64;
+    const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+    const auto skipped = static_cast<std::int64_t>((line_bytes - address % line_bytes) % line_bytes);
+    if (context.workspace_bytes <= skipped) {
+        return {};
+    }
+    return {reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(context.workspace) + skipped),
+            context.workspace_bytes - skipped};
+}
+
 /// The classical product on all threads: parts of the result.
 void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right,
                        std::uint64_t* result, WorkMeter& meter) {
@@ -66,6 +82,18 @@ void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
     if (overlap(c, operand)) {
         fail(ErrorCode::input, "C overlaps {}; a bit product cannot be made in place, so give C memory of its own",
+             name);
+    }
+}
+
+void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name) {
+    const Extent words = extent(view);
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(std::max<std::int64_t>(bytes, 0));
+    const auto first = reinterpret_cast<std::uintptr_t>(words.begin),
+               last = reinterpret_cast<std::uintptr_t>(words.end);
+    if (begin < end && first < last && first < end && begin < last) {
+        fail(ErrorCode::input, "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory,
              name);
     }
 }
@@ -106,12 +134,38 @@ void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::
     }
 }
 
+BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context) {
+    BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
+    if (context.workspace_bytes < 0) {
+        return plan;
+    }
+    const std::int64_t limit_bytes = lent_memory(context).bytes;
+    BitOptions fewer = options;
+    while (plan.workspace_bytes() > limit_bytes && options.levels < 0 && plan.levels > 0) {
+        fewer.levels = plan.levels - 1;
+        plan = make_bit_plan(algebra, size, fewer, context.threads);
+    }
+    if (plan.workspace_bytes() > limit_bytes) {
+        fail(ErrorCode::resource,
+             "a product of {} x {} x {} bits takes {} bytes of workspace on a 64-byte boundary, but the context has {} "
+             "from such a boundary on; give it more, or none at all",
+             size.m, size.k, size.n, plan.workspace_bytes(), limit_bytes);
+    }
+    return plan;
+}
+
 void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                    const BitOptions& options, const BitContext& context) {
     require_view(a, "A");
     require_view(b, "B");
-    multiply_bits(make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context.threads), a, b, c, accumulate,
-                  context.hooks);
+    if (context.workspace_bytes >= 0) {
+        require_product(a, b, c);
+        require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
+        require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
+        require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
+    }
+    const BitPlan plan = make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context);
+    multiply_bits(plan, a, b, c, accumulate, context.hooks, lent_memory(context).words);
 }
 
 void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,

@@ -8,7 +8,13 @@ namespace heptad::bits {
 struct BitContext {
     int threads = 1;
     BitHooks hooks = {};
+    void* workspace = nullptr;          // of the caller, for multiply_bits() and no other
+    std::int64_t workspace_bytes = -1;  // below 0: none was given, and products take memory of their own
 };
+
+/// The plan of a product that stays within the context's workspace, if it has one: where the levels are not fixed, as
+/// many as fit. Throws Error(resource), naming the bytes, where none fits.
+BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context);
 
 /// c = a * b, or c (+)= a * b with XOR or OR. Validates; throws Error. Cancelled before the last step, packed products
 /// leave c as it was; others leave it undefined.
@@ -26,6 +32,8 @@ void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::
 
 /// Throws Error(input) if C shares a bit with an operand.
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name);
+/// Throws Error(input) if the caller's scratch memory meets a matrix; gaps between its rows count.
+void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name);
 /// Throws Error(input) if a view cannot be, such as one whose rows overlap.
 void require_view(const ConstBitView& view, const char* name);
 

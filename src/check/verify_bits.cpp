@@ -53,6 +53,17 @@ VerifyResult verify_gf2(const ConstBitView& a, const ConstBitView& b, const Cons
     return result;
 }
 
+/// Are all of so many columns ones? Nothing can be added then: dense products are checked in no time.
+bool is_full(const Words& row, std::int64_t cols) {
+    for (std::size_t w = 0; w < row.size(); ++w) {
+        const std::uint64_t used = bits::low_bits(cols - static_cast<std::int64_t>(w) * bits::kWordBits);
+        if ((row[w] & used) != used) {
+            return false;
+        }
+    }
+    return true;
+}
+
 VerifyResult verify_boolean(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
                             const std::optional<ConstBitView>& c0, std::uint64_t seed, const VerifyOptions& options,
                             ThreadPool& pool) {
@@ -69,9 +80,17 @@ VerifyResult verify_boolean(const ConstBitView& a, const ConstBitView& b, const 
         }
         const std::int64_t i = rows[static_cast<std::size_t>(task)];
         Words sum(static_cast<std::size_t>(words));
+        constexpr std::int64_t kRowsBetweenLooks = 64;
+        std::int64_t added_rows = 0;
         for (std::int64_t k = 0; k < a.cols; ++k) {
-            for (std::int64_t w = 0; a(i, k) && w < words; ++w) {
+            if (!a(i, k)) {
+                continue;
+            }
+            for (std::int64_t w = 0; w < words; ++w) {
                 sum[static_cast<std::size_t>(w)] |= bits::load_word(b, k, w);
+            }
+            if (++added_rows % kRowsBetweenLooks == 0 && is_full(sum, b.cols)) {
+                break;
             }
         }
         std::int64_t wrong = 0, first = -1;

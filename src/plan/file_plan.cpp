@@ -174,10 +174,9 @@ std::vector<Cut> all_cuts(const FileProblem& problem) {
                 continue;
             }
             const Oriented o = oriented(on_blocks ? problem : without_blocks(problem), mirrored);
-            const Cut start{.mirrored = mirrored,
-                            .unit = unit,
-                            .row_unit = problem.a.packed ? 1 : unit,  // cuts between rows are cuts between bytes
-                            .on_blocks = on_blocks};
+            // Cuts between rows of bits are cuts between bytes, unless A lies the other way round.
+            const bool any_row = problem.a.packed && !problem.a.by_columns;
+            const Cut start{.mirrored = mirrored, .unit = unit, .row_unit = any_row ? 1 : unit, .on_blocks = on_blocks};
             if (may_cut_k(problem.type)) {
                 search_kept_c(o, start, problem.memory_bytes, found);
             }
@@ -398,7 +397,7 @@ bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict
                                               .k = depth,
                                               .n = least_cut(problem.n, 1),
                                               .accumulate = true,
-                                              .workspace_limit_bytes = 0});
+                                              .workspace_limit_bytes = problem.memory_bytes});
     return !std::isfinite(smallest.seconds);
 }
 

@@ -22,6 +22,9 @@ FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
 
 /// Bytes a buffer for windows of rows x cols takes, wherever in the file they are.
 std::int64_t window_buffer_bytes(const FileLayout& layout, std::int64_t rows, std::int64_t cols) {
+    if (layout.packed && layout.by_columns) {  // turned on the way: bits lie by rows in memory
+        return checked_mul(rows, round_up(layout.bytes_of(cols), kCacheLine_bytes));
+    }
     const LineWindow part = line_window(layout, {0, rows, 0, cols});
     if (part.whole_lines) {
         return round_up(part.lines * layout.pitch_bytes() + layout.block_bytes, layout.block_bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
@@ -130,6 +131,17 @@ LayerGrowth layer_growth(const HostLayer& layer) {
     result.largest_sum_c = *std::max_element(largest.begin(), largest.end());
     result.roundings = operand_roundings + *std::max_element(updates.begin(), updates.end()) - 1 + (scales ? 1 : 0);
     return result;
+}
+
+bool layer_sums_are_safe(const LayerGrowth& growth, Type type, std::int64_t k, double alpha, double beta,
+                         const LargestValues& largest) {
+    const double limit =
+        (type == Type::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max()) / 4;
+    const double max_a = largest.a * growth.largest_sum_a, max_b = largest.b * growth.largest_sum_b;
+    const double old_c = beta == 0 ? 0 : std::abs(beta) * largest.c;
+    const double result =
+        static_cast<double>(k) * growth.largest_sum_c * std::max(1.0, std::abs(alpha)) * max_a * max_b;
+    return max_a < limit && max_b < limit && result < limit && old_c < limit;
 }
 
 }  // namespace heptad

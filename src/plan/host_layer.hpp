@@ -64,4 +64,13 @@ struct LayerGrowth {
 };
 LayerGrowth layer_growth(const HostLayer& layer);
 
+/// Largest values of A, B and C as they were given.
+struct LargestValues {
+    double a = 0, b = 0, c = 0;
+};
+/// Sums of blocks spread a NaN or an infinity beyond its row, and may overflow where the classical product does not:
+/// can neither happen in alpha * A * B + beta * C? False for NaN.
+bool layer_sums_are_safe(const LayerGrowth& growth, Type type, std::int64_t k, double alpha, double beta,
+                         const LargestValues& largest);
+
 }  // namespace heptad

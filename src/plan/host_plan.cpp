@@ -176,8 +176,8 @@ struct Shortage {
 /// Blocks that lie in the matrices as they are needed: whole words of bits, nothing to add up or to fill with zeros.
 bool lies_in_place(const HostProblem& problem, const Cut& cut, const ProblemSize& block) {
     const ProblemSize& size = problem.size;
-    return problem.packed && !problem.accumulate && cut.levels == 0 && size.m == block.m * cut.grid.m &&
-           size.k == block.k * cut.grid.k && size.n == block.n * cut.grid.n;
+    return problem.packed && !problem.shifted && !problem.accumulate && cut.levels == 0 &&
+           size.m == block.m * cut.grid.m && size.k == block.k * cut.grid.k && size.n == block.n * cut.grid.n;
 }
 
 std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
@@ -196,8 +196,13 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     HostPlan plan;
     plan.workspace_bytes = solve.workspace_bytes;
     plan.device_bytes = checked_add(blocks, solve.workspace_bytes);
-    plan.in_place = lies_in_place(problem, cut, block);
-    plan.host_bytes = plan.in_place ? 0 : checked_mul(devices.devices, blocks);
+    const std::int64_t staging = std::max({left, right, result}) < devices.least_staged_bytes
+                                     ? 0
+                                     : checked_mul(checked_mul(devices.devices, pipelines), devices.staging_bytes);
+    const std::int64_t in_place_bytes = checked_add(problem.copied_bytes, staging);
+    plan.in_place = lies_in_place(problem, cut, block) && in_place_bytes <= host.memory_bytes;
+    plan.host_bytes =
+        plan.in_place ? in_place_bytes : checked_add(problem.copied_bytes, checked_mul(devices.devices, blocks));
     const std::int64_t needed_on_host =
         checked_add(plan.host_bytes, devices.in_host_memory ? checked_mul(devices.devices, plan.device_bytes) : 0);
     if (plan.device_bytes > limit) {

@@ -19,7 +19,9 @@ struct HostProblem {
     bool packed = false;  // bits in words
     bool accumulate = false;
     Accuracy accuracy = Accuracy::balanced;
-    HostOptions wishes;  // its device_memory_bytes is what a device has, if less than that was not asked for
+    HostOptions wishes;             // its device_memory_bytes is what a device has, if less than that was not asked for
+    bool shifted = false;           // packed: A or B begins inside a word, so that blocks do not lie in place
+    std::int64_t copied_bytes = 0;  // on the host beside the buffers, as for a C that begins inside a word
 };
 
 /// N equal devices and the host between them.
@@ -31,6 +33,8 @@ struct DeviceFacts {
     bool in_host_memory = false;      // cores: what they use is missing on the host
     double task_s = 1e-4;             // beyond the product: hand-overs between threads, starts of transfers
     double buffer_bytes_per_s = 4e9;  // taking memory for buffers of the host, which costs time once
+    /// In place: what each pipeline takes on the host for its transfers, where a block has at least so many bytes.
+    std::int64_t staging_bytes = 0, least_staged_bytes = 0;
 };
 struct HostFacts {
     std::int64_t memory_bytes = 0;  // for buffers, beside the operands
@@ -64,7 +68,7 @@ struct HostPlan {
 
     std::int64_t device_bytes = 0;     // on each: blocks of all its pipelines, and workspace
     std::int64_t workspace_bytes = 0;  // of those
-    std::int64_t host_bytes = 0;       // buffers of all pipelines
+    std::int64_t host_bytes = 0;       // buffers of all pipelines, and copies
     std::int64_t upload_bytes = 0, download_bytes = 0;
     double solve_s = 0, upload_s = 0, download_s = 0, host_s = 0;  // of the busiest device, and of the host
     double predicted_s = 0;

@@ -8,6 +8,7 @@
 #include <heptad/heptad.hpp>
 
 #include "base/fused.hpp"
+#include "plan/contest.hpp"
 
 namespace heptad {
 
@@ -87,6 +88,7 @@ struct Machine {
     double scan_bytes_per_s = 20e9;
     double call_s = 2e-6;                    // cost of starting one parallel pass or batch
     std::vector<LevelFactor> level_factors;  // CPU; by n for each type, 1 for types that are not here
+    std::vector<Contest> contests;           // CPU; empty: the cost model decides by itself
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
     FusedDevice fused_device;
@@ -96,6 +98,8 @@ struct Machine {
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.
 double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n);
+/// A call of a library that takes the whole machine by itself: a BLAS with its own threads, or cuBLAS.
+bool is_whole_call(const std::string& leaf);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.

@@ -6,6 +6,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/contest_choice.hpp"
 #include "plan/error_bound.hpp"
 #include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
@@ -243,7 +244,10 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
     // Too small to be cut: not worth a look at the catalogue.
     const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
-    if (!levels_allowed || too_small) {
+    if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, levels_allowed && !too_small)) {
+        return *std::move(decided);
+    }
+    if (!levels_allowed || too_small || contests_forbid_levels(problem, machine)) {
         return plan_with_levels(problem, machine, {});
     }
     return options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);

@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "run/tune_batches.hpp"
-#include "run/tune_large.hpp"
+#include "run/tune_contests.hpp"
 #include "run/tune_timing.hpp"
 
 namespace heptad {
@@ -264,10 +264,9 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         total_volume += shape.volume();
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
-    const double type_shares[] = {0.38, 0.88, 1.0};  // of the budget, gone when each type is done
-    // Of a type's time: the leaves one by one over all shapes, then in batches, the largest square, the rest for plans
-    // with levels.
-    constexpr double shapes_share = 0.35, batches_share = 0.10, squares_share = 0.25;
+    const double type_shares[] = {0.37, 0.94, 1.0};  // of the budget, gone when each type is done
+    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for contests of whole plans.
+    constexpr double shapes_share = 0.22, batches_share = 0.05;
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
         const Type type = types[t];
@@ -308,12 +307,10 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         tell(done_before, fmt::format("{} in batches", type_name(type)));
         measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
         if (type != Type::i32) {
-            tell(done_before, fmt::format("{} in large products", type_name(type)));
-            measure_large_squares(backend, operands, type, budget_s * type_share * squares_share, machine);
-            tell(done_before, fmt::format("{} with levels", type_name(type)));
-            const double least_s = budget_s * type_share * (1 - shapes_share - batches_share - squares_share);
+            const double least_s = budget_s * type_share * (1 - shapes_share - batches_share);
             const double left_s = budget_s * type_shares[t] - seconds_since(start);
-            measure_level_factors(backend, operands, type, std::max(least_s, left_s), machine);
+            measure_contests(backend, operands, type, std::max(least_s, left_s), machine,
+                             [&](const std::string& stage) { tell(done_before, stage); });
             std::this_thread::sleep_for(kSettle);
         }
         done_before = type_shares[t];

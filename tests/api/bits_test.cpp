@@ -1,6 +1,7 @@
 // The public interface of bit matrices, as a user would call it.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <heptad/bits.hpp>
 
 namespace {
@@ -32,6 +33,38 @@ TEST(BitsApi, powers_of_a_cycle) {
     EXPECT_TRUE(bits::power(Type::gf2, cycle, n) == BitMatrix::identity(n));
     EXPECT_TRUE(bits::power(Type::boolean, cycle, n - 1) == cycle.transposed());
     EXPECT_EQ(bits::count_ones(bits::transitive_closure(cycle)), n * n);
+}
+
+TEST(BitsApi, a_workspace_is_heeded_or_told_to_be_too_small) {
+    const BitMatrix a = BitMatrix::random(300, 300, 1);
+    const std::string planned = bits::plan(Type::gf2, {300, 300, 300});
+    const std::int64_t bytes = std::stoll(planned.substr(planned.find("workspace ") + 10));
+    std::vector<char> memory(static_cast<std::size_t>(bytes + 64), 'x');
+    heptad::Context context;
+    context.set_workspace(memory.data(), bytes + 64);
+    EXPECT_TRUE(bits::product(Type::gf2, a, a, {}, context) == bits::product(Type::gf2, a, a));
+    EXPECT_NE(memory, std::vector<char>(memory.size(), 'x'));
+    context.set_workspace(nullptr, 0);
+    for (const auto& call :
+         {std::function<void()>([&] { bits::product(Type::gf2, a, a, {}, context); }), std::function<void()>([&] {
+              bits::plan(Type::boolean, {300, 300, 300}, {}, context);
+          })}) {
+        try {
+            call();
+            FAIL();
+        } catch (const heptad::Error& error) {
+            EXPECT_EQ(error.code(), heptad::ErrorCode::resource);
+        }
+    }
+}
+
+TEST(BitsApi, a_closure_heeds_its_leaf) {
+    const BitMatrix graph = BitMatrix::random(100, 100, 1, 0.05);
+    bits::BitOptions options;
+    options.leaf = bits::leaf_names(Type::boolean).back();
+    EXPECT_TRUE(bits::transitive_closure(graph, options) == bits::transitive_closure(graph));
+    options.leaf = "nobody";
+    EXPECT_THROW(bits::transitive_closure(graph, options), heptad::Error);
 }
 
 TEST(BitsApi, triangles_of_a_complete_graph) {

@@ -63,6 +63,19 @@ TEST(Closure, of_nothing_and_of_what_is_no_graph) {
     EXPECT_THROW(close_transitively(flat.view(), {1}), Error);
 }
 
+TEST(Closure, every_leaf_gives_the_same_and_an_unknown_one_is_refused) {
+    const BitMatrix graph = BitMatrix::random(200, 200, 1, 0.02), expected = reached_by_search(graph);
+    for (const std::string& leaf : leaf_names(Type::boolean)) {
+        BitMatrix closed = graph;
+        close_transitively(closed.view(), {2}, leaf);
+        EXPECT_TRUE(closed == expected) << leaf;
+    }
+    BitMatrix none(0, 0), same = graph;
+    EXPECT_THROW(close_transitively(same.view(), {1}, "nobody"), Error);
+    EXPECT_THROW(close_transitively(none.view(), {1}, "nobody"), Error);
+    EXPECT_TRUE(same == graph);
+}
+
 TEST(Triangles, equal_three_loops) {
     std::mt19937_64 random(2);
     for (const std::int64_t n : {1, 3, 64, 70, 150}) {

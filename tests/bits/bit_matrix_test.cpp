@@ -57,6 +57,17 @@ TEST(BitMatrix, sizes_that_cannot_be_are_refused) {
     EXPECT_THROW(BitMatrix::random(3, 3, 1, std::numeric_limits<double>::quiet_NaN()), Error);
 }
 
+TEST(BitMatrix, rows_without_columns_are_not_walked) {
+    const std::int64_t many = std::int64_t{1} << 50;  // years, at a row in a nanosecond
+    const BitMatrix tall(many, 0), random = BitMatrix::random(many, 0, 1);
+    EXPECT_EQ(bits::count_ones(tall), 0);
+    EXPECT_TRUE(tall == random);
+    const BitMatrix copied = tall, flat = tall.transposed();  // NOLINT(performance-unnecessary-copy-initialization)
+    EXPECT_EQ(copied.rows(), many);
+    EXPECT_EQ(flat.cols(), many);
+    EXPECT_TRUE(flat.transposed() == tall);
+}
+
 TEST(BitMatrix, density_is_met_and_seeds_repeat) {
     for (const double density : {0.0, 0.001, 0.1, 0.3, 0.5, 0.9, 1.0}) {
         const BitMatrix m = BitMatrix::random(1000, 1003, 42, density);

@@ -2,6 +2,7 @@
 // definition bit for bit, and nothing outside the window of C is written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 #include <tuple>
 
@@ -27,6 +28,17 @@ BitOptions options_of(const std::string& algorithm, int levels, const std::strin
     options.levels = levels;
     options.leaf = leaf;
     return options;
+}
+
+/// The code of what it throws; 0: nothing.
+template <class Call>
+int code(const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return static_cast<int>(error.code());
+    }
+    return 0;
 }
 
 /// C = A*B and C ^= A*B in windows, against `expected`.
@@ -151,14 +163,6 @@ TEST(BitProduct, empty_sizes) {
 TEST(BitProduct, what_cannot_be_meant_is_refused) {
     const BitMatrix a(3, 4), b(4, 5);
     BitMatrix c(3, 5), square(200, 200);
-    const auto code = [&](auto&& call) {
-        try {
-            call();
-        } catch (const Error& error) {
-            return static_cast<int>(error.code());
-        }
-        return 0;
-    };
     const BitContext one{1};
     EXPECT_EQ(code([&] { multiply_bits(Type::f32, a, b, c.view(), false, {}, one); }), 2);
     EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, a, c.view(), false, {}, one); }), 3);
@@ -189,6 +193,29 @@ TEST(BitProduct, what_cannot_be_meant_is_refused) {
     bad = a;
     bad.stride = 0;
     EXPECT_EQ(code([&] { multiply_bits(Type::gf2, bad, b, c.view(), false, {}, one); }), 3);
+}
+
+TEST(BitProduct, workspace_that_meets_a_matrix_is_refused) {
+    std::vector<std::uint64_t> words(100);
+    const ConstBitView view{words.data() + 10, 5, 100, 4, 0};  // words 10 to 27: two of a row count, four apart
+    const auto refuses = [&](std::size_t first, std::size_t count, const ConstBitView& matrix) {
+        try {
+            require_workspace_apart(words.data() + first, static_cast<std::int64_t>(8 * count), matrix, "A");
+            return false;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input);
+            return true;
+        }
+    };
+    EXPECT_TRUE(refuses(10, 1, view));
+    EXPECT_TRUE(refuses(0, 11, view));
+    EXPECT_TRUE(refuses(27, 1, view));
+    EXPECT_TRUE(refuses(12, 1, view));  // between two rows
+    EXPECT_TRUE(refuses(0, 100, view));
+    EXPECT_FALSE(refuses(0, 10, view));
+    EXPECT_FALSE(refuses(28, 50, view));
+    EXPECT_FALSE(refuses(10, 0, view));
+    EXPECT_FALSE(refuses(0, 100, {words.data() + 10, 0, 100, 4, 0}));
 }
 
 TEST(BitProduct, a_set_token_cancels) {
@@ -237,6 +264,63 @@ TEST(BitProduct, a_cancelled_product_leaves_c_as_it_was) {
     EXPECT_TRUE(c == before);
 }
 
+TEST(BitProduct, the_callers_workspace_is_used_and_never_exceeded) {
+    const BitMatrix a = BitMatrix::random(300, 200, 1), b = BitMatrix::random(200, 260, 2);
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        for (int levels = 0; levels <= (algebra == Type::gf2 ? 2 : 0); ++levels) {
+            const BitOptions options = options_of("auto", levels);
+            const std::int64_t bytes = make_bit_plan(algebra, {300, 200, 260}, options, 2).workspace_bytes();
+            constexpr std::int64_t line = 64;
+            std::vector<std::uint64_t> memory(static_cast<std::size_t>(bytes / 8 + 3 * line / 8), 0x5a5a5a5a5a5a5a5a);
+            const std::vector<std::uint64_t> before = memory;
+            auto* const first = reinterpret_cast<std::uint64_t*>(
+                (reinterpret_cast<std::uintptr_t>(memory.data()) + line - 1) / line * line);
+            BitMatrix c(300, 260);
+            const BitContext fitting{2, {}, first, bytes}, short_of{2, {}, first, bytes - 8},
+                shifted{2, {}, first + 1, bytes + line - 8};
+            EXPECT_EQ(code([&] { multiply_bits(algebra, a, b, c.view(), false, options, short_of); }), 4);
+            EXPECT_TRUE(memory == before);
+            multiply_bits(algebra, a, b, c.view(), false, options, fitting);
+            EXPECT_TRUE(c == product_by_definition(algebra, a, b));
+            EXPECT_FALSE(memory == before);
+            EXPECT_TRUE(std::equal(memory.data(), first, before.data()));
+            EXPECT_TRUE(std::all_of(first + bytes / 8, memory.data() + memory.size(),
+                                    [&](std::uint64_t word) { return word == before[0]; }));
+            BitMatrix again(300, 260);  // begins beside a line, which costs the rest of it
+            multiply_bits(algebra, a, b, again.view(), false, options, shifted);
+            EXPECT_TRUE(again == c);
+        }
+    }
+}
+
+TEST(BitProduct, levels_that_the_workspace_does_not_hold_are_left_out) {
+    const ProblemSize size{4096, 4096, 4096};
+    const BitPlan free = make_bit_plan(Type::gf2, size, {}, 1);
+    const BitPlan plain = make_bit_plan(Type::gf2, size, options_of("auto", 0), 1);
+    ASSERT_GT(free.levels, 0);
+    ASSERT_GT(free.workspace_bytes(), plain.workspace_bytes());
+    const auto levels_within = [&](std::int64_t bytes) {
+        BitContext context;
+        context.workspace = reinterpret_cast<void*>(std::uintptr_t{4096});  // a plan does not look into it
+        context.workspace_bytes = bytes;
+        const BitPlan plan = make_bit_plan(Type::gf2, size, {}, context);
+        EXPECT_LE(plan.workspace_bytes(), bytes);
+        return plan.levels;
+    };
+    EXPECT_EQ(levels_within(free.workspace_bytes()), free.levels);
+    EXPECT_LT(levels_within(free.workspace_bytes() - 1), free.levels);
+    EXPECT_EQ(levels_within(plain.workspace_bytes()), 0);
+    EXPECT_EQ(code([&] { levels_within(plain.workspace_bytes() - 1); }), 4);
+    EXPECT_EQ(code([&] { levels_within(0); }), 4);
+}
+
+TEST(BitProduct, a_workspace_inside_a_matrix_is_refused) {
+    BitMatrix a = BitMatrix::random(100, 100, 1), c(100, 100);
+    const std::int64_t bytes = 100 * a.stride() * 8;
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, a, c.view(), false, {}, {1, {}, a.view().words, bytes}); }), 3);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, a, c.view(), false, {}, {1, {}, c.view().words, bytes}); }), 3);
+}
+
 TEST(BitPlan, predictions_grow_with_the_product_and_shrink_with_threads) {
     const auto predicted = [](std::int64_t n, int threads) {
         return make_bit_plan(Type::gf2, {n, n, n}, {}, threads).predicted_s;
@@ -261,6 +345,16 @@ TEST(BitPlan, prints_parse_back) {
           "bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
           "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1"}) {
         EXPECT_THROW(parse_bit_plan(text), Error) << text;
+    }
+    // What a text says is bad input, never wrong usage; and a thread count that no machine has is refused unstarted.
+    for (const char* text :
+         {"bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
+          "bits gf3 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
+          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
+          "bits gf2 1 2 3 algorithm classical levels 0 leaf x 1x1x1 threads 1 workspace 1 predicted-s 1",
+          "bits gf2 1 2 3 algorithm classical levels 3 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
+          "bits gf2 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 4097 workspace 1 predicted-s 1"}) {
+        EXPECT_EQ(code([&] { parse_bit_plan(text); }), 3) << text;
     }
     const BitMatrix a(3, 4), b(4, 5);
     BitMatrix c(3, 5);

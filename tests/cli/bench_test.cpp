@@ -58,6 +58,19 @@ TEST_F(Bench, cpu_suite_writes_a_complete_result_file) {
     }
 }
 
+TEST_F(Bench, a_library_against_itself_is_told_where_asked_for) {
+    const std::string type = has_library_ ? "f32" : "i32";
+    const Outcome outcome = heptad(
+        {"bench", "cpu", "--quick", "--types", type, "--sizes", "8", "--against-itself", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("against itself"), std::string::npos) << outcome.out;
+    const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
+    expect_record(file["results"][0]);
+    EXPECT_GT(file["results"][0]["vendor_over_itself"].get<double>(), 0);
+    const Outcome without = heptad({"bench", "cpu", "--quick", "--types", type, "--sizes", "8"});
+    EXPECT_EQ(without.out.find("against itself"), std::string::npos) << without.out;
+}
+
 TEST_F(Bench, bits_suite_writes_a_result_file) {
     const Outcome outcome =
         heptad({"bench", "bits", "--quick", "--sizes", "64,40x130x24", "--threads", "2", "--json", "result.json"});
@@ -89,6 +102,25 @@ TEST_F(Bench, files_suite_compares_checks_and_writes_the_product) {
     const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
     ASSERT_EQ(file["results"].size(), 1U);
     expect_record(file["results"][0]);
+}
+
+TEST_F(Bench, set_1_of_p4_goes_from_file_to_file_and_is_compared_with_the_product_in_memory) {
+    for (const bool quick : {false, true}) {
+        std::vector<std::string> words{"bench", "files", "--size", "200", "--memory", "120K", "--json", "set.json"};
+        if (quick) {
+            words.emplace_back("--quick");
+        }
+        const Outcome outcome = heptad(words);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        const nlohmann::json record = nlohmann::json::parse(read("set.json"), nullptr, false)["results"][0];
+        EXPECT_EQ(record["variant"], "p4-set-1");
+        EXPECT_EQ(record["vendor"], quick ? "none" : "one stage after another");
+        EXPECT_EQ(record["vendor_s"].get<double>() > 0, !quick);
+        EXPECT_GT(record["in_core_s"].get<double>(), 0);
+        EXPECT_GE(record["bound_s"], record["in_core_s"]);
+        EXPECT_GT(record["tiles"], 1);
+    }
+    EXPECT_EQ(folder_contents().size(), 1U) << "the matrices of the set were left behind";
 }
 
 TEST_F(Bench, tune_measures_and_plans_use_it) {

@@ -31,6 +31,9 @@ TEST_F(BitDevice, plan_names_the_layers_of_p3_and_needs_no_device) {
     EXPECT_EQ(plan["levels"], 0);
     EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bits count "));
     EXPECT_GT(plan["predicted_s"].get<double>(), 0);
+    EXPECT_TRUE(contains(
+        heptad_ok({"plan", "65536", "65536", "65536", "--type", "bool", "--device", "cuda", "--memory", "100G"}),
+        "all ones after 4096 bits"));
     heptad_fails(4, {"plan", "65536", "65536", "65536", "--type", "gf2", "--device", "cuda", "--memory", "1G"});
 }
 
@@ -64,6 +67,24 @@ TEST_F(BitDevice, mul_gives_the_product_or_exits_4) {
     }
 }
 
+TEST_F(BitDevice, mul_from_file_to_file_gives_the_product_or_exits_4) {
+    heptad_ok({"gen", "bits", "--shape", "3001x2901", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "3001x2777", "--seed", "2", "-o", "B.pbm"});
+    for (const char* type : {"gf2", "bool"}) {
+        const std::vector<std::string> words{"mul",      "A.pbm", "B.pbm",         "-o",        "C.pbm",
+                                             "--type",   type,    "--transpose-a", "--device",  "cuda",
+                                             "--memory", "2M",    "--verify",      "--overlap", "on"};
+        if (!available_) {
+            heptad_fails(4, words);
+            continue;
+        }
+        const nlohmann::json run = heptad_json(words);
+        EXPECT_EQ(run["verified"], true);
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "whole.pbm", "--type", type, "--transpose-a"});
+        EXPECT_EQ(read("C.pbm"), read("whole.pbm")) << type;
+    }
+}
+
 TEST_F(BitDevice, count_is_refused_where_it_means_nothing) {
     heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--count"});
     heptad_fails(2,
@@ -93,7 +114,11 @@ TEST_F(BitDevice, bench_p3_writes_a_result_file_or_exits_4) {
     }
     EXPECT_TRUE(contains(heptad_ok(words), "table 13"));
     const nlohmann::json file = nlohmann::json::parse(read("r.json"), nullptr, false);
-    ASSERT_EQ(file["results"].size(), 4U);
+    // Of each size one over GF(2), one of Booleans, and a sparse one of those.
+    ASSERT_EQ(file["results"].size(), 6U);
+    EXPECT_EQ(file["results"][1]["type"], "bool");
+    EXPECT_FALSE(file["results"][1].contains("variant"));
+    EXPECT_TRUE(contains(file["results"][2]["variant"].get<std::string>(), "density"));
     const nlohmann::json& record = file["results"][0];
     EXPECT_EQ(record["suite"], "p3");
     EXPECT_EQ(record["type"], "gf2");

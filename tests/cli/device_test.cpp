@@ -71,7 +71,8 @@ TEST_F(Device, mul_gives_the_product_or_exits_4) {
     const std::vector<std::vector<std::string>> choices{{"--device", "cuda"},
                                                         {"--device", "cuda:0"},
                                                         {"--device", "cuda", "--levels", "1", "--verify"},
-                                                        {"--plan", "p.txt"}};
+                                                        {"--plan", "p.txt"},
+                                                        {"--plan", "p.txt", "--device", "cuda:0"}};
     for (const auto& choice : choices) {
         std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
         words.insert(words.end(), choice.begin(), choice.end());

@@ -1,5 +1,6 @@
 // Everything that can be wrong from outside: the exit code of DESIGN section 5, one sentence on standard error, and a
 // folder that is as before.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/heptad_process.hpp"
@@ -49,6 +50,7 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "8Q"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "-8G"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "p.txt", "--levels", "1"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "p.txt", "--threads", "1"},
         {"plan", "1", "2"},
         {"plan", "1", "2", "x"},
         {"plan", "1", "2", "99999999999999999999"},
@@ -56,7 +58,16 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"gen", "uniform", "--shape", "4x-4", "-o", "G.npy"},
         {"gen", "nothing", "--shape", "4x4", "-o", "G.npy"},
         {"gen", "bits", "--shape", "4x4", "--density", "2", "-o", "G.npy"},
+        {"gen", "uniform", "--shape", "4x4", "--low", "1", "-o", "G.npy"},
+        {"gen", "uniform", "--shape", "4x4", "--high", "1", "-o", "G.npy"},
+        {"gen", "integer", "--shape", "4x4", "--density", "0.1", "-o", "G.npy"},
         {"gen", "hilbert", "--shape", "4x4", "--type", "i32", "-o", "G.npy"},
+        {"info", "--type", "f32"},
+        {"info", "--columns", "3"},
+        {"info", "P.pbm", "--type", "f32"},
+        {"info", "P.pbm", "--columns", "3"},
+        {"info", "A.npy", "--columns", "3", "--type", "f32"},
+        {"mul", "P.pbm", "P.pbm", "-o", "C.pbm", "--type", "gf2", "--raw-a", "f32:1x1"},
         {"algorithms", "nobody"},
         {"bench", "nothing"},
         {"bench", "cpu", "--sizes", "0"},
@@ -67,6 +78,9 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"bench", "model", "--device", "cpu"},
         {"bench", "gpu", "--types", "f32,"},
         {"bench", "gpu", "--sizes", "0"},
+        {"bench", "p3", "--from-host", "0"},
+        {"bench", "p3", "--density", "1"},
+        {"bench", "devices", "--density", "0"},
         {"bench", "gpu", "--shapes", "4096"},
         {"bench", "gpu", "--shapes", "1x0x1"},
         {"bench", "gpu", "--accuracy", "exact"},
@@ -161,6 +175,19 @@ TEST_F(Failures, plans_that_cannot_be_meant_exit_3) {
         SCOPED_TRACE(name);
         heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", name});
     }
+    write("cpu.txt", heptad_ok({"plan", "8", "6", "5", "--device", "cpu"}));
+    EXPECT_NE(heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "cpu.txt", "--device", "cuda:1"})
+                  .find("a plan for cpu"),
+              std::string::npos);
+    heptad_ok({"gen", "bits", "--shape", "64x64", "-o", "P.pbm"});
+    const std::string start = "bits gf2 64 64 64 algorithm classical levels 0 leaf ";
+    const std::string end = " workspace 1 predicted-s 1\n";
+    write("threads.txt", start + "auto 64x64x64 threads 1000000000" + end);
+    write("leaf.txt", start + "nobody 64x64x64 threads 1" + end);
+    for (const char* name : {"threads.txt", "leaf.txt"}) {
+        SCOPED_TRACE(name);
+        heptad_fails(3, {"mul", "P.pbm", "P.pbm", "-o", "C.pbm", "--type", "gf2", "--plan", name});
+    }
 }
 
 TEST_F(Failures, outputs_that_cannot_be_written_exit_3_before_the_product) {
@@ -180,10 +207,83 @@ TEST_F(Failures, too_little_memory_exits_4_and_names_both_sizes) {
     const std::string said = heptad_fails(4, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "100"});
     EXPECT_NE(said.find("needs about"), std::string::npos) << said;
     EXPECT_NE(said.find("100 bytes are allowed"), std::string::npos) << said;
-    heptad_fails(4, {"plan", "1000", "1000", "1000", "--memory", "1M"});
+    heptad_fails(4, {"plan", "1000", "1000", "1000", "--memory", "1K"});
     heptad_fails(4, {"gen", "uniform", "--shape", "3000000x3000000", "-o", "G.npy"});
     heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "472"});  // 4 * (8*6 + 6*5 + 8*5)
     EXPECT_EQ(read_matrix("C.npy"), product(integers(8, 6, 1), integers(6, 5, 2)));
+}
+
+TEST_F(Failures, names_that_promise_another_format_than_the_result_has_exit_3) {
+    write_matrix("L.npy", TestMatrix{6, 6, std::vector<double>(36, 1)}, "|b1");
+    for (const char* name : {"C.pbm", "C.png", "C.mtx", "C.PBM"}) {
+        SCOPED_TRACE(name);
+        EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", name}).find(name), std::string::npos);
+        heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", name, "--overlap", "on"});
+        heptad_fails(3, {"mul", "L.npy", "L.npy", "-o", name, "--mode", "serial"});
+        heptad_fails(3, {"mul", "L.npy", "L.npy", "-o", name, "--device", "reference"});
+    }
+    heptad_ok({"mul", "L.npy", "L.npy", "-o", "C.pbm"});
+    EXPECT_EQ(read("C.pbm").substr(0, 2), "P4");
+}
+
+TEST_F(Failures, raw_files_are_what_they_are_said_to_be) {
+    write("R.bin", std::string(64 * 64, '\1'));
+    write("F.bin", std::string(4 * 64 * 64, '\0'));
+    for (const char* type : {"gf2", "bool"}) {
+        const std::string shape = std::string(type) + ":64x64";
+        const std::string said =
+            heptad_fails(3, {"mul", "R.bin", "R.bin", "-o", "C.npy", "--raw-a", shape, "--raw-b", shape});
+        EXPECT_NE(said.find("without a header"), std::string::npos) << said;
+    }
+    const std::vector<std::string> words{"mul",     "F.bin",     "F.bin",   "-o",        "C.npy",
+                                         "--raw-a", "f32:64x64", "--raw-b", "f32:64x64", "--type"};
+    for (const char* type : {"f64", "i32", "gf2"}) {
+        std::vector<std::string> other = words;
+        other.emplace_back(type);
+        EXPECT_NE(heptad_fails(3, other).find("name one type"), std::string::npos) << type;
+    }
+    std::vector<std::string> same = words;
+    same.emplace_back("tf32");
+    EXPECT_EQ(heptad_json(same)["type"], "tf32");
+}
+
+TEST_F(Failures, a_limit_on_file_sizes_exits_4_and_leaves_nothing) {
+    write_matrix("X.npy", integers(64, 64, 1));
+    struct rlimit before {};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit small = before;
+    small.rlim_cur = 8192;  // a result of 64 x 64 f32 takes 20480
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const Outcome made = heptad({"gen", "uniform", "--shape", "64x64", "-o", "G.npy"});
+    const Outcome multiplied = heptad({"mul", "X.npy", "X.npy", "-o", "C.npy"});
+    const Outcome streamed = heptad({"mul", "X.npy", "X.npy", "-o", "D.npy", "--overlap", "on"});
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_EQ(made.exit_code, 4) << made.err;
+    EXPECT_EQ(multiplied.exit_code, 4) << multiplied.err;
+    EXPECT_EQ(streamed.exit_code, 4) << streamed.err;
+    EXPECT_EQ(folder_contents().size(), 3U) << "something beside A, B and X is there";
+}
+
+TEST_F(Failures, names_too_long_for_the_system_exit_3) {
+    const std::string name = std::string(305, 'n') + ".json";
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--trace", name});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", name, "--trace", "t.json"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", name});
+}
+
+TEST_F(Failures, a_report_does_not_replace_what_it_reports) {
+    write("r.json", "{\"machine\": {}, \"results\": []}");
+    std::filesystem::create_symlink("r.json", folder_ / "link.html");
+    heptad_fails(2, {"report", "r.json", "-o", "r.json"});
+    heptad_fails(2, {"report", "r.json", "-o", "./r.json"});
+    heptad_fails(2, {"report", "r.json", "-o", "link.html"});
+    heptad_ok({"report", "r.json", "-o", "r.html"});
+    heptad_ok({"report", "r.json", "-o", "r.html"});
+}
+
+TEST_F(Failures, rows_without_columns_take_no_time) {
+    write("P.pbm", "P4\n0 1000000000000000\n");
+    EXPECT_NE(heptad_ok({"info", "P.pbm"}).find("1000000000000000 x 0 bits"), std::string::npos);
 }
 
 TEST_F(Failures, wrong_result_exits_5) {
@@ -237,6 +337,21 @@ TEST_F(Failures, json_mode_prints_the_error_as_an_object_too) {
     EXPECT_EQ(object["code"], 5);
     EXPECT_EQ(object["verdict"], "failed");
     EXPECT_GT(object["residual"].get<double>(), object["tolerance"].get<double>());
+}
+
+TEST_F(Failures, json_mode_prints_one_object_from_file_to_file_too) {
+    TestMatrix a = integers(8, 6, 1);
+    a.at(1, 1) = std::nan("");
+    write_matrix("N.npy", a);
+    const Outcome outcome = heptad({"mul", "N.npy", "B.npy", "-o", "C.npy", "--verify", "--overlap", "on", "--json"});
+    EXPECT_EQ(outcome.exit_code, 5);
+    const nlohmann::json object = nlohmann::json::parse(outcome.out, nullptr, false);
+    ASSERT_TRUE(object.is_object()) << outcome.out;
+    EXPECT_EQ(object["code"], 5);
+    EXPECT_EQ(object["output"], "C.npy");
+    EXPECT_EQ(object["verified"], false);
+    EXPECT_EQ(object["verification"]["verdict"], object["verdict"]);
+    EXPECT_TRUE(object.contains("file_plan"));
 }
 
 }  // namespace

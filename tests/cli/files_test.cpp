@@ -160,9 +160,32 @@ TEST_F(Files, packed_bits_go_from_file_to_file_and_equal_the_product_in_memory) 
         EXPECT_EQ(read("pieces.pbm"), read("whole.pbm"));
     }
     heptad_fails(2, {"mul", "A.pbm", "B.pbm", "-o", "C.pbm", "--type", "gf2", "--memory", "300K", "--overlap", "on",
-                     "--device", "cpu:2"});
+                     "--device", "reference"});
     heptad_fails(3, {"mul", "A.pbm", "B.pbm", "-o", "C.png", "--type", "gf2", "--overlap", "on"});
     EXPECT_EQ(folder_contents().size(), 4U) << "something was left behind";
+}
+
+TEST_F(Files, packed_bits_are_multiplied_by_cores_as_devices_and_transposed_from_file_to_file) {
+    heptad_ok({"gen", "bits", "--shape", "777x2901", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "3003x777", "--seed", "2", "-o", "B.pbm"});
+    for (const char* type : {"gf2", "bool"}) {
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "whole.pbm", "--type", type, "--transpose-a", "--transpose-b"});
+        for (const std::vector<std::string>& device : {std::vector<std::string>{"--device", "cpu:2"},
+                                                       {"--device", "cpu:3", "--host-levels", "0"},
+                                                       {"--device", "cpu"}}) {
+            std::vector<std::string> words{"mul",   "A.pbm",    "B.pbm", "-o",       "pieces.pbm",    "--type",
+                                           type,    "--memory", "400K",  "--verify", "--transpose-a", "--transpose-b",
+                                           "--json"};
+            words.insert(words.end(), device.begin(), device.end());
+            const nlohmann::json run = heptad_json(words);
+            EXPECT_EQ(run["verified"], true);
+            EXPECT_GT(run["tiles"], 1);
+            EXPECT_EQ(read("pieces.pbm"), read("whole.pbm")) << device[1];
+        }
+    }
+    const nlohmann::json plan = heptad_json({"plan", "65536", "65536", "65536", "--type", "gf2", "--files", "--memory",
+                                             "512M", "--disk", "1G", "--device", "cpu:2"});
+    EXPECT_LE(plan["used_bytes"], plan["memory_bytes"]);
 }
 
 TEST_F(Files, cores_as_devices_and_levels_at_the_host_multiply_the_steps) {

@@ -80,6 +80,10 @@ TEST_F(MpiVerify, what_cannot_be_verified_is_written_and_said) {
     EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
     EXPECT_NE(outcome.err.find("cannot be verified"), std::string::npos) << outcome.err;
     EXPECT_TRUE(std::isnan(read_matrix("C.npy").at(3, 0)));
+    const Outcome told = heptad(started(3, mul({"--verify", "--json"})));
+    const nlohmann::json object = nlohmann::json::parse(told.out, nullptr, false);
+    ASSERT_TRUE(object.is_object()) << told.out;
+    EXPECT_EQ(object["code"], 5);
 }
 
 }  // namespace

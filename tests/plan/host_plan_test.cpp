@@ -45,6 +45,29 @@ TEST(HostPlan, a_named_algorithm_does_not_bring_levels_where_they_are_forbidden_
     EXPECT_LE(make_host_plan(many, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 2);
 }
 
+TEST(HostPlan, locked_memory_for_transfers_in_place_is_told_and_within_the_hosts_limit) {
+    HostProblem problem = cube(65536, Type::gf2);  // 512 MiB each
+    problem.packed = true;
+    problem.wishes.levels = 0;
+    problem.wishes.pipelines = 3;
+    DeviceFacts facts = devices(2, kGiB);
+    const HostPlan free_of_charge = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
+    EXPECT_TRUE(free_of_charge.in_place);
+    EXPECT_EQ(free_of_charge.host_bytes, 0);
+    facts.staging_bytes = 192 << 20;
+    facts.least_staged_bytes = 4 << 20;
+    const HostPlan told = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
+    EXPECT_TRUE(told.in_place);
+    EXPECT_EQ(told.host_bytes, std::int64_t{2} * 3 * (192 << 20));
+    const HostPlan limited = make_host_plan(problem, facts, {told.host_bytes - 1, 20e9}, plain_forecast);
+    EXPECT_LT(limited.host_bytes, told.host_bytes);
+    // Smaller blocks go the driver's own way, and take nothing.
+    facts.memory_bytes = 8 << 20;
+    const HostPlan small = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
+    EXPECT_TRUE(small.in_place);
+    EXPECT_EQ(small.host_bytes, 0);
+}
+
 TEST(HostPlan, other_times_leave_what_decides_bits_and_another_cut_or_plan_of_a_device_does_not) {
     const HostPlan plan = make_host_plan(cube(20000), devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast);
     HostPlan retuned = plan;

@@ -33,7 +33,16 @@ struct BitLeafLaunch {
     std::int64_t c_row_stride = 0;  // in those
     std::int64_t c_block_stride = 0;
     bool accumulate = false;  // ^=, |= or +=
+    /// Where Boolean results are added: room for bit_open_tile_words(m, n) words. Parts of C that are all ones already
+    /// may then be left alone. Null: everything is computed.
+    std::uint64_t* open_tiles = nullptr;
 };
+
+/// Enough for the number of every tile of an m x n matrix, however it is cut, and how many there are.
+constexpr std::int64_t bit_open_tile_words(std::int64_t m, std::int64_t n) {
+    constexpr std::int64_t kLeastRows = 128, kLeastCols = 256;
+    return ((m + kLeastRows - 1) / kLeastRows * ((n + kLeastCols - 1) / kLeastCols) + 2) / 2;
+}
 
 /// Warpgroup products of binary tensor cores (compute capability 9.0 only).
 DeviceStatus launch_bit_leaf_hopper(const BitLeafLaunch& launch, StreamHandle stream);

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <limits>
 
-#include "backend/cuda/bit_leaf_pack.cuh"
+#include "backend/cuda/bit_open_tiles.cuh"
 #include "backend/cuda/hopper_instructions.cuh"
 
 namespace heptad::cuda {
@@ -34,8 +34,9 @@ struct TileShape {
     static constexpr int fetched_rows = rows / across, fetched_cols = cols / down;
     static constexpr int a_bytes = rows * kStepBytes, b_bytes = cols * kStepBytes;
     static constexpr int stage_bytes = a_bytes + b_bytes;
-    /// The swizzle needs stages on 1024-byte boundaries.
+    /// The swizzle needs stages, and what is fetched of them, on 1024-byte boundaries.
     static constexpr int shared_bytes = kStages * stage_bytes + 1024;
+    static_assert(rows % (8 * across) == 0 && cols % (8 * down) == 0);
 };
 using SquareOfTiles = TileShape<2, 192, 2, 2>;
 using PairOfTiles = TileShape<2, 192, 2, 1>;
@@ -44,27 +45,12 @@ using FlatTile = TileShape<1, 256, 1, 1>;
 
 struct Arguments {
     LeafResult c;
-    std::int64_t tiles;                 // of a cluster, in all products
-    std::int64_t tile_rows, tile_cols;  // of a cluster, in one product
-    std::int64_t raster;                // rows of tiles that are gone through column by column
-    int steps;                          // of k
+    TileOrder order;  // of clusters
+    int steps;        // of k
+    OpenTiles open;   // those that are to be made; null: all of them
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-struct Tile {
-    std::int64_t block, row, col;  // of the cluster, in its tiles
-};
-
-/// Neighbours in time are neighbours in C, so that what they read is in the L2 cache.
-__device__ __forceinline__ Tile tile_at(const Arguments& args, std::int64_t index) {
-    const std::int64_t per_block = args.tile_rows * args.tile_cols;
-    const std::int64_t block = index / per_block, within = index - block * per_block;
-    const std::int64_t band = within / (args.raster * args.tile_cols), first = band * args.raster;
-    const std::int64_t rows = min(args.raster, args.tile_rows - first);
-    const std::int64_t in_band = within - first * args.tile_cols;
-    return {block, first + in_band % rows, in_band / rows};
-}
 
 /// The places of a ring and how often it went round.
 struct Ring {
@@ -77,6 +63,16 @@ struct Ring {
         }
     }
 };
+
+/// What is to be made: all tiles, or those of a list.
+template <BitOperation operation>
+__device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
+    return operation == BitOperation::any && args.open != nullptr ? args.open[0] : args.order.tiles;
+}
+template <BitOperation operation>
+__device__ __forceinline__ TilePlace tile_to_make(const Arguments& args, std::int64_t index) {
+    return tile_at(args.order, operation == BitOperation::any && args.open != nullptr ? args.open[1 + index] : index);
+}
 
 template <BitOperation operation>
 __device__ __forceinline__ void store(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
@@ -109,6 +105,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
     constexpr int kNeighbours = Shape::across + Shape::down - 1;  // that a block shares something with, and itself
     extern __shared__ unsigned char shared_bytes[];
     __shared__ std::uint64_t barriers[2 * kStages];
+    let_next_kernel_begin();
     const std::uint32_t ring_start = (shared_address(shared_bytes) + 1023U) & ~1023U;
     const auto full = [&](int stage) { return shared_address(&barriers[stage]); };
     const auto empty = [&](int stage) { return shared_address(&barriers[kStages + stage]); };
@@ -135,11 +132,10 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         if (threadIdx.x == 0) {
             // Who shares A with this block, and who B.
             const auto mask_a = static_cast<std::uint16_t>(((1U << Shape::across) - 1) << (rank_down * Shape::across));
-            constexpr unsigned kColumn = Shape::down > 1 ? 1U | 1U << Shape::across : 1U;
+            constexpr unsigned kColumn = ((1U << cluster) - 1) / ((1U << Shape::across) - 1);  // every `across`-th bit
             const auto mask_b = static_cast<std::uint16_t>(kColumn << rank_across);
-            static_assert(Shape::down <= 2);
-            for (std::int64_t index = first; index < args.tiles; index += stride) {
-                const Tile tile = tile_at(args, index);
+            for (std::int64_t index = first; index < tile_count<operation>(args); index += stride) {
+                const TilePlace tile = tile_to_make<operation>(args, index);
                 const auto row =
                     static_cast<int>(tile.row * Shape::cluster_rows + rank_row + rank_across * Shape::fetched_rows);
                 const auto col =
@@ -171,18 +167,19 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         constexpr int kGroupRows = 64 * Shape::row_blocks;
         const int consumer = group - 1;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
-        // Lanes tell one neighbour each: those of the block's row of the cluster, then the other one of its column.
-        const std::uint32_t neighbour = lane < Shape::across
-                                            ? rank_down * Shape::across + static_cast<std::uint32_t>(lane)
-                                            : (1 - rank_down) * Shape::across + rank_across;
+        // Lanes tell one neighbour each: those of the block's row of the cluster, then the others of its column.
+        const int own_down = static_cast<int>(rank_down), other = lane - Shape::across;
+        const int down = lane < Shape::across ? own_down : other + (other >= own_down ? 1 : 0);
+        const int across = lane < Shape::across ? lane : static_cast<int>(rank_across);
+        const auto neighbour = static_cast<std::uint32_t>(down * Shape::across + across);
         const auto release = [&](int stage) {
             if (lane < kNeighbours) {
                 barrier_arrive(empty(stage), neighbour);
             }
         };
         int d[Shape::row_blocks][Shape::cols / 2];
-        for (std::int64_t index = first; index < args.tiles; index += stride) {
-            const Tile tile = tile_at(args, index);
+        for (std::int64_t index = first; index < tile_count<operation>(args); index += stride) {
+            const TilePlace tile = tile_to_make<operation>(args, index);
             int before = 0;
             for (int step = 0; step < args.steps; ++step) {
                 barrier_wait(full(ring.stage), ring.phase);
@@ -218,6 +215,8 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
     if constexpr (cluster > 1) {
         cluster_sync();  // nobody may leave while another one can still signal to it
     }
+    // What comes after a kernel that ran beside another one expects both to be complete.
+    wait_for_kernel_before();
 }
 
 #else
@@ -265,21 +264,29 @@ cudaError_t describe(EncodeTiled encode, const BitBlocks& blocks, std::int64_t r
     return status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/// A launch of so many clusters. The attribute lies beside the configuration that points to it.
+/// When a kernel may begin.
+enum class Turn : std::uint8_t {
+    after,   // when what was launched before it is complete
+    beside,  // when all blocks of the kernel before it are running
+};
+
+/// A launch of so many clusters. The attributes lie beside the configuration that points to them.
 template <class Shape>
 struct LaunchShape {
-    cudaLaunchAttribute attribute{};
+    cudaLaunchAttribute attributes[2]{};
     cudaLaunchConfig_t config{};
 
-    LaunchShape(std::int64_t clusters, cudaStream_t stream) {
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim = {Shape::cluster, 1, 1};
+    LaunchShape(std::int64_t clusters, cudaStream_t stream, Turn turn = Turn::after) {
+        attributes[0].id = cudaLaunchAttributeClusterDimension;
+        attributes[0].val.clusterDim = {Shape::cluster, 1, 1};
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
         config.gridDim = dim3(static_cast<unsigned>(Shape::cluster * clusters));
         config.blockDim = dim3(kThreads);
         config.dynamicSmemBytes = Shape::shared_bytes;
         config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = 1;
+        config.attrs = attributes;
+        config.numAttrs = turn == Turn::beside ? 2 : 1;
     }
     LaunchShape(const LaunchShape&) = delete;
     LaunchShape& operator=(const LaunchShape&) = delete;
@@ -307,17 +314,19 @@ cudaError_t resident_clusters(int device, int& count) {
 }
 
 template <class Shape>
-std::int64_t tile_count(const BitLeafLaunch& launch) {
+std::int64_t tiles_of(const BitLeafLaunch& launch) {
     return launch.batch * ((launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows) *
            ((launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols);
 }
 
 template <BitOperation operation, class Shape>
-DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t stream) {
+DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t stream, Turn turn = Turn::after,
+                   int most_clusters = std::numeric_limits<int>::max()) {
     int device = 0, clusters = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess) {
         status = resident_clusters<operation, Shape>(device, clusters);
+        clusters = std::min(clusters, most_clusters);
     }
     CUtensorMap map_a, map_b;
     if (status == cudaSuccess) {
@@ -331,12 +340,23 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     }
     Arguments args{};
     args.c = leaf_result(launch);
-    args.tile_rows = (launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows;
-    args.tile_cols = (launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols;
-    args.tiles = tile_count<Shape>(launch);
-    args.raster = kRasterRows / Shape::cluster_rows;
+    args.order.tile_rows = (launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows;
+    args.order.tile_cols = (launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols;
+    args.order.tiles = tiles_of<Shape>(launch);
+    args.order.raster = kRasterRows / Shape::cluster_rows;
     args.steps = static_cast<int>((launch.k + 8 * kStepBytes - 1) / (8 * kStepBytes));
-    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.tiles), stream);
+    if constexpr (operation == BitOperation::any) {
+        constexpr auto kMostListed = std::int64_t{std::numeric_limits<std::int32_t>::max()};
+        if (launch.accumulate && launch.open_tiles != nullptr && args.order.tiles <= kMostListed) {
+            static_assert(Shape::cluster_rows >= 128 && Shape::cluster_cols >= 256);  // see bit_open_tile_words
+            args.open = reinterpret_cast<OpenTiles>(launch.open_tiles);
+            status = find_open_tiles(args.c, args.order, Shape::cluster_rows, Shape::cluster_cols, args.open, stream);
+            if (status != cudaSuccess) {
+                return status;
+            }
+        }
+    }
+    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles), stream, turn);
     return cudaLaunchKernelEx(&shape.config, multiply<operation, Shape>, map_a, map_b, args);
 }
 
@@ -349,8 +369,61 @@ double cost_of(const BitLeafLaunch& launch, int device, double rate) {
         cudaGetLastError();
         return std::numeric_limits<double>::infinity();
     }
-    const std::int64_t rounds = (tile_count<Shape>(launch) + clusters - 1) / clusters;
+    const std::int64_t rounds = (tiles_of<Shape>(launch) + clusters - 1) / clusters;
     return static_cast<double>(rounds) * Shape::rows * Shape::cols / rate;
+}
+
+constexpr double kSquareRate = 1.155, kPairRate = 1.12;
+
+BitLeafLaunch columns_of(const BitLeafLaunch& launch, std::int64_t first, std::int64_t count) {
+    BitLeafLaunch part = launch;
+    part.n = count;
+    part.b.data += first * launch.b.row_words;
+    part.c = launch.operation == BitOperation::count ? static_cast<void*>(static_cast<std::int32_t*>(launch.c) + first)
+                                                     : static_cast<std::uint64_t*>(launch.c) + first / 64;
+    return part;
+}
+
+/// How squares of tiles and pairs of them share a product. Squares do not fill a device: where 18 multiprocessors form
+/// a group, two are left over, and pairs fit there.
+struct Shares {
+    std::int64_t square_cols;  // the first columns; all of them: no pairs
+    double cost;               // as of cost_of
+};
+
+/// The best way, if a second launch is worth it; `pairs`: how many fit beside the squares.
+Shares share_out(const BitLeafLaunch& launch, int squares, int pairs) {
+    if (squares == 0) {
+        return {launch.n, std::numeric_limits<double>::infinity()};
+    }
+    constexpr double kLeastRounds = 16, kWorthIt = 0.98;
+    constexpr std::int64_t kCols = SquareOfTiles::cluster_cols;
+    static_assert(PairOfTiles::cluster_cols == kCols && PairOfTiles::rows == SquareOfTiles::rows);
+    const auto rounds = [&](std::int64_t cluster_rows, std::int64_t tile_cols, int clusters) {
+        const std::int64_t tiles = launch.batch * ((launch.m + cluster_rows - 1) / cluster_rows) * tile_cols;
+        return static_cast<double>((tiles + clusters - 1) / clusters);
+    };
+    const auto by_squares = [&](std::int64_t tile_cols) {
+        return rounds(SquareOfTiles::cluster_rows, tile_cols, squares) / kSquareRate;
+    };
+    const std::int64_t tile_cols = (launch.n + kCols - 1) / kCols;
+    const double alone = by_squares(tile_cols);
+    std::int64_t best_given = 0;
+    double best = alone;
+    if (pairs > 0 && rounds(SquareOfTiles::cluster_rows, tile_cols, squares) >= kLeastRounds) {
+        for (std::int64_t given = 1; given < tile_cols; ++given) {
+            const double by_pairs = rounds(PairOfTiles::cluster_rows, given, pairs) / kPairRate;
+            const double both = std::max(by_pairs, by_squares(tile_cols - given));
+            if (both < std::min(best, kWorthIt * alone)) {
+                best = both;
+                best_given = given;
+            }
+            if (by_pairs >= best) {
+                break;
+            }
+        }
+    }
+    return {std::min((tile_cols - best_given) * kCols, launch.n), best * SquareOfTiles::rows * SquareOfTiles::cols};
 }
 
 template <BitOperation operation>
@@ -358,18 +431,34 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     if (launch.m <= FlatTile::rows) {  // nobody to share B with
         return start<operation, FlatTile>(launch, encode, stream);
     }
-    int device = 0;
-    if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) {
+    int device = 0, squares = 0, multiprocessors = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) {
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    }
+    if (status != cudaSuccess) {
         return status;
     }
-    const double square = cost_of<operation, SquareOfTiles>(launch, device, 1.155);
-    const double pair = cost_of<operation, PairOfTiles>(launch, device, 1.12);
-    const double small = cost_of<operation, SmallTiles>(launch, device, 1);
-    if (square <= pair && square <= small) {
-        return start<operation, SquareOfTiles>(launch, encode, stream);
+    if (resident_clusters<operation, SquareOfTiles>(device, squares) != cudaSuccess) {
+        cudaGetLastError();
+        squares = 0;
     }
-    return pair <= small ? start<operation, PairOfTiles>(launch, encode, stream)
-                         : start<operation, SmallTiles>(launch, encode, stream);
+    // Which tiles of a list are left is not known here, so neither is how to share them out.
+    const bool listed = launch.accumulate && launch.open_tiles != nullptr;
+    const int pairs = listed ? 0 : (multiprocessors - SquareOfTiles::cluster * squares) / PairOfTiles::cluster;
+    const Shares shares = share_out(launch, squares, pairs);
+    const double pair = cost_of<operation, PairOfTiles>(launch, device, kPairRate);
+    const double small = cost_of<operation, SmallTiles>(launch, device, 1);
+    if (shares.cost > pair || shares.cost > small) {
+        return pair <= small ? start<operation, PairOfTiles>(launch, encode, stream)
+                             : start<operation, SmallTiles>(launch, encode, stream);
+    }
+    const DeviceStatus started =
+        start<operation, SquareOfTiles>(columns_of(launch, 0, shares.square_cols), encode, stream);
+    return started != cudaSuccess || shares.square_cols == launch.n
+               ? started
+               : start<operation, PairOfTiles>(columns_of(launch, shares.square_cols, launch.n - shares.square_cols),
+                                               encode, stream, Turn::beside, pairs);
 }
 
 }  // namespace

@@ -112,20 +112,31 @@ __device__ __forceinline__ uint2 pack_next_32x64(const int (&d)[2][96]) {
     return {bits.x, bits.y};
 }
 
+/// What is added is sent to the memory, which does it: nobody has to wait for the old word to arrive. No two threads
+/// of a launch have the same word.
 template <BitOperation operation>
 __device__ __forceinline__ void put_bits(std::uint64_t& to, std::uint32_t low, std::uint32_t high, bool accumulate) {
     const std::uint64_t bits = std::uint64_t{low} | std::uint64_t{high} << 32;
-    to = !accumulate ? bits : operation == BitOperation::parity ? to ^ bits : to | bits;
+    static_assert(sizeof(unsigned long long) == sizeof to);
+    if (!accumulate) {
+        to = bits;
+    } else if constexpr (operation == BitOperation::parity) {
+        atomicXor(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(bits));
+    } else {
+        atomicOr(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(bits));
+    }
 }
 
-/// 64 columns of a row, from a multiple of 64 on.
+/// 64 columns of a row, from a multiple of 64 on. Bits of the word beyond the last column stay as they are: they are
+/// zero in `bits`, and no other thread writes the word.
 template <BitOperation operation>
 __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
                                            const uint2& bits) {
     if (row < c.m && col < c.n) {
-        auto* const words = static_cast<std::uint64_t*>(c.data);
-        put_bits<operation>(words[block * c.block_stride + row * c.row_stride + col / 64], bits.x, bits.y,
-                            c.accumulate);
+        std::uint64_t& to = static_cast<std::uint64_t*>(c.data)[block * c.block_stride + row * c.row_stride + col / 64];
+        const std::uint64_t kept = c.accumulate || col + 64 <= c.n ? 0 : to & ~std::uint64_t{0} << (c.n - col);
+        put_bits<operation>(to, bits.x | static_cast<std::uint32_t>(kept),
+                            bits.y | static_cast<std::uint32_t>(kept >> 32), c.accumulate);
     }
 }
 
@@ -133,19 +144,12 @@ __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t blo
 template <BitOperation operation>
 __device__ __forceinline__ void store_bits(const LeafResult& c, std::int64_t block, std::int64_t row, std::int64_t col,
                                            const uint4& bits) {
-    if (!c.wide || col / 64 % 2 != 0 || col + 64 >= c.n) {
+    if (c.accumulate || !c.wide || col / 64 % 2 != 0 || col + 128 > c.n) {
         store_bits<operation>(c, block, row, col, uint2{bits.x, bits.y});
         store_bits<operation>(c, block, row, col + 64, uint2{bits.z, bits.w});
     } else if (row < c.m) {
-        auto* const to = reinterpret_cast<uint4*>(static_cast<std::uint64_t*>(c.data) + block * c.block_stride +
-                                                  row * c.row_stride + col / 64);
-        if (!c.accumulate) {
-            *to = bits;
-            return;
-        }
-        const uint4 old = *to;
-        *to = operation == BitOperation::parity ? uint4{old.x ^ bits.x, old.y ^ bits.y, old.z ^ bits.z, old.w ^ bits.w}
-                                                : uint4{old.x | bits.x, old.y | bits.y, old.z | bits.z, old.w | bits.w};
+        *reinterpret_cast<uint4*>(static_cast<std::uint64_t*>(c.data) + block * c.block_stride + row * c.row_stride +
+                                  col / 64) = bits;
     }
 }
 

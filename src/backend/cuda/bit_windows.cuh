@@ -56,7 +56,7 @@ __device__ __forceinline__ uint4 load_window(const DeviceWindows& w, int window,
     return to_uint4(low, high);
 }
 
-/// Stores what of them is there; bits beyond the last column become zero.
+/// Stores what of them is there; bits beyond the last column stay as they are.
 template <bool inside>
 __device__ __forceinline__ void store_window(const DeviceWindows& w, int window, std::int64_t block, std::int64_t row,
                                              std::int64_t word, const uint4& value) {
@@ -70,12 +70,13 @@ __device__ __forceinline__ void store_window(const DeviceWindows& w, int window,
     if (row >= w.windows.rows || word >= w.used_words) {
         return;
     }
-    const auto part = [&](std::int64_t at, std::uint64_t bits) {
-        return at < w.whole_words ? bits : bits & w.last_mask;
+    // No other thread writes the last word: windows that are stored into lie apart, whole words each.
+    const auto put = [&](int i, std::uint64_t bits) {
+        to[i] = word + i < w.whole_words ? bits : (to[i] & ~w.last_mask) | (bits & w.last_mask);
     };
-    to[0] = part(word, std::uint64_t{value.x} | std::uint64_t{value.y} << 32);
+    put(0, std::uint64_t{value.x} | std::uint64_t{value.y} << 32);
     if (word + 1 < w.used_words) {
-        to[1] = part(word + 1, std::uint64_t{value.z} | std::uint64_t{value.w} << 32);
+        put(1, std::uint64_t{value.z} | std::uint64_t{value.w} << 32);
     }
 }
 

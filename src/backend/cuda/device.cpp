@@ -42,6 +42,8 @@ Report look_around() {
             report.devices.push_back({i, properties.name, properties.major, properties.minor,
                                       properties.multiProcessorCount,
                                       static_cast<std::int64_t>(properties.totalGlobalMem), 0});
+        } else {
+            cudaGetLastError();
         }
     }
     const CublasLibrary& library = cublas_library();
@@ -69,22 +71,29 @@ std::int64_t kept_bytes(int device) {
     return reserved > used ? static_cast<std::int64_t>(reserved - used) : 0;
 }
 
+}  // namespace
+
 const Report& known_report() {
     static const Report report = look_around();
     return report;
 }
 
-}  // namespace
+std::int64_t free_bytes(int device) {
+    try {
+        const DeviceScope scope(device);
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "look up the free memory");
+        return static_cast<std::int64_t>(free) + kept_bytes(device);
+    } catch (const Error&) {
+        return 0;
+    }
+}
 
 Report report() {
     Report report = known_report();
     if (report.available) {
-        const DeviceScope scope(report.devices.front().index);
         for (DeviceInfo& device : report.devices) {
-            std::size_t free = 0, total = 0;
-            if (cudaSetDevice(device.index) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess) {
-                device.free_bytes = static_cast<std::int64_t>(free) + kept_bytes(device.index);
-            }
+            device.free_bytes = free_bytes(device.index);
         }
     }
     return report;
@@ -115,8 +124,8 @@ DeviceScope::DeviceScope(int device) : now_(device) {
     }
 }
 DeviceScope::~DeviceScope() {
-    if (before_ != now_) {
-        cudaSetDevice(before_);
+    if (before_ != now_ && cudaSetDevice(before_) != cudaSuccess) {
+        cudaGetLastError();  // or the next launch would take it for its own
     }
 }
 

@@ -25,8 +25,12 @@ struct Report {
     std::string driver, runtime, cublas, cublas_path;
     std::vector<DeviceInfo> devices;
 };
-/// Looked up once, free memory apart.
+/// Looked up once, free memory apart. The thread's current device stays the current one.
 Report report();
+/// The same without free memory: after the first call nothing is asked of any device.
+const Report& known_report();
+/// Free on a device that is there; 0 where it cannot be asked, as one that another process has for itself.
+std::int64_t free_bytes(int device);
 /// Throws Error(resource) that says why, unless that device can be used.
 void require_device(int device);
 /// The number in "cuda" or "cuda:1". Throws Error(usage) for anything else.

@@ -142,6 +142,15 @@ __device__ __forceinline__ void products_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
+/// A kernel that was launched to run beside this one may begin once all blocks have come here.
+__device__ __forceinline__ void let_next_kernel_begin() {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// Waits until the kernel is complete beside which this one was launched; does nothing in any other.
+__device__ __forceinline__ void wait_for_kernel_before() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 __device__ __forceinline__ std::uint32_t cluster_rank() {
     std::uint32_t rank = 0;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

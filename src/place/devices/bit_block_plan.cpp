@@ -3,10 +3,11 @@
 namespace heptad {
 
 BitDevicePlan plan_bit_block(Type algebra, const ProblemSize& block, const bits::BitOptions& options,
-                             std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts) {
+                             std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts, bool aligned) {
     BitDeviceProblem problem;
     problem.operation = algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
     problem.size = block;
+    problem.aligned = aligned;
     BitDeviceOptions wishes;
     wishes.algorithm = options.algorithm;
     wishes.levels = options.levels;

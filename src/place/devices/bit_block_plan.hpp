@@ -8,8 +8,9 @@
 
 namespace heptad {
 
-/// Blocks lie in rows of whole lines. Throws like plan_bit_device_product().
+/// Blocks lie in rows of whole lines; `aligned` is for callers whose A may lie otherwise. Throws like
+/// plan_bit_device_product().
 BitDevicePlan plan_bit_block(Type algebra, const ProblemSize& block, const bits::BitOptions& options,
-                             std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts);
+                             std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts, bool aligned = true);
 
 }  // namespace heptad

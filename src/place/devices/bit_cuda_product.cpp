@@ -25,10 +25,8 @@ Options limits_of(const bits::BitOptions& options) {
     return limits;
 }
 
+/// Of a matrix that has elements.
 bool is_on_device(const ConstBitView& view, const char* name, int device) {
-    if (view.rows == 0 || view.cols == 0) {
-        return false;
-    }
     const cuda::PointerPlace place = cuda::place_of(view.words);
     if (place.kind == cuda::PointerKind::device && place.device != device) {
         fail(ErrorCode::input, "{} lies in the memory of cuda:{}, but the product is for cuda:{}", name, place.device,
@@ -37,7 +35,8 @@ bool is_on_device(const ConstBitView& view, const char* name, int device) {
     return place.kind == cuda::PointerKind::device;
 }
 
-void require_workspace_on_device(const ProductContext& context, int device) {
+void require_workspace(const ProductContext& context, const ConstBitView& a, const ConstBitView& b,
+                       const ConstBitView& c, int device) {
     if (context.workspace_bytes <= 0) {
         return;
     }
@@ -46,6 +45,9 @@ void require_workspace_on_device(const ProductContext& context, int device) {
         fail(ErrorCode::input, "the matrices lie on cuda:{}, but the workspace at {} does not; give it memory there",
              device, context.workspace);
     }
+    bits::require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
+    bits::require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
+    bits::require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
 }
 
 /// A view that begins at bit 0 of a word: itself, or a copy that the matrix keeps.
@@ -69,38 +71,36 @@ std::int64_t usable_bytes(int device) {
     /// Left to the driver and to others.
     constexpr std::int64_t kReserveBytes = std::int64_t{512} << 20;
     constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
-    const cuda::Report report = cuda::report();
+    const cuda::Report& report = cuda::known_report();
     const bool there = report.available && static_cast<std::size_t>(device) < report.devices.size();
-    return (there ? report.devices[static_cast<std::size_t>(device)].free_bytes : kMemoryOfH200) - kReserveBytes;
+    return (there ? cuda::free_bytes(device) : kMemoryOfH200) - kReserveBytes;
 }
 
 void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                            bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
     require_algebra(algebra);
     const int device = cuda::device_index(options.device);
     cuda::require_device(device);
     bits::require_product(a, b, c);
+    if (c.rows == 0 || c.cols == 0) {
+        return;
+    }
+    start_product(context.hooks);
     const ProblemSize size{a.rows, a.cols, b.cols};
     const bool there = is_on_device(c, "C", device);
-    const bool empty = size.m == 0 || size.n == 0 || size.k == 0;
-    if (!empty && (is_on_device(a, "A", device) != there || is_on_device(b, "B", device) != there)) {
+    if (size.k > 0 && (is_on_device(a, "A", device) != there || is_on_device(b, "B", device) != there)) {
         fail(ErrorCode::input, "of A, B and C some lie on cuda:{} and some in host memory; bring them to one place",
              device);
     }
     if (there) {
-        require_workspace_on_device(context, device);
-        const bool aligned = is_aligned_for_leaf(a.words, a.stride);
+        require_workspace(context, a, b, c, device);
         const std::int64_t limit = context.workspace_bytes >= 0 ? context.workspace_bytes : usable_bytes(device);
-        BitDevicePlan plan = plan_bit_block(algebra, size, options, limit, bit_device_facts(device));
-        if (!aligned && plan.levels() == 0) {
-            BitDeviceOptions wishes;
-            wishes.leaf = options.leaf;
-            wishes.levels = 0;
-            wishes.workspace_limit_bytes = limit;
-            plan = plan_bit_device_product({plan.problem.operation, size, false}, wishes, bit_device_facts(device));
-        }
+        const BitDevicePlan plan = plan_bit_block(algebra, size, options, limit, bit_device_facts(device),
+                                                  is_aligned_for_leaf(a.words, a.stride));
         multiply_bits_on_device(plan, a, b, c, accumulate, device, context.stream,
                                 context.workspace_bytes > 0 ? context.workspace : nullptr);
+        finish_product(context.hooks);
         return;
     }
     if (context.stream != nullptr || context.workspace_bytes >= 0) {
@@ -117,11 +117,11 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
     BitMatrix copy_a, copy_b;
     const ConstBitView straight_a = straightened(a, copy_a), straight_b = straightened(b, copy_b);
     if (c.offset == 0) {
-        multiply_host_bits_on_device(plan, straight_a, straight_b, c, accumulate, device);
+        multiply_host_bits_on_device(plan, straight_a, straight_b, c, accumulate, device, context.hooks);
         return;
     }
     BitMatrix straight_c = BitMatrix::copy_of(c);
-    multiply_host_bits_on_device(plan, straight_a, straight_b, straight_c.view(), accumulate, device);
+    multiply_host_bits_on_device(plan, straight_a, straight_b, straight_c.view(), accumulate, device, context.hooks);
     bits::copy(straight_c, c);
 }
 

@@ -18,6 +18,8 @@ constexpr std::int64_t kUnit = 128;
 constexpr std::int64_t kPanelUnit = 256;
 /// Shorter leaves spend their time on filling the pipeline and packing.
 constexpr std::int64_t kSmallestLeaf = 1024;
+/// A product must be so many times as long as the panel after which it may end: every panel costs something.
+constexpr std::int64_t kPanelsBeforeEarlyEnds = 16;
 
 std::int64_t power(std::int64_t base, int exponent) {
     std::int64_t result = 1;
@@ -56,10 +58,12 @@ void lay_out(BitDevicePlan& plan) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const std::int64_t k_words = round_up(size.k, kUnit) / 64;
+        const std::int64_t k_words = round_up(plan.panel_k, kUnit) / 64;
         plan.left = {0, plan.problem.aligned ? 0 : checked_mul(size.m, k_words)};
-        plan.right = {plan.left.words, checked_mul(plan.panel_cols, round_up(plan.panel_k, kUnit) / 64)};
+        plan.right = {plan.left.words, checked_mul(plan.panel_cols, k_words)};
         plan.result = {plan.left.words + plan.right.words, 0};
+        plan.open_tiles = {plan.result.offset,
+                           plan.first_panel_k > 0 ? cuda::bit_open_tile_words(size.m, plan.panel_cols) : 0};
         return;
     }
     const std::vector<int> passes = bit_pass_levels(plan.parallel_levels);
@@ -103,17 +107,22 @@ double predict(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     const bits::LeafShape& s = plan.shape;
     const ProblemSize& size = plan.problem.size;
     if (plan.levels() == 0) {
-        const auto panels = [](std::int64_t whole, std::int64_t panel) {  // an empty sum is made once, too
-            return std::max(
-                1.0, std::ceil(static_cast<double>(whole) / static_cast<double>(std::max<std::int64_t>(panel, 1))));
-        };
-        const double k_panels = panels(size.k, plan.panel_k),
-                     bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
+        double k_panels = 0, leaves_s = 0;
+        std::int64_t first_k = 0;
+        do {  // an empty sum is made once, too
+            const std::int64_t end = plan.panel_end(first_k);
+            leaves_s += leaf_seconds(facts, {size.m, end - first_k, size.n}, 1);
+            k_panels += 1;
+            first_k = end;
+        } while (first_k < size.k);
+        const double col_panels = std::max(
+            1.0,
+            std::ceil(static_cast<double>(size.n) / static_cast<double>(std::max<std::int64_t>(plan.panel_cols, 1))));
+        const double bits_of_c = static_cast<double>(size.m) * static_cast<double>(size.n);
         const double bytes_of_c = plan.problem.operation == BitOperation::count ? 4 * bits_of_c : bits_of_c / 8;
         const double moved = 2.0 * static_cast<double>(size.k) * static_cast<double>(size.n) / 8 +
-                             16.0 * static_cast<double>(plan.left.words) + (2 * k_panels - 1) * bytes_of_c;
-        return moved / facts.bytes_per_s + 2 * k_panels * panels(size.n, plan.panel_cols) * facts.launch_s +
-               k_panels * leaf_seconds(facts, {size.m, std::min(size.k, plan.panel_k), size.n}, 1);
+                             16.0 * k_panels * static_cast<double>(plan.left.words) + (2 * k_panels - 1) * bytes_of_c;
+        return moved / facts.bytes_per_s + 2 * k_panels * col_panels * facts.launch_s + leaves_s;
     }
     const double a = static_cast<double>(s.m) * static_cast<double>(s.k) / 8;
     const double b = static_cast<double>(s.n) * static_cast<double>(s.k) / 8;
@@ -172,22 +181,33 @@ double correction(const BitDevicePlan& plan, const BitDeviceFacts& facts) {
     return nearest != nullptr ? off_by(*nearest) : std::exp(logs / static_cast<double>(facts.measured.size()));
 }
 
-/// Columns of a panel of B that fit the workspace at a time.
-std::int64_t panel_cols(const BitDeviceProblem& problem, std::int64_t panel_k, std::int64_t limit_bytes) {
-    const std::int64_t column_bytes = round_up(panel_k, kUnit) / 8;
-    const std::int64_t all = round_up(problem.size.n, kPanelUnit);
-    const std::int64_t copy_bytes =
-        problem.aligned ? 0 : checked_mul(problem.size.m, round_up(problem.size.k, kUnit) / 8);
-    if (column_bytes == 0 || all == 0) {
-        return all;
+/// Without levels: what of B is transposed at a time, and what of an unaligned A is copied.
+struct Panels {
+    std::int64_t k = 0, cols = 0;
+};
+
+/// The longest panels of k of which the workspace holds at least one unit of columns, and as many as it holds.
+Panels fitting_panels(const BitDeviceProblem& problem, std::int64_t most_k, std::int64_t limit_bytes) {
+    const ProblemSize& size = problem.size;
+    const std::int64_t all = round_up(size.n, kPanelUnit), copied_rows = problem.aligned ? 0 : size.m;
+    std::int64_t panel_k = std::min(size.k, most_k);
+    if (panel_k == 0 || all == 0) {
+        return {panel_k, all};
     }
-    const std::int64_t fitting = (limit_bytes - copy_bytes) / column_bytes / kPanelUnit * kPanelUnit;
-    if (fitting <= 0) {
-        fail(ErrorCode::resource,
-             "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is {}",
-             problem.size.m, problem.size.k, problem.size.n, copy_bytes + column_bytes * kPanelUnit, limit_bytes);
+    for (;; panel_k = round_up(panel_k / 2, kUnit)) {
+        const std::int64_t row_bytes = round_up(panel_k, kUnit) / 8;
+        const std::int64_t fitting =
+            (limit_bytes - checked_mul(copied_rows, row_bytes)) / row_bytes / kPanelUnit * kPanelUnit;
+        if (fitting > 0) {
+            return {panel_k, std::min(all, fitting)};
+        }
+        if (panel_k <= kUnit) {
+            fail(ErrorCode::resource,
+                 "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is "
+                 "{}",
+                 size.m, size.k, size.n, (copied_rows + kPanelUnit) * row_bytes, limit_bytes);
+        }
     }
-    return std::min(all, fitting);
 }
 
 void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) {
@@ -201,6 +221,10 @@ void validate(const BitDeviceProblem& problem, const BitDeviceOptions& options) 
     }
     if (options.most_panel_k < kUnit || options.most_panel_k % kUnit != 0) {
         fail(ErrorCode::usage, "{} bits of k at a time cannot be; take a multiple of {}", options.most_panel_k, kUnit);
+    }
+    if (options.first_panel_k < 0 || options.first_panel_k % kUnit != 0) {
+        fail(ErrorCode::usage, "{} bits of k before a product may end cannot be; take a multiple of {}, or 0 for never",
+             options.first_panel_k, kUnit);
     }
     const int most = kMostSerialBitLevels + kMostParallelBitLevels;
     if (options.levels < -1 || options.levels > most) {
@@ -238,10 +262,19 @@ BitDevicePlan with_levels(const BitDeviceProblem& problem, const bits::LevelProg
     plan.leaf = options.leaf == "auto" ? facts.leaf : options.leaf;
     plan.shape = leaf_shape(problem.size, serial + parallel);
     if (serial + parallel == 0) {
-        plan.panel_k = std::min(problem.size.k, options.most_panel_k);
-        plan.panel_cols = panel_cols(problem, plan.panel_k, options.workspace_limit_bytes);
+        const Panels panels = fitting_panels(problem, options.most_panel_k, options.workspace_limit_bytes);
+        plan.panel_k = panels.k;
+        plan.panel_cols = panels.cols;
+        if (problem.operation == BitOperation::any &&
+            problem.size.k / kPanelsBeforeEarlyEnds >= std::max<std::int64_t>(options.first_panel_k, 1)) {
+            plan.first_panel_k = std::min(options.first_panel_k, plan.panel_k);
+        }
     }
     lay_out(plan);
+    if (plan.workspace_bytes() > options.workspace_limit_bytes) {  // the list of tiles is only to save time
+        plan.first_panel_k = 0;
+        lay_out(plan);
+    }
     plan.predicted_s = predict(plan, facts) * correction(plan, facts);
     return plan;
 }
@@ -308,6 +341,12 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
     return *best;
 }
 
+std::int64_t BitDevicePlan::panel_end(std::int64_t first_k) const {
+    const std::int64_t step = std::max<std::int64_t>(panel_k, 1);
+    const std::int64_t end = first_k < first_panel_k ? first_panel_k : (first_k / step + 1) * step;
+    return std::min(end, problem.size.k);
+}
+
 std::string BitDevicePlan::to_string() const {
     const double side =
         std::cbrt(static_cast<double>(shape.m) * static_cast<double>(shape.k) * static_cast<double>(shape.n));
@@ -334,7 +373,8 @@ BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFact
     if (!words || bits != "bits" || !known || device_word != "device" || device != "cuda" ||
         algorithm_word != "algorithm" || h_word != "d_h" || host_levels != 0 || s_word != "d_s" || p_word != "d_p" ||
         i_word != "d_i" || leaf_word != "leaf" || workspace_word != "workspace" || options.workspace_limit_bytes < 0 ||
-        options.serial_levels < 0 || parallel_levels < 0) {
+        options.serial_levels < 0 || options.serial_levels > kMostSerialBitLevels || parallel_levels < 0 ||
+        parallel_levels > kMostParallelBitLevels) {
         fail(ErrorCode::input,
              "'{}' is no plan for bit matrices on a device; one reads 'bits gf2 M K N device cuda algorithm NAME d_h 0 "
              "d_s S d_p P d_i I leaf NAME MxKxN workspace BYTES'",
@@ -344,7 +384,15 @@ BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFact
                         : operation == name_of(BitOperation::any)  ? BitOperation::any
                                                                    : BitOperation::count;
     options.levels = options.serial_levels + parallel_levels;
-    return plan_bit_device_product(problem, options, facts);
+    try {
+        return plan_bit_device_product(problem, options, facts);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) {
+            throw;
+        }
+        // A word of the text, not one of the caller.
+        fail(ErrorCode::input, "'{}' cannot be carried out: {}", text.substr(0, 100), error.what());
+    }
 }
 
 }  // namespace heptad

@@ -25,7 +25,8 @@ namespace heptad {
 struct BitDeviceProblem {
     cuda::BitOperation operation = cuda::BitOperation::parity;
     ProblemSize size;
-    /// A begins on a 16-byte boundary and so do its rows; otherwise a product without levels needs a copy of it.
+    /// A begins on a 16-byte boundary and so do its rows; otherwise a product without levels copies what of it is
+    /// multiplied at a time.
     bool aligned = true;
 };
 
@@ -37,6 +38,9 @@ struct BitDeviceOptions {
     /// Without levels: bits of k that are multiplied at a time, at most. Longer sums let the blocks of a launch drift
     /// apart until what they share is no longer in the L2 cache.
     std::int64_t most_panel_k = 65536;
+    /// Boolean products with k from sixteen times this on: after so many bits of k, and then after every panel, the
+    /// tiles of C that are all ones are finished. 0: every tile is computed to the end.
+    std::int64_t first_panel_k = 4096;
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
@@ -61,14 +65,18 @@ struct BitDevicePlan {
     const bits::LevelProgram* program = nullptr;  // null: classical
     int serial_levels = 0, parallel_levels = 0;
     std::string leaf;
-    bits::LeafShape shape;          // of a leaf; 2^levels times that is the padded product
-    std::int64_t panel_k = 0;       // without levels: rows of B
-    std::int64_t panel_cols = 0;    // and columns of B that are transposed at a time
-    BitRegion left, right, result;  // the operands of all leaves of a sub-product, and their results
+    bits::LeafShape shape;           // of a leaf; 2^levels times that is the padded product
+    std::int64_t panel_k = 0;        // without levels: rows of B
+    std::int64_t panel_cols = 0;     // and columns of B that are transposed at a time
+    std::int64_t first_panel_k = 0;  // of a Boolean product that ends early where C is all ones; 0: it does not
+    BitRegion left, right, result;   // the operands of all leaves of a sub-product, and their results
+    BitRegion open_tiles;            // which tiles of C are not all ones yet
     double predicted_s = 0;
 
     int levels() const { return serial_levels + parallel_levels; }
-    std::int64_t workspace_bytes() const { return 8 * (left.words + right.words + result.words); }
+    std::int64_t workspace_bytes() const { return 8 * (left.words + right.words + result.words + open_tiles.words); }
+    /// Without levels: where the panel of k ends that begins at `first_k`.
+    std::int64_t panel_end(std::int64_t first_k) const;
     /// One line; d_h, d_s, d_p and d_i as P3 names them.
     std::string to_string() const;
 };

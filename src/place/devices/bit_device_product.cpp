@@ -11,17 +11,20 @@
 namespace heptad {
 namespace {
 
+void require_on_device(const void* memory, const char* name, int device) {
+    const cuda::PointerPlace place = cuda::place_of(memory);
+    if (place.kind != cuda::PointerKind::device || place.device != device) {
+        fail(ErrorCode::input, "{} does not lie in the memory of cuda:{}; bring it there first", name, device);
+    }
+}
+
 void require_device_view(const ConstBitView& view, const char* name, int device) {
     bits::require_view(view, name);
     if (view.offset != 0) {
         fail(ErrorCode::usage, "{} begins at bit {} of a word; on a device it must begin at bit 0", name, view.offset);
     }
-    if (view.rows == 0 || view.cols == 0) {
-        return;
-    }
-    const cuda::PointerPlace place = cuda::place_of(view.words);
-    if (place.kind != cuda::PointerKind::device || place.device != device) {
-        fail(ErrorCode::input, "{} does not lie in the memory of cuda:{}; bring it there first", name, device);
+    if (view.rows > 0 && view.cols > 0) {
+        require_on_device(view.words, name, device);
     }
 }
 
@@ -63,7 +66,7 @@ std::vector<BitSplitSample> measured_splits(int device) {
 
 BitDeviceFacts bit_device_facts(int device) {
     BitDeviceFacts facts;
-    const cuda::Report report = cuda::report();
+    const cuda::Report& report = cuda::known_report();
     if (report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size()) {
         const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
         facts.leaf = cuda::best_bit_leaf(info.major, info.major == 9 && cuda::has_warpgroup_leaf(device));
@@ -100,6 +103,9 @@ void count_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, cons
     require_sizes(plan, a, b);
     if (plan.problem.operation != cuda::BitOperation::count) {
         fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
+    }
+    if (a.rows > 0 && b.cols > 0) {
+        require_on_device(c, "C", device);
     }
     // As one long row: its extent is what matters.
     const std::int64_t counts = a.rows > 0 ? (a.rows - 1) * c_row_stride + b.cols : 0;

@@ -23,8 +23,8 @@ struct BitDeviceOperands {
 /// Is A where a product without levels reads it in place?
 bool is_aligned_for_leaf(const std::uint64_t* a, std::int64_t row_words);
 
-/// Walks the plan; nothing is waited for. A and B are never written. Unused bits of the last word of a row of C become
-/// zero. Throws Error(usage) where the operands are not what was planned for.
+/// Walks the plan; nothing is waited for. A and B are never written, nor anything outside of C: bits of a row's last
+/// word beyond the last column stay as they are. Throws Error(usage) where the operands are not what was planned for.
 void run_bit_device_plan(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands);
 
 /// What the planner should know of a device that is there.

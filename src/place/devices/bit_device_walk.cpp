@@ -93,17 +93,15 @@ public:
         cuda::BitLeafLaunch leaf;
         leaf.operation = plan_.problem.operation;
         leaf.m = size.m;
-        leaf.a = {operands_.a, operands_.a_row_words, 0};
         leaf.c_row_stride = operands_.c_row_stride;
-        if (plan_.left.words > 0) {
-            leaf.a = copy_of_a();
-        }
-        const BitBlocks whole_a = leaf.a;
         std::int64_t first_k = 0;
         do {  // once for an empty sum, too: it is zero
-            leaf.k = std::min(plan_.panel_k, size.k - first_k);
-            leaf.a.data = whole_a.data + words(first_k);
+            const std::int64_t end = plan_.panel_end(first_k);
+            leaf.k = end - first_k;
+            leaf.a = plan_.left.words > 0 ? copied_panel(first_k, leaf.k)
+                                          : BitBlocks{operands_.a + words(first_k), operands_.a_row_words, 0};
             leaf.accumulate = operands_.accumulate || first_k > 0;
+            leaf.open_tiles = leaf.accumulate && plan_.open_tiles.words > 0 ? at(plan_.open_tiles) : nullptr;
             for (std::int64_t col = 0; col < size.n; col += plan_.panel_cols) {
                 leaf.n = std::min(plan_.panel_cols, size.n - col);
                 leaf.b = transposed_panel(first_k, leaf.k, col, leaf.n);
@@ -112,7 +110,7 @@ public:
                              : static_cast<std::uint64_t*>(operands_.c) + words(col);
                 verbs_.multiply(leaf);
             }
-            first_k += plan_.panel_k;
+            first_k = end;
         } while (first_k < size.k);
     }
 
@@ -147,14 +145,15 @@ public:
 private:
     using BitBlocks = cuda::BitBlocks;
 
-    BitBlocks copy_of_a() {
+    BitBlocks copied_panel(std::int64_t first_k, std::int64_t k) {
         const ProblemSize& size = plan_.problem.size;
         cuda::BitExpandLaunch copy;
         copy.source =
             windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
+        copy.source.corner[0] = {0, words(first_k)};
         copy.target = at(plan_.left);
         copy.rows = size.m;
-        copy.words = plan_.left.words / size.m;
+        copy.words = words(round_up(k, 2 * bits::kWordBits));
         verbs_.expand(copy);
         return {copy.target, copy.words, 0};
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -11,6 +12,7 @@
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/bit_transfers.hpp"
 #include "place/devices/device_bits.hpp"
+#include "place/devices/product_pace.hpp"
 #include "place/devices/staging.hpp"
 
 namespace heptad {
@@ -67,9 +69,10 @@ struct Twin {
 
 class CudaMover final : public BitMover {
 public:
-    CudaMover(const Twin& a, const Twin& b, const cuda::Stream& compute)
+    CudaMover(const Twin& a, const Twin& b, const cuda::Stream& compute, const RunHooks& hooks, double predicted_s)
         : a_(a),
           b_(b),
+          pace_(hooks, predicted_s, compute),
           staging_(compute.device()),
           compute_(compute),
           upload_(compute.device()),
@@ -80,6 +83,7 @@ public:
     void set_result(const Twin& c) { result_ = &c; }
 
     void bring(BitOperand operand, const BitRectangle& piece) override {
+        pace_.stop_if_cancelled();
         const Twin& twin = operand == BitOperand::a ? a_ : b_;
         staging_.upload(twin.host_rows(piece), twin.device_rows(piece), upload_);
     }
@@ -88,14 +92,20 @@ public:
     /// The host has to help with the way back, so it goes on with its launches first.
     void put_away(const BitRectangle& piece) override {
         if (result_ != nullptr) {
-            complete_.push_back({piece, std::make_unique<cuda::Event>(compute_.device())});
-            complete_.back().made->record(compute_);
+            auto made = std::make_unique<cuda::Event>(compute_.device());
+            made->record(compute_);
+            complete_.push_back({piece, std::move(made), pace_.last_enqueued()});
         }
     }
 
+    void launched(std::int64_t number, std::int64_t count) override { pace_.enqueued(number, count); }
+
     void wait_for_uploads() const { upload_.synchronize(); }
+    void wait_for_products() { pace_.wait_for(pace_.last_enqueued()); }
     void fetch_results() {
         for (const Complete& next : complete_) {
+            pace_.wait_for(next.products);
+            pace_.stop_if_cancelled();
             next.made->hold_back(download_);
             const BitRectangle whole = result_->whole_words(next.piece);
             if (whole.words > 0) {
@@ -112,6 +122,7 @@ private:
     struct Complete {
         BitRectangle piece;
         std::unique_ptr<cuda::Event> made;
+        std::int64_t products;  // that were enqueued by then
     };
 
     void fetch_last_words(std::int64_t first, std::int64_t rows) {
@@ -129,6 +140,7 @@ private:
     const Twin& b_;
     const Twin* result_ = nullptr;
     std::vector<Complete> complete_;
+    ProductPace pace_;
     Staging staging_;  // before the streams, which are waited for at the end
     const cuda::Stream& compute_;
     cuda::Stream upload_, download_;
@@ -137,7 +149,8 @@ private:
 }  // namespace
 
 HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b,
-                                          const BitView& c, bool accumulate, int device) {
+                                          const BitView& c, bool accumulate, int device, const RunHooks& hooks) {
+    start_product(hooks);
     cuda::require_device(device);
     require_shapes(plan, a, b);
     require_host_view(c, "C");
@@ -151,7 +164,7 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     const cuda::Stream compute(device);
     const Twin twin_a(a, compute), twin_b(b, compute), twin_c(c, compute);
     const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
-    CudaMover mover(twin_a, twin_b, compute);
+    CudaMover mover(twin_a, twin_b, compute, hooks, plan.predicted_s);
     mover.set_result(twin_c);
     if (accumulate) {
         const BitRectangle all{0, 0, c.rows, bits::words_of(c.cols)};
@@ -171,11 +184,13 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     times.uploaded_s = seconds_since(start);
     mover.fetch_results();
     times.total_s = seconds_since(start);
+    finish_product(hooks);
     return times;
 }
 
 void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
-                               std::int64_t c_row_stride, int device) {
+                               std::int64_t c_row_stride, int device, const RunHooks& hooks) {
+    start_product(hooks);
     cuda::require_device(device);
     require_shapes(plan, a, b);
     if (plan.problem.operation != cuda::BitOperation::count) {
@@ -191,7 +206,7 @@ void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a,
     const cuda::DeviceMemory device_c(device, std::max<std::int64_t>(checked_mul(a.rows, row_bytes), 16),
                                       compute.handle());
     const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
-    CudaMover mover(twin_a, twin_b, compute);
+    CudaMover mover(twin_a, twin_b, compute, hooks, plan.predicted_s);
     const BitDeviceOperands operands{twin_a.device.view.words,
                                      twin_a.device.view.stride,
                                      twin_b.device.view.words,
@@ -201,9 +216,11 @@ void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a,
                                      false,
                                      static_cast<std::uint64_t*>(workspace.data())};
     run_with_transfers(plan, *cuda::device_bit_verbs(device, compute.handle(), plan.leaf), operands, mover);
+    mover.wait_for_products();
     cuda::copy_rows(device_c.data(), row_bytes, c, 4 * c_row_stride, row_bytes, a.rows, compute.handle());
     compute.synchronize();
     mover.wait_for_uploads();
+    finish_product(hooks);
 }
 
 }  // namespace heptad

@@ -106,8 +106,7 @@ private:
     static PieceShape piece_of(const BitDevicePlan& plan) {
         const ProblemSize& size = plan.problem.size;
         if (plan.levels() == 0) {
-            // Where A must be copied, that happens at once.
-            return {size.m, plan.left.words > 0 ? size.k : plan.panel_k, plan.panel_cols};
+            return {size.m, plan.panel_k, plan.panel_cols};
         }
         const int below = plan.parallel_levels;
         return {plan.shape.m << below, plan.shape.k << below, plan.shape.n << below};
@@ -138,14 +137,18 @@ private:
     Pieces a_, b_, c_;
 };
 
-/// Launches nothing, but counts how often each piece of C is written.
+/// Launches nothing, but counts leaf products, and how often each piece of C is written.
 class CountingVerbs final : public cuda::BitVerbs {
 public:
     explicit CountingVerbs(Footprints& footprints) : footprints_(footprints) {}
     void expand(const cuda::BitExpandLaunch&) override {}
     void transpose(const cuda::BitTransposeLaunch&) override {}
     void compress(const cuda::BitCompressLaunch& launch) override { count(launch); }
-    void multiply(const cuda::BitLeafLaunch& launch) override { count(launch); }
+    void multiply(const cuda::BitLeafLaunch& launch) override {
+        count(launch);
+        ++products_;
+    }
+    std::int64_t products() const { return products_; }
 
 private:
     template <class Launch>
@@ -155,12 +158,13 @@ private:
         });
     }
     Footprints& footprints_;
+    std::int64_t products_ = 0;
 };
 
 class TransferringVerbs final : public cuda::BitVerbs {
 public:
-    TransferringVerbs(cuda::BitVerbs& verbs, Footprints& footprints, BitMover& mover)
-        : verbs_(verbs), footprints_(footprints), mover_(mover) {}
+    TransferringVerbs(cuda::BitVerbs& verbs, Footprints& footprints, BitMover& mover, std::int64_t products)
+        : verbs_(verbs), footprints_(footprints), mover_(mover), products_(products) {}
 
     void expand(const cuda::BitExpandLaunch& launch) override {
         bring(launch);
@@ -177,6 +181,7 @@ public:
     void multiply(const cuda::BitLeafLaunch& launch) override {
         bring(launch);
         verbs_.multiply(launch);
+        mover_.launched(++launched_, products_);
         put_away(launch);
     }
 
@@ -212,6 +217,7 @@ private:
     cuda::BitVerbs& verbs_;
     Footprints& footprints_;
     BitMover& mover_;
+    std::int64_t products_, launched_ = 0;
 };
 
 }  // namespace
@@ -221,7 +227,7 @@ void run_with_transfers(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const 
     Footprints footprints(plan, operands);
     CountingVerbs counting(footprints);
     run_bit_device_plan(plan, counting, operands);
-    TransferringVerbs transferring(verbs, footprints, mover);
+    TransferringVerbs transferring(verbs, footprints, mover, counting.products());
     run_bit_device_plan(plan, transferring, operands);
 }
 

@@ -23,6 +23,8 @@ public:
     virtual void wait_for_brought() = 0;
     /// The piece of C is complete with what was launched so far.
     virtual void put_away(const BitRectangle& piece) = 0;
+    /// Leaf product `number` (from 1) of `count` was launched.
+    virtual void launched(std::int64_t number, std::int64_t count) = 0;
 };
 
 /// run_bit_device_plan() with transfers in between. Every piece of A and B that the plan reads is brought once, every

@@ -120,12 +120,16 @@ bits::BitOptions device_options(const bits::BitOptions& options) {
 }  // namespace
 
 HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
-                                    const bits::BitOptions& options, const ProductContext& context) {
+                                    const bits::BitOptions& options, const ProductContext& context,
+                                    const BitOffsets& offsets) {
     if (algebra != Type::gf2 && algebra != Type::boolean) {
         fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
     }
     const DeviceList list = parse_device_list(options.device);
-    HostProblem problem{size, algebra, algebra, true, accumulate, Accuracy::fast, options.host};
+    HostProblem problem{size, algebra, algebra, true, accumulate, Accuracy::fast, options.host, offsets.operands};
+    if (offsets.result) {
+        problem.copied_bytes = padded_block_bytes(algebra, true, size.m, size.n);
+    }
     if (options.algorithm == "classical" && problem.wishes.levels < 0) {
         problem.wishes.levels = 0;  // P3 3.18: the cubic product, at the host too
     }
@@ -170,7 +174,8 @@ void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const Const
                             {effective_threads(context), {context.hooks.cancel}});
         return;
     }
-    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context);
+    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context,
+                                                     {a.offset != 0 || b.offset != 0, c.offset != 0});
     run_host_plan(plan, devices, a, b, c, accumulate, options, context);
 }
 

@@ -19,15 +19,11 @@ View as_source(const ConstView& view) {
     return {const_cast<void*>(view.data), view.type, view.rows, view.cols, view.row_stride, view.col_stride};
 }
 
-struct Part {
-    ConstView view;  // inside the matrix
-    double coefficient;
-};
-
 /// One rectangle of the sum, in which every part either covers all or nothing.
-void sum_rectangle(Backend& backend, std::span<const Part> parts, std::int64_t row, std::int64_t col, const View& to) {
+void sum_rectangle(Backend& backend, std::span<const BlockPart> parts, std::int64_t row, std::int64_t col,
+                   const View& to) {
     CombinePass pass{{to}, {{0, {}}}};
-    for (const Part& part : parts) {
+    for (const BlockPart& part : parts) {
         if (part.view.rows >= row + to.rows && part.view.cols >= col + to.cols) {
             pass.statements[0].terms.push_back({static_cast<int>(pass.slots.size()), part.coefficient});
             pass.slots.push_back(as_source(block(part.view, row, col, to.rows, to.cols)));
@@ -49,17 +45,11 @@ std::vector<std::int64_t> sorted_edges(std::vector<std::int64_t> edges) {
 
 }  // namespace
 
-void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
-                const View& to) {
-    std::vector<Part> parts;
+void sum_parts(Backend& backend, std::span<const BlockPart> parts, const View& to) {
     std::vector<std::int64_t> row_edges{0, to.rows}, col_edges{0, to.cols};
-    for (const BlockTerm& term : terms) {
-        const ConstView inside = clipped(matrix, cut, term.block);
-        if (inside.rows > 0) {
-            parts.push_back({inside, term.coefficient});
-            row_edges.push_back(inside.rows);
-            col_edges.push_back(inside.cols);
-        }
+    for (const BlockPart& part : parts) {
+        row_edges.push_back(part.view.rows);
+        col_edges.push_back(part.view.cols);
     }
     row_edges = sorted_edges(std::move(row_edges));
     col_edges = sorted_edges(std::move(col_edges));
@@ -72,12 +62,27 @@ void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, 
     }
 }
 
+void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
+                const View& to) {
+    std::vector<BlockPart> parts;
+    for (const BlockTerm& term : terms) {
+        const ConstView inside = clipped(matrix, cut, term.block);
+        if (inside.rows > 0) {
+            parts.push_back({inside, term.coefficient});
+        }
+    }
+    sum_parts(backend, parts, to);
+}
+
 void update_block(Backend& backend, const View& matrix, const BlockCut& cut, int block_index, double coefficient,
                   double beta, const ConstView& from) {
     const View target = as_source(clipped(matrix, cut, block_index));
-    if (target.rows == 0) {
-        return;
+    if (target.rows > 0) {
+        update_part(backend, target, coefficient, beta, from);
     }
+}
+
+void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from) {
     const ConstView source = block(from, 0, 0, target.rows, target.cols);
     if (beta == 0 && coefficient == 1) {
         backend.copy(source, target);

@@ -19,6 +19,16 @@ struct BlockCut {
     std::int64_t first_col(int block) const { return block % blocks_in_row * cols; }
 };
 
+/// A block as far as it lies inside its matrix: beyond that there is zero.
+struct BlockPart {
+    ConstView view;
+    double coefficient = 1;
+};
+/// to = sum of coefficient * part; no part is larger than `to`.
+void sum_parts(Backend& backend, std::span<const BlockPart> parts, const View& to);
+/// target = beta * target + coefficient * (the corner of `from` that is as large). beta = 0: the target is not read.
+void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from);
+
 /// to = sum of coefficient * block, where `to` has the size of a block.
 void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
                 const View& to);

@@ -75,19 +75,12 @@ private:
     cpu::CpuBackend backend_;
 };
 
-/// Sums at the host spread a NaN or an infinity beyond its row, and may overflow where the classical product does not.
 bool sums_are_safe(const HostPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
                    double beta, ThreadPool& pool) {
     cpu::CpuBackend backend(pool);
-    const LayerGrowth growth = layer_growth(layer_of(plan));
-    const double limit =
-        (a.type == Type::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max()) / 4;
-    const double max_a = backend.scan(a).max_abs * growth.largest_sum_a;
-    const double max_b = backend.scan(b).max_abs * growth.largest_sum_b;
-    const double old_c = beta == 0 ? 0 : std::abs(beta) * backend.scan(c).max_abs;
-    const double result =
-        static_cast<double>(plan.size.k) * growth.largest_sum_c * std::max(1.0, std::abs(alpha)) * max_a * max_b;
-    return max_a < limit && max_b < limit && result < limit && old_c < limit;  // false for NaN
+    return layer_sums_are_safe(
+        layer_growth(layer_of(plan)), a.type, plan.size.k, alpha, beta,
+        {backend.scan(a).max_abs, backend.scan(b).max_abs, beta == 0 ? 0 : backend.scan(c).max_abs});
 }
 
 bool is_float(Type type) {

@@ -4,10 +4,10 @@
 #include <cctype>
 #include <limits>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "place/devices/cpu_device.hpp"
 #include "place/devices/cuda_device.hpp"
+#include "place/devices/staging.hpp"
 
 namespace heptad {
 namespace {
@@ -105,15 +105,19 @@ DeviceFacts device_facts(const DeviceList& list) {
     }
     facts.upload_bytes_per_s = facts.download_bytes_per_s = kLinkBytesPerS;
     facts.buffer_bytes_per_s = kLockedBufferBytesPerS;
-    facts.memory_bytes = kMemoryOfH200 - kReservedBytes;
-    const cuda::Report report = cuda::report();
-    for (const int index : list.indices) {
-        if (report.available && static_cast<std::size_t>(index) < report.devices.size()) {
-            const std::int64_t free = report.devices[static_cast<std::size_t>(index)].free_bytes;
-            facts.memory_bytes = std::min(facts.memory_bytes, std::max<std::int64_t>(0, free - kReservedBytes));
-        }
-    }
+    facts.staging_bytes = kStagingBytes;
+    facts.least_staged_bytes = kLeastStagedBytes;
+    facts.memory_bytes = usable_bytes_of_each(list, cuda::report());
     return facts;
+}
+
+std::int64_t usable_bytes_of_each(const DeviceList& list, const cuda::Report& found) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const int index : list.indices) {
+        const bool there = found.available && static_cast<std::size_t>(index) < found.devices.size();
+        least = std::min(least, there ? found.devices[static_cast<std::size_t>(index)].free_bytes : kMemoryOfH200);
+    }
+    return std::max<std::int64_t>(0, least - kReservedBytes);
 }
 
 }  // namespace heptad

@@ -201,7 +201,7 @@ private:
     void measure_fused(Machine& machine) {
         const FusedTuning tuning{backend_, static_cast<std::byte*>(memory_.data()), kBytes,
                                  [&](const std::function<void()>& act) { return seconds_of(act); }};
-        const cuda::Report report = cuda::report();
+        const cuda::Report& report = cuda::known_report();
         machine.fused_device.multiprocessors =
             report.devices.at(static_cast<std::size_t>(backend_.device())).multiprocessors;
         bool first = true;
@@ -259,7 +259,7 @@ std::string device_name(const cuda::Report& report, int device) {
 }  // namespace
 
 Machine load_device_machine(int device) {
-    const cuda::Report report = cuda::report();
+    const cuda::Report& report = cuda::known_report();
     const std::string name = device_name(report, device);
     if (!name.empty()) {
         const std::vector<Machine> kept = read_machines(device_file(name, report.cublas));
@@ -273,7 +273,7 @@ Machine load_device_machine(int device) {
 Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note) {
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
-    const cuda::Report report = cuda::report();
+    const cuda::Report& report = cuda::known_report();
     const std::string name = device_name(report, device);
     Machine machine = only_bits ? load_device_machine(device) : Measurement(device, note).run(name);
     machine.bit_splits = measure_bit_splits(device, note);
@@ -282,7 +282,7 @@ Machine tune_device(int device, bool only_bits, const std::function<void(const s
 }
 
 std::string device_tune_file(int device) {
-    const cuda::Report report = cuda::report();
+    const cuda::Report& report = cuda::known_report();
     return device_file(device_name(report, device), report.cublas).path;
 }
 

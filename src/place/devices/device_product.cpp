@@ -225,6 +225,18 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
     return enqueue(alpha, a, b, beta, c, plan, device, context);
 }
 
+int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& c, int otherwise) {
+    const cuda::CaptureScope capturable;
+    for (const ConstView* view : {&a, &b, &c}) {
+        const bool empty = view->rows == 0 || view->cols == 0;
+        const cuda::PointerPlace place = empty ? cuda::PointerPlace() : cuda::place_of(view->data);
+        if (place.kind == cuda::PointerKind::device) {
+            return place.device;
+        }
+    }
+    return otherwise;
+}
+
 void multiply_batch_on_device(const ProductBatch& batch, const Options& options, const ProductContext& context) {
     const cuda::CaptureScope capturable;
     const int device = cuda::device_index(options.device);

@@ -21,6 +21,9 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, int device, const ProductContext& context);
 
+/// The number of the NVIDIA device that the first of them lies on; where none lies on one, `otherwise`.
+int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& c, int otherwise);
+
 /// A batch, likewise all on the device or all in host memory.
 void multiply_batch_on_device(const ProductBatch& batch, const Options& options, const ProductContext& context);
 

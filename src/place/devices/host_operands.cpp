@@ -3,22 +3,32 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <memory>
+#include <optional>
+#include <thread>
 #include <vector>
 
+#include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
+#include "place/devices/dense_blocks.hpp"
+#include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
-#include "place/devices/locked_pages.hpp"
+#include "place/devices/staging.hpp"
+#include "place/file/stage_gate.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/planner.hpp"
 
 namespace heptad {
 namespace {
 
-/// A matrix on the device, stored the way the one on the host is.
-struct DeviceCopy {
-    cuda::DeviceMemory memory;
-    View view;
-};
+constexpr double kWorthCutting = 1e11;  // multiplications; below, it is over before a second copy has begun
+/// Fewer bytes are moved before buffers with locked pages would be there.
+constexpr std::int64_t kWorthStaging_bytes = std::int64_t{512} << 20;
+/// What the link or the cores that fill its buffers move; one figure for both, so that bits do not depend on it.
+constexpr double kTransferBytesPerS = 40e9;
 
 bool stored_by_rows(const char* name, const ConstView& view) {
     if (is_row_contiguous(view)) {
@@ -31,45 +41,87 @@ bool stored_by_rows(const char* name, const ConstView& view) {
     return false;
 }
 
-DeviceCopy allocate_like(const char* name, const ConstView& host, std::int64_t rows, int device, void* stream) {
-    const bool by_rows = stored_by_rows(name, host);
-    const auto element = static_cast<std::int64_t>(element_bytes(host.type));
-    // Rows that begin on 16-byte boundaries are faster to read, whatever they are on the host.
-    const std::int64_t stride = round_up(by_rows ? host.cols : rows, 16 / element);
-    const std::int64_t lines = by_rows ? rows : host.cols;
-    DeviceCopy copy;
-    copy.memory =
-        cuda::DeviceMemory(device, checked_mul(checked_mul(stride, std::max<std::int64_t>(lines, 1)), element), stream);
-    copy.view = by_rows ? View(copy.memory.data(), host.type, rows, host.cols, stride, 1)
-                        : View(copy.memory.data(), host.type, rows, host.cols, 1, stride);
-    return copy;
-}
-
-/// Between two views stored alike, one of them on the device.
-void transfer(const ConstView& from, const View& to, void* stream) {
-    const auto element = static_cast<std::int64_t>(element_bytes(from.type));
-    const bool by_rows = is_row_contiguous(from) && is_row_contiguous(to);
-    const std::int64_t length = by_rows ? from.cols : from.rows;
-    const std::int64_t lines = by_rows ? from.rows : from.cols;
-    const auto pitch = [&](const ConstView& v) {
-        const std::int64_t stride = by_rows ? v.row_stride : v.col_stride;
-        return (lines <= 1 ? length : stride) * element;
-    };
-    cuda::copy_rows(from.data, pitch(from), to.data, pitch(to), length * element, lines, stream);
-}
-
-/// Rows of C per panel: few enough panels that each is a large product, enough that transfers overlap.
-std::int64_t panel_rows(std::int64_t m, std::int64_t k, std::int64_t n) {
-    constexpr std::int64_t kLeastRows = 2048;
-    constexpr std::int64_t kMostPanels = 4;
-    constexpr double kWorthCutting = 1e11;  // multiplications; below, it is over before a second copy has begun
-    const double work = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-    if (work < kWorthCutting || m < 2 * kLeastRows) {
-        return std::max<std::int64_t>(m, 1);
+/// A matrix of the host and its copy on the device, stored alike.
+class Twin {
+public:
+    Twin(const char* name, const ConstView& host, const cuda::Stream& stream)
+        : host_(host), by_rows_(stored_by_rows(name, host)), element_(bytes_of_element(host.type)) {
+        // Rows that begin on 16-byte boundaries are faster to read, whatever they are on the host.
+        stride_ = round_up(by_rows_ ? host.cols : host.rows, std::max<std::int64_t>(16 / element_, 1));
+        const std::int64_t lines = by_rows_ ? host.rows : host.cols;
+        memory_ = cuda::DeviceMemory(stream.device(),
+                                     checked_mul(checked_mul(stride_, std::max<std::int64_t>(lines, 1)), element_),
+                                     stream.handle());
     }
-    const std::int64_t panels = std::min(kMostPanels, m / kLeastRows);
-    return round_up((m + panels - 1) / panels, 64);
-}
+
+    View on_device(const MatrixWindow& window) const {
+        const View whole = by_rows_ ? View(memory_.data(), host_.type, host_.rows, host_.cols, stride_, 1)
+                                    : View(memory_.data(), host_.type, host_.rows, host_.cols, 1, stride_);
+        return block(whole, window.row, window.col, window.rows, window.cols);
+    }
+    HostRows host_lines(const MatrixWindow& window) const {
+        const std::int64_t lines = by_rows_ ? window.rows : window.cols;
+        const std::int64_t bytes = (by_rows_ ? window.cols : window.rows) * element_;
+        const std::int64_t pitch = (by_rows_ ? host_.row_stride : host_.col_stride) * element_;
+        const ConstView part = block(host_, window.row, window.col, window.rows, window.cols);
+        // Lines are written through this of C alone.
+        auto* const data = static_cast<std::byte*>(const_cast<void*>(part.data));
+        return {data, bytes > 0 ? lines : 0, bytes, lines > 1 ? pitch : bytes};
+    }
+    Type type() const { return host_.type; }
+    DeviceRows device_lines(const MatrixWindow& window) const {
+        return {static_cast<std::byte*>(on_device(window).data), stride_ * element_};
+    }
+
+private:
+    static std::int64_t bytes_of_element(Type type) { return static_cast<std::int64_t>(element_bytes(type)); }
+
+    ConstView host_;
+    bool by_rows_;
+    std::int64_t element_, stride_ = 0;
+    cuda::DeviceMemory memory_;
+};
+
+/// One way between host and device; the pages of large matrices that are not locked go through buffers.
+class Road {
+public:
+    Road(int device, bool stages) : stream(device) {
+        if (stages) {
+            staging_.emplace(device);
+        }
+    }
+    void bring(const Twin& twin, const MatrixWindow& window) {
+        const HostRows from = twin.host_lines(window);
+        const DeviceRows to = twin.device_lines(window);
+        if (from.count == 0) {
+            return;
+        }
+        if (staging_) {
+            staging_->upload(from, to, stream);
+        } else {
+            cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, from.row_bytes, from.count,
+                            stream.handle());
+        }
+    }
+    void fetch(const Twin& twin, const MatrixWindow& window) {
+        const HostRows to = twin.host_lines(window);
+        const DeviceRows from = twin.device_lines(window);
+        if (to.count == 0) {
+            return;
+        }
+        if (staging_) {
+            staging_->download(from, to, stream);
+        } else {
+            cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, to.row_bytes, to.count,
+                            stream.handle());
+        }
+    }
+
+    const cuda::Stream stream;
+
+private:
+    std::optional<Staging> staging_;
+};
 
 /// Waits when the scope is left, by an error too: memory must not be given back while it is still in use.
 class WaitAtEnd {
@@ -79,7 +131,7 @@ public:
         for (const cuda::Stream* stream : streams_) {
             try {
                 stream->synchronize();
-            } catch (const Error&) {  // the error that matters is already on its way, or was thrown before
+            } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the error that matters was thrown before
             }
         }
     }
@@ -90,136 +142,345 @@ private:
     std::vector<const cuda::Stream*> streams_;
 };
 
-using PanelProduct = std::function<RunReport(const ConstView& a, const ConstView& b, double beta, const View& c,
-                                             const ProductContext& where)>;
+/// c = factor * a * b + beta * c, where the caller's alpha is part of it.
+using StepProduct = std::function<RunReport(double factor, const ConstView& a, const ConstView& b, double beta,
+                                            const View& c, const ProductContext& where)>;
 
-/// Of rows that follow each other in memory without a gap; 0 else.
-std::int64_t gapless_bytes(const ConstView& rows) {
-    const bool gapless = is_row_contiguous(rows) && rows.row_stride == rows.cols;
-    return gapless ? rows.rows * rows.cols * static_cast<std::int64_t>(element_bytes(rows.type)) : 0;
-}
-
-/// Smaller matrices are moved before their pages would be locked.
-constexpr std::int64_t kWorthLocking_bytes = std::int64_t{128} << 20;
-
-void lock_rows(LockedPages& pages, const ConstView& rows) {
-    pages.lock(rows.data, gapless_bytes(rows));
-}
-
-void touch_rows(const View& rows) {
-    touch_pages(static_cast<std::byte*>(rows.data), gapless_bytes(rows));
-}
-
-/// How much of k the products of the first panel take at a time: they begin while B is still on its way. Results of 16
-/// bits would be rounded in between.
-std::int64_t first_depth(const ConstView& b, const View& c) {
-    constexpr std::int64_t kPieces = 8, kLeastDepth = 2048;
-    const bool sums_may_wait = element_bytes(c.type) >= 4;
-    return sums_may_wait && b.rows >= 2 * kLeastDepth ? std::max(kLeastDepth, round_up(b.rows / kPieces, 256)) : b.rows;
-}
-
-/// Row panels of C, one after another, while the next A comes and the last C goes. Pages are locked piece by piece,
-/// just before they are moved, while the device has other work.
-RunReport multiply_panels(const ConstView& a, const ConstView& b, double beta, const View& c, std::int64_t rows,
-                          int device, const ProductContext& context, const PanelProduct& product) {
-    const cuda::DeviceScope scope(device);
-    const bool locks = rows < c.rows && gapless_bytes(b) >= kWorthLocking_bytes;
-    LockedPages pages;  // before the streams: nothing is under way any more when they are unlocked
-    const cuda::Stream compute(device), upload(device), download(device);
-    ProductContext on_device = context;
-    on_device.stream = compute.handle();
-    RunReport report;
-    const auto multiply = [&](const ConstView& pa, const ConstView& pb, double factor, const View& pc) {
-        const RunReport part = product(pa, pb, factor, pc, on_device);
-        report.workspace_used_bytes = std::max(report.workspace_used_bytes, part.workspace_used_bytes);
-    };
-
-    const DeviceCopy device_b = allocate_like("B", b, b.rows, device, upload.handle());
-    const std::int64_t depth = locks ? first_depth(b, c) : b.rows;
-    struct Panel {
-        DeviceCopy a, c;
-        std::int64_t row = 0, count = 0;
-    };
-    Panel panels[2];
-    const auto fetch = [&](Panel& panel) {
-        if (panel.count > 0) {
-            const View to = block(c, panel.row, 0, panel.count, c.cols);
-            if (locks) {
-                touch_rows(to);  // a fresh result has no pages yet
-                lock_rows(pages, to);
-            }
-            transfer(block(panel.c.view, 0, 0, panel.count, c.cols), to, download.handle());
-        }
-    };
-    const WaitAtEnd wait({&upload, &compute, &download});
-    int turn = 0;
-    for (std::int64_t row = 0; row < c.rows; row += rows, turn ^= 1) {
-        Panel& panel = panels[turn];
-        panel.row = row;
-        panel.count = std::min(rows, c.rows - row);
-        if (panel.a.view.data == nullptr) {
-            panel.a = allocate_like("A", a, rows, device, upload.handle());
-            panel.c = allocate_like("C", c, rows, device, upload.handle());
-        } else {
-            upload.wait_for(compute);   // its former contents were multiplied
-            upload.wait_for(download);  // and fetched
-        }
-        const View panel_a = block(panel.a.view, 0, 0, panel.count, a.cols);
-        const View panel_c = block(panel.c.view, 0, 0, panel.count, c.cols);
-        const ConstView from_a = block(a, row, 0, panel.count, a.cols);
-        if (locks) {
-            lock_rows(pages, from_a);
-        }
-        transfer(from_a, panel_a, upload.handle());
-        if (beta != 0) {
-            transfer(block(ConstView(c), row, 0, panel.count, c.cols), panel_c, upload.handle());
-        }
-        if (row == 0) {
-            for (std::int64_t p = 0; p == 0 || p < b.rows; p += std::max<std::int64_t>(depth, 1)) {
-                const std::int64_t count = std::min(depth, b.rows - p);
-                const ConstView from_b = block(b, p, 0, count, b.cols);
-                const View piece_b = block(device_b.view, p, 0, count, b.cols);
-                if (locks) {
-                    lock_rows(pages, from_b);
-                }
-                transfer(from_b, piece_b, upload.handle());
-                compute.wait_for(upload);
-                multiply(block(panel_a, 0, p, panel.count, count), piece_b, p == 0 ? beta : 1, panel_c);
-            }
-            continue;
-        }
-        compute.wait_for(upload);
-        // Before the next product is enqueued: what is fetched now is the former panel, already in the stream.
-        download.wait_for(compute);
-        multiply(panel_a, device_b.view, beta, panel_c);
-        fetch(panels[turn ^ 1]);
+/// A sum of blocks on the device, for one step at a time.
+class SumBuffer {
+public:
+    void make_room(std::int64_t rows, std::int64_t cols, Type type, const cuda::Stream& stream) {
+        const auto element = static_cast<std::int64_t>(element_bytes(type));
+        stride_ = round_up(cols, std::max<std::int64_t>(16 / element, 1));
+        type_ = type;
+        memory_ =
+            cuda::DeviceMemory(stream.device(), checked_mul(checked_mul(rows, stride_), element), stream.handle());
     }
-    download.wait_for(compute);
-    fetch(panels[turn ^ 1]);
-    download.synchronize();
-    compute.synchronize();
-    return report;
+    View view(std::int64_t rows, std::int64_t cols) const { return {memory_.data(), type_, rows, cols, stride_, 1}; }
+
+private:
+    cuda::DeviceMemory memory_;
+    Type type_ = Type::f32;
+    std::int64_t stride_ = 0;
+};
+
+/// A or B have a NaN, an infinity or values so large that sums of blocks could overflow.
+struct UnsafeSums {};
+
+/// One thread brings, the caller's multiplies, one fetches. The host's part of that is launches and copies into
+/// buffers; what waits for what on the device is said by events.
+class TransferRun {
+public:
+    TransferRun(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                const TransferSchedule& schedule, int device, const ProductContext& context, const StepProduct& product)
+        : alpha_(alpha),
+          beta_(beta),
+          size_{c.rows, a.cols, c.cols},
+          schedule_(schedule),
+          steps_(schedule.steps),
+          context_(context),
+          product_(product),
+          stages_(host_bytes(a) + host_bytes(b) + host_bytes(c) >= kWorthStaging_bytes),
+          device_(device),
+          there_(device, stages_),
+          back_(device, stages_),
+          compute_(device),
+          a_("A", a, there_.stream),
+          b_("B", b, there_.stream),
+          c_("C", c, there_.stream) {
+        ProblemSize left, right, result;  // the largest of each; only the first step may be smaller
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            const TransferStep& step = steps_[i];
+            left = step.left_lies_there() ? left : step.size;
+            right = step.right_lies_there() ? right : step.size;
+            result = step.result_lies_there() ? result : step.size;
+            last_bringing_ = step.brings_a.empty() && step.brings_b.empty() ? last_bringing_ : i;
+            arrived_.push_back(std::make_unique<cuda::Event>(device));
+            made_.push_back(std::make_unique<cuda::Event>(device));
+        }
+        sum_a_.make_room(left.m, left.k, a.type, there_.stream);
+        sum_b_.make_room(right.k, right.n, b.type, there_.stream);
+        product_of_sums_.make_room(result.m, result.n, c.type, there_.stream);
+    }
+
+    RunReport run() {
+        const WaitAtEnd wait({&there_.stream, &compute_, &back_.stream});
+        try {
+            if (steps_.size() == 1) {
+                bring(0);
+                multiply(0);
+                fetch(0);
+            } else {
+                run_overlapped();
+            }
+        } catch (const UnsafeSums&) {  // all of A and B is there, and nothing of C was fetched yet
+            report_ = product_(1, a_.on_device(whole(size_.m, size_.k)), b_.on_device(whole(size_.k, size_.n)), beta_,
+                               c_.on_device(whole(size_.m, size_.n)), here(0));
+            report_.fell_back = true;
+            made_[0]->record(compute_);
+            made_[0]->hold_back(back_.stream);
+            back_.fetch(c_, whole(size_.m, size_.n));
+        }
+        back_.stream.synchronize();
+        compute_.synchronize();
+        return report_;
+    }
+
+private:
+    static std::int64_t host_bytes(const ConstView& view) {
+        return checked_mul(checked_mul(view.rows, view.cols), static_cast<std::int64_t>(element_bytes(view.type)));
+    }
+    static MatrixWindow whole(std::int64_t rows, std::int64_t cols) { return {0, rows, 0, cols}; }
+    bool sums_blocks() const { return !schedule_.algorithm.empty(); }
+
+    void run_overlapped() {
+        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done) {
+            try {
+                const cuda::DeviceScope scope(device_);
+                for (std::size_t i = 0; i < steps_.size(); ++i) {
+                    if (!gate_.wait([&] { return ready(static_cast<std::int64_t>(i)); })) {
+                        return;
+                    }
+                    what(i);
+                    gate_.change([&] { ++(gate_.*done); });
+                }
+            } catch (...) {
+                gate_.fail_with(std::current_exception());
+            }
+        };
+        // Nothing of C goes home before A and B were judged.
+        const auto judged = sums_blocks() ? static_cast<std::int64_t>(last_bringing_) : 0;
+        const std::jthread bringing([&] {
+            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded);
+        });
+        std::jthread fetching([&] {
+            each([&](std::int64_t i) { return gate_.multiplied > std::max(i, judged); },
+                 [this](std::size_t i) { fetch(i); }, &StageGate::downloaded);
+        });
+        each([this](std::int64_t i) { return gate_.uploaded > i; },
+             [this](std::size_t i) {
+                 multiply(i);
+                 if (sums_blocks() && i == last_bringing_) {
+                     judge();
+                 }
+             },
+             &StageGate::multiplied);
+        fetching.join();  // by then everything was brought, or something failed
+        gate_.rethrow();
+    }
+
+    void bring(std::size_t i) {
+        const TransferStep& step = steps_[i];
+        for (const MatrixWindow& window : step.brings_b) {
+            there_.bring(b_, window);
+        }
+        for (const MatrixWindow& window : step.brings_a) {
+            there_.bring(a_, window);
+        }
+        for (const TransferResult& result : step.results) {
+            if (beta_ != 0 && result.first) {
+                there_.bring(c_, result.window);
+            }
+        }
+        arrived_[i]->record(there_.stream);
+    }
+
+    ProductContext here(std::size_t i) const {
+        ProductContext context = context_;
+        context.stream = compute_.handle();
+        if (context_.hooks.progress) {
+            context.hooks.progress = [this, i](const Progress& part) {
+                const double share = (static_cast<double>(i) + part.fraction) / static_cast<double>(steps_.size());
+                context_.hooks.progress({share, part.stage});
+            };
+        }
+        return context;
+    }
+
+    template <class Use>
+    void with_backend(Use use) const {
+        const auto backend = cuda::backend_for(device_, compute_.handle());
+        const std::lock_guard lock(backend->mutex());
+        use(*backend);
+    }
+
+    /// The operand of a step: a part of the matrix, or a sum of several.
+    View operand(const Twin& matrix, const std::vector<TransferTerm>& terms, bool lies_there, const View& buffer) {
+        if (lies_there) {
+            return matrix.on_device(terms[0].window);
+        }
+        std::vector<BlockPart> parts;
+        for (const TransferTerm& term : terms) {
+            parts.push_back({matrix.on_device(term.window), term.coefficient});
+        }
+        with_backend([&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
+        return buffer;
+    }
+
+    void multiply(std::size_t i) {
+        const TransferStep& step = steps_[i];
+        const auto& [m, k, n] = step.size;
+        arrived_[i]->hold_back(compute_);
+        const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k));
+        const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n));
+        const auto add = [&](double factor, double beta, const View& to) {
+            const RunReport part = product_(factor, left, right, beta, to, here(i));
+            report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
+        };
+        if (step.result_lies_there()) {
+            const TransferResult& result = step.results[0];
+            add(result.coefficient, result.first ? beta_ : 1, c_.on_device(result.window));
+        } else {
+            const View q = product_of_sums_.view(m, n);
+            add(1, 0, q);
+            with_backend([&](cuda::CudaBackend& backend) {
+                for (const TransferResult& result : step.results) {
+                    update_part(backend, c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1, q);
+                }
+            });
+        }
+        made_[i]->record(compute_);
+    }
+
+    /// Waits for what was launched so far; the device has nothing to do only while the answer comes.
+    void judge() {
+        if (unit_roundoff(a_.type()) == 0) {
+            return;
+        }
+        const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
+        LargestValues largest;
+        with_backend([&](cuda::CudaBackend& backend) {
+            largest.a = backend.scan(a_.on_device(whole(size_.m, size_.k))).max_abs;
+            largest.b = backend.scan(b_.on_device(whole(size_.k, size_.n))).max_abs;
+        });
+        if (!layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, largest)) {
+            throw UnsafeSums{};
+        }
+    }
+
+    void fetch(std::size_t i) {
+        made_[i]->hold_back(back_.stream);
+        for (const TransferResult& result : steps_[i].results) {
+            if (result.last) {
+                back_.fetch(c_, result.window);
+            }
+        }
+    }
+
+    double alpha_, beta_;
+    ProblemSize size_;
+    const TransferSchedule& schedule_;
+    const std::vector<TransferStep>& steps_;
+    const ProductContext& context_;
+    const StepProduct& product_;
+    bool stages_;
+    int device_;
+    std::size_t last_bringing_ = 0;
+    Road there_, back_;     // before the memory, which is given back in the order of a stream
+    cuda::Stream compute_;  // likewise
+    Twin a_, b_, c_;
+    SumBuffer sum_a_, sum_b_, product_of_sums_;
+    std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
+    StageGate gate_;
+    RunReport report_;
+};
+
+RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                        const TransferSchedule& schedule, int device, const ProductContext& context,
+                        const StepProduct& product) {
+    const cuda::DeviceScope scope(device);
+    return TransferRun(alpha, a, b, beta, c, schedule, device, context, product).run();
+}
+
+double multiplications(const ProblemSize& size) {
+    return static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
+}
+
+/// Limits the workspace to what the matrices, and sums of blocks of them, leave on the device, in whole GiB: a little
+/// more or less that is free must not make other plans.
+Options within_device(const Options& options, const ProblemSize& size, Type type, Type result_type) {
+    const auto element = static_cast<std::int64_t>(element_bytes(type));
+    const auto result_element = static_cast<std::int64_t>(element_bytes(result_type));
+    const std::int64_t matrices = (size.m * size.k + size.k * size.n) * element + size.m * size.n * result_element;
+    const std::int64_t sums = matrices / 4;
+    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
+    Options limited = options;
+    limited.workspace_limit_bytes = std::max<std::int64_t>(room - sums, 0);
+    return limited;
+}
+
+/// May the host add a level to those that the planner takes on the device?
+bool may_take_level(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
+                    const ProductContext& context) {
+    const bool wide = type == Type::f32 || type == Type::f64 || type == Type::tf32 || type == Type::i32;
+    if (!wide || type != result_type || adds || options.accuracy == Accuracy::strict || options.levels >= 0 ||
+        options.algorithm != "auto" || options.mode != "auto" || options.workspace_limit_bytes == 0 ||
+        context.workspace_bytes >= 0) {
+        return false;
+    }
+    if (options.accuracy == Accuracy::fast || unit_roundoff(type) == 0) {
+        return true;
+    }
+    const ProductPlan quarter =
+        plan_device_product(ceil_div(size.m, std::int64_t{2}), ceil_div(size.k, std::int64_t{2}),
+                            ceil_div(size.n, std::int64_t{2}), type, options, context);
+    LevelPlan level;
+    level.algorithm = "winograd";
+    return expected_growth(quarter.levels) * expected_growth({level}) <= PlannerLimits{}.balanced_growth;
 }
 
 }  // namespace
+
+TransferSchedule plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
+                                    const Options& options, const ProductContext& context) {
+    TransferProblem problem;
+    problem.size = size;
+    problem.type = type;
+    problem.operand_bytes = static_cast<std::int64_t>(element_bytes(type));
+    problem.result_bytes = static_cast<std::int64_t>(element_bytes(result_type));
+    problem.adds = adds;
+    problem.may_take_level = may_take_level(size, type, result_type, adds, options, context);
+    problem.may_cut_k = problem.result_bytes >= 4;  // results of 16 bits would be rounded in between
+    problem.upload_bytes_per_s = problem.download_bytes_per_s = kTransferBytesPerS;
+    const Options chosen = type == result_type ? options : without_levels(options);
+    return plan_transfers(problem, [&](const ProblemSize& piece, bool accumulate) {
+        Options accumulating = chosen;
+        accumulating.accumulate = accumulate;
+        return plan_device_product(piece.m, piece.k, piece.n, type, accumulating, context).predicted_s;
+    });
+}
+
+RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                 const TransferSchedule& schedule, const Options& options, int device,
+                                 const ProductContext& context) {
+    Options of_steps = options;
+    of_steps.overwrite_inputs = options.overwrite_inputs && schedule.steps.size() == 1;  // else they serve again
+    return run_transfers(alpha, a, b, beta, c, schedule, device, context,
+                         [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+                             const ProductContext& where) {
+                             return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
+                         });
+}
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                  const Options& options, int device, const ProductContext& context) {
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }
-    if (!stored_by_rows("C", c)) {  // panels of rows are contiguous in the transposed product
+    if (!stored_by_rows("C", c)) {  // parts of rows are contiguous in the transposed product
         return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
                                       context);
     }
-    const std::int64_t rows = panel_rows(a.rows, a.cols, b.cols);
-    Options of_panels = options;
-    of_panels.overwrite_inputs = options.overwrite_inputs && rows >= c.rows;  // several panels need B again
-    return multiply_panels(
-        a, b, beta, c, rows, device, context,
-        [&](const ConstView& pa, const ConstView& pb, double factor, const View& pc, const ProductContext& where) {
-            return multiply_on_device(alpha, pa, pb, factor, pc, of_panels, where);
-        });
+    const ProblemSize size{c.rows, a.cols, c.cols};
+    if (multiplications(size) < kWorthCutting) {
+        return multiply_host_operands(alpha, a, b, beta, c, undivided_transfers(size), options, device, context);
+    }
+    Options limited = within_device(options, size, a.type, c.type);
+    limited.overwrite_inputs = false;
+    const TransferSchedule schedule = plan_host_operands(size, a.type, c.type, beta != 0, limited, context);
+    return multiply_host_operands(alpha, a, b, beta, c, schedule, limited, device, context);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -227,11 +488,11 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }
-    return multiply_panels(
-        a, b, beta, c, c.rows, device, context,
-        [&](const ConstView& pa, const ConstView& pb, double factor, const View& pc, const ProductContext& where) {
-            return multiply_on_device(alpha, pa, pb, factor, pc, plan, device, where);
-        });
+    return run_transfers(alpha, a, b, beta, c, undivided_transfers({c.rows, a.cols, c.cols}), device, context,
+                         [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+                             const ProductContext& where) {
+                             return multiply_on_device(factor * alpha, pa, pb, scale, pc, plan, device, where);
+                         });
 }
 
 }  // namespace heptad

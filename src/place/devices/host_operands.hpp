@@ -1,8 +1,10 @@
-// Matrices in host memory, multiplied on a device: C goes by panels of rows, so that one panel is on its way there, one
-// is being multiplied and one is on its way back.
+// Matrices in host memory, multiplied on a device that holds all of them. Large ones arrive and leave in parts, beside
+// the products (plan/transfer_schedule): straight where the caller has locked the pages, else through small locked
+// buffers that all cores fill and empty (staging).
 #pragma once
 
 #include "place/memory/product.hpp"
+#include "plan/transfer_schedule.hpp"
 
 namespace heptad {
 
@@ -12,5 +14,13 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
 /// All at once, as the plan says.
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                  const ProductPlan& plan, int device, const ProductContext& context);
+/// In the steps of a schedule. Preconditions: C is not empty; beta is 0 where blocks are summed (by level).
+RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                 const TransferSchedule& schedule, const Options& options, int device,
+                                 const ProductContext& context);
+
+/// The schedule that the first of them takes for a large product, where the options limit the workspace as it does.
+TransferSchedule plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
+                                    const Options& options, const ProductContext& context);
 
 }  // namespace heptad

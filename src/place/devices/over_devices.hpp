@@ -13,8 +13,13 @@ namespace heptad {
 /// What would be done. Needs no device: without one, the figures of an H200 are taken.
 HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                                 const ProductContext& context);
+/// Packed bits that begin inside a word: blocks of such operands do not lie in place, and such a C is made in a copy.
+struct BitOffsets {
+    bool operands = false, result = false;
+};
 HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
-                                    const bits::BitOptions& options, const ProductContext& context);
+                                    const bits::BitOptions& options, const ProductContext& context,
+                                    const BitOffsets& offsets = {});
 
 /// c = alpha * a * b + beta * c. Validates everything; throws Error, and nothing hangs when a device is lost. C is
 /// undefined after an error that came later than the checks.

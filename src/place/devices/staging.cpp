@@ -11,9 +11,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kSlotBytes = std::int64_t{64} << 20;
-/// Less than this is moved by the driver's own way, before a buffer would be there.
-constexpr std::int64_t kLeastBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kSlotBytes = kStagingBytes / kStagingSlots;
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
 
 /// Rows of the host and rows that lie side by side in a buffer, copied by all cores.
@@ -28,9 +26,9 @@ void copy_rows_by_all_cores(std::byte* to, std::int64_t to_pitch, const std::byt
     });
 }
 
-/// Can the link move these as they are, or is it not worth a detour?
+/// Can the link move these as they are, or is it over by the driver's own way before a buffer would be there?
 bool goes_directly(const HostRows& rows) {
-    return rows.row_bytes * rows.count < kLeastBytes || rows.row_bytes > kSlotBytes || cuda::is_locked(rows.data);
+    return rows.row_bytes * rows.count < kLeastStagedBytes || rows.row_bytes > kSlotBytes || cuda::is_locked(rows.data);
 }
 
 }  // namespace
@@ -39,7 +37,7 @@ HostBuffer locked_buffer(std::int64_t bytes) {
     void* const memory = bits::allocate_words(bytes);
     HostBuffer buffer(memory, [](void* unlocked) { bits::release_words(unlocked); });
     // Smaller ones share pages with others, and are moved in no time.
-    if (bytes < kLeastBytes) {
+    if (bytes < kLeastStagedBytes) {
         return buffer;
     }
     // Every page is written first, by all cores: locking would have to bring them one after another.

@@ -1,7 +1,9 @@
 // A row of bits as bytes with the first column in the highest bit, as PBM, PNG and numpy.packbits have it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "base/view.hpp"
 #include "bits/bit_words.hpp"
@@ -30,6 +32,21 @@ inline ConstBitView bits_of_bytes(const ConstView& bytes, std::int64_t cols) {
 inline BitView bits_of_bytes(const View& bytes, std::int64_t cols) {
     const ConstBitView same = bits_of_bytes(ConstView(bytes), cols);
     return {const_cast<std::uint64_t*>(same.words), same.rows, same.cols, same.stride, same.offset};
+}
+
+/// Each byte's bits in the opposite order, for all bytes of a view that lies in `buffer`.
+inline void reverse_rows_of_bytes(const ConstView& view, std::byte* buffer) {
+    std::byte* const data = buffer + (static_cast<const std::byte*>(view.data) - buffer);
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+        std::byte* const row = data + i * view.row_stride;
+        for (std::int64_t j = 0; j < view.cols; j += 8) {
+            const auto count = static_cast<std::size_t>(std::min<std::int64_t>(8, view.cols - j));
+            std::uint64_t word = 0;
+            std::memcpy(&word, row + j, count);
+            word = reversed_bytes(word);
+            std::memcpy(row + j, &word, count);
+        }
+    }
 }
 
 /// Bits of the last byte beyond the last column are ignored.

@@ -1,5 +1,8 @@
-// Matrix Market, coordinate format: one line per entry, "row column [value]", counted from 1.
+// Matrix Market, coordinate format: one line per entry, "row column [value]", counted from 1. A value other than zero
+// is a one, whatever the algebra: the pattern of the matrix is read, not its entries modulo 2.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #include <string_view>
@@ -93,6 +96,16 @@ bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
+/// The finite number that `text` is, blanks around it aside.
+bool is_number(std::string_view text, double& number) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
+    text.remove_suffix(text.size() - std::min(text.find_last_not_of(" \t\r") + 1, text.size()));
+    const bool plus = text.starts_with('+') && !text.starts_with("+-");
+    const char* const end = text.data() + text.size();
+    const auto [stopped, why] = std::from_chars(text.data() + (plus ? 1 : 0), end, number);
+    return why == std::errc() && stopped == end && std::isfinite(number);
+}
+
 MarketHeader read_header(Lines& lines) {
     std::string line;
     lines.next(line);
@@ -164,8 +177,11 @@ BitMatrix read_matrix_market(const std::string& path, const FileHooks& hooks) {
         if (++found > header.entries) {
             lines.refuse(fmt::format("there are more entries than the {} that the header tells", header.entries));
         }
-        const bool one = !header.values || rest.find_first_of("123456789") != std::string_view::npos;
-        if (one) {
+        double value = 1;
+        if (header.values && !is_number(rest, value)) {
+            lines.refuse("the value '" + std::string(rest.substr(0, 40)) + "' is no finite number");
+        }
+        if (value != 0) {
             matrix.set(row - 1, col - 1, true);
             if (header.mirrored) {
                 matrix.set(col - 1, row - 1, true);

@@ -1,7 +1,6 @@
 #include "place/file/file_pipeline.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "place/file/bit_bytes.hpp"
 #include "place/file/checksum.hpp"
 #include "place/file/stage_gate.hpp"
+#include "place/file/turned_bits.hpp"
 #include "place/file/view_copy.hpp"
 
 namespace heptad {
@@ -27,22 +27,6 @@ std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window,
         before = checksum(memory + line * stride_bytes, layout.bytes_of(part.positions), before);
     }
     return before;
-}
-
-/// Bits of the left matrix in the order of its columns, lowest first, where the file has the first in the highest bit
-/// of a byte. The right matrix and C can stay as they are: their columns only stand in another order, both alike.
-void reverse_bytes(const ConstView& view, std::byte* buffer) {
-    std::byte* const data = buffer + (static_cast<const std::byte*>(view.data) - buffer);
-    for (std::int64_t i = 0; i < view.rows; ++i) {
-        std::byte* const row = data + i * view.row_stride;
-        for (std::int64_t j = 0; j < view.cols; j += 8) {
-            const auto count = static_cast<std::size_t>(std::min<std::int64_t>(8, view.cols - j));
-            std::uint64_t word = 0;
-            std::memcpy(&word, row + j, count);
-            word = reversed_bytes(word);
-            std::memcpy(row + j, &word, count);
-        }
-    }
 }
 
 /// Rows of C that are complete.
@@ -263,8 +247,12 @@ private:
         }
         const auto from = StageTrace::Clock::now();
         const FileWindow window = schedule_.right_window(step.tile, step.panel);
+        std::byte* const memory = right_[slot(step.right_slot)].data();
+        const FileLayout& layout = schedule_.right();
         right_views_[slot(step.right_slot)] =
-            files_.right->read(*read_queue_, schedule_.right(), window, right_[slot(step.right_slot)].data());
+            is_turned(layout)
+                ? turned_.read(*files_.right, *read_queue_, layout, window, BitOrder::highest_first, memory)
+                : files_.right->read(*read_queue_, layout, window, memory);
         note(Stage::disk_read, step, from, moved_bytes(schedule_.right(), window));
     }
 
@@ -274,12 +262,23 @@ private:
         }
         const auto from = StageTrace::Clock::now();
         const FileWindow window = schedule_.left_window(step.tile, step.panel, step.strip);
-        left_views_[slot(step.left_slot)] =
-            files_.left->read(*read_queue_, schedule_.left(), window, left_[slot(step.left_slot)].data());
-        if (schedule_.left().packed) {
-            reverse_bytes(left_views_[slot(step.left_slot)], left_[slot(step.left_slot)].data());
-        }
+        left_views_[slot(step.left_slot)] = read_left(window, left_[slot(step.left_slot)].data());
         note(Stage::disk_read, step, from, moved_bytes(schedule_.left(), window));
+    }
+
+    /// Bits of the left matrix go in the order of its columns, lowest first, where the file has the first in the
+    /// highest bit of a byte. The right matrix and C can stay as they are: their columns only stand in another order,
+    /// both alike.
+    ConstView read_left(const FileWindow& window, std::byte* memory) {
+        const FileLayout& layout = schedule_.left();
+        if (is_turned(layout)) {
+            return turned_.read(*files_.left, *read_queue_, layout, window, BitOrder::lowest_first, memory);
+        }
+        const ConstView view = files_.left->read(*read_queue_, layout, window, memory);
+        if (layout.packed) {
+            reverse_rows_of_bytes(view, memory);
+        }
+        return view;
     }
 
     void note(Stage stage, const FileStep& step, StageTrace::Clock::time_point from, std::int64_t bytes) {
@@ -450,6 +449,7 @@ private:
     std::vector<PageBuffer> left_, right_, tiles_;
     std::vector<ConstView> left_views_, right_views_;
     PageBuffer bounce_;
+    TurnedBits turned_;  // of the reading thread, like the former
     std::int64_t tile_stride_ = 0;
     StageGate gate_;
     std::deque<Piece> to_download_, to_write_;                               // under the gate's mutex, like these

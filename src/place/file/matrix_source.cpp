@@ -27,7 +27,20 @@ std::int64_t regular_file_bytes(const std::string& path) {
     return facts.st_size;
 }
 
-MatrixSource raw_matrix(const std::string& path, const RawShape& raw) {
+/// What the elements are taken for. tf32 is f32 data that is multiplied otherwise.
+Type raw_type(const std::string& path, const RawShape& raw, std::optional<Type> as) {
+    if (raw.type == Type::gf2 || raw.type == Type::boolean) {
+        fail(ErrorCode::input, "'{}' cannot be bits without a header; give them as .npy or .pbm", path);
+    }
+    if (as && *as != raw.type && !(*as == Type::tf32 && raw.type == Type::f32)) {
+        fail(ErrorCode::input, "'{}' is said to hold {}, but {} is asked for; name one type", path, type_name(raw.type),
+             type_name(*as));
+    }
+    return as.value_or(raw.type);
+}
+
+MatrixSource raw_matrix(const std::string& path, const RawShape& raw, std::optional<Type> as) {
+    const Type type = raw_type(path, raw, as);
     const std::int64_t bytes = matrix_bytes(raw.type, raw.rows, raw.cols);
     const std::int64_t file_bytes = regular_file_bytes(path);
     if (file_bytes != bytes) {
@@ -35,7 +48,7 @@ MatrixSource raw_matrix(const std::string& path, const RawShape& raw) {
              raw.rows, raw.cols, type_name(raw.type), bytes);
     }
     const auto element = static_cast<std::int64_t>(element_bytes(raw.type));
-    return {path, path, raw.type, {raw.rows, raw.cols, element, false, 0, 1}, file_bytes};
+    return {path, path, type, {raw.rows, raw.cols, element, false, 0, 1}, file_bytes};
 }
 
 MatrixSource packed_matrix(const MatrixName& name) {
@@ -57,7 +70,7 @@ MatrixSource find_matrix(const MatrixName& name) {
         return packed_matrix(name);
     }
     if (name.raw) {
-        return raw_matrix(name.path, *name.raw);
+        return raw_matrix(name.path, *name.raw, name.as);
     }
     if (is_hdf5_name(name.path)) {
         const Hdf5Dataset dataset = find_hdf5_dataset(name.path, name.as);

@@ -16,11 +16,6 @@ ProductSources find_product_sources(const FileProductRequest& request) {
              "'{}' holds bits, one to a byte, which are multiplied in memory only; give more memory, or pack them",
              sources.a.name);
     }
-    if (packed && (request.transpose_a || request.transpose_b)) {
-        fail(ErrorCode::input,
-             "packed bits lie by rows, and are transposed in memory only; give more memory, or "
-             "transpose the file before");
-    }
     const FileLayout a = request.transpose_a ? transposed(sources.a.layout) : sources.a.layout;
     const FileLayout b = request.transpose_b ? transposed(sources.b.layout) : sources.b.layout;
     if (sources.a.type != sources.b.type) {

@@ -149,6 +149,30 @@ TEST(machine, splits_of_bit_products_are_kept_and_checked) {
     EXPECT_THROW(parse_machine(print_machine(machine)), Error);
 }
 
+TEST(machine, contests_are_kept_and_checked) {
+    Machine machine = two_leaves();
+    const Contest contest{
+        Type::f64, 4096, 64,
+        4096,      0.5,  {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125}}};
+    machine.contests = {contest};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.contests.size(), 1U);
+    EXPECT_EQ(again.contests.front(), contest);
+    const auto refused = [&](const auto& damage) {
+        Machine damaged = machine;
+        damage(damaged.contests.front());
+        EXPECT_THROW(parse_machine(print_machine(damaged)), Error);
+    };
+    refused([](Contest& c) { c.k = 0; });
+    refused([](Contest& c) { c.library_s = 0; });
+    refused([](Contest& c) { c.trials.clear(); });
+    refused([](Contest& c) { c.trials.erase(c.trials.begin()); });
+    refused([](Contest& c) { c.trials[1].turns = 0; });
+    refused([](Contest& c) { c.trials[1].relative_time = -1; });
+    refused([](Contest& c) { c.trials[1].doubt = -1; });
+    refused([](Contest& c) { c.trials[1].plan.algorithms[0] = "nobody"; });
+}
+
 TEST(machine, print_parses_back) {
     const Machine machine = two_leaves();
     const Machine again = parse_machine(print_machine(machine));

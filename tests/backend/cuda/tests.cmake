@@ -2,3 +2,7 @@ heptad_test(backend/cuda/pass_shape_test heptad_run heptad_backend_cuda LABELS g
 heptad_test(backend/cuda/fused_build_test heptad_backend_cuda)
 heptad_test(backend/cuda/fused_split_test heptad_backend_cuda)
 heptad_test(backend/cuda/fused_test heptad_backend_cuda heptad_backend_reference LABELS gpu)
+if(HEPTAD_HAS_CUDA)
+  heptad_test(backend/cuda/device_test heptad_backend_cuda LABELS gpu)
+  target_include_directories(backend_cuda_device_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endif()

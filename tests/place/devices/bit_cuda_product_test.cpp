@@ -5,12 +5,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "backend/cuda/device.hpp"
 #include "bits/bit_graph.hpp"
 #include "bits/bit_product.hpp"
 #include "bits/bit_test_matrices.hpp"
+#include "place/devices/bit_block_plan.hpp"
+#include "place/devices/bit_device_product.hpp"
+#include "place/devices/bit_host_operands.hpp"
 #include "place/devices/cuda_device.hpp"
 #include "place/devices/device_bits.hpp"
 #include "place/devices/over_devices.hpp"
@@ -115,6 +120,136 @@ TEST_F(BitCudaProduct, workspace_of_the_context_is_used_and_not_gone_beyond) {
     context.workspace_bytes = 8 * n * c.stride();
     EXPECT_THROW(multiply_bits_on_cuda(Type::gf2, there_a.view, there_b.view, there_c.view, false, options_, context),
                  Error);
+    options_.levels = -1;
+    for (const DeviceBits* taken : {&there_a, &there_b, &there_c}) {  // memory that is a matrix's
+        context.workspace = taken->view.words;
+        context.workspace_bytes = DeviceBits::bytes(n, n);
+        EXPECT_THROW(
+            multiply_bits_on_cuda(Type::gf2, there_a.view, there_b.view, there_c.view, false, options_, context),
+            Error);
+    }
+}
+
+TEST_F(BitCudaProduct, bits_beyond_the_last_column_of_a_c_on_the_device_are_kept) {
+    const cuda::Stream stream(0);
+    const std::int64_t m = 90, k = 300, whole = 200, n = 100;  // C: the first half of the columns
+    for (const auto& [algebra, levels] : {std::pair{Type::gf2, 0}, {Type::gf2, 1}, {Type::boolean, 0}}) {
+        const BitMatrix a = BitMatrix::random(m, k, 1, 0.06), b = BitMatrix::random(k, n, 2, 0.06);
+        const BitMatrix before = BitMatrix::random(m, whole, 3);
+        const DeviceBits there_a(m, k, 0, stream.handle()), there_b(k, n, 0, stream.handle()),
+            there(m, whole, 0, stream.handle());
+        copy_bit_rows(a, there_a.view, stream.handle());
+        copy_bit_rows(b, there_b.view, stream.handle());
+        copy_bit_rows(before, there.view, stream.handle());
+        options_.levels = algebra == Type::gf2 ? levels : -1;
+        ProductContext context;
+        context.stream = stream.handle();
+        multiply_bits_on_cuda(algebra, there_a.view, there_b.view, there.view.block(0, 0, m, n), false, options_,
+                              context);
+        BitMatrix after(m, whole);
+        copy_bit_rows(there.view, after.view(), stream.handle());
+        stream.synchronize();
+        const BitMatrix product = by_processor(algebra, a, b, BitMatrix(m, n), false);
+        EXPECT_TRUE(std::as_const(after).view().block(0, 0, m, n) == product.view()) << type_name(algebra) << levels;
+        EXPECT_TRUE(std::as_const(after).view().block(0, n, m, whole - n) == before.view().block(0, n, m, whole - n))
+            << type_name(algebra) << " " << levels;
+    }
+}
+
+TEST_F(BitCudaProduct, an_empty_c_is_nothing_to_do_wherever_the_matrices_lie) {
+    const cuda::Stream stream(0);
+    const DeviceBits there(64, 128, 0, stream.handle());
+    ProductContext context;
+    context.stream = stream.handle();
+    context.workspace_bytes = 0;
+    const BitView b_without_columns{there.view.words, 128, 0, 2, 0}, nothing{there.view.words, 64, 0, 2, 0};
+    EXPECT_NO_THROW(multiply_bits_on_cuda(Type::gf2, there.view, b_without_columns, nothing, false, options_, context));
+    const ConstBitView shifted{there.view.words, 63, 100, 2, 5};  // must not be read by the processor
+    EXPECT_NO_THROW(multiply_bits_on_cuda(Type::gf2, shifted, {there.view.words, 100, 0, 2, 0},
+                                          {there.view.words, 63, 0, 2, 0}, false, options_, {}));
+}
+
+TEST_F(BitCudaProduct, a_set_token_ends_a_product_before_it_begins_wherever_the_matrices_lie) {
+    const BitMatrix a = BitMatrix::random(100, 100, 1);
+    BitMatrix c = a;
+    CancelToken token;
+    token.cancel();
+    ProductContext context;
+    context.hooks.cancel = &token;
+    const auto code_of = [&](const ConstBitView& x, const BitView& to) {
+        try {
+            multiply_bits_on_cuda(Type::gf2, x, x, to, false, options_, context);
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return ErrorCode::internal;
+    };
+    EXPECT_EQ(code_of(a, c.view()), ErrorCode::cancelled);
+    EXPECT_TRUE(c == a);
+    const cuda::Stream stream(0);
+    const DeviceBits there(100, 100, 0, stream.handle()), result(100, 100, 0, stream.handle());
+    context.stream = stream.handle();
+    EXPECT_EQ(code_of(there.view, result.view), ErrorCode::cancelled);
+}
+
+TEST_F(BitCudaProduct, progress_grows_to_one_and_a_product_from_host_memory_can_be_cancelled_on_its_way) {
+    const std::int64_t n = 2048;
+    const BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
+    BitDeviceOptions wishes;
+    wishes.levels = wishes.serial_levels = 1;  // seven products, one after another
+    const BitDevicePlan plan =
+        plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, wishes, bit_device_facts(0));
+    std::vector<double> told;
+    RunHooks hooks;
+    hooks.progress = [&](const Progress& progress) { told.push_back(progress.fraction); };
+    BitMatrix c(n, n);
+    multiply_host_bits_on_device(plan, a, b, c.view(), false, 0, hooks);
+    EXPECT_TRUE(c == by_processor(Type::gf2, a, b, BitMatrix(n, n), false));
+    ASSERT_EQ(told.size(), 8U);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_EQ(told.back(), 1);
+
+    CancelToken token;
+    hooks.cancel = &token;
+    hooks.progress = [&](const Progress& progress) {
+        told.push_back(progress.fraction);
+        token.cancel();
+    };
+    told.clear();
+    try {
+        multiply_host_bits_on_device(plan, a, b, c.view(), false, 0, hooks);
+        ADD_FAILURE() << "the product went on to its end";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::cancelled);
+    }
+    EXPECT_EQ(told.size(), 1U);
+    multiply_host_bits_on_device(plan, a, b, c.view(), false, 0);  // the device is as usable as before
+    EXPECT_TRUE(c == by_processor(Type::gf2, a, b, BitMatrix(n, n), false));
+}
+
+TEST_F(BitCudaProduct, an_unaligned_a_on_the_device_fits_the_workspace_that_the_plan_tells) {
+    const cuda::Stream stream(0);
+    const std::int64_t m = 700, k = 4000, n = 800;
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        const BitMatrix a = BitMatrix::random(m, k, 1, 0.03), b = BitMatrix::random(k, n, 2, 0.03);
+        const DeviceBits wide(m, k + 64, 0, stream.handle()), there_b(k, n, 0, stream.handle()),
+            there_c(m, n, 0, stream.handle());
+        const BitView odd{wide.view.words + 1, m, k, wide.view.stride, 0};  // 8 bytes off
+        copy_bit_rows(a, odd, stream.handle());
+        copy_bit_rows(b, there_b.view, stream.handle());
+        const std::int64_t told =
+            plan_bit_block(algebra, {m, k, n}, options_, 1 << 30, bit_device_facts(0)).workspace_bytes();
+        const cuda::DeviceMemory memory(0, told, stream.handle());
+        ProductContext context;
+        context.stream = stream.handle();
+        context.workspace = memory.data();
+        context.workspace_bytes = told;
+        multiply_bits_on_cuda(algebra, odd, there_b.view, there_c.view, false, options_, context);
+        BitMatrix c(m, n);
+        copy_bit_rows(there_c.view, c.view(), stream.handle());
+        stream.synchronize();
+        EXPECT_TRUE(c == by_processor(algebra, a, b, BitMatrix(m, n), false)) << type_name(algebra);
+    }
 }
 
 TEST_F(BitCudaProduct, closures_equal_the_processors) {

@@ -45,7 +45,8 @@ struct BitDeviceCase {
     }
 };
 
-/// The operands of a case, and what its result must be, unused words and all.
+/// The operands of a case, and what its result must be: words between rows of C and bits beyond its last column are as
+/// they were.
 struct BitDeviceData {
     WordMatrix a, b;
     std::vector<std::uint64_t> c, wanted;  // bits
@@ -86,9 +87,8 @@ struct BitDeviceData {
                 const std::uint64_t bits = product.view().words[i * product.stride() + w];
                 const std::uint64_t used =
                     n - 64 * w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (n - 64 * w)) - 1;
-                // What is kept of C has its unused bits cleared, as the result has.
-                c[static_cast<std::size_t>(i * c_row_stride + w)] &= x.accumulate ? used : ~std::uint64_t{0};
-                to = !x.accumulate ? bits : parity ? (to & used) ^ bits : (to & used) | bits;
+                const std::uint64_t result = !x.accumulate ? bits : parity ? to ^ bits : to | bits;
+                to = (to & ~used) | (result & used);
             }
         }
     }

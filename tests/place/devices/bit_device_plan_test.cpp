@@ -63,6 +63,43 @@ TEST(bit_device_plan, workspace_is_never_above_the_limit) {
     }
 }
 
+TEST(bit_device_plan, panels_of_k_are_shortened_before_a_workspace_is_refused) {
+    BitDeviceOptions options;
+    options.workspace_limit_bytes = std::int64_t{1} << 20;
+    const BitDevicePlan plan = plan_for(65536, BitOperation::any, options);
+    EXPECT_EQ(plan.panel_k, 32768);  // 256 columns of it are 1 MiB
+    EXPECT_EQ(plan.panel_cols, 256);
+    EXPECT_EQ(plan.workspace_bytes(), options.workspace_limit_bytes);
+    EXPECT_EQ(parse_bit_device_plan(plan.to_string()).panel_k, plan.panel_k);
+    options.workspace_limit_bytes = 4096;  // 256 columns of 128 bits
+    for (const std::int64_t n : {1, 100, 129, 300, 5000, 65536}) {
+        for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
+            EXPECT_EQ(plan_for(n, operation, options).workspace_bytes(), 4096) << n;
+        }
+    }
+    options.workspace_limit_bytes = 4095;
+    EXPECT_NE(message_of(ErrorCode::resource, [&] { plan_for(65536, BitOperation::any, options); })
+                  .find("at least 4096 bytes"),
+              std::string::npos);
+}
+
+TEST(bit_device_plan, an_unaligned_a_fits_the_workspace_of_an_aligned_one_and_keeps_its_levels) {
+    for (const std::int64_t n : {1000, 20000, 65536, 262144}) {
+        const BitDevicePlan aligned = plan_for(n, BitOperation::any);
+        BitDeviceOptions options;
+        options.workspace_limit_bytes = aligned.workspace_bytes();
+        const BitDevicePlan plan = plan_bit_device_product({BitOperation::any, {n, n, n}, false}, options);
+        EXPECT_LE(plan.workspace_bytes(), aligned.workspace_bytes()) << n;
+        EXPECT_GT(plan.left.words, 0);
+        const BitDevicePlan with_levels = plan_for(n);
+        const BitDevicePlan unaligned = plan_bit_device_product({BitOperation::parity, {n, n, n}, false}, {});
+        EXPECT_EQ(unaligned.levels(), with_levels.levels()) << n;
+    }
+    // All of A is never copied at once.
+    const BitDevicePlan plan = plan_bit_device_product({BitOperation::any, {524288, 524288, 524288}, false}, {});
+    EXPECT_EQ(plan.left.words * 8, std::int64_t{524288} * 65536 / 8);
+}
+
 TEST(bit_device_plan, leaves_cover_the_product) {
     for (const ProblemSize& size : {ProblemSize{1, 1, 1}, {100, 3000, 777}, {65537, 4097, 128}}) {
         for (int serial = 0; serial <= kMostSerialBitLevels; ++serial) {
@@ -110,6 +147,38 @@ TEST(bit_device_plan, what_was_measured_decides_over_what_is_predicted) {
     EXPECT_NEAR(plan_bit_device_product(problem, forced, one).predicted_s, 0.123, 1e-9);
 }
 
+TEST(bit_device_plan, only_long_boolean_products_end_early_and_only_where_the_list_fits) {
+    EXPECT_EQ(plan_for(262144).first_panel_k, 0);
+    EXPECT_EQ(plan_for(262144, BitOperation::count).first_panel_k, 0);
+    EXPECT_EQ(plan_for(32768, BitOperation::any).first_panel_k, 0);
+    const BitDevicePlan early = plan_for(262144, BitOperation::any);
+    EXPECT_EQ(early.first_panel_k, 4096);
+    EXPECT_EQ(early.panel_end(0), 4096);
+    EXPECT_EQ(early.panel_end(4096), 65536);
+    EXPECT_EQ(early.panel_end(65536), 131072);
+    EXPECT_EQ(early.open_tiles.offset, early.right.offset + early.right.words);
+    EXPECT_GE(early.open_tiles.words, cuda::bit_open_tile_words(262144, 262144));
+    BitDeviceOptions options;
+    options.first_panel_k = 0;
+    const BitDevicePlan whole = plan_for(262144, BitOperation::any, options);
+    EXPECT_EQ(whole.panel_end(0), 65536);
+    EXPECT_EQ(whole.open_tiles.words, 0);
+    options = {};
+    options.workspace_limit_bytes = early.workspace_bytes() - 1;
+    EXPECT_EQ(plan_for(262144, BitOperation::any, options).workspace_bytes(), whole.workspace_bytes());
+    for (const BitDevicePlan& plan : {early, whole}) {
+        const BitDevicePlan again = parse_bit_device_plan(plan.to_string());
+        EXPECT_EQ(again.first_panel_k, plan.first_panel_k);
+        EXPECT_EQ(again.workspace_bytes(), plan.workspace_bytes());
+    }
+    for (const std::int64_t wrong : {-128, 100}) {
+        options = {};
+        options.first_panel_k = wrong;
+        const std::string message = message_of(ErrorCode::usage, [&] { plan_for(65536, BitOperation::any, options); });
+        EXPECT_NE(message.find(std::to_string(wrong)), std::string::npos) << message;
+    }
+}
+
 TEST(bit_device_plan, empty_products_have_plans) {
     for (const ProblemSize& size : {ProblemSize{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}}) {
         for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
@@ -151,7 +220,13 @@ TEST(bit_device_plan, the_print_parses_back_to_an_equal_plan) {
     for (const char* const text : {"", "bits", "bits gf2 1 2 3 algorithm classical",
                                    "bits f32 1 1 1 device cuda algorithm classical d_h 0 d_s 0 "
                                    "d_p 0 d_i 1 leaf mma",
-                                   "bits gf2 1 1 1 device cuda algorithm classical d_h 1 d_s 0 d_p 0 d_i 1 leaf mma"}) {
+                                   "bits gf2 1 1 1 device cuda algorithm classical d_h 1 d_s 0 d_p 0 d_i 1 leaf mma",
+                                   "bits gf2 1 1 1 device cuda algorithm x d_h 0 d_s 0 d_p 0 d_i 1 leaf mma 1 "
+                                   "workspace 9999999",
+                                   "bits gf2 1 1 1 device cuda algorithm self-inverse d_h 0 d_s 2147483647 "
+                                   "d_p 2147483647 d_i 1 leaf mma 1 workspace 9999999",
+                                   "bits bool 1 1 1 device cuda algorithm classical d_h 0 d_s 1 d_p 0 d_i 1 leaf mma 1 "
+                                   "workspace 9999999"}) {
         message_of(ErrorCode::input, [&] { parse_bit_device_plan(text); });
     }
 }

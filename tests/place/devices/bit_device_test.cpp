@@ -166,6 +166,71 @@ TEST(bit_device, leaves_of_several_tiles_under_levels_equal_the_cpu) {
     }
 }
 
+/// So large that tiles of one shape leave multiprocessors over, and tiles of another one are made there.
+TEST(bit_device, products_shared_by_two_kernels_equal_the_cpu) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937_64 random(17);
+    const cuda::Stream stream(0);
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        constexpr std::int64_t m = 16300, k = 600, n = 16390;
+        const double density = algebra == Type::gf2 ? 0.5 : 0.03;
+        WordMatrix a(m, k, 0, random, density), b(k, n, 1, random, density), c(m, n, 1, random, 0.1);
+        BitMatrix wanted = BitMatrix::copy_of(c.view());
+        bits::multiply_bits(algebra, a.view(), b.view(), wanted.view(), true, {}, {});
+        DeviceVector<std::uint64_t> device_a(a.words, 0, stream.handle()), device_b(b.words, 0, stream.handle()),
+            device_c(c.words, 0, stream.handle());
+        BitDeviceOptions options;
+        options.levels = 0;
+        options.most_panel_k = 512;
+        const ConstBitView view_a{device_a.data(), m, k, a.row_words, 0};
+        const cuda::BitOperation operation =
+            algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
+        const BitDevicePlan plan = plan_bit_device_product(
+            {operation, {m, k, n}, is_aligned_for_leaf(view_a.words, view_a.stride)}, options, bit_device_facts(0));
+        multiply_bits_on_device(plan, view_a, {device_b.data(), k, n, b.row_words, 0},
+                                {device_c.data(), m, n, c.row_words, 0}, true, 0, stream.handle());
+        device_c.fetch();
+        stream.synchronize();
+        EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string();
+    }
+}
+
+TEST(bit_device, boolean_products_that_leave_full_tiles_out_equal_the_cpu) {
+    HEPTAD_NEEDS_DEVICE();
+    std::mt19937_64 random(16);
+    const cuda::Stream stream(0);
+    for (const std::string& leaf : cuda::bit_leaf_names()) {
+        for (const bool accumulate : {false, true}) {
+            for (const std::int64_t n : {190, 2000, 2051}) {
+                // The first rows of C fill up in the first panels, those after them do not.
+                constexpr std::int64_t m = 1600, k = 5000, dense_rows = 700;
+                WordMatrix a(m, k, 1, random, 0.004), b(k, n, n % 2, random, 0.06), c(m, n, 1, random, 0.1);
+                const WordMatrix dense(dense_rows, k, 1, random, 0.5);
+                std::copy(dense.words.begin(), dense.words.end(), a.words.begin());
+                BitMatrix wanted = BitMatrix::copy_of(c.view());
+                bits::multiply_bits(Type::boolean, a.view(), b.view(), wanted.view(), accumulate, {}, {});
+                DeviceVector<std::uint64_t> device_a(a.words, 0, stream.handle()),
+                    device_b(b.words, 0, stream.handle()), device_c(c.words, 0, stream.handle());
+                BitDeviceOptions options;
+                options.leaf = leaf == "wgmma" ? bit_device_facts(0).leaf : leaf;
+                options.first_panel_k = 128;
+                options.most_panel_k = 1024;
+                options.workspace_limit_bytes = n == 2000 ? 100 << 10 : 1 << 30;  // columns in panels, too
+                const ConstBitView view_a{device_a.data(), m, k, a.row_words, 0};
+                const BitDevicePlan plan = plan_bit_device_product(
+                    {cuda::BitOperation::any, {m, k, n}, is_aligned_for_leaf(view_a.words, view_a.stride)}, options,
+                    bit_device_facts(0));
+                EXPECT_EQ(plan.first_panel_k, 128) << plan.to_string();
+                multiply_bits_on_device(plan, view_a, {device_b.data(), k, n, b.row_words, 0},
+                                        {device_c.data(), m, n, c.row_words, 0}, accumulate, 0, stream.handle());
+                device_c.fetch();
+                stream.synchronize();
+                EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string() << " accumulate " << accumulate;
+            }
+        }
+    }
+}
+
 TEST(bit_device, too_little_memory_names_the_bytes_and_leaves_the_device_usable) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
@@ -204,6 +269,10 @@ TEST(bit_device, memory_of_the_host_and_views_off_a_word_are_refused) {
     EXPECT_THROW(multiply_bits_on_device(plan, b, a, c, false, 0, stream.handle()), Error);
     const BitView over_b{memory.data() + 600, 64, 64, 2, 0};
     EXPECT_THROW(multiply_bits_on_device(plan, a, b, over_b, false, 0, stream.handle()), Error);
+    const BitDevicePlan counts = plan_bit_device_product({cuda::BitOperation::count, {64, 128, 64}, true}, {});
+    std::vector<std::int32_t> of_host(64 * 64);
+    EXPECT_THROW(count_bits_on_device(counts, a, b, of_host.data(), 64, false, 0, stream.handle()), Error);
+    EXPECT_THROW(count_bits_on_device(counts, a, b, nullptr, 64, false, 0, stream.handle()), Error);
     stream.synchronize();
 }
 

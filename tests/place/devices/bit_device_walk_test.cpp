@@ -94,6 +94,93 @@ TEST(bit_device_walk, panels_of_k_add_up) {
     }
 }
 
+TEST(bit_device_walk, the_least_workspace_that_is_not_refused_is_enough) {
+    std::mt19937_64 random(7);
+    for (const std::int64_t gap : {0, 1}) {  // A in place, and copied panel by panel
+        for (int repeat = 0; repeat < 6; ++repeat) {
+            BitDeviceCase x = random_bit_case(random);
+            x.size.k = 300 + static_cast<std::int64_t>(random() % 700);
+            x.size.n = 200 + static_cast<std::int64_t>(random() % 400);
+            x.operation = static_cast<cuda::BitOperation>(repeat % 3);
+            x.options.algorithm = x.operation == cuda::BitOperation::parity ? "classical" : "auto";
+            x.gap_a = ceil_div(x.size.k, 64) % 2 + gap;
+            x.options.workspace_limit_bytes = 16 * (256 + gap * x.size.m);
+            check_case(x, random);
+        }
+    }
+}
+
+/// Leaves C alone where it is all ones and the walk allows that, and spoils the room for the list of tiles.
+class EarlyEndingVerbs final : public cuda::BitVerbs {
+public:
+    void expand(const cuda::BitExpandLaunch& launch) override { verbs_.expand(launch); }
+    void compress(const cuda::BitCompressLaunch& launch) override { verbs_.compress(launch); }
+    void transpose(const cuda::BitTransposeLaunch& launch) override { verbs_.transpose(launch); }
+    void multiply(const cuda::BitLeafLaunch& launch) override {
+        panels.push_back(launch.k);
+        EXPECT_EQ(launch.open_tiles != nullptr, launch.accumulate);
+        if (launch.open_tiles != nullptr) {
+            std::fill_n(launch.open_tiles, cuda::bit_open_tile_words(launch.m, launch.n), ~kGuard);
+            if (is_full(launch)) {
+                ++left_alone;
+                return;
+            }
+        }
+        verbs_.multiply(launch);
+    }
+
+    std::vector<std::int64_t> panels;  // their bits of k
+    int left_alone = 0;
+
+private:
+    static bool is_full(const cuda::BitLeafLaunch& launch) {
+        const auto* const words = static_cast<const std::uint64_t*>(launch.c);
+        for (std::int64_t i = 0; i < launch.m; ++i) {
+            for (std::int64_t j = 0; j < launch.n; ++j) {
+                if ((words[i * launch.c_row_stride + j / 64] >> (j % 64) & 1) == 0) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    HostBitVerbs verbs_;
+};
+
+TEST(bit_device_walk, a_boolean_product_ends_where_c_is_all_ones) {
+    std::mt19937_64 random(7);
+    for (const bool accumulate : {false, true}) {
+        for (const double density : {0.02, 0.5}) {
+            constexpr std::int64_t m = 70, k = 2100, n = 300;
+            BitDeviceOptions options;
+            options.first_panel_k = 128;
+            options.most_panel_k = 512;
+            options.workspace_limit_bytes = 1 << 20;
+            const BitMatrix a = BitMatrix::random(m, k, random(), density),
+                            b = BitMatrix::random(k, n, random(), density);
+            BitMatrix c = BitMatrix::random(m, n, random(), 0.5);
+            BitMatrix wanted = product_by_definition(Type::boolean, a, b);
+            for (std::int64_t i = 0; accumulate && i < m; ++i) {
+                for (std::int64_t j = 0; j < n; ++j) {
+                    wanted.set(i, j, wanted(i, j) || c(i, j));
+                }
+            }
+            const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {m, k, n}, true}, options);
+            const auto words = static_cast<std::size_t>(plan.workspace_bytes() / 8);
+            std::vector<std::uint64_t> workspace(words + 1, kGuard);
+            EarlyEndingVerbs verbs;
+            run_bit_device_plan(plan, verbs,
+                                {a.view().words, a.stride(), b.view().words, b.stride(), c.view().words, c.stride(),
+                                 accumulate, workspace.data()});
+            EXPECT_TRUE(c == wanted) << accumulate << density;
+            EXPECT_EQ(workspace[words], kGuard);
+            EXPECT_EQ(verbs.panels, (std::vector<std::int64_t>{128, 384, 512, 512, 512, 52}));
+            EXPECT_EQ(verbs.left_alone > 0, density == 0.5);
+        }
+    }
+}
+
 TEST(bit_device_walk, empty_sums_are_zero_or_leave_c_alone) {
     std::mt19937_64 random(5);
     for (const bool accumulate : {false, true}) {

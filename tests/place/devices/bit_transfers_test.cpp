@@ -7,6 +7,7 @@
 
 #include "place/devices/bit_device_cases.hpp"
 #include "place/devices/host_bit_verbs.hpp"
+#include "place/devices/product_pace.hpp"
 
 namespace heptad::test {
 namespace {
@@ -29,7 +30,12 @@ public:
     }
     void wait_for_brought() override { waiting_ = false; }
     void put_away(const BitRectangle& piece) override { move(2, piece); }
+    void launched(std::int64_t number, std::int64_t count) override {
+        EXPECT_EQ(number, ++launched_);
+        count_ = count;
+    }
 
+    bool all_launched() const { return launched_ > 0 && launched_ == count_; }
     bool waiting() const { return waiting_; }
     std::int64_t moved_words(int side) const { return words_[side]; }
     int pieces() const { return static_cast<int>(seen_.size()); }
@@ -47,6 +53,7 @@ private:
     Side sides_[3];
     std::int64_t words_[3] = {};
     std::set<Piece> seen_;
+    std::int64_t launched_ = 0, count_ = 0;
     bool waiting_ = false;
 };
 
@@ -69,6 +76,7 @@ void check_case(const BitDeviceCase& x, std::mt19937_64& random, int* pieces = n
                         workspace.data()},
                        mover);
     EXPECT_FALSE(mover.waiting());
+    EXPECT_TRUE(mover.all_launched());
     EXPECT_TRUE(counts == data.wanted_counts);
     const bool bits = x.operation != cuda::BitOperation::count;
     EXPECT_EQ(mover.moved_words(2), bits ? x.size.m * ceil_div(x.size.n, 64) : 0);
@@ -113,6 +121,13 @@ TEST(BitTransfers, serial_levels_and_panels_cut_the_matrices_into_pieces) {
     panels.gap_a = 0;
     check_case(panels, random, &pieces);
     EXPECT_EQ(pieces, 4 + 4 + 1);
+}
+
+TEST(BitTransfers, the_host_keeps_half_a_second_ahead_and_two_products_at_least) {
+    EXPECT_EQ(products_ahead(100, 0.1), 100);  // so short a product is handed over at once
+    EXPECT_EQ(products_ahead(100, 5), 10);
+    EXPECT_EQ(products_ahead(8, 34), 2);
+    EXPECT_EQ(products_ahead(1, 0), 2);
 }
 
 TEST(BitTransfers, an_empty_sum_brings_nothing_and_puts_zeros_away) {

@@ -150,6 +150,40 @@ TEST(BitsOverDevices, whole_blocks_are_read_and_written_in_place) {
     EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, false, options, {}).in_place);
 }
 
+TEST(BitsOverDevices, buffers_and_copies_of_matrices_that_begin_inside_a_word_are_told) {
+    bits::BitOptions options;
+    options.device = "cpu:2";
+    options.host.levels = 0;
+    options.host.pipelines = 2;
+    options.host.device_memory_bytes = 96 << 10;
+    const ProblemSize size{512, 1024, 512};
+    const HostPlan operands = make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {true, false});
+    EXPECT_FALSE(operands.in_place);
+    EXPECT_GE(operands.host_bytes, 2 * 2 *
+                                       (operands.block.m * operands.block.k + operands.block.k * operands.block.n +
+                                        operands.block.m * operands.block.n) /
+                                       8);
+    const HostPlan result = make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {false, true});
+    EXPECT_TRUE(result.in_place);  // by the copy of C
+    EXPECT_EQ(result.host_bytes, 512 * 512 / 8);
+    options.host.host_memory_bytes = 512 * 512 / 8 - 1;
+    EXPECT_THROW(make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {false, true}), Error);
+}
+
+TEST(BitsOverDevices, memory_of_devices_is_what_is_free_there_and_an_h200s_where_there_is_none) {
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    cuda::Report found;
+    EXPECT_EQ(usable_bytes_of_each(parse_device_list("cuda"), found), 138 * kGiB);
+    found.available = true;
+    found.devices.resize(2);
+    found.devices[0].free_bytes = 180 * kGiB;
+    found.devices[1].free_bytes = 170 * kGiB;
+    EXPECT_EQ(usable_bytes_of_each(parse_device_list("cuda"), found), 179 * kGiB);
+    EXPECT_EQ(usable_bytes_of_each(parse_device_list("cuda:0,1"), found), 169 * kGiB);
+    found.devices[1].free_bytes = kGiB / 2;
+    EXPECT_EQ(usable_bytes_of_each(parse_device_list("cuda:0,1"), found), 0);
+}
+
 TEST(BitsOverDevices, sides_that_no_device_takes_are_cut) {
     bits::BitOptions options;
     options.device = "cuda";

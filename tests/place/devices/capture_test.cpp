@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "bits/bit_product.hpp"
+#include "place/devices/bit_cuda_product.hpp"
+#include "place/devices/device_bits.hpp"
 #include "place/devices/device_matrix.hpp"
 #include "place/devices/device_product.hpp"
 
@@ -88,6 +91,59 @@ INSTANTIATE_TEST_SUITE_P(device, Capture,
 // Without workspace of their own; one level alone, and one below another.
 INSTANTIATE_TEST_SUITE_P(fused, Capture,
                          testing::Combine(testing::Values(Type::f32), testing::Values(1, 2), testing::Values("fused")));
+
+class BitCapture : public testing::TestWithParam<std::tuple<Type, int>> {};
+
+TEST_P(BitCapture, replays_are_products_of_what_the_operands_hold_then) {
+    HEPTAD_NEEDS_DEVICE();
+    const auto [algebra, levels] = GetParam();
+    const std::int64_t m = 500, k = 700, n = 600;
+    const double density = algebra == Type::gf2 ? 0.5 : 0.03;
+    const cuda::Stream stream(0);
+    auto* const handle = static_cast<cudaStream_t>(stream.handle());
+    const DeviceBits a(m, k, 0, handle), b(k, n, 0, handle), c(m, n, 0, handle);
+    const BitMatrix right = BitMatrix::random(k, n, 1, density), before = BitMatrix::random(m, n, 2);
+    copy_bit_rows(right, b.view, handle);
+    copy_bit_rows(before, c.view, handle);
+    bits::BitOptions options;
+    options.device = "cuda";
+    options.levels = algebra == Type::gf2 ? levels : -1;
+    constexpr std::int64_t kBytes = std::int64_t{16} << 20;
+    const cuda::DeviceMemory workspace(0, kBytes, handle);
+    ProductContext context;
+    context.stream = handle;
+    context.workspace = workspace.data();
+    context.workspace_bytes = kBytes;
+    stream.synchronize();
+
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    ASSERT_EQ(cudaStreamBeginCapture(handle, cudaStreamCaptureModeGlobal), cudaSuccess);
+    multiply_bits_on_cuda(algebra, a.view, b.view, c.view, false, options, context);
+    ASSERT_EQ(cudaStreamEndCapture(handle, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    BitMatrix result(m, n);
+    copy_bit_rows(c.view, result.view(), handle);
+    stream.synchronize();
+    EXPECT_TRUE(result == before) << "recording wrote to C";
+
+    for (std::uint64_t replay = 0; replay < 2; ++replay) {
+        const BitMatrix left = BitMatrix::random(m, k, 10 + replay, density);
+        copy_bit_rows(left, a.view, handle);
+        ASSERT_EQ(cudaGraphLaunch(ready, handle), cudaSuccess);
+        copy_bit_rows(c.view, result.view(), handle);
+        stream.synchronize();
+        BitMatrix wanted(m, n);
+        bits::multiply_bits(algebra, left, right, wanted.view(), false, {}, {});
+        EXPECT_TRUE(result == wanted) << "replay " << replay;
+    }
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+}
+
+INSTANTIATE_TEST_SUITE_P(bits, BitCapture,
+                         testing::Values(std::tuple{Type::gf2, 0}, std::tuple{Type::gf2, 2},
+                                         std::tuple{Type::boolean, 0}));
 
 }  // namespace
 }  // namespace heptad::test

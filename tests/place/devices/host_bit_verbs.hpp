@@ -127,7 +127,8 @@ private:
             const std::int64_t r = row + w.corner[i].row, c = word + w.corner[i].word;
             if (r < w.rows && 64 * c < w.cols) {
                 std::uint64_t& to = w.data[matrix * w.block_words + r * w.row_words + c];
-                to = (value ^ ((w.assigned >> i & 1) != 0 ? 0 : to)) & mask_of(w, c);
+                const std::uint64_t sum = value ^ ((w.assigned >> i & 1) != 0 ? 0 : to);
+                to = (to & ~mask_of(w, c)) | (sum & mask_of(w, c));
             }
         }
     }
@@ -139,7 +140,7 @@ private:
             return;
         }
         std::uint64_t& to = static_cast<std::uint64_t*>(launch.c)[at + j / 64];
-        to = j % 64 == 0 && !launch.accumulate ? 0 : to;
+        to &= launch.accumulate ? ~std::uint64_t{0} : ~(std::uint64_t{1} << (j % 64));
         const bool bit = launch.operation == cuda::BitOperation::parity ? count % 2 != 0 : count > 0;
         const std::uint64_t mask = std::uint64_t{bit ? 1U : 0U} << (j % 64);
         to = launch.operation == cuda::BitOperation::parity ? to ^ mask : to | mask;

@@ -141,6 +141,25 @@ TEST_F(BitFile, matrix_market_patterns) {
               0);
 }
 
+TEST_F(BitFile, matrix_market_values_other_than_zero_are_ones) {
+    const std::string banner = "%%MatrixMarket matrix coordinate real general\n1 9 9\n";
+    const BitMatrix m = read_bits(write("v.mtx", banner + "1 1 0.0e+05\n1 2 -0\n1 3 +0.e7\n1 4 +1\n1 5 2\n1 6 -1e-3 \n"
+                                                          "1 7\t.5\r\n1 8 00\n1 9 10\n"));
+    for (const std::int64_t zero : {0, 1, 2, 7}) {
+        EXPECT_FALSE(m(0, zero)) << zero;
+    }
+    for (const std::int64_t one : {3, 4, 5, 6, 8}) {
+        EXPECT_TRUE(m(0, one)) << one;
+    }
+    for (const char* value : {"nan", "inf", "-inf", "xyz", "0e1 junk", "1 2", "1e999", "+-1", "0x1", "1,5", "e5"}) {
+        EXPECT_NE(
+            refusal("w.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 " + std::string(value) + "\n")
+                .find("no finite number"),
+            std::string::npos)
+            << value;
+    }
+}
+
 TEST_F(BitFile, hostile_matrix_market_is_refused) {
     const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
     for (const std::string& text : {std::string(),

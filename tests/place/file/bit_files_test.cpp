@@ -22,8 +22,8 @@ struct Shape {
 class BitFiles : public ::testing::TestWithParam<Type> {
 protected:
     /// Files of a product, and what it should be. With `suffix` ".npy" they are packed as numpy has it.
-    FileProductRequest prepare(const Shape& s, bool adds, std::int64_t memory_bytes,
-                               const std::string& suffix = ".pbm") {
+    FileProductRequest prepare(const Shape& s, bool adds, std::int64_t memory_bytes, const std::string& suffix = ".pbm",
+                               bool transpose_a = false, bool transpose_b = false) {
         const BitMatrix a = BitMatrix::random(s.m, s.k, 1), b = BitMatrix::random(s.k, s.n, 2, 0.05);
         expected_ = adds ? BitMatrix::random(s.m, s.n, 3, 0.1) : BitMatrix(s.m, s.n);
         const auto name = [&](const std::string& stem, const BitMatrix& matrix) {
@@ -35,8 +35,10 @@ protected:
             return given;
         };
         FileProductRequest request;
-        request.a = name("A", a);
-        request.b = name("B", b);
+        request.transpose_a = transpose_a;
+        request.transpose_b = transpose_b;
+        request.a = name("A", transpose_a ? a.transposed() : a);
+        request.b = name("B", transpose_b ? b.transposed() : b);
         if (adds) {
             request.c0 = name("C0", expected_);
             request.beta = 1;
@@ -82,6 +84,56 @@ TEST_P(BitFiles, every_cut_equals_the_product_in_memory) {
             }
         }
     }
+}
+
+TEST_P(BitFiles, transposed_operands_equal_the_product_in_memory) {
+    int cut_along_k = 0, cut_down = 0;
+    for (const Shape& s : {Shape{300, 260, 700}, Shape{65, 1000, 129}, Shape{1203, 2500, 515}, Shape{64, 8, 8}}) {
+        for (const auto& [transpose_a, transpose_b] : {std::pair{true, false}, {false, true}, {true, true}}) {
+            for (const std::int64_t memory :
+                 {std::int64_t{100} << 10, std::int64_t{250} << 10, std::int64_t{8} << 20}) {
+                for (const char* suffix : {".pbm", ".npy"}) {
+                    FileProductRequest request =
+                        prepare(s, memory == 8 << 20, memory, suffix, transpose_a, transpose_b);
+                    request.verify = true;
+                    try {
+                        const FileProductReport report = multiply(request);
+                        ASSERT_TRUE(is_right(request)) << to_string(report.plan);
+                        EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+                        EXPECT_LE(report.plan.used_bytes(), memory);
+                        cut_along_k += report.plan.depth < s.k ? 1 : 0;
+                        cut_down += report.plan.strip_m < s.m ? 1 : 0;
+                    } catch (const Error& error) {
+                        ASSERT_EQ(error.code(), ErrorCode::resource) << error.what();
+                        ASSERT_LT(memory, 8 << 20) << error.what();
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(cut_along_k, 0);
+    EXPECT_GT(cut_down, 0);
+}
+
+TEST_P(BitFiles, a_transpose_is_another_matrix_when_a_run_goes_on) {
+    FileProductRequest request = prepare({640, 640, 640}, false, 60 << 10, ".pbm", true, false);
+    FileHooks ends_after_a_tile;
+    std::atomic<int> lines{0};
+    ends_after_a_tile.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
+        return {call == IoCall::write && bytes == 0 && ++lines > 3 ? EIO : 0};  // two headers and one tile
+    };
+    EXPECT_THROW(multiply(request, ends_after_a_tile), Error);
+    request.resume = true;
+    FileProductRequest other = request;
+    other.transpose_a = false;
+    try {
+        multiply(other);
+        FAIL() << "another product went on";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+    }
+    EXPECT_EQ(multiply(request).resumed_tiles, 1);
+    EXPECT_TRUE(is_right(request));
 }
 
 TEST_P(BitFiles, rows_may_begin_anywhere_in_a_file_and_end_in_dirty_bits) {
@@ -201,7 +253,7 @@ TEST_P(BitFiles, what_cannot_be_gone_through_piece_by_piece_is_refused) {
     };
     FileProductRequest transposed = request;
     transposed.transpose_a = true;
-    expect_refused(transposed, "transpose");
+    expect_refused(transposed, "check the files or the transposes");
     FileProductRequest to_png = request;
     to_png.output = folder_ / "C.png";
     expect_refused(to_png, ".pbm");

@@ -1,0 +1,45 @@
+#include "place/file/turned_bits.hpp"
+
+#include <algorithm>
+
+#include "base/size.hpp"
+#include "place/file/bit_bytes.hpp"
+#include "plan/file_schedule.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kBand_bytes = std::int64_t{4} << 20;
+constexpr std::int64_t kSquare = 64;  // rows and columns turned at a time
+
+}  // namespace
+
+ConstView TurnedBits::read(const MatrixFile& file, IoQueue& queue, const FileLayout& layout, const FileWindow& window,
+                           BitOrder order, std::byte* memory) {
+    FileLayout as_stored = transposed(layout);
+    as_stored.block_bytes = 1;
+    const std::int64_t longest_line = round_up(as_stored.pitch_bytes(), 64);
+    if (band_.bytes() == 0) {
+        band_ = PageBuffer(std::max(kBand_bytes, kSquare * longest_line));
+    }
+    const std::int64_t line_bytes = line_stride_bytes(as_stored, window.rows, as_stored.bytes_of(window.rows));
+    const std::int64_t at_once =
+        std::max(band_.bytes() / std::max(line_bytes, as_stored.pitch_bytes()) / kSquare, std::int64_t{1}) * kSquare;
+    const std::int64_t stride = round_up(as_stored.bytes_of(window.cols), 64);
+    const View bytes(memory, file.type(), window.rows, as_stored.bytes_of(window.cols), stride, 1);
+    const BitView whole = bits_of_bytes(bytes, window.cols);
+    for (std::int64_t first = 0; first < window.cols; first += at_once) {
+        const std::int64_t count = std::min(at_once, window.cols - first);
+        const ConstView band =
+            file.read(queue, as_stored, {window.col + first, count, window.row, window.rows}, band_.data());
+        reverse_rows_of_bytes(band, band_.data());
+        const BitView part{whole.words + first / kSquare, window.rows, count, whole.stride, 0};
+        bits::transpose(bits_of_bytes(band, window.rows), part);
+    }
+    if (order == BitOrder::highest_first) {
+        reverse_rows_of_bytes(bytes, memory);
+    }
+    return bytes;
+}
+
+}  // namespace heptad

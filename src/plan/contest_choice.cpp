@@ -1,0 +1,132 @@
+#include "plan/contest_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "plan/error_bound.hpp"
+#include "plan/settle_levels.hpp"
+
+namespace heptad {
+namespace {
+
+std::vector<LevelPlan> breadth_first(const std::vector<std::string>& algorithms) {
+    std::vector<LevelPlan> levels;
+    for (const std::string& algorithm : algorithms) {
+        levels.push_back({algorithm, LevelMode::parallel, ""});
+    }
+    return levels;
+}
+
+/// The planner is free to choose, and for the machine that was measured.
+bool is_left_to_the_planner(const Problem& problem) {
+    const Options& options = problem.options;
+    return backend_of(options.device) == "cpu" && options.algorithm == "auto" && options.levels <= 0 &&
+           options.mode == "auto" && options.leaf == "auto";
+}
+
+bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const PlannerLimits& limits) {
+    return problem.options.accuracy == Accuracy::fast ||
+           expected_growth(breadth_first(plan.algorithms)) <= limits.balanced_growth;
+}
+
+/// The fastest plan that beats the library and may be taken; fewer levels where they are as good. Or the library.
+const ContestTrial& winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits,
+                           bool levels_allowed) {
+    constexpr double kAsGood = 1.01;
+    const ContestTrial* best = &contest.trials.front();
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const ContestTrial& trial : contest.trials) {  // from the fastest on
+        const bool allowed =
+            trial.plan.algorithms.empty() || (levels_allowed && keeps_accuracy(trial.plan, problem, limits));
+        if (!allowed || !beats_the_library(trial)) {
+            continue;
+        }
+        fastest = std::min(fastest, trial.relative_time);
+        const bool simpler = trial.plan.algorithms.size() < best->plan.algorithms.size();
+        if (trial.relative_time == fastest || (simpler && trial.relative_time <= fastest * kAsGood)) {
+            best = &trial;
+        }
+    }
+    return *best;
+}
+
+/// What was decided at a contest and how far the cost model is off there.
+struct Decision {
+    ContestPlan plan;
+    double measured_over_predicted = 1;
+};
+
+/// `outer`: halvings that would be put on top.
+std::optional<Decision> decide(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
+                               bool levels_allowed, int outer) {
+    if (const Contest* contest = nearest_contest(machine.contests, problem.type, problem.m, problem.k, problem.n)) {
+        const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
+        const Problem held = problem_of(*contest, problem.threads);
+        return Decision{best.plan,
+                        contest->library_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
+    }
+    const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
+    if (!levels_allowed || too_small || outer + 1 >= limits.most_levels) {
+        return std::nullopt;
+    }
+    Problem half = problem;
+    half.m /= 2;
+    half.k /= 2;
+    half.n /= 2;
+    std::optional<Decision> decision = decide(half, machine, limits, levels_allowed, outer + 1);
+    // Where the library wins at half the size, it is the model's turn.
+    if (!decision || decision->plan.algorithms.empty() ||
+        static_cast<int>(decision->plan.algorithms.size()) >= limits.most_levels) {
+        return std::nullopt;
+    }
+    decision->plan.algorithms.insert(decision->plan.algorithms.begin(), kHalving);
+    return decision;
+}
+
+}  // namespace
+
+Problem problem_of(const Contest& contest, int threads) {
+    Problem problem{contest.m, contest.k, contest.n, contest.type, threads, {}};
+    problem.options.accuracy = Accuracy::fast;
+    return problem;
+}
+
+ProductPlan plan_of(const ContestPlan& plan, const Problem& problem, const Machine& machine) {
+    Problem with_leaf = problem;
+    with_leaf.options.leaf = plan.leaf;
+    return plan_with_levels(with_leaf, machine, breadth_first(plan.algorithms));
+}
+
+bool contests_forbid_levels(const Problem& problem, const Machine& machine) {
+    if (!is_left_to_the_planner(problem)) {
+        return false;
+    }
+    const auto side = static_cast<std::int64_t>(
+        std::cbrt(static_cast<double>(problem.m) * static_cast<double>(problem.k) * static_cast<double>(problem.n)));
+    const Contest* contest = nearest_contest(machine.contests, problem.type, side, side, side);
+    return contest != nullptr &&
+           std::none_of(contest->trials.begin(), contest->trials.end(), [](const ContestTrial& trial) {
+               return !trial.plan.algorithms.empty() && beats_the_library(trial);
+           });
+}
+
+std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
+                                           bool levels_allowed) {
+    if (machine.contests.empty() || !is_left_to_the_planner(problem)) {
+        return std::nullopt;
+    }
+    const std::optional<Decision> decision = decide(problem, machine, limits, levels_allowed, 0);
+    if (!decision || !keeps_accuracy(decision->plan, problem, limits)) {
+        return std::nullopt;
+    }
+    ProductPlan plan = plan_of(decision->plan, problem, machine);
+    if (plan.workspace_bytes > problem.options.workspace_limit_bytes) {
+        return std::nullopt;
+    }
+    plan.predicted_s *= decision->measured_over_predicted;
+    return plan;
+}
+
+}  // namespace heptad

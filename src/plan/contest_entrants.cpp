@@ -1,0 +1,96 @@
+#include "plan/contest_entrants.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "plan/contest_choice.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/planner.hpp"
+
+namespace heptad {
+namespace {
+
+/// None: it is a library's product, which takes part anyway, or has levels that contests do not know.
+std::optional<ContestPlan> as_contest_plan(const ProductPlan& plan) {
+    ContestPlan result{{}, plan.leaf};
+    for (const LevelPlan& level : plan.levels) {
+        if (level.mode != LevelMode::parallel) {
+            return std::nullopt;
+        }
+        result.algorithms.push_back(level.algorithm);
+    }
+    return plan.levels.empty() ? std::nullopt : std::optional(std::move(result));
+}
+
+}  // namespace
+
+std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, std::size_t most_others) {
+    constexpr double kFarBehind = 1.3;  // the classical product by that much: no prediction errs so far
+    constexpr std::size_t kMostHalvings = 3;
+    const std::int64_t smallest_leaf = PlannerLimits{}.smallest_leaf;
+    struct Candidate {
+        ContestPlan plan;
+        double predicted_s;
+        bool is_balanced;  // has levels, and `balanced` allows them
+    };
+    std::vector<ContestPlan> entrants;
+    std::vector<Candidate> others;
+    const auto add = [&](ContestPlan plan) {
+        const auto same = [&](const Candidate& other) { return other.plan == plan; };
+        if (std::none_of(others.begin(), others.end(), same)) {
+            const ProductPlan whole = plan_of(plan, problem, machine);
+            const bool is_balanced =
+                !whole.levels.empty() && expected_growth(whole.levels) <= PlannerLimits{}.balanced_growth;
+            others.push_back({std::move(plan), whole.predicted_s, is_balanced});
+        }
+    };
+    for (const LeafProfile& profile : machine.leaves) {
+        if (profile.type != problem.type) {
+            continue;
+        }
+        if (is_whole_call(profile.leaf)) {
+            entrants.push_back(ContestPlan{{}, profile.leaf});
+            continue;
+        }
+        std::vector<std::string> algorithms;
+        std::int64_t block = std::min({problem.m, problem.k, problem.n});
+        for (std::size_t halvings = 0; halvings <= kMostHalvings && block >= smallest_leaf; ++halvings, block /= 2) {
+            add({algorithms, profile.leaf});
+            algorithms.emplace_back(kHalving);
+        }
+        if (others.empty() || others.back().plan.leaf != profile.leaf) {
+            add({{}, profile.leaf});  // too thin to be cut
+        }
+    }
+    // What the smaller contests lead to, and what the cost model prefers without them.
+    Machine without_contests = machine;
+    without_contests.contests.clear();
+    for (const Machine* known : {&machine, static_cast<const Machine*>(&without_contests)}) {
+        if (std::optional<ContestPlan> choice = as_contest_plan(make_plan(problem, *known))) {
+            add(std::move(*choice));
+        }
+    }
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; });
+    const auto classical =
+        std::find_if(others.begin(), others.end(), [](const Candidate& x) { return x.plan.algorithms.empty(); });
+    if (classical != others.end()) {
+        std::erase_if(others, [limit_s = kFarBehind * classical->predicted_s](const Candidate& x) {
+            return x.predicted_s > limit_s;
+        });
+    }
+    // The usual accuracy must have someone to choose, if only in the last place.
+    bool wants_balanced = std::any_of(others.begin(), others.end(), [](const Candidate& x) { return x.is_balanced; });
+    for (Candidate& candidate : others) {
+        const bool is_last_place = most_others == 1;
+        if (most_others > 0 && (candidate.is_balanced || !(wants_balanced && is_last_place))) {
+            wants_balanced = wants_balanced && !candidate.is_balanced;
+            entrants.push_back(std::move(candidate.plan));
+            --most_others;
+        }
+    }
+    return entrants;
+}
+
+}  // namespace heptad

@@ -1,0 +1,14 @@
+// What contests say about the cost model, for the problems that no contest is near to.
+#pragma once
+
+#include <optional>
+
+#include "plan/contest.hpp"
+#include "plan/machine.hpp"
+
+namespace heptad {
+
+/// What the contest of a square says of plans with levels against the sum of their parts; none if it had no such plans.
+std::optional<LevelFactor> level_factor_of(const Contest& contest, const Machine& machine);
+
+}  // namespace heptad

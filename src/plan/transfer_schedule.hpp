@@ -1,0 +1,83 @@
+// The order of a product whose operands lie in host memory, on a device that holds all three matrices: transfers go on
+// beside the products. Two ways to cut it:
+//
+//   by level   one level of a fast algorithm over blocks. The first product needs few blocks, the others arrive
+//              beside it; a block of C goes home when its last product is added. Products keep the shape of the whole,
+//              so all levels that would pay for it still do.
+//   by pieces  k is cut in two: with the first part all of C is begun as soon as that is there, with the second one
+//              panels of rows are finished, and go home one by one. For products that take no sums of blocks.
+//
+// The one with the shortest predicted time is taken. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan/host_layer.hpp"
+#include "plan/problem.hpp"
+
+namespace heptad {
+
+/// A part of a matrix.
+struct MatrixWindow {
+    std::int64_t row = 0, rows = 0, col = 0, cols = 0;
+    std::int64_t elements() const { return rows * cols; }
+    bool operator==(const MatrixWindow&) const = default;
+};
+
+struct TransferTerm {
+    MatrixWindow window;  // smaller than the product's operand at an edge: the rest is zero
+    double coefficient = 1;
+};
+struct TransferResult {
+    MatrixWindow window;  // likewise: the rest is left out
+    double coefficient = 1;
+    bool first = true, last = true;  // to be added there
+};
+/// (sum of left)(sum of right), added to parts of C.
+struct TransferStep {
+    ProblemSize size;
+    std::vector<TransferTerm> left, right;
+    std::vector<TransferResult> results;
+    std::vector<MatrixWindow> brings_a, brings_b;  // what no step before has needed
+
+    /// Is that side a part of the matrix as it lies there? Else it is made in a buffer.
+    bool left_lies_there() const;
+    bool right_lies_there() const;
+    bool result_lies_there() const;
+};
+
+struct TransferSchedule {
+    std::vector<TransferStep> steps;
+    std::string algorithm;  // by level; empty: by pieces, or not cut at all
+    double predicted_s = 0;
+};
+
+struct TransferProblem {
+    ProblemSize size;
+    Type type = Type::f32;
+    std::int64_t operand_bytes = 4, result_bytes = 4;  // of an element
+    bool adds = false;                                 // C is brought too
+    bool may_take_level = true, may_cut_k = true;
+    double upload_bytes_per_s = 50e9, download_bytes_per_s = 50e9;
+    double sum_bytes_per_s = 3e12;  // on the device, read and written
+};
+
+/// Seconds of C = A B, or of C += A B, on the device.
+using ProductSeconds = std::function<double(const ProblemSize& size, bool accumulate)>;
+
+TransferSchedule undivided_transfers(const ProblemSize& size);
+/// One level. `first_parts`: the first product's k is cut into so many parts, and it begins with one of them.
+TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type, int first_parts);
+/// The parts add up to k and m.
+TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
+                                     const std::vector<std::int64_t>& panels);
+
+/// Seconds until the last part of C has arrived.
+double predicted_transfers_s(const TransferProblem& problem, const TransferSchedule& schedule,
+                             const ProductSeconds& product_s);
+TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSeconds& product_s);
+
+}  // namespace heptad

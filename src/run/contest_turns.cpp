@@ -1,0 +1,49 @@
+#include "run/contest_turns.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace heptad {
+namespace {
+
+/// A busy neighbour only ever adds, so the least time of each tells who is behind; after a single turn it may be his.
+constexpr double kFarBehindAtFirst = 1.5, kFarBehind = 1.15;
+
+}  // namespace
+
+void take_turns(std::vector<TurnTaker>& all, const TurnRules& rules) {
+    std::vector<std::size_t> running(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        running[i] = i;
+    }
+    const double start_s = rules.clock_s();
+    for (int turn = 0; turn < rules.most_turns; ++turn) {
+        double turn_s = 0;
+        for (const std::size_t i : running) {
+            turn_s += all[i].spent_s;
+        }
+        if (turn > 0 && rules.clock_s() - start_s + turn_s > rules.most_s) {
+            break;
+        }
+        for (const std::size_t i : running) {
+            const double before_s = rules.clock_s();
+            rules.settle();
+            all[i].seconds.push_back(all[i].run());
+            all[i].spent_s = rules.clock_s() - before_s;
+        }
+        std::vector<double> least(all.size());
+        double fastest = std::numeric_limits<double>::infinity(), fastest_library = fastest;
+        for (const std::size_t i : running) {
+            least[i] = *std::min_element(all[i].seconds.begin(), all[i].seconds.end());
+            fastest = std::min(fastest, least[i]);
+            fastest_library = all[i].is_library ? std::min(fastest_library, least[i]) : fastest_library;
+        }
+        const double limit = fastest * (turn == 0 ? kFarBehindAtFirst : kFarBehind);
+        std::erase_if(running, [&](std::size_t i) {
+            return least[i] > limit && !(all[i].is_library && least[i] == fastest_library);
+        });
+        std::reverse(running.begin(), running.end());
+    }
+}
+
+}  // namespace heptad

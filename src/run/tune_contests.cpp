@@ -1,0 +1,137 @@
+#include "run/tune_contests.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "plan/contest_choice.hpp"
+#include "plan/contest_entrants.hpp"
+#include "plan/contest_factor.hpp"
+#include "run/contest_turns.hpp"
+#include "run/runner.hpp"
+#include "run/tune_batches.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr double kSampleSeconds = 0.015;
+constexpr double kPauseSeconds = 0.05;  // nobody's threads are still spinning after that
+
+struct Entry {
+    Shape shape;
+    std::size_t most_others;
+    double share;   // of the time that is left
+    double most_s;  // but no more than that
+};
+
+std::vector<Entry> entries() {
+    constexpr double kShort = 2.5;
+    std::vector<Entry> all;
+    for (const std::int64_t n : {128, 256, 512, 1024}) {
+        all.push_back({{n, n, n}, 4, 0.2, kShort});
+    }
+    for (const auto& [large, thin] : {std::pair{kLongest, std::int64_t{64}}, {1024, 64}, {kLongest, 1}}) {
+        all.push_back({{large, thin, large}, 2, 0.2, kShort});
+        all.push_back({{thin, large, large}, 2, 0.2, kShort});
+        all.push_back({{large, large, thin}, 2, 0.2, kShort});
+    }
+    all.push_back({{kLargest, kLargest, kLargest}, 4, 0.3, 60});
+    all.push_back({{kLongest, kLongest, kLongest}, 3, 1, 60});
+    return all;
+}
+
+bool is_square(const Contest& contest) {
+    return contest.m == contest.k && contest.k == contest.n;
+}
+
+/// Classical products took part side by side, which the samples of their leaves did not.
+void correct_samples(const Contest& contest, Machine& machine) {
+    for (const ContestTrial& trial : contest.trials) {
+        const bool says_enough = trial.plan.algorithms.empty() && trial.turns >= kFewestTurns;
+        for (LeafProfile& profile : machine.leaves) {
+            if (!says_enough || profile.leaf != trial.plan.leaf || profile.type != contest.type) {
+                continue;
+            }
+            std::erase_if(profile.samples, [&](const LeafSample& s) {
+                return s.m == contest.m && s.k == contest.k && s.n == contest.n;
+            });
+            profile.samples.push_back({contest.m, contest.k, contest.n, contest.library_s * trial.relative_time});
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
+                                    std::size_t most_others, double most_s, const Machine& machine) {
+    Problem problem{shape.m, shape.k, shape.n, type, machine.threads, {}};
+    problem.options.accuracy = Accuracy::fast;
+    std::vector<ContestTurns> turns;
+    std::vector<ProductPlan> plans;
+    double turn_s = 0;
+    std::int64_t workspace_bytes = 1;
+    for (const ContestPlan& entrant : contest_entrants(problem, machine, most_others)) {
+        turns.push_back({entrant, {}});
+        plans.push_back(plan_of(entrant, problem, machine));
+        turn_s += kPauseSeconds + std::max(kSampleSeconds, plans.back().predicted_s);
+        workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
+    }
+    const auto is_classical = [](const ProductPlan& plan) { return plan.levels.empty(); };
+    const auto is_library = [&](const ProductPlan& plan) { return is_classical(plan) && is_whole_call(plan.leaf); };
+    const bool has_classical = std::any_of(plans.begin(), plans.end(), is_classical);
+    const bool has_library = std::any_of(plans.begin(), plans.end(), is_library);
+    if (plans.size() < 2 || !has_classical || turn_s * kFewestTurns > most_s) {
+        return std::nullopt;
+    }
+    const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));
+    const Product product = operands.product(shape);
+    std::vector<TurnTaker> takers;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const ProductPlan& plan = plans[i];
+        const auto call = [&backend, &plan, &product, &workspace, leaf = cpu::CpuBackend::leaf_id(plan.leaf)] {
+            if (plan.levels.empty()) {
+                backend.multiply_one(product, leaf);
+            } else {
+                run_plan(plan, backend, 1, product.a, product.b, 0, product.c, workspace.get());
+            }
+        };
+        if (plan.predicted_s < kSampleSeconds) {
+            call();  // first touch: threads of libraries, memory for packing
+        }
+        takers.push_back({[call, guess_s = plan.predicted_s] { return time_calls(guess_s, kSampleSeconds, call); },
+                          has_library ? is_library(plan) : is_classical(plan)});
+    }
+    TurnRules rules;
+    rules.most_s = most_s;
+    rules.settle = [] { std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds)); };
+    rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
+    take_turns(takers, rules);
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        turns[i].seconds = std::move(takers[i].seconds);
+    }
+    Contest contest = judge(type, shape.m, shape.k, shape.n, turns);
+    return contest.trials.front().turns >= kFewestTurns ? std::optional(std::move(contest)) : std::nullopt;
+}
+
+void measure_contests(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s, Machine& machine,
+                      const std::function<void(const std::string& stage)>& progress) {
+    const auto start = Clock::now();
+    for (const Entry& entry : entries()) {
+        const Shape& shape = entry.shape;
+        progress(fmt::format("{} {}x{}x{} with levels and without", type_name(type), shape.m, shape.k, shape.n));
+        const double left_s = most_s - seconds_since(start);
+        const std::optional<Contest> contest = hold_contest(backend, operands, type, shape, entry.most_others,
+                                                            std::min(entry.most_s, left_s * entry.share), machine);
+        if (!contest) {
+            continue;
+        }
+        correct_samples(*contest, machine);
+        if (is_square(*contest)) {
+            if (const std::optional<LevelFactor> factor = level_factor_of(*contest, machine)) {
+                machine.level_factors.push_back(*factor);
+            }
+        }
+        machine.contests.push_back(*contest);
+    }
+}
+
+}  // namespace heptad

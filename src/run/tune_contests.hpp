@@ -1,0 +1,26 @@
+// The decision that matters most, which plan to take, is measured and not put together from parts: whole plans run in
+// turns with the library on real problems (plan/contest.hpp).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "backend/cpu/cpu_backend.hpp"
+#include "plan/machine.hpp"
+#include "run/tune_timing.hpp"
+
+namespace heptad {
+
+/// One contest of at most `most_others` plans beside the libraries; none if `most_s` seconds are too short
+/// for a verdict. The operands have room for the shape.
+std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
+                                    std::size_t most_others, double most_s, const Machine& machine);
+
+/// Adds contests of `type` to machine.contests: squares from 128 to kLongest, thin shapes and vectors. What they say of
+/// classical products and of levels goes to the samples of the leaves and to machine.level_factors. About `most_s`
+/// seconds; shapes that do not fit are left out, the largest ones last.
+void measure_contests(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s, Machine& machine,
+                      const std::function<void(const std::string& stage)>& progress);
+
+}  // namespace heptad

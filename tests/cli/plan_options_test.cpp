@@ -1,0 +1,102 @@
+// heptad plan takes the options of mul, and says what mul would do with them: the same plan, the same way from file to
+// file, the same exit code.
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+class PlanOptions : public HeptadProcess {
+protected:
+    static std::vector<std::string> plan(const std::vector<std::string>& more) {
+        std::vector<std::string> words{"plan", "200", "160", "240", "--disk", "2G"};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+};
+
+TEST_F(PlanOptions, options_of_mul_are_taken) {
+    const std::string usual = heptad_ok({"plan", "200", "160", "240"});
+    for (const std::vector<std::string>& more :
+         std::vector<std::vector<std::string>>{{"--transpose-a"},
+                                               {"--transpose-b", "--transpose-a"},
+                                               {"--alpha", "2.5"},
+                                               {"--verify"},
+                                               {"--raw-a", "f32:200x160", "--raw-b", "f32:160x240"},
+                                               {"--raw-a", "f32:160x200", "--transpose-a"},
+                                               {"--memory", "1G"}}) {
+        std::vector<std::string> words{"plan", "200", "160", "240"};
+        words.insert(words.end(), more.begin(), more.end());
+        EXPECT_EQ(heptad_ok(words), usual) << more[0];
+    }
+    EXPECT_EQ(heptad_ok({"plan", "200", "160", "240", "--beta", "1", "--add", "C0.npy"}),
+              heptad_ok({"plan", "200", "160", "240", "--beta", "1"}));
+    EXPECT_EQ(heptad_ok({"plan", "200", "160", "240", "--raw-a", "f64:200x160"}),
+              heptad_ok({"plan", "200", "160", "240", "--type", "f64"}));
+    const auto line = [](const std::string& text) { return text.substr(0, text.find(" predicted-s")); };
+    EXPECT_EQ(line(heptad_ok({"plan", "200", "160", "240", "--columns", "240", "--type", "gf2"})),
+              line(heptad_ok({"plan", "200", "160", "240", "--type", "gf2"})));
+    // Other factors than 1 are not for packed bits, here as in mul.
+    EXPECT_EQ(heptad_ok({"plan", "200", "160", "240", "--type", "gf2", "--alpha", "0"}).rfind("plan ", 0), 0U);
+}
+
+TEST_F(PlanOptions, what_cannot_be_true_of_the_files_is_refused) {
+    heptad_fails(2, plan({"--memory", "1G", "--add", "C0.npy"}));
+    heptad_fails(2, plan({"--memory", "1G", "--columns", "240"}));
+    heptad_fails(2, plan({"--memory", "1G", "--columns", "240", "--type", "gf2", "--mode", "serial"}));
+    heptad_fails(3, plan({"--memory", "1G", "--columns", "160", "--type", "gf2"}));
+    heptad_fails(3, plan({"--memory", "1G", "--raw-a", "f32:160x200"}));
+    heptad_fails(3, plan({"--memory", "1G", "--raw-a", "f32:200x160", "--raw-b", "f64:160x240"}));
+    heptad_fails(3, plan({"--memory", "1G", "--raw-a", "f32:200x160", "--type", "f64"}));
+    heptad_fails(2, plan({"--overlap", "sometimes"}));
+    heptad_fails(2, {"plan", "64", "64", "64", "--machine", "c1060", "--algorithm", "strassen", "--levels", "1",
+                     "--transpose-a"});
+    heptad_fails(2, {"plan", "64", "64", "64", "--nodes", "2", "--raw-a", "f32:64x64"});
+}
+
+TEST_F(PlanOptions, beyond_the_memory_it_goes_from_file_to_file_as_mul_does) {
+    write_matrix("A.npy", integers(200, 160, 1));
+    write_matrix("B.npy", integers(160, 240, 2));
+    const nlohmann::json run = heptad_json({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "200K", "--verify"});
+    const nlohmann::json planned = heptad_json(plan({"--memory", "200K", "--verify"}));
+    EXPECT_EQ(planned["file_plan"], run["file_plan"]);
+    write_matrix("T.npy", transposed(integers(200, 160, 1)));
+    const nlohmann::json turned =
+        heptad_json({"mul", "T.npy", "B.npy", "-o", "C.npy", "--memory", "200K", "--transpose-a"});
+    EXPECT_EQ(heptad_json(plan({"--memory", "200K", "--transpose-a"}))["file_plan"], turned["file_plan"]);
+    heptad_fails(4, plan({"--memory", "1K"}));
+    heptad_fails(4, {"mul", "A.npy", "B.npy", "-o", "D.npy", "--memory", "1K"});
+    for (const char* option : {"--resume", "--overlap=off", "--trace=t.json"}) {
+        EXPECT_TRUE(heptad_json(plan({"--memory", "1G", option})).contains("file_plan")) << option;
+    }
+    const nlohmann::json in_turn = heptad_json(plan({"--memory", "200K", "--overlap", "off"}));
+    EXPECT_DOUBLE_EQ(
+        in_turn["wall_s"].get<double>(),
+        in_turn["read_s"].get<double>() + in_turn["multiply_s"].get<double>() + in_turn["write_s"].get<double>());
+}
+
+TEST_F(PlanOptions, bits_keep_to_the_memory_too) {
+    heptad_fails(4, {"plan", "64", "64", "64", "--type", "gf2", "--memory", "1", "--disk", "2G"});
+    // The matrices take 318 KiB, and their packed copies do not fit beside them.
+    const nlohmann::json planned =
+        heptad_json({"plan", "901", "777", "1003", "--type", "gf2", "--memory", "400K", "--disk", "2G"});
+    ASSERT_TRUE(planned.contains("file_plan")) << planned;
+    EXPECT_LE(planned["used_bytes"], 400 << 10);
+    const std::vector<std::string> roomy{"plan", "901", "777", "1003", "--type", "gf2", "--memory", "4M"};
+    EXPECT_FALSE(heptad_json(roomy).contains("file_plan"));
+}
+
+TEST_F(PlanOptions, plans_that_are_not_taken_back_say_so) {
+    write_matrix("A.npy", integers(200, 160, 1));
+    write_matrix("B.npy", integers(160, 240, 2));
+    const std::string over = heptad_ok({"plan", "200", "160", "240", "--device", "cpu:2"});
+    EXPECT_NE(over.find("give mul the same options"), std::string::npos) << over;
+    write("over.txt", over);
+    write("files.txt", heptad_ok(plan({"--files", "--memory", "1M"})));
+    for (const char* name : {"over.txt", "files.txt"}) {
+        const std::string said = heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", name});
+        EXPECT_NE(said.find("does not take back"), std::string::npos) << said;
+    }
+}
+
+}  // namespace
+}  // namespace heptad::testing

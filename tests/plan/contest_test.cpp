@@ -1,0 +1,128 @@
+// Verdicts of contests on made-up times: gains that are there are seen, noise is not taken for a gain.
+#include "plan/contest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace heptad {
+namespace {
+
+const ContestPlan kLibrary{{}, "openblas-mt"};
+const ContestPlan kOther{{}, "blis-mt"};
+const ContestPlan kOwn{{}, "heptad"};
+const ContestPlan kHalved{{"winograd"}, "heptad"};
+const ContestPlan kQuartered{{"winograd", "winograd"}, "heptad"};
+
+const ContestTrial& trial_of(const Contest& contest, const ContestPlan& plan) {
+    return *std::find_if(contest.trials.begin(), contest.trials.end(),
+                         [&](const ContestTrial& t) { return t.plan == plan; });
+}
+
+TEST(contest, times_are_compared_turn_by_turn) {
+    // The machine gets three times slower meanwhile; the halved product stays a tenth faster.
+    const Contest contest =
+        judge(Type::f32, 512, 512, 512, {{kLibrary, {1, 2, 3}}, {kHalved, {0.9, 1.8, 2.7}}, {kOwn, {1.5, 3.1, 4.4}}});
+    EXPECT_EQ(contest.library_s, 2);
+    ASSERT_EQ(contest.trials.size(), 3U);
+    EXPECT_EQ(contest.trials[0].plan, kLibrary);
+    EXPECT_EQ(contest.trials[0].relative_time, 1);
+    EXPECT_EQ(contest.trials[1].plan, kHalved);  // from the fastest on
+    EXPECT_NEAR(contest.trials[1].relative_time, 0.9, 1e-12);
+    EXPECT_NEAR(contest.trials[1].doubt, 0, 1e-12);
+    EXPECT_TRUE(beats_the_library(contest.trials[1]));
+    EXPECT_FALSE(beats_the_library(contest.trials[2]));
+    EXPECT_FALSE(beats_the_library(contest.trials[0]));
+}
+
+TEST(contest, the_library_is_the_fastest_with_threads_of_its_own) {
+    const Contest contest =
+        judge(Type::f64, 4096, 64, 4096, {{kOwn, {7, 7, 7}}, {kLibrary, {10, 20, 10}}, {kOther, {9, 18, 9}}});
+    EXPECT_EQ(contest.trials[0].plan, kOther);
+    EXPECT_EQ(contest.library_s, 9);
+    EXPECT_NEAR(trial_of(contest, kLibrary).relative_time, 10.0 / 9, 1e-12);
+    // One that dropped out is not it, however good its only turn was.
+    EXPECT_EQ(judge(Type::f64, 64, 64, 64, {{kLibrary, {10, 10, 10}}, {kOther, {9}}}).trials[0].plan, kLibrary);
+}
+
+TEST(contest, without_such_a_library_the_fastest_classical_product_takes_its_place) {
+    const ContestPlan blis{{}, "blis"};
+    const Contest contest =
+        judge(Type::f32, 256, 256, 256, {{kHalved, {1, 1, 1}}, {blis, {3, 3, 3}}, {kOwn, {2, 2, 2}}});
+    EXPECT_EQ(contest.trials[0].plan, kOwn);
+    EXPECT_EQ(trial_of(contest, kHalved).relative_time, 0.5);
+}
+
+TEST(contest, who_drops_out_is_judged_by_the_turns_he_had_and_never_wins_with_one_or_two) {
+    const Contest contest = judge(Type::f32, 512, 512, 512,
+                                  {{kLibrary, {2, 2, 2, 2}}, {kHalved, {1}}, {kQuartered, {1, 1}}, {kOwn, {1, 1, 1}}});
+    EXPECT_EQ(trial_of(contest, kHalved).turns, 1);
+    EXPECT_EQ(trial_of(contest, kHalved).relative_time, 0.5);
+    EXPECT_FALSE(beats_the_library(trial_of(contest, kHalved)));
+    EXPECT_FALSE(beats_the_library(trial_of(contest, kQuartered)));
+    EXPECT_TRUE(beats_the_library(trial_of(contest, kOwn)));
+}
+
+TEST(contest, a_gain_within_its_own_doubt_or_that_nobody_notices_is_none) {
+    EXPECT_TRUE(beats_the_library({kOwn, 3, 0.9, 0.09}));
+    EXPECT_FALSE(beats_the_library({kOwn, 3, 0.9, 0.11}));
+    EXPECT_FALSE(beats_the_library({kOwn, 7, 0.98, 0.001}));
+    EXPECT_FALSE(beats_the_library({kOwn, 7, 1.2, 0}));
+}
+
+TEST(contest, one_turn_beside_a_busy_neighbour_changes_nothing) {
+    const Contest contest =
+        judge(Type::f32, 512, 512, 512, {{kLibrary, {1, 1.01, 1, 0.99, 3}}, {kHalved, {0.8, 2.5, 0.81, 0.8, 0.8}}});
+    EXPECT_NEAR(contest.trials[1].relative_time, 0.81, 0.01);
+    EXPECT_TRUE(beats_the_library(contest.trials[1]));
+}
+
+/// How often a plan that takes `relative` times as long as the library wins, where single times vary by a tenth.
+int wins_of_1000(double relative, int turns) {
+    std::mt19937 random(7);
+    std::normal_distribution<double> noise(1, 0.1);
+    int wins = 0;
+    for (int contest = 0; contest < 1000; ++contest) {
+        ContestTurns library{kLibrary, {}}, other{kHalved, {}};
+        for (int turn = 0; turn < turns; ++turn) {
+            library.seconds.push_back(std::max(0.5, noise(random)));
+            other.seconds.push_back(relative * std::max(0.5, noise(random)));
+        }
+        wins += beats_the_library(judge(Type::f32, 1, 1, 1, {library, other}).trials[1]) ? 1 : 0;
+    }
+    return wins;
+}
+
+TEST(contest, noise_of_a_tenth_rarely_hides_a_gain_or_makes_a_loser_win) {
+    EXPECT_GT(wins_of_1000(0.8, 7), 950);
+    EXPECT_GT(wins_of_1000(0.8, 5), 900);
+    EXPECT_LT(wins_of_1000(1.1, 5), 50);
+    EXPECT_LT(wins_of_1000(1.2, 3), 50);
+    EXPECT_LT(wins_of_1000(1.1, 7), wins_of_1000(1.1, 3) + 1);
+}
+
+TEST(contest, the_nearest_one_of_the_type_is_asked_and_none_that_is_far) {
+    std::vector<Contest> contests;
+    for (const std::int64_t n : {512, 1024, 4096}) {
+        contests.push_back(judge(Type::f32, n, n, n, {{kLibrary, {1}}}));
+    }
+    contests.push_back(judge(Type::f32, 4096, 64, 4096, {{kLibrary, {1}}}));
+    contests.push_back(judge(Type::f64, 768, 768, 768, {{kLibrary, {1}}}));
+    const auto nearest = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+        return nearest_contest(contests, Type::f32, m, k, n);
+    };
+    EXPECT_EQ(nearest(512, 512, 512), contests.data());
+    EXPECT_EQ(nearest(700, 600, 512), contests.data());
+    EXPECT_EQ(nearest(768, 768, 768), contests.data() + 1);
+    EXPECT_EQ(nearest(3000, 5000, 4000), contests.data() + 2);
+    EXPECT_EQ(nearest(3000, 48, 5000), contests.data() + 3);
+    EXPECT_EQ(nearest(2048, 2048, 2048), nullptr);
+    EXPECT_EQ(nearest(4096, 1024, 4096), nullptr);
+    EXPECT_EQ(nearest(8192, 8192, 8192), nullptr);
+    EXPECT_EQ(nearest(0, 0, 0), nullptr);
+    EXPECT_EQ(nearest_contest(contests, Type::i32, 512, 512, 512), nullptr);
+}
+
+}  // namespace
+}  // namespace heptad
