@@ -3,8 +3,8 @@
 
 namespace heptad::cuda::fused_f64 {
 
-const void* kernel_cols_cols(int terms) {
-    return kernel_for<false, true>(terms);
+const void* kernel_cols_cols() {
+    return kernel_for<false, true>();
 }
 
 }  // namespace heptad::cuda::fused_f64

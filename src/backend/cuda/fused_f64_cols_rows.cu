@@ -3,8 +3,8 @@
 
 namespace heptad::cuda::fused_f64 {
 
-const void* kernel_cols_rows(int terms) {
-    return kernel_for<false, false>(terms);
+const void* kernel_cols_rows() {
+    return kernel_for<false, false>();
 }
 
 }  // namespace heptad::cuda::fused_f64

@@ -1,8 +1,8 @@
 // The fused f64 kernel on the tensor cores:  M = (sum of left)(sum of right), then every target = beta * target + g *
-// M. Every thread loads, adds and multiplies: while it multiplies one slab (fused_f64_tile.cuh), the terms of a later
-// one are on their way to its registers (fused_f64_feed.cuh), and their sum goes to shared memory between two steps.
-// Barriers in shared memory tell when a slab is complete, so that warps need not march in step. At the end of a tile
-// its targets are updated (fused_f64_store.cuh).
+// M. Every thread loads, adds and multiplies. All of that is one stream of instructions in which loads, sums and reads
+// of fragments stand between the products, because the two warps of a scheduler do the same at about the same time:
+// what one of them does in a stretch of its own, both do, and the tensor cores wait. At the end of a tile its targets
+// are updated (fused_f64_store.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,13 +16,6 @@
 #include "backend/cuda/fused_f64_tile.cuh"
 
 namespace heptad::cuda::fused_f64 {
-
-/// Most terms of an operand that are loaded ahead, and where the neighbours of each operand lie.
-template <int terms, bool left_along_depth, bool right_along_depth>
-struct Shape {
-    static constexpr int kTerms = terms, kBatches = terms > 2 ? 4 : 2;
-    static constexpr bool kLeftAlongDepth = left_along_depth, kRightAlongDepth = right_along_depth;
-};
 
 struct TilePlace {
     int instance, row, col;
@@ -38,229 +31,177 @@ __device__ __forceinline__ TilePlace tile_place(const FusedArguments<double>& ar
     return {instance, first + within % height, within / height};
 }
 
-/// Slabs of a tile; two at least, so that the loading is never two tiles ahead of the multiplying. Beyond k they are
-/// zero.
-__device__ __forceinline__ int slabs_of(const FusedArguments<double>& args) {
-    return max((args.k + kStep - 1) / kStep, 2);
-}
+/// A warp's view of the stages: where it reads fragments, and what they have become so far.
+template <bool left_along_depth, bool right_along_depth>
+struct Multiplier {
+    static constexpr int kQuads = kStep / 4, kProducts = kRowBlocks * kColBlocks;
+    static constexpr int kReads = 2 * kRowBlocks + kColBlocks;  // of a quad
 
-/// The loading side of a thread: fills stage after stage with the slabs of one tile after another, in parts.
-template <class Shape>
-class Loading {
-public:
-    __device__ __forceinline__ Loading(const FusedArguments<double>& args, const Ring& ring, const TileQueue& queue)
-        : args_(args),
-          ring_(ring),
-          queue_(queue),
-          left_(args.left, static_cast<int>(threadIdx.x)),
-          right_(args.right, static_cast<int>(threadIdx.x)),
-          slab_(slabs_of(args)) {
-        draw();
-    }
-    /// The number of the tile that was begun last.
-    __device__ __forceinline__ int tile() const { return tile_; }
+    const std::uint32_t slabs;  // the first stage
+    const Fragment<left_along_depth> left;
+    const Fragment<right_along_depth> right;
+    WarpsInStep step;
+    Sums sums;
 
-    /// Begins a slab. Nothing else happens when there are no more tiles. True: the slab is plain, see below.
-    __device__ __forceinline__ bool begin() {
-        if (slab_ == slabs_of(args_)) {
-            start_tile();
-        }
-        working_ = tile_ < args_.instance_count * args_.tiles_down * args_.tiles_across;
-        left_loaded_ = working_ && left_.is_whole();
-        right_loaded_ = working_ && right_.is_whole();
-        return left_loaded_ && right_loaded_ && args_.left.wide != 0 && args_.right.wide != 0;
+    __device__ __forceinline__ std::uint32_t stage(int slab) const {
+        return slabs + static_cast<std::uint32_t>(slab) % kStages * kStageBytes;
     }
-    /// The parts of a slab. `plain`: both operands are there in whole and can be read 16 bytes at a time; what that
-    /// leaves is short, so that it stays in the instruction cache together with the products.
-    template <bool plain>
-    __device__ __forceinline__ void load(int batch) {
-        if constexpr (!kCopied) {
-            left_.template load<plain>(left_values_, batch, plain || left_loaded_);
-            right_.template load<plain>(right_values_, batch, plain || right_loaded_);
-        }
-    }
-    template <bool plain>
-    __device__ __forceinline__ void store(int batch) {
-        if constexpr (!kCopied) {
-            if (plain || left_loaded_) {
-                left_.store(left_values_, batch, ring_.left_slab());
+
+    /// sums += the product of `count` slabs, of which the feeds bring one after another. `count` is the same for all
+    /// threads.
+    template <class LeftFeed, class RightFeed>
+    __device__ __forceinline__ void multiply(LeftFeed left_feed, RightFeed right_feed, int count) {
+        constexpr bool kCopies = LeftFeed::kCopies || RightFeed::kCopies;
+        __syncthreads();  // nobody reads the slabs of an earlier call
+#pragma unroll 1
+        for (int slab = 0; slab < 2; ++slab) {
+            const FilledSlabs filled{stage(slab + kStages - 1), stage(slab)};
+#pragma unroll
+            for (int quad = 0; quad < kQuads; ++quad) {
+                left_feed.early(quad, slab < count, filled);
+                right_feed.early(quad, slab < count, {filled.next + kSlabBytes, filled.after + kSlabBytes});
+                left_feed.late(quad, slab < count, filled);
+                right_feed.late(quad, slab < count, {filled.next + kSlabBytes, filled.after + kSlabBytes});
             }
-            if (plain || right_loaded_) {
-                right_.store(right_values_, batch, ring_.right_slab());
+            if constexpr (kCopies) {
+                end_copy_group();
             }
         }
-    }
-    template <bool plain>
-    __device__ __forceinline__ void end() {
-        if (!plain && !working_) {
-            return;
+        if constexpr (kCopies) {
+            await_copies<1>();
         }
-        if constexpr (kCopied) {
-            left_.template copy<plain>(ring_.left_slab());
-            right_.template copy<plain>(ring_.right_slab());
-            signal_after_copies(ring_.full());
-        } else {
-            if (!plain && !left_loaded_) {
-                left_.fill(ring_.left_slab());
+        __syncthreads();
+        double a[2][kRowBlocks][2], b[2][kColBlocks];
+        // In the order of their use by the products of a quad.
+        const auto read = [&](std::uint32_t from, int quad, int number) {
+            if (number < 2) {
+                a[quad % 2][0][number] = left.read(from, number, quad);
+            } else if (number < 2 + kColBlocks) {
+                b[quad % 2][number - 2] = right.read(from + kSlabBytes, number - 2, quad);
+            } else {
+                const int row = number - kColBlocks;
+                a[quad % 2][row / 2][row % 2] = left.read(from, row, quad);
             }
-            if (!plain && !right_loaded_) {
-                right_.fill(ring_.right_slab());
+        };
+#pragma unroll
+        for (int number = 0; number < kReads; ++number) {
+            read(stage(0), 0, number);
+        }
+#pragma unroll 1
+        for (int slab = 0; slab < count; ++slab) {
+            const std::uint32_t now = stage(slab), next = stage(slab + 1), after = stage(slab + 2);
+            const bool more = slab + 2 < count;
+#pragma unroll
+            for (int quad = 0; quad < kQuads; ++quad) {
+#pragma unroll
+                for (int p = 0; p < kProducts; ++p) {
+                    const int i = p / kColBlocks, j = p % kColBlocks;
+                    multiply_16x8x4(sums[i][j], a[quad % 2][i], b[quad % 2][j]);
+                    if (quad == kQuads - 1 && p == kProducts - kReads - 1) {
+                        step.await_all();
+                    }
+                    if (p >= kProducts - kReads) {
+                        read(quad < kQuads - 1 ? now : next, (quad + 1) % kQuads, p - (kProducts - kReads));
+                    }
+                    if (p == 0) {
+                        left_feed.early(quad, more, {next, after});
+                    } else if (p == 2) {
+                        right_feed.early(quad, more, {next + kSlabBytes, after + kSlabBytes});
+                    }
+                }
+                left_feed.late(quad, more, {next, after});
+                right_feed.late(quad, more, {next + kSlabBytes, after + kSlabBytes});
+                if (quad == 1) {  // the next slab is complete as far as it comes from this warp
+                    if constexpr (kCopies) {
+                        await_copies<0>();
+                    }
+                    step.announce();
+                }
             }
-            signal_by_warp(ring_.full());
+            if constexpr (kCopies) {
+                end_copy_group();
+            }
         }
-        ring_.advance();
-        left_.advance();
-        right_.advance();
-        ++slab_;
     }
 
-private:
-    static constexpr bool kCopied = Shape::kTerms == 1;
-    using Left = SlabFeed<Shape::kTerms, Shape::kLeftAlongDepth, Shape::kBatches>;
-    using Right = SlabFeed<Shape::kTerms, Shape::kRightAlongDepth, Shape::kBatches>;
-
-    __device__ __forceinline__ void draw() {
-        if (threadIdx.x == 0) {
-            queue_.draw(args_.counters);
+    /// sums = the tile of M at that place.
+    __device__ __forceinline__ void multiply_tile(const FusedArguments<double>& args, const TilePlace& place) {
+        const FusedInstanceArgument& instance = args.instances[place.instance];
+        const FusedTermArgument<double>*const left_terms = args.terms + instance.left_begin, *const right_terms =
+                                                                                                 args.terms +
+                                                                                                 instance.right_begin;
+        const int row = place.row * kTile, col = place.col * kTile;
+        const int left_count = instance.left_count, right_count = instance.right_count;
+        const int all = (args.k + kStep - 1) / kStep;
+        const int whole = min(whole_slabs(left_terms, left_count, args.left, row),
+                              whole_slabs(right_terms, right_count, args.right, col));
+#pragma unroll
+        for (int p = 0; p < kProducts * 4; ++p) {
+            sums[p / 4 / kColBlocks][p / 4 % kColBlocks][p % 4] = 0;
         }
-        __syncwarp();
-    }
-    __device__ __forceinline__ void start_tile() {
-        tile_ = queue_.next();
-        slab_ = 0;
-        if (tile_ >= args_.instance_count * args_.tiles_down * args_.tiles_across) {
-            return;
+        const auto with_feeds = [&]<class Left, class Right>() {
+            multiply(Left(left_terms, args.left, row), Right(right_terms, args.right, col), whole);
+        };
+        using OneLeft = CopiedFeed<left_along_depth>;
+        using TwoLeft = SummedFeed<left_along_depth>;
+        using OneRight = CopiedFeed<right_along_depth>;
+        using TwoRight = SummedFeed<right_along_depth>;
+        if (whole > 0 && left_count == 1 && right_count == 1) {
+            with_feeds.template operator()<OneLeft, OneRight>();
+        } else if (whole > 0 && left_count == 1) {
+            with_feeds.template operator()<OneLeft, TwoRight>();
+        } else if (whole > 0 && right_count == 1) {
+            with_feeds.template operator()<TwoLeft, OneRight>();
+        } else if (whole > 0) {
+            with_feeds.template operator()<TwoLeft, TwoRight>();
         }
-        draw();  // early: the answer takes as long as a load
-        const TilePlace place = tile_place(args_, tile_);
-        const FusedInstanceArgument& instance = args_.instances[place.instance];
-        left_.start(args_.terms + instance.left_begin, instance.left_count, place.row * kTile);
-        right_.start(args_.terms + instance.right_begin, instance.right_count, place.col * kTile);
+        if (whole < all) {
+            multiply(GuardedFeed<left_along_depth>(left_terms, left_count, args.left, row, whole * kStep),
+                     GuardedFeed<right_along_depth>(right_terms, right_count, args.right, col, whole * kStep),
+                     all - whole);
+        }
     }
-
-    const FusedArguments<double>& args_;
-    Ring ring_;
-    TileQueue queue_;
-    Left left_;
-    Right right_;
-    typename Left::Batch left_values_;
-    typename Right::Batch right_values_;
-    int slab_, tile_ = 0;
-    bool working_ = false, left_loaded_ = false, right_loaded_ = false;
 };
 
-/// sums += the product of a slab that is complete, while `loading` deals with a later one. Fragments are read one quad
-/// of k ahead of their use.
-template <class Shape, bool plain>
-__device__ __forceinline__ void multiply(Sums& sums, const Fragment<Shape::kLeftAlongDepth>& left,
-                                         const Fragment<Shape::kRightAlongDepth>& right, const Ring& ring,
-                                         Loading<Shape>& loading) {
-    constexpr int kQuads = kStep / 4, kQuadsPerBatch = kQuads / Shape::kBatches;
-    double a[2][kRowBlocks][2], b[2][kColBlocks];
-    const auto read = [&](int quad) {
-#pragma unroll
-        for (int i = 0; i < 2 * kRowBlocks; ++i) {
-            a[quad % 2][i / 2][i % 2] = left.read(ring.left_slab(), i, quad);
-        }
-#pragma unroll
-        for (int j = 0; j < kColBlocks; ++j) {
-            b[quad % 2][j] = right.read(ring.right_slab(), j, quad);
-        }
-    };
-    read(0);
-#pragma unroll
-    for (int quad = 0; quad < kQuads; ++quad) {
-        if (quad % kQuadsPerBatch == 0) {
-            loading.template load<plain>(quad / kQuadsPerBatch);
-        }
-        if (quad + 1 < kQuads) {
-            read(quad + 1);
-        }
-#pragma unroll
-        for (int i = 0; i < kRowBlocks; ++i) {
-#pragma unroll
-            for (int j = 0; j < kColBlocks; ++j) {
-                multiply_16x8x4(sums[i][j], a[quad % 2][i], b[quad % 2][j]);
-            }
-        }
-        if ((quad + 1) % kQuadsPerBatch == 0) {
-            loading.template store<plain>(quad / kQuadsPerBatch);
-        }
-    }
-    loading.template end<plain>();
-}
-
-template <class Shape>
+template <bool left_along_depth, bool right_along_depth>
 __global__ void __launch_bounds__(kThreads, 1) fused_kernel(const __grid_constant__ FusedArguments<double> args) {
     if (!should_run(args.guard)) {
         return;
     }
     extern __shared__ __align__(1024) unsigned char memory[];
-    std::uint32_t shared_bytes = 0;
-    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(shared_bytes));
     const std::uint32_t start = shared_offset(memory);
-    Ring ring{start, start + kHeadBytes, static_cast<int>((shared_bytes - kHeadBytes) / kStageBytes)};
-    const TileQueue queue{start + 16 * kMostStages,
-                          reinterpret_cast<std::int32_t*>(memory + 16 * (kMostStages + TileQueue::kSlots))};
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < ring.stages; ++s) {
-            create_barrier(ring.barriers + static_cast<std::uint32_t>(s) * 16,
-                           Shape::kTerms == 1 ? kThreads : kThreads / 32);
-        }
-        for (int s = 0; s < TileQueue::kSlots; ++s) {
-            create_barrier(queue.barriers + static_cast<std::uint32_t>(s) * 16, 1);
-            create_barrier(queue.barriers + static_cast<std::uint32_t>(s) * 16 + 8, kThreads / 32);
-        }
+    auto* const next_tile = reinterpret_cast<volatile std::int32_t*>(memory + 8);
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int lane = thread % 32, warp = thread / 32;
+    // Tiles are drawn in ascending order by blocks that run, so whoever waits for an earlier tile waits for a running
+    // block.
+    const auto draw = [&](int before) {
+        return args.counters != nullptr ? static_cast<int>(atomicAdd(args.counters, 1U))
+                                        : before + static_cast<int>(gridDim.x);
+    };
+    Multiplier<left_along_depth, right_along_depth> multiplier{
+        start + kHeadBytes, Fragment<left_along_depth>(warp / 4 * kWarpRows, lane),
+        Fragment<right_along_depth>(warp % 4 * kWarpCols, lane), WarpsInStep(start)};
+    if (thread == 0) {
+        *next_tile = args.counters != nullptr ? draw(0) : static_cast<int>(blockIdx.x);
     }
     __syncthreads();
-    Loading<Shape> loading(args, ring, queue);
-    // A thread that multiplies slab i knows that all threads have loaded it, which they did while they multiplied slab
-    // i - ahead; so what lies before that has been read by all, and slab i + ahead may take its place.
-    const int ahead = (ring.stages - 1) / 2;
-    int tile = 0;
-    for (int i = 0; i < ahead; ++i) {
-        loading.begin();
-        if (i == 0) {
-            tile = loading.tile();
-        }
-#pragma unroll
-        for (int batch = 0; batch < Shape::kBatches; ++batch) {
-            loading.template load<false>(batch);
-            loading.template store<false>(batch);
-        }
-        loading.template end<false>();
-    }
-    const auto thread = static_cast<int>(threadIdx.x);
-    const int lane = thread % 32, warp = thread / 32, slabs = slabs_of(args);
-    const Fragment<Shape::kLeftAlongDepth> left(warp / 4 * kWarpRows, lane);
-    const Fragment<Shape::kRightAlongDepth> right(warp % 4 * kWarpCols, lane);
-    while (tile < args.instance_count * args.tiles_down * args.tiles_across) {
-        Sums sums = {};
-#pragma unroll 1
-        for (int slab = 0; slab < slabs; ++slab) {
-            const bool is_plain = loading.begin();
-            ring.await_full();
-            if (is_plain) {
-                multiply<Shape, true>(sums, left, right, ring, loading);
-            } else {
-                multiply<Shape, false>(sums, left, right, ring, loading);
-            }
-            ring.advance();
+    const int tiles = args.instance_count * args.tiles_down * args.tiles_across;
+    for (int tile = *next_tile; tile < tiles; tile = *next_tile) {
+        __syncthreads();
+        if (thread == 0) {
+            *next_tile = draw(tile);
         }
         const TilePlace place = tile_place(args, tile);
-        store(args, args.instances[place.instance], sums, place.row, place.col, thread);
-        tile = loading.tile();
+        multiplier.multiply_tile(args, place);
+        store(args, args.instances[place.instance], multiplier.sums, place.row, place.col, thread);
+        __syncthreads();
     }
 }
 
-/// The kernels of one pair of layouts, by the most terms of an operand.
 template <bool left_along_depth, bool right_along_depth>
-const void* kernel_for(int terms) {
-    if (terms == 1) {
-        return reinterpret_cast<const void*>(&fused_kernel<Shape<1, left_along_depth, right_along_depth>>);
-    }
-    return terms == 2 ? reinterpret_cast<const void*>(&fused_kernel<Shape<2, left_along_depth, right_along_depth>>)
-                      : reinterpret_cast<const void*>(&fused_kernel<Shape<4, left_along_depth, right_along_depth>>);
+const void* kernel_for() {
+    return reinterpret_cast<const void*>(&fused_kernel<left_along_depth, right_along_depth>);
 }
 
 }  // namespace heptad::cuda::fused_f64

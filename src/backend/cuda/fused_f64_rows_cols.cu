@@ -3,8 +3,8 @@
 
 namespace heptad::cuda::fused_f64 {
 
-const void* kernel_rows_cols(int terms) {
-    return kernel_for<true, true>(terms);
+const void* kernel_rows_cols() {
+    return kernel_for<true, true>();
 }
 
 }  // namespace heptad::cuda::fused_f64

@@ -3,8 +3,8 @@
 
 namespace heptad::cuda::fused_f64 {
 
-const void* kernel_rows_rows(int terms) {
-    return kernel_for<true, false>(terms);
+const void* kernel_rows_rows() {
+    return kernel_for<true, false>();
 }
 
 }  // namespace heptad::cuda::fused_f64

@@ -23,7 +23,8 @@ using Sums = double[kRowBlocks][kColBlocks][4];
 template <bool along_depth>
 struct SlabPlaces {
     static constexpr int kCount = 4;
-    int outer, depth;  // of the first element of place 0
+    static constexpr std::uint32_t kOffsetStep = 4096;  // bytes of the slab from place to place
+    int outer, depth;                                   // of the first element of place 0
 
     __device__ __forceinline__ explicit SlabPlaces(int thread)
         : outer(along_depth ? thread / 8 : thread % 64 * 2), depth(along_depth ? thread % 8 * 2 : thread / 64) {}
@@ -74,15 +75,15 @@ struct Fragment {
 /// sum += a * b for 16 rows, 8 columns, 4 of k. a: rows lane / 4 and 8 more.
 __device__ __forceinline__ void multiply_16x8x4(double (&sum)[4], const double (&a)[2], double b) {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
-        : "d"(a[0]), "d"(a[1]), "d"(b));
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(b));
 #else
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
-            : "d"(a[half]), "d"(b));
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                     : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
+                     : "d"(a[half]), "d"(b));
     }
 #endif
 }

@@ -13,7 +13,7 @@ int multiprocessors();
 /// memory.
 int blocks_of_multiprocessor(const FusedKernel& kernel);
 
-/// The f64 kernel for products of that layout and that many terms; there is one tile. No products: for one term, by
+/// The f64 kernel for products of that layout; there is one tile. No products: for those by
 /// rows.
 FusedKernel fused_kernel_f64(std::span<const FusedProduct> products);
 

@@ -288,6 +288,39 @@ TEST(fused, f64_at_every_edge_of_its_tile_equals_the_reference_bit_for_bit) {
     }
 }
 
+/// More tiles than multiprocessors, so that loading goes on from one tile to the next: with one slab of k a tile, with
+/// fewer than there are stages, and with more.
+TEST(fused, f64_with_several_tiles_for_each_block_equals_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t k : {5, 16, 48, 130}) {
+        for (const int terms : {1, 2}) {
+            for (const FusedOrder order : {FusedOrder::persistent, FusedOrder::serial}) {
+                const Case c{128 * 13,
+                             k,
+                             128 * 12,
+                             terms,
+                             terms,
+                             2,
+                             2,
+                             Layout::rows,
+                             Layout::rows,
+                             Layout::rows,
+                             FusedTile::automatic,
+                             order,
+                             seed % 2 == 0,
+                             Type::f64};
+                compare(c, stream, backend, seed++);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
 TEST(fused, f64_with_any_terms_targets_strides_and_orders_equals_the_reference_bit_for_bit) {
     HEPTAD_NEEDS_DEVICE();
     const cuda::Stream stream(0);
