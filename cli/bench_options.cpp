@@ -188,7 +188,8 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
         ->type_name("NAME");
     suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
     suite->add_option("--power", words->power, "A^8 of this size, also beside --sizes")->type_name("N");
-    suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")->type_name("R");
+    suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")
+        ->type_name("R");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
     suite->add_option("--json", bits->json_file, "write the result file")->type_name("F");
     add_threads_option(*suite, *words);
