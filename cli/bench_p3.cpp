@@ -54,6 +54,10 @@ struct Operands {
     static std::int64_t bytes(std::int64_t n) { return checked_mul(3, DeviceBits::bytes(n, n)); }
 };
 
+double density_of(const BenchP3Arguments& bench) {
+    return bench.density > 0 ? bench.density : 0.5;
+}
+
 /// The density at which half of a Boolean product is ones: its check then means something.
 double sparse_density(std::int64_t n) {
     return std::min(0.5, std::sqrt(std::log(2.0) / static_cast<double>(n)));
@@ -81,7 +85,7 @@ public:
     /// The product with everything computed; of Booleans then the same one ending early, and one of sparse matrices,
     /// since dense products are all ones, which is no check.
     std::vector<BenchRecord> run(const std::function<void(int, int)>& progress) {
-        const double density = bench_.density > 0 ? bench_.density : 0.5;
+        const double density = density_of(bench_);
         operands_.fill(density, stream_.handle());
         const std::int64_t rows = bench_.density > 0 ? kCheckedRows : kCheckedFullRows;
         std::vector<BenchRecord> records{timed(plans_.whole, kLongSeconds, rows, progress)};
@@ -327,7 +331,8 @@ void run(const BenchP3Arguments& bench) {
                 if (plans.early.first_panel_k > 0) {
                     cases.push_back({plans.early, on_device[1], ", ending where C is all ones"});
                 }
-                const std::vector<BenchRecord> from_host = bench_from_host(type, n, cases, squares, stream);
+                const std::vector<BenchRecord> from_host =
+                    bench_from_host(type, n, density_of(bench), cases, squares, stream);
                 records.insert(records.end(), from_host.begin(), from_host.end());
             }
             if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has

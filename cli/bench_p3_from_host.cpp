@@ -74,22 +74,24 @@ BenchRecord timed(const std::string& memory, const BitMatrix& a, const BitMatrix
 
 }  // namespace
 
-void HostSquares::make(std::int64_t n) {
-    if (c.rows() == n) {
+void HostSquares::make(std::int64_t n, double ones) {
+    if (c.rows() == n && density == ones) {
         return;
     }
     *this = {};
     workspace_after(checked_mul(3, bit_bytes(n, n)), {});
-    a = BitMatrix::random(n, n, 1);
-    b = BitMatrix::random(n, n, 2);
+    a = BitMatrix::random(n, n, 1, ones);
+    b = BitMatrix::random(n, n, 2, ones);
     c = BitMatrix(n, n);
+    density = ones;
 }
 
-std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, const std::vector<FromHostCase>& cases,
-                                         HostSquares& squares, const cuda::Stream& stream) {
+std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, double density,
+                                         const std::vector<FromHostCase>& cases, HostSquares& squares,
+                                         const cuda::Stream& stream) {
     stream.synchronize();
     try {
-        squares.make(n);
+        squares.make(n, density);
     } catch (const Error& shortage) {
         if (shortage.code() != ErrorCode::resource) {
             throw;

@@ -153,6 +153,10 @@ void run_bits(const MulArguments& mul, Type algebra) {
     const ProductOptions& product = mul.product;
     const bool planned_for_device =
         !mul.plan_file.empty() && read_plan_text(mul.plan_file).find(" device cuda ") != std::string::npos;
+    if (!mul.plan_file.empty() && !planned_for_device && cuda::is_device_name(product.options.device)) {
+        fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", mul.plan_file,
+             product.options.device);
+    }
     ProgressMeter meter;
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
     if (cuda::is_device_name(product.options.device)) {
@@ -228,13 +232,17 @@ void run_bits(const PlanArguments& arguments, Type algebra) {
     if (cuda::is_device_name(arguments.product.options.device)) {
         require_whole_count(arguments.product);
     }
+    const std::int64_t operand_bytes = bit_operand_bytes(arguments.size);
+    if (arguments.product.memory_bytes.value_or(operand_bytes) < operand_bytes && !arguments.product.count) {
+        run_files(arguments);  // as mul does with packed files
+        return;
+    }
     if (on_one_device(arguments.product, arguments.size)) {
         run_bits_on_device(arguments, algebra);
         return;
     }
     require_no_count(arguments.product);
     const ProblemSize& size = arguments.size;
-    const std::int64_t operand_bytes = bit_operand_bytes(size);
     if (over_devices(arguments.product, size)) {
         bits::BitOptions options = bit_options(arguments.product);
         if (arguments.product.memory_bytes) {

@@ -16,7 +16,9 @@ struct StageDecision {
 /// How strips and panels are multiplied: on the processor, or on the device that the options name, by its own levels or
 /// with levels at the host where those are predicted to be faster.
 StageDecision decide_stage(const ProductOptions& product, const FileProblem& problem);
-/// The same of packed bits.
+/// The stage of a product that goes on: of that, only whether the host cut up its steps for the device.
+StageProducts stage_as_begun(const ProductOptions& product, bool host_cuts_steps);
+/// How bits are multiplied.
 StageProducts bit_stage_products(const ProductOptions& product, Type algebra);
 
 /// Memory that a product from file to file may use: --memory, or most of what the machine has free.

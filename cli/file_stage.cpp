@@ -220,6 +220,16 @@ StageDecision decide_stage(const ProductOptions& product, const FileProblem& pro
             choice ? choice->reason : ""};
 }
 
+StageProducts stage_as_begun(const ProductOptions& product, bool host_cuts_steps) {
+    if (is_cut_up_by_host(product.options)) {
+        return over_devices_stage(product);
+    }
+    if (!is_device_product(product.options.device)) {
+        return processor_stage(product.options, product.threads);
+    }
+    return host_cuts_steps ? over_devices_stage(product) : device_stage(product);
+}
+
 StageProducts bit_stage_products(const ProductOptions& product, Type algebra) {
     const std::string& device = product.options.device;
     return is_device_list(device) || is_device_product(device)

@@ -12,8 +12,10 @@
 #include "output.hpp"
 #include "place/file/atomic_file.hpp"
 #include "place/file/bit_file.hpp"
+#include "place/file/journal.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
+#include "place/file/partial_file.hpp"
 #include "text.hpp"
 #include "trace_file.hpp"
 
@@ -209,7 +211,12 @@ void refuse_plan_file(const MulArguments& mul) {
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
     const FileProductRequest request = request_of(mul);
-    run_request(mul, request, decide_stage(mul.product, file_problem(request)).stage);
+    const std::optional<JournalContents> before =
+        mul.resume ? read_journal(output_names(mul.output).journal()) : std::nullopt;
+    // What is free on the device may be another today; the steps stay as they were begun.
+    run_request(mul, request,
+                before ? stage_as_begun(mul.product, !before->header.how.empty())
+                       : decide_stage(mul.product, file_problem(request)).stage);
 }
 
 void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {

@@ -376,7 +376,7 @@ Registered add_plan(CLI::App& root) {
     return {command, [words, sizes, machine, nodes, files] {
                 PlanArguments plan;
                 plan.files = *files || words->by_files();
-                const bool may_be_files = plan.files || (!words->memory.empty() && nodes->nodes.empty());
+                const bool may_be_files = nodes->nodes.empty() && (plan.files || !words->memory.empty());
                 if (may_be_files && !nodes->disk.empty()) {
                     plan.disk_bytes_per_s = parse_rate("--disk", nodes->disk, RateUnit::bytes);
                     nodes->disk.clear();

@@ -56,7 +56,7 @@ def measured_part(content, path, seconds, table):
         main_table(records, seconds, table)]
     beside = beside_table(records, seconds, table)
     if beside:
-        parts += ["The same sizes made in other ways, from the same run:", beside]
+        parts += ["The same sizes made in other ways, from the same file:", beside]
     return "\n\n".join(parts)
 
 

@@ -163,6 +163,9 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
         require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
         require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
         require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
+        if (c.rows == 0 || c.cols == 0) {
+            return;  // nothing to do takes no workspace
+        }
     }
     const BitPlan plan = make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context);
     multiply_bits(plan, a, b, c, accumulate, context.hooks, lent_memory(context).words);

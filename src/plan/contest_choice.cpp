@@ -58,7 +58,7 @@ struct Decision {
     double measured_over_predicted = 1;
 };
 
-/// Beyond four times the largest size that was tried, a verdict is too far away.
+/// Beyond two halvings down to a size that was tried, a verdict is too far away.
 constexpr int kMostOuter = 2;
 
 /// `outer`: halvings that would be put on top.

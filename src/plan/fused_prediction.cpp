@@ -89,14 +89,15 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
     const auto count = static_cast<int>(instances.instances.size());
     double seconds = 0;
     Together together;
+    LaunchRoom room;
     const auto end_launch = [&](double times) {
         if (together.tiles > 0) {
             seconds += (clock.seconds(together) + device.launch_s) * times;
         }
         together = {};
+        room = {};
     };
     int launched = 0;  // instances so far
-    LaunchRoom room;
     for (int i = 0; i < count; ++i) {
         const FusedInstance& instance = instances.instances[static_cast<std::size_t>(i)];
         const bool ends_group =
@@ -114,7 +115,6 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
             const int taken = std::min(levels, room.left_for(instance));
             if (taken == 0) {
                 end_launch(1);
-                room = {};
                 continue;
             }
             clock.add(together, instance, taken);

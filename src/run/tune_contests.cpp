@@ -125,9 +125,9 @@ void measure_contests(cpu::CpuBackend& backend, const Operands& operands, Type t
     for (const Entry& entry : entries()) {
         const Shape& shape = entry.shape;
         progress(fmt::format("{} {}x{}x{} with levels and without", type_name(type), shape.m, shape.k, shape.n));
-        const double here_s = std::min(entry.most_s, (most_s - seconds_since(start)) * entry.share);
         std::optional<Contest> contest;
         for (EntrantLimits limits = entry.limits; limits.most_others > 0 && !contest; --limits.most_others) {
+            const double here_s = std::min(entry.most_s, (most_s - seconds_since(start)) * entry.share);
             contest = hold_contest(backend, operands, type, shape, limits, entry.most_turns, here_s, machine);
         }
         if (!contest) {

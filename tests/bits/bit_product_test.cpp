@@ -293,6 +293,14 @@ TEST(BitProduct, the_callers_workspace_is_used_and_never_exceeded) {
     }
 }
 
+TEST(BitProduct, nothing_to_do_takes_no_workspace) {
+    const BitContext none{1, {}, nullptr, 0};
+    const BitMatrix a(0, 200), b = BitMatrix::random(200, 260, 1), d(200, 0);
+    BitMatrix flat(0, 260), thin(260, 0);
+    EXPECT_EQ(code([&] { multiply_bits(Type::gf2, a, b, flat.view(), false, {}, none); }), 0);
+    EXPECT_EQ(code([&] { multiply_bits(Type::boolean, b.transposed(), d, thin.view(), true, {}, none); }), 0);
+}
+
 TEST(BitProduct, levels_that_the_workspace_does_not_hold_are_left_out) {
     const ProblemSize size{4096, 4096, 4096};
     const BitPlan free = make_bit_plan(Type::gf2, size, {}, 1);

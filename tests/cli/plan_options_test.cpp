@@ -81,6 +81,9 @@ TEST_F(PlanOptions, bits_keep_to_the_memory_too) {
         heptad_json({"plan", "901", "777", "1003", "--type", "gf2", "--memory", "400K", "--disk", "2G"});
     ASSERT_TRUE(planned.contains("file_plan")) << planned;
     EXPECT_LE(planned["used_bytes"], 400 << 10);
+    const nlohmann::json over_cores = heptad_json(
+        {"plan", "901", "777", "1003", "--type", "gf2", "--memory", "300K", "--device", "cpu:2", "--disk", "2G"});
+    EXPECT_TRUE(over_cores.contains("file_plan")) << over_cores;
     const std::vector<std::string> roomy{"plan", "901", "777", "1003", "--type", "gf2", "--memory", "4M"};
     EXPECT_FALSE(heptad_json(roomy).contains("file_plan"));
 }

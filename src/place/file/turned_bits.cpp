@@ -18,13 +18,13 @@ ConstView TurnedBits::read(const MatrixFile& file, IoQueue& queue, const FileLay
                            BitOrder order, std::byte* memory) {
     FileLayout as_stored = transposed(layout);
     as_stored.block_bytes = 1;
-    const std::int64_t longest_line = round_up(as_stored.pitch_bytes(), 64);
-    if (band_.bytes() == 0) {
-        band_ = PageBuffer(std::max(kBand_bytes, kSquare * longest_line));
+    const std::int64_t line_bytes =
+        std::max(line_stride_bytes(as_stored, window.rows, as_stored.bytes_of(window.rows)), as_stored.pitch_bytes());
+    const std::int64_t needed_bytes = std::max(kBand_bytes, kSquare * round_up(line_bytes, 64));
+    if (band_.bytes() < needed_bytes) {  // both operands come through here, and their lines may differ in length
+        band_ = PageBuffer(needed_bytes);
     }
-    const std::int64_t line_bytes = line_stride_bytes(as_stored, window.rows, as_stored.bytes_of(window.rows));
-    const std::int64_t at_once =
-        std::max(band_.bytes() / std::max(line_bytes, as_stored.pitch_bytes()) / kSquare, std::int64_t{1}) * kSquare;
+    const std::int64_t at_once = std::max(band_.bytes() / line_bytes / kSquare, std::int64_t{1}) * kSquare;
     const std::int64_t stride = round_up(as_stored.bytes_of(window.cols), 64);
     const View bytes(memory, file.type(), window.rows, as_stored.bytes_of(window.cols), stride, 1);
     const BitView whole = bits_of_bytes(bytes, window.cols);

@@ -115,6 +115,15 @@ TEST_P(BitFiles, transposed_operands_equal_the_product_in_memory) {
     EXPECT_GT(cut_down, 0);
 }
 
+TEST_P(BitFiles, transposed_operands_may_have_lines_of_very_different_lengths) {
+    // Lines of 8 bytes and of 80000: what is read of both goes through one buffer.
+    for (const Shape& s : {Shape{640000, 64, 64}, Shape{64, 640000, 64}, Shape{64, 64, 640000}}) {
+        const FileProductRequest request = prepare(s, false, std::int64_t{64} << 20, ".pbm", true, true);
+        multiply(request);
+        ASSERT_TRUE(is_right(request));
+    }
+}
+
 TEST_P(BitFiles, a_transpose_is_another_matrix_when_a_run_goes_on) {
     FileProductRequest request = prepare({640, 640, 640}, false, 60 << 10, ".pbm", true, false);
     FileHooks ends_after_a_tile;
