@@ -32,7 +32,9 @@ WholeWaves whole_waves(const FusedProfile& profile, const FusedDevice& device, s
     return best;
 }
 
-FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds) {
+FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds,
+                               std::int64_t more_k) {
+    const std::int64_t deep = kDeep + more_k, shallow = kShallow + more_k;
     const WholeWaves waves = whole_waves(profile, device, kSide);
     const double tile = static_cast<double>(profile.tile_m) * profile.tile_n;
     const double tiles = static_cast<double>(waves.rows * waves.cols);
@@ -41,32 +43,32 @@ FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, 
                         seconds({counts, waves.rows * profile.tile_m, k, waves.cols * profile.tile_n, misaligned}) -
                             device.launch_s);
     };
-    const double deep_s = time({1, 1, 1}, kDeep), shallow_s = time({1, 1, 1}, kShallow);
+    const double deep_s = time({1, 1, 1}, deep), shallow_s = time({1, 1, 1}, shallow);
     const double deeper_s = std::max(deep_s - shallow_s, deep_s / 2);  // noise must not make the rate infinite
-    profile.flops_per_s = 2 * tile * tiles * static_cast<double>(kDeep - kShallow) / deeper_s;
+    profile.flops_per_s = 2 * tile * tiles * static_cast<double>(deep - shallow) / deeper_s;
     const double flops_per_tile_s = profile.flops_per_s / tiles;
-    const double first_update = flops_per_tile_s * shallow_s / tile - 2 * static_cast<double>(kShallow);
+    const double first_update = flops_per_tile_s * shallow_s / tile - 2 * static_cast<double>(shallow);
     double update = first_update;
     if (profile.most_targets >= 2) {
-        const double next_update = flops_per_tile_s * (time({1, 1, 2}, kShallow) - shallow_s) / tile;
+        const double next_update = flops_per_tile_s * (time({1, 1, 2}, shallow) - shallow_s) / tile;
         update = (first_update + next_update) / 2;
     }
     profile.update_flops = std::max(update, kLeastFlops);
     if (profile.most_terms >= 2) {
-        const double added = static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(kDeep);
-        profile.addition_flops = std::max(flops_per_tile_s * (time({2, 2, 1}, kDeep) - deep_s) / added, kLeastFlops);
+        const double added = static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(deep);
+        profile.addition_flops = std::max(flops_per_tile_s * (time({2, 2, 1}, deep) - deep_s) / added, kLeastFlops);
     }
     const int terms = std::min(profile.most_terms, 4);
     const double words =
-        terms * static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(kDeep) + tile;
+        terms * static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(deep) + tile;
     profile.global_bytes_per_s =
-        tiles * words * static_cast<double>(element_bytes(profile.type)) / time({terms, terms, 1}, kDeep);
+        tiles * words * static_cast<double>(element_bytes(profile.type)) / time({terms, terms, 1}, deep);
     const double alone_s = std::max(
-        1e-9, seconds({{1, 1, 1}, std::int64_t{device.multiprocessors} * profile.tile_m, kDeep, profile.tile_n}) -
+        1e-9, seconds({{1, 1, 1}, std::int64_t{device.multiprocessors} * profile.tile_m, deep, profile.tile_n}) -
                   device.launch_s);
-    const double block_flops = 2 * tile * static_cast<double>(kDeep) + profile.update_flops * tile;
+    const double block_flops = 2 * tile * static_cast<double>(deep) + profile.update_flops * tile;
     profile.alone = std::clamp(block_flops * device.multiprocessors / profile.flops_per_s / alone_s, 0.05, 1.0);
-    profile.misaligned = std::max(1.0, time({1, 1, 1}, kDeep, true) / deep_s);
+    profile.misaligned = std::max(1.0, time({1, 1, 1}, deep, true) / deep_s);
     return profile;
 }
 

@@ -29,7 +29,9 @@ struct WholeWaves {
 };
 WholeWaves whole_waves(const FusedProfile& profile, const FusedDevice& device, std::int64_t side);
 
-/// `profile` has its type, tile, shape and limits; the rest is filled in. `device` has its launch time.
-FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds);
+/// `profile` has its type, tile, shape and limits; the rest is filled in. `device` has its launch time. `more_k`
+/// is added to the k of all trials.
+FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, const FusedStopwatch& seconds,
+                               std::int64_t more_k = 0);
 
 }  // namespace heptad

@@ -56,6 +56,7 @@ struct FusedProfile {
     int tile_m = 128, tile_n = 128;  // of the product, by one thread block
     int blocks_of_multiprocessor = 1;
     int most_terms = 4, most_targets = 4;
+    bool regular = false;    // only for blocks whose k is a multiple of 8 and whose n is one of 4
     double flops_per_s = 0;  // all multiprocessors full, one term on each side
     /// What adding one more element of A or B on its way to shared memory, and updating one element of C, take as long
     /// as. P2 counts one flop for each.

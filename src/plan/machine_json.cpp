@@ -119,6 +119,7 @@ std::string print_machine(const Machine& machine) {
                                  {"blocks_of_multiprocessor", profile.blocks_of_multiprocessor},
                                  {"most_terms", profile.most_terms},
                                  {"most_targets", profile.most_targets},
+                                 {"regular", profile.regular},
                                  {"flops_per_s", profile.flops_per_s},
                                  {"addition_flops", profile.addition_flops},
                                  {"update_flops", profile.update_flops},
@@ -217,6 +218,7 @@ Machine parse_machine(const std::string& json) {
             profile.blocks_of_multiprocessor = entry.at("blocks_of_multiprocessor").get<int>();
             profile.most_terms = entry.at("most_terms").get<int>();
             profile.most_targets = entry.at("most_targets").get<int>();
+            profile.regular = entry.value("regular", false);
             require(std::min({profile.tile_m, profile.tile_n, profile.blocks_of_multiprocessor, profile.most_terms,
                               profile.most_targets}) >= 1,
                     "a tile with a size or a count below 1");

@@ -58,6 +58,20 @@ TEST(fused_fit, finds_the_parameters_of_kernels_timed_by_the_model) {
     }
 }
 
+TEST(fused_fit, a_k_that_is_no_multiple_of_8_changes_no_parameter) {
+    const FusedDevice device{132, 3e-6};
+    const FusedProfile truth = known(128, 256, 1);
+    const auto seconds = [&](const FusedTrial& trial) {
+        EXPECT_EQ(trial.k % 8, 4);
+        return fused_seconds(device, truth, FusedOrder::serial, single_product(trial.counts),
+                             {trial.m, trial.k, trial.n, 1});
+    };
+    const FusedProfile fitted = fit_fused_profile(unknown(truth), device, seconds, 4);
+    EXPECT_NEAR(fitted.flops_per_s / truth.flops_per_s, 1, 1e-6);
+    EXPECT_NEAR(fitted.addition_flops, truth.addition_flops, 1e-3);
+    EXPECT_NEAR(fitted.update_flops, truth.update_flops, 1e-3);
+}
+
 TEST(fused_fit, noise_of_a_few_percent_leaves_parameters_that_can_be) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> noise(0.95, 1.05);

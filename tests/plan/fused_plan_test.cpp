@@ -1,6 +1,8 @@
 // Plans with a fused level: when the planner takes one, what it costs, how it prints; and the prediction behind it.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <algorithm>
 
 #include "plan/fused_prediction.hpp"
@@ -114,6 +116,22 @@ TEST(fused_plan, a_kernel_for_two_terms_is_not_given_four) {
     EXPECT_TRUE(make_plan(problem, fusing_two_terms(), limits()).levels.empty());
     problem.options.algorithm = "auto";
     EXPECT_EQ(make_plan(problem, fusing_two_terms(), limits()).levels.front().algorithm, "strassen");
+}
+
+TEST(fused_plan, a_kernel_for_regular_products_is_not_given_others) {
+    Machine machine = fusing_two_terms();
+    machine.fused.resize(1);
+    machine.fused.push_back(machine.fused[0]);
+    machine.fused[0].regular = true;
+    machine.fused[1].flops_per_s /= 2;
+    const auto levels_of = [&](std::int64_t k, std::int64_t n) {
+        Problem problem = on_device(8192, k, n);
+        problem.options.workspace_limit_bytes = 0;
+        return make_plan(problem, machine, limits()).levels.size();
+    };
+    EXPECT_EQ(levels_of(8192, 8192), 1U);
+    EXPECT_EQ(levels_of(8200, 8192), 0U);  // blocks of k = 4100
+    EXPECT_EQ(levels_of(8192, 8196), 0U);  // blocks of n = 4098
 }
 
 TEST(fused_plan, forced_levels_are_parallel_above_one_fused_level) {
@@ -264,6 +282,23 @@ TEST(fused_prediction, products_that_one_launch_does_not_take_are_several_launch
     static_assert(kMostFusedInstances == 64);
     EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::persistent, fused_instances("strassen"), work),
                 (5 * 26 + 10) * block_s + 6e-3, 1e-9);
+}
+
+TEST(fused_prediction, every_launch_of_a_batched_order_has_all_its_room) {
+    const FusedDevice device{10, 1e-3};
+    FusedProfile profile = exact_profile();
+    profile.addition_flops = profile.update_flops = 1e-9;
+    // Strassen's groups have at most two instances: of 7 levels 14, far below what a launch takes.
+    const FusedInstances& instances = fused_instances("strassen");
+    const double together_s = fused_seconds(device, profile, FusedOrder::batched, instances, {256, 1000, 256, 7});
+    const auto groups = static_cast<double>(instances.group_ends.size());
+    double waves = 0;
+    int before = 0;
+    for (const int end : instances.group_ends) {
+        waves += std::ceil((end - before) * 7 * 4 / 10.0);
+        before = end;
+    }
+    EXPECT_NEAR(together_s, waves * 2.0 * 128 * 128 * 1000 / 1e11 + groups * 1e-3, 1e-9);
 }
 
 TEST(fused_prediction, a_last_wave_of_lone_blocks_runs_at_their_rate) {

@@ -109,10 +109,19 @@ bool fused_available(Type type, int left_terms, int right_terms, int targets) {
 }
 
 std::vector<FusedTileShape> fused_shapes(Type type) {
+    const auto regular_blocks = [&](FusedTile tile) {
+        constexpr RegularLayout by_rows{true, false};
+        if (type != Type::f32 || (tile != FusedTile::large && tile != FusedTile::huge)) {
+            return 0;
+        }
+        return blocks_of_multiprocessor(tile == FusedTile::large ? fused_kernel_f32_regular_large(by_rows)
+                                                                 : fused_kernel_f32_regular_huge(by_rows));
+    };
     std::vector<FusedTileShape> shapes;
     for (const TileChoice& choice : choices(type)) {
         if (const int blocks = blocks_of_multiprocessor(choice.kernel); blocks > 0) {
-            shapes.push_back({choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks});
+            shapes.push_back(
+                {choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks, regular_blocks(choice.tile)});
         }
     }
     return shapes;

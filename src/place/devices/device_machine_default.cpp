@@ -191,6 +191,7 @@ Machine default_device_machine() {
     // Kernels with sums inside: rates and costs from single products of n = 4096. How much slower lone blocks and rows
     // that are not aligned are is a guess until the device is tuned.
     machine.fused_device = {132, 8.7e-6};
+    constexpr int kManyTerms = 16, kFewTerms = 2;
     const auto fused = [&](Type type, FusedTile tile, int rows, int cols, int blocks, double teraflops,
                            double addition_flops, double update_flops, double terabytes, double alone,
                            double misaligned, int most_terms) {
@@ -201,6 +202,7 @@ Machine default_device_machine() {
         profile.tile_n = cols;
         profile.blocks_of_multiprocessor = blocks;
         profile.most_terms = most_terms;
+        profile.regular = most_terms == kFewTerms;
         profile.most_targets = 16;
         profile.flops_per_s = teraflops * 1e12;
         profile.addition_flops = addition_flops;
@@ -210,14 +212,13 @@ Machine default_device_machine() {
         profile.misaligned = misaligned;
         machine.fused.push_back(profile);
     };
-    constexpr int kManyTerms = 16;
     fused(Type::f32, FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2, kManyTerms);
     fused(Type::f32, FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2, kManyTerms);
     fused(Type::f32, FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2, kManyTerms);
     fused(Type::f32, FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2, kManyTerms);
-    // Up to two terms on a side there is a faster kernel.
-    fused(Type::f32, FusedTile::large, 128, 128, 2, 52.0, 3, 150, 3.4, 0.9, 1.4, 2);
-    fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.6, 2, 150, 2.5, 1, 1.9, 2);
+    // Regular products of up to two terms on a side have a faster kernel.
+    fused(Type::f32, FusedTile::large, 128, 128, 2, 52.0, 3, 150, 3.4, 0.9, 1.4, kFewTerms);
+    fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.6, 2, 150, 2.5, 1, 1.9, kFewTerms);
     fused(Type::f64, FusedTile::large, 128, 128, 1, 36, 18, 250, 2.7, 1, 1.2, kManyTerms);
     return machine;
 }

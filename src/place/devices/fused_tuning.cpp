@@ -82,14 +82,21 @@ std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const
         profile.blocks_of_multiprocessor = shape.blocks_of_multiprocessor;
         profile.most_terms = most_accepted([&](int terms) { return tuning.backend.fuses(type, terms, terms, 1); });
         profile.most_targets = most_accepted([&](int targets) { return tuning.backend.fuses(type, 1, 1, targets); });
-        const auto seconds = [&](const FusedTrial& trial) {
+        const auto seconds = [&, tile = shape.tile](const FusedTrial& trial) {
             Blocks blocks(type, tuning);
             const FusedProduct product = product_of(trial, blocks);
-            return tuning.seconds_of([&] {
-                tuning.backend.multiply_fused({&product, 1}, FusedOrder::serial, shape.tile);
-            });
+            return tuning.seconds_of([&] { tuning.backend.multiply_fused({&product, 1}, FusedOrder::serial, tile); });
         };
-        profiles.push_back(fit_fused_profile(profile, device, seconds));
+        if (shape.regular_blocks_of_multiprocessor == 0) {
+            profiles.push_back(fit_fused_profile(profile, device, seconds));
+        } else {
+            // With a k that is no multiple of 8 few terms go through the kernel of many, too.
+            profiles.push_back(fit_fused_profile(profile, device, seconds, 4));
+            profile.blocks_of_multiprocessor = shape.regular_blocks_of_multiprocessor;
+            profile.most_terms = std::min(profile.most_terms, 2);
+            profile.regular = true;
+            profiles.push_back(fit_fused_profile(profile, device, seconds));
+        }
     }
     return profiles;
 }

@@ -215,7 +215,8 @@ public:
             }
         } catch (const UnsafeSums&) {  // all of A and B is there, and nothing of C was fetched yet
             report_ = product_(1, a_.on_device(whole(size_.m, size_.k)), b_.on_device(whole(size_.k, size_.n)), beta_,
-                               c_.on_device(whole(size_.m, size_.n)), here(0));
+                               c_.on_device(whole(size_.m, size_.n)),
+                               here(std::min(last_bringing_ + 1, steps_.size() - 1), steps_.size()));
             report_.fell_back = true;
             made_[0]->record(compute_);
             made_[0]->hold_back(back_.stream);
@@ -285,13 +286,14 @@ private:
         arrived_[i]->record(there_.stream);
     }
 
-    ProductContext here(std::size_t i) const {
+    /// For steps [first, last) of all.
+    ProductContext here(std::size_t first, std::size_t last) const {
         ProductContext context = context_;
         context.stream = compute_.handle();
         if (context_.hooks.progress) {
-            context.hooks.progress = [this, i](const Progress& part) {
-                const double share = (static_cast<double>(i) + part.fraction) / static_cast<double>(steps_.size());
-                context_.hooks.progress({share, part.stage});
+            context.hooks.progress = [this, first, last](const Progress& part) {
+                const double done = static_cast<double>(first) + static_cast<double>(last - first) * part.fraction;
+                context_.hooks.progress({done / static_cast<double>(steps_.size()), part.stage});
             };
         }
         return context;
@@ -324,7 +326,7 @@ private:
         const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k));
         const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n));
         const auto add = [&](double factor, double beta, const View& to) {
-            const RunReport part = product_(factor, left, right, beta, to, here(i));
+            const RunReport part = product_(factor, left, right, beta, to, here(i, i + 1));
             report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
         };
         if (step.result_lies_there()) {
@@ -396,21 +398,6 @@ double multiplications(const ProblemSize& size) {
     return static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
 }
 
-/// Limits the workspace to what the matrices, and sums of blocks of them, leave on the device, in whole GiB: a little
-/// more or less that is free must not make other plans.
-Options within_device(const Options& options, const ProblemSize& size, Type type, Type result_type) {
-    const auto element = static_cast<std::int64_t>(element_bytes(type));
-    const auto result_element = static_cast<std::int64_t>(element_bytes(result_type));
-    const std::int64_t matrices = (size.m * size.k + size.k * size.n) * element + size.m * size.n * result_element;
-    const std::int64_t sums = matrices / 4;
-    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
-    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
-    Options limited = options;
-    limited.workspace_limit_bytes = std::max<std::int64_t>(room - sums, 0);
-    return limited;
-}
-
 /// May the host add a level to those that the planner takes on the device?
 bool may_take_level(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
                     const ProductContext& context) {
@@ -431,26 +418,53 @@ bool may_take_level(const ProblemSize& size, Type type, Type result_type, bool a
     return expected_growth(quarter.levels) * expected_growth({level}) <= PlannerLimits{}.balanced_growth;
 }
 
-}  // namespace
+/// What the steps of a large product may use, and whether the host may add a level to theirs.
+struct StepLimits {
+    Options options;
+    bool may_take_level = false;
+};
+
+/// Limits the workspace to what the matrices leave on the device, in whole GiB: a little more or less that is free must
+/// not make other plans. Sums of blocks, which only a level of the host needs, lie in that room too.
+StepLimits within_device(const Options& options, const ProblemSize& size, Type type, Type result_type, bool adds,
+                         const ProductContext& context) {
+    const auto element = static_cast<std::int64_t>(element_bytes(type));
+    const auto result_element = static_cast<std::int64_t>(element_bytes(result_type));
+    const std::int64_t matrices = (size.m * size.k + size.k * size.n) * element + size.m * size.n * result_element;
+    const std::int64_t sums = matrices / 4;
+    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
+    StepLimits limits{options, false};
+    limits.options.overwrite_inputs = false;
+    limits.options.workspace_limit_bytes = std::max<std::int64_t>(room - sums, 0);
+    limits.may_take_level = may_take_level(size, type, result_type, adds, limits.options, context);
+    if (!limits.may_take_level) {
+        limits.options.workspace_limit_bytes = room;
+    }
+    return limits;
+}
 
 TransferSchedule plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
-                                    const Options& options, const ProductContext& context) {
+                                    const StepLimits& limits, const ProductContext& context) {
     TransferProblem problem;
     problem.size = size;
     problem.type = type;
     problem.operand_bytes = static_cast<std::int64_t>(element_bytes(type));
     problem.result_bytes = static_cast<std::int64_t>(element_bytes(result_type));
     problem.adds = adds;
-    problem.may_take_level = may_take_level(size, type, result_type, adds, options, context);
+    problem.may_take_level = limits.may_take_level;
     problem.may_cut_k = problem.result_bytes >= 4;  // results of 16 bits would be rounded in between
     problem.upload_bytes_per_s = problem.download_bytes_per_s = kTransferBytesPerS;
-    const Options chosen = type == result_type ? options : without_levels(options);
+    const Options chosen = type == result_type ? limits.options : without_levels(limits.options);
     return plan_transfers(problem, [&](const ProblemSize& piece, bool accumulate) {
         Options accumulating = chosen;
         accumulating.accumulate = accumulate;
         return plan_device_product(piece.m, piece.k, piece.n, type, accumulating, context).predicted_s;
     });
 }
+
+}  // namespace
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                  const TransferSchedule& schedule, const Options& options, int device,
@@ -477,10 +491,9 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     if (multiplications(size) < kWorthCutting) {
         return multiply_host_operands(alpha, a, b, beta, c, undivided_transfers(size), options, device, context);
     }
-    Options limited = within_device(options, size, a.type, c.type);
-    limited.overwrite_inputs = false;
-    const TransferSchedule schedule = plan_host_operands(size, a.type, c.type, beta != 0, limited, context);
-    return multiply_host_operands(alpha, a, b, beta, c, schedule, limited, device, context);
+    const StepLimits limits = within_device(options, size, a.type, c.type, beta != 0, context);
+    const TransferSchedule schedule = plan_host_operands(size, a.type, c.type, beta != 0, limits, context);
+    return multiply_host_operands(alpha, a, b, beta, c, schedule, limits.options, device, context);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

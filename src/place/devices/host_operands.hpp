@@ -19,8 +19,4 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
                                  const TransferSchedule& schedule, const Options& options, int device,
                                  const ProductContext& context);
 
-/// The schedule that the first of them takes for a large product, where the options limit the workspace as it does.
-TransferSchedule plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
-                                    const Options& options, const ProductContext& context);
-
 }  // namespace heptad
