@@ -131,7 +131,7 @@ TEST(fused_plan, a_kernel_for_regular_products_is_not_given_others) {
     };
     EXPECT_EQ(levels_of(8192, 8192), 1U);
     EXPECT_EQ(levels_of(8200, 8192), 0U);  // blocks of k = 4100
-    EXPECT_EQ(levels_of(8192, 8196), 0U);  // blocks of n = 4098
+    EXPECT_EQ(levels_of(8192, 8198), 0U);  // blocks of n = 4099
 }
 
 TEST(fused_plan, forced_levels_are_parallel_above_one_fused_level) {
