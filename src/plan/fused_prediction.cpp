@@ -131,7 +131,7 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
 std::optional<FusedChoice> choose_fused_tile(const Machine& machine, Type type, FusedOrder order, FusedTile asked,
                                              const FusedInstances& instances, const FusedWork& work) {
     std::optional<FusedChoice> best;
-    const bool regular = work.k % 8 == 0 && work.n % 4 == 0;
+    const bool regular = work.even && work.k % 8 == 0 && work.n % 4 == 0;
     for (const FusedProfile& profile : machine.fused) {
         const bool fits = profile.type == type && (regular || !profile.regular) &&
                           std::max(instances.most.a, instances.most.b) <= profile.most_terms &&

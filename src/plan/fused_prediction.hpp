@@ -17,6 +17,7 @@ namespace heptad {
 struct FusedWork {
     std::int64_t m = 0, k = 0, n = 0;
     int levels_together = 1;
+    bool even = true;  // no block is shorter than another
 };
 
 /// Whether the machine has kernels for that type and so many terms and targets.

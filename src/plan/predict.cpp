@@ -60,7 +60,13 @@ FusedWork fused_work(const ProductPlan& plan) {
     const LeafSize leaf = leaf_size(plan);
     const std::size_t outer = plan.levels.size() - 1;
     const bool in_batches = outer > 0 && plan.levels[outer - 1].mode == LevelMode::parallel;
-    return {leaf.m, leaf.k, leaf.n, in_batches ? find_algorithm(plan.levels[outer - 1].algorithm).algorithm.rank() : 1};
+    ProblemSize whole{leaf.m, leaf.k, leaf.n};
+    for (const LevelPlan& level : plan.levels) {
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        whole = {whole.m * algorithm.m, whole.k * algorithm.k, whole.n * algorithm.n};
+    }
+    return {leaf.m, leaf.k, leaf.n, in_batches ? find_algorithm(plan.levels[outer - 1].algorithm).algorithm.rank() : 1,
+            whole.m == plan.core_m && whole.k == plan.core_k && whole.n == plan.core_n};
 }
 
 namespace {
