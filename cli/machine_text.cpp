@@ -27,7 +27,7 @@ std::string plan_words(const ContestPlan& plan) {
 /// The library, then how much faster the others are; a star: beyond doubt.
 std::string contest_line(const Contest& contest) {
     std::string text = fmt::format("contest {:<4} {}x{}x{}: {} {}", type_name(contest.type), contest.m, contest.k,
-                                   contest.n, contest.trials.front().plan.leaf, format_seconds(contest.library_s));
+                                   contest.n, contest.trials.front().plan.leaf, format_seconds(contest.first_trial_s));
     for (std::size_t i = 1; i < contest.trials.size(); ++i) {
         const ContestTrial& trial = contest.trials[i];
         text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{})", plan_words(trial.plan), 1 / trial.relative_time,

@@ -90,7 +90,7 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
     std::stable_sort(contest.trials.begin() + 1, contest.trials.end(),
                      [](const ContestTrial& x, const ContestTrial& y) { return x.relative_time < y.relative_time; });
     std::sort(library_turns.begin(), library_turns.end());
-    contest.library_s = median_of_sorted(library_turns);
+    contest.first_trial_s = median_of_sorted(library_turns);
     return contest;
 }
 

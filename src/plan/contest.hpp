@@ -35,7 +35,7 @@ struct ContestTrial {
 struct Contest {
     Type type = Type::f32;
     std::int64_t m = 0, k = 0, n = 0;
-    double library_s = 0;              // median seconds of the first trial
+    double first_trial_s = 0;          // median seconds
     std::vector<ContestTrial> trials;  // first the library's classical product, then the others from the fastest on
     bool operator==(const Contest&) const = default;
 };

@@ -68,7 +68,7 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
         const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
         const Problem held = problem_of(*contest, problem.threads);
         return Decision{best.plan,
-                        contest->library_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
+                        contest->first_trial_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
     }
     const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
     if (!levels_allowed || too_small || outer >= kMostOuter) {

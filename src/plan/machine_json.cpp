@@ -31,8 +31,8 @@ nlohmann::ordered_json contest_json(const Contest& contest) {
                           {"relative_time", trial.relative_time},
                           {"doubt", trial.doubt}});
     }
-    return {{"type", type_name(contest.type)}, {"m", contest.m},  {"k", contest.k}, {"n", contest.n},
-            {"library_s", contest.library_s},  {"trials", trials}};
+    return {{"type", type_name(contest.type)},    {"m", contest.m},  {"k", contest.k}, {"n", contest.n},
+            {"library_s", contest.first_trial_s}, {"trials", trials}};
 }
 
 void require(bool holds, const char* what) {
@@ -53,7 +53,7 @@ Contest parse_contest(const nlohmann::json& entry) {
                     entry.at("library_s").get<double>(),
                     {}};
     require(contest.m >= 1 && contest.k >= 1 && contest.n >= 1, "a contest with a size below 1");
-    require(is_positive(contest.library_s), "a contest whose time is not positive");
+    require(is_positive(contest.first_trial_s), "a contest whose time is not positive");
     for (const auto& each : entry.at("trials")) {
         const ContestTrial trial{
             {each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},

@@ -57,7 +57,7 @@ void correct_samples(const Contest& contest, Machine& machine) {
             std::erase_if(profile.samples, [&](const LeafSample& s) {
                 return s.m == contest.m && s.k == contest.k && s.n == contest.n;
             });
-            profile.samples.push_back({contest.m, contest.k, contest.n, contest.library_s * trial.relative_time});
+            profile.samples.push_back({contest.m, contest.k, contest.n, contest.first_trial_s * trial.relative_time});
         }
     }
 }

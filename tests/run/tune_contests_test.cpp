@@ -33,7 +33,7 @@ TEST(tune_contests, a_contest_has_a_classical_product_first_and_three_turns_at_l
     EXPECT_TRUE(contest->trials.front().plan.algorithms.empty());
     EXPECT_GE(contest->trials.front().turns, kFewestTurns);
     EXPECT_GE(contest->trials.size(), 2U);
-    EXPECT_GT(contest->library_s, 0);
+    EXPECT_GT(contest->first_trial_s, 0);
     machine.contests = {*contest};
     machine = parse_machine(print_machine(machine));
     ASSERT_EQ(machine.contests.size(), 1U);

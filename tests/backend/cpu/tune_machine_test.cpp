@@ -164,7 +164,7 @@ TEST(machine, contests_are_kept_and_checked) {
         EXPECT_THROW(parse_machine(print_machine(damaged)), Error);
     };
     refused([](Contest& c) { c.k = 0; });
-    refused([](Contest& c) { c.library_s = 0; });
+    refused([](Contest& c) { c.first_trial_s = 0; });
     refused([](Contest& c) { c.trials.clear(); });
     refused([](Contest& c) { c.trials.erase(c.trials.begin()); });
     refused([](Contest& c) { c.trials[1].turns = 0; });
