@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
@@ -42,7 +43,8 @@ double copied_bytes_per_s(void* memory, std::int64_t bytes) {
     const double seconds = seconds_of([&] {
         shared_pool(available_cores()).run(ceil_div(half, kTaskBytes), [&](std::int64_t task) {
             const std::int64_t first = task * kTaskBytes;
-            std::memcpy(from + half + first, from + first, static_cast<std::size_t>(std::min(kTaskBytes, half - first)));
+            std::memcpy(from + half + first, from + first,
+                        static_cast<std::size_t>(std::min(kTaskBytes, half - first)));
         });
     });
     return static_cast<double>(half) / seconds;
@@ -60,9 +62,9 @@ std::string HostLayerBound::text(double wall_s) const {
                        format_seconds(host_memory_s));
 }
 
-BlockProducts::BlockProducts(const HostPlan& plan, const SubProduct& product, ComputeDevice& device,
-                             const ConstBitView& a, const ConstBitView& b)
-    : plan_(plan),
+BlockProducts::BlockProducts(HostPlan plan, const SubProduct& product, ComputeDevice& device, const ConstBitView& a,
+                             const ConstBitView& b)
+    : plan_(std::move(plan)),
       product_(product),
       device_(device),
       left_(device.open_place(product, Operand::left)),

@@ -25,8 +25,8 @@ struct HostLayerBound {
 /// end early depends on what is multiplied.
 class BlockProducts {
 public:
-    /// The plan's product without host memory of its own; `a` and `b` are only read here.
-    BlockProducts(const HostPlan& plan, const SubProduct& product, ComputeDevice& device, const ConstBitView& a,
+    /// `a` and `b` are only read here.
+    BlockProducts(HostPlan plan, const SubProduct& product, ComputeDevice& device, const ConstBitView& a,
                   const ConstBitView& b);
 
     /// All products that one of the devices has to make, one after another.

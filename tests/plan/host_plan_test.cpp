@@ -76,8 +76,7 @@ TEST(HostPlan, uploads_count_what_stays_on_a_device) {
     for (const int count : {1, 2}) {
         for (const int pipelines : {1, 2}) {
             problem.wishes.pipelines = pipelines;
-            const HostPlan plan =
-                make_host_plan(problem, devices(count, kGiB / 4), {kNoLimit, 20e9}, plain_forecast);
+            const HostPlan plan = make_host_plan(problem, devices(count, kGiB / 4), {kNoLimit, 20e9}, plain_forecast);
             ASSERT_TRUE(plan.in_place) << to_string(plan);
             ASSERT_GT(plan.grid.m, 1) << to_string(plan);
             const std::int64_t left = padded_block_bytes(problem.type, true, plan.block.m, plan.block.k);

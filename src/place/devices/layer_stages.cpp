@@ -19,8 +19,8 @@ public:
           turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order),
           places_(static_cast<std::size_t>(layout.pipelines())) {
         for (const auto& device : devices) {
-            shelves_.push_back(std::make_unique<Shelves>(shelf_of(*device, Operand::left),
-                                                         shelf_of(*device, Operand::right)));
+            shelves_.push_back(
+                std::make_unique<Shelves>(shelf_of(*device, Operand::left), shelf_of(*device, Operand::right)));
         }
         for (int p = 0; p < layout.pipelines(); ++p) {
             ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
