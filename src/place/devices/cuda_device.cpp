@@ -116,9 +116,9 @@ public:
 
 class PackedCudaLane final : public CudaLane {
 public:
-    PackedCudaLane(const SubProduct& product, int device, const BitDevicePlan& plan,
+    PackedCudaLane(const SubProduct& product, int device, BitDevicePlan plan,
                    std::shared_ptr<SharedWorkspace> workspace)
-        : CudaLane(product, device, std::move(workspace)), plan_(plan) {}
+        : CudaLane(product, device, std::move(workspace)), plan_(std::move(plan)) {}
 
     void solve(const OperandPlace& left, const OperandPlace& right, double /*alpha*/, double beta) override {
         multiply_bits_on_device(plan_, product().left.bits(data_of(left)), product().right.bits(data_of(right)),
