@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "plan/contest_choice.hpp"
+#include "plan/contest_expectation.hpp"
 #include "plan/contest_factor.hpp"
 #include "run/contest_turns.hpp"
 #include "run/runner.hpp"
@@ -13,7 +14,8 @@ namespace heptad {
 namespace {
 
 constexpr double kSampleSeconds = 0.015;
-constexpr double kPauseSeconds = 0.05;  // nobody's threads are still spinning after that
+constexpr double kPauseSeconds = 0.05;       // no library's threads are still spinning after that
+constexpr double kShortPauseSeconds = 0.01;  // and ours not after that
 
 struct Entry {
     Shape shape;
@@ -28,7 +30,7 @@ std::vector<Entry> entries() {
     constexpr double kShort = 1.3, kAny = 60;
     constexpr int kFew = 5, kMany = 7;
     std::vector<Entry> all;
-    for (const std::int64_t n : {128, 256, 512}) {
+    for (const std::int64_t n : {96, 128, 192, 256, 512}) {
         all.push_back({{n, n, n}, {3, 3}, kFew, 0.1, kShort});
     }
     for (const auto& [large, thin] : {std::pair{kLongest, std::int64_t{64}}, {1024, 64}, {kLongest, 1}}) {
@@ -76,7 +78,8 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
     for (const ContestPlan& entrant : contest_entrants(problem, machine, limits)) {
         turns.push_back({entrant, {}});
         plans.push_back(plan_of(entrant, problem, machine));
-        turn_s += kPauseSeconds + std::max(kSampleSeconds, plans.back().predicted_s);
+        turn_s += (is_whole_call(entrant.leaf) ? kPauseSeconds : kShortPauseSeconds) +
+                  std::max(kSampleSeconds, plans.back().predicted_s);
         workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
     }
     const auto is_classical = [](const ProductPlan& plan) { return plan.levels.empty(); };
@@ -89,6 +92,7 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
     const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));
     const Product product = operands.product(shape);
     std::vector<TurnTaker> takers;
+    bool is_library_spinning = true;  // from what was measured before
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const ProductPlan& plan = plans[i];
         const auto call = [&backend, &plan, &product, &workspace, leaf = cpu::CpuBackend::leaf_id(plan.leaf)] {
@@ -103,19 +107,26 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
             call();  // first touch: threads of libraries, memory for packing
             guess_s = std::clamp(time_calls(1, 0, call), guess_s, 4 * guess_s);  // samples must not last for ever
         }
-        takers.push_back({[call, guess_s] { return time_calls(guess_s, kSampleSeconds, call); },
-                          has_library ? is_library(plan) : is_classical(plan)});
+        const auto run = [call, guess_s, &is_library_spinning, brings_threads = is_whole_call(plan.leaf)] {
+            is_library_spinning = brings_threads;
+            return time_calls(guess_s, kSampleSeconds, call);
+        };
+        takers.push_back({run, has_library ? is_library(plan) : is_classical(plan)});
     }
     TurnRules rules;
     rules.most_turns = most_turns;
     rules.most_s = most_s;
-    rules.settle = [] { std::this_thread::sleep_for(std::chrono::duration<double>(kPauseSeconds)); };
+    rules.settle = [&is_library_spinning] {
+        const double seconds = is_library_spinning ? kPauseSeconds : kShortPauseSeconds;
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    };
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
     take_turns(takers, rules);
     for (std::size_t i = 0; i < turns.size(); ++i) {
         turns[i].seconds = std::move(takers[i].seconds);
     }
     Contest contest = judge(type, shape.m, shape.k, shape.n, turns);
+    expect_times(contest, machine);
     return contest.trials.front().turns >= kFewestTurns ? std::optional(std::move(contest)) : std::nullopt;
 }
 

@@ -125,6 +125,29 @@ TEST(contest_choice, of_two_as_good_the_one_with_fewer_levels_is_taken) {
     EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"winograd", "winograd"}));
 }
 
+TEST(contest_choice, more_levels_must_be_faster_by_more_than_their_doubt) {
+    Machine machine = machine_with(kFast);
+    const ContestTrial once = trial({"winograd"}, "heptad", 0.82);
+    machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.8, 0.03), once})};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), Names{"winograd"});
+    machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.8, 0.005), once})};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"winograd", "winograd"}));
+    machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.75, 0.2), once})};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"winograd", "winograd"}));  // not by that much
+}
+
+TEST(contest_choice, what_was_expected_decides_where_turns_do_not) {
+    Machine machine = machine_with(kSlow);
+    ContestTrial noisy = trial({"winograd"}, "heptad", 0.93, 0.12, 3);
+    machine.contests = {contest(1024, {noisy}, 0.02)};
+    EXPECT_TRUE(make_plan(square(1024), machine).levels.empty());
+    noisy.expected_time = 0.86;
+    noisy.expected_doubt = 0.1;
+    machine.contests = {contest(1024, {noisy}, 0.02)};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), Names{"winograd"});
+    EXPECT_NEAR(make_plan(square(1024), machine).predicted_s, 0.02 * estimate(noisy).time, 1e-9);
+}
+
 TEST(contest_choice, accuracy_is_kept) {
     Machine machine = machine_with(kFast);
     const Names many{"winograd", "winograd", "winograd", "winograd"};
