@@ -59,11 +59,10 @@ Contest parse_contest(const nlohmann::json& entry) {
     require(contest.m >= 1 && contest.k >= 1 && contest.n >= 1, "a contest with a size below 1");
     require(is_positive(contest.first_trial_s), "a contest whose time is not positive");
     for (const auto& each : entry.at("trials")) {
-        ContestTrial trial{
-            {each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
-            each.at("turns").get<int>(),
-            each.at("relative_time").get<double>(),
-            each.at("doubt").get<double>()};
+        ContestTrial trial{{each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
+                           each.at("turns").get<int>(),
+                           each.at("relative_time").get<double>(),
+                           each.at("doubt").get<double>()};
         require(trial.turns >= 1 && is_positive(trial.relative_time) && std::isfinite(trial.doubt) && trial.doubt >= 0,
                 "a trial whose turns or times are not positive");
         if (each.contains("expected_doubt")) {

@@ -1,8 +1,8 @@
 #include "run/tune_contests.hpp"
 
 #include <algorithm>
-#include <thread>
 
+#include "base/idle_threads.hpp"
 #include "plan/contest_choice.hpp"
 #include "plan/contest_expectation.hpp"
 #include "plan/contest_factor.hpp"
@@ -14,8 +14,7 @@ namespace heptad {
 namespace {
 
 constexpr double kSampleSeconds = 0.015;
-constexpr double kPauseSeconds = 0.05;       // no library's threads are still spinning after that
-constexpr double kShortPauseSeconds = 0.01;  // and ours not after that
+constexpr double kPauseSeconds = 0.04;  // about: until nobody's threads are still spinning
 
 struct Entry {
     Shape shape;
@@ -78,8 +77,7 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
     for (const ContestPlan& entrant : contest_entrants(problem, machine, limits)) {
         turns.push_back({entrant, {}});
         plans.push_back(plan_of(entrant, problem, machine));
-        turn_s += (is_whole_call(entrant.leaf) ? kPauseSeconds : kShortPauseSeconds) +
-                  std::max(kSampleSeconds, plans.back().predicted_s);
+        turn_s += kPauseSeconds + std::max(kSampleSeconds, plans.back().predicted_s);
         workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
     }
     const auto is_classical = [](const ProductPlan& plan) { return plan.levels.empty(); };
@@ -92,7 +90,6 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
     const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));
     const Product product = operands.product(shape);
     std::vector<TurnTaker> takers;
-    bool is_library_spinning = true;  // from what was measured before
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const ProductPlan& plan = plans[i];
         const auto call = [&backend, &plan, &product, &workspace, leaf = cpu::CpuBackend::leaf_id(plan.leaf)] {
@@ -107,19 +104,13 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
             call();  // first touch: threads of libraries, memory for packing
             guess_s = std::clamp(time_calls(1, 0, call), guess_s, 4 * guess_s);  // samples must not last for ever
         }
-        const auto run = [call, guess_s, &is_library_spinning, brings_threads = is_whole_call(plan.leaf)] {
-            is_library_spinning = brings_threads;
-            return time_calls(guess_s, kSampleSeconds, call);
-        };
-        takers.push_back({run, has_library ? is_library(plan) : is_classical(plan)});
+        takers.push_back({[call, guess_s] { return time_calls(guess_s, kSampleSeconds, call); },
+                          has_library ? is_library(plan) : is_classical(plan)});
     }
     TurnRules rules;
     rules.most_turns = most_turns;
     rules.most_s = most_s;
-    rules.settle = [&is_library_spinning] {
-        const double seconds = is_library_spinning ? kPauseSeconds : kShortPauseSeconds;
-        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    };
+    rules.settle = [] { wait_until_idle(); };
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
     take_turns(takers, rules);
     for (std::size_t i = 0; i < turns.size(); ++i) {

@@ -78,7 +78,8 @@ TEST(contest_expectation, is_in_more_doubt_than_the_contest_it_comes_from) {
 TEST(contest_expectation, is_only_for_plans_that_halve) {
     Machine machine = machine_of_two_leaves();
     machine.contests = {square(1024, {trial({"winograd"})})};
-    Contest larger = square(2048, {trial({}), trial({"3x3x3-23"}), trial({"winograd", "3x2x3-15"}), trial({"winograd"})});
+    Contest larger =
+        square(2048, {trial({}), trial({"3x3x3-23"}), trial({"winograd", "3x2x3-15"}), trial({"winograd"})});
     expect_times(larger, machine);
     EXPECT_TRUE(expects_nothing(larger.trials[0]));
     EXPECT_TRUE(expects_nothing(larger.trials[1]));

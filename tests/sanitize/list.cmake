@@ -17,6 +17,8 @@ heptad_sanitize(algorithm/algorithm_text_test ONLY address FILTER "-*every_shipp
 heptad_sanitize(algorithm/linear_program_test ONLY address FILTER "-*whole_catalogue*")
 heptad_sanitize(algorithm/schedule/schedule_parse_test ONLY address)
 heptad_sanitize(algorithm/schedule/schedule_prove_test ONLY address)
+heptad_sanitize(base/thread_pool_test)
+heptad_sanitize(base/view_test ONLY address)
 heptad_sanitize(backend/reference/reference_backend_test ONLY address)
 heptad_sanitize(backend/cpu/combine_test ONLY address)
 heptad_sanitize(backend/cpu/gemm_test ONLY address)

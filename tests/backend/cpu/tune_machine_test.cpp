@@ -152,8 +152,9 @@ TEST(machine, splits_of_bit_products_are_kept_and_checked) {
 TEST(machine, contests_are_kept_and_checked) {
     Machine machine = two_leaves();
     const Contest contest{
-        Type::f64, 4096, 64,
-        4096,      0.5,  {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125, 0.5, 0.25}}};
+        Type::f64, 4096,
+        64,        4096,
+        0.5,       {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125, 0.5, 0.25}}};
     machine.contests = {contest};
     const Machine again = parse_machine(print_machine(machine));
     ASSERT_EQ(again.contests.size(), 1U);
