@@ -14,7 +14,7 @@ double process_cpu_s();
 struct IdleRules {
     double most_s = 0.5;  // then it is not coming to rest
     std::function<double()> cpu_clock_s = process_cpu_s;
-    std::function<void(double seconds)> sleep;  // empty: the calling thread's
+    std::function<void(double seconds)> sleep = {};  // empty: the calling thread's
 };
 
 /// Sleeps in short naps until one passes in which no thread of this process was busy. False: none did.
