@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 namespace heptad {
@@ -26,7 +27,8 @@ double process_cpu_s() {
 
 bool wait_until_idle(const IdleRules& rules) {
     const std::function<void(double)> sleep = rules.sleep ? rules.sleep : sleep_here;
-    for (double waited_s = 0; waited_s < rules.most_s; waited_s += kNap_s) {
+    const int most_naps = static_cast<int>(std::ceil(rules.most_s / kNap_s));
+    for (int nap = 0; nap < most_naps; ++nap) {
         const double before_s = rules.cpu_clock_s();
         sleep(kNap_s);
         if (rules.cpu_clock_s() - before_s < kBusyShare * kNap_s) {
