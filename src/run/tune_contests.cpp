@@ -41,7 +41,7 @@ std::vector<Entry> entries() {
     all.push_back({{1024, 1024, 1024}, {3, 4}, kMany, 0.1, 2 * kShort});
     all.push_back({{kLargest, kLargest, kLargest}, {2, 3}, kMany, 0.25, kAny});
     // The one that all larger products follow: with a single plan beside the library it decided for too few levels.
-    all.push_back({{kLongest, kLongest, kLongest}, {1, 2}, kMany, 1, kAny, 0.45});
+    all.push_back({{kLongest, kLongest, kLongest}, {1, 2, false}, kMany, 1, kAny, 0.45});
     return all;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/contest_entrants.hpp"
 #include "plan/contest_factor.hpp"
 #include "plan/error_bound.hpp"
@@ -240,6 +242,22 @@ TEST(contest_entrants, the_winner_of_half_the_size_takes_part) {
     const std::vector<ContestPlan> entrants = contest_entrants(square(2048), machine, {3, 20});
     const ContestPlan expected{{"winograd", "3x3x3-23"}, "openblas"};
     EXPECT_NE(std::find(entrants.begin(), entrants.end(), expected), entrants.end());
+}
+
+TEST(contest_entrants, without_the_choice_of_the_model_they_halve_or_follow_from_contests) {
+    Machine machine = machine_with(kFast);
+    const auto others = [&](bool has_model_choice) {
+        std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine, {3, 20, has_model_choice});
+        std::erase_if(entrants, [](const ContestPlan& plan) {
+            return std::all_of(plan.algorithms.begin(), plan.algorithms.end(),
+                               [](const std::string& name) { return name == kHalving; });
+        });
+        return entrants;
+    };
+    EXPECT_EQ(others(true).size(), 1U);
+    EXPECT_TRUE(others(false).empty());
+    machine.contests = {contest(2048, {trial({"3x3x3-23"}, "openblas", 0.8)})};
+    EXPECT_EQ(others(false), (std::vector<ContestPlan>{{{"winograd", "3x3x3-23"}, "openblas"}}));
 }
 
 TEST(contest_factor, predictions_are_corrected_by_what_levels_took) {
