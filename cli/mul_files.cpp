@@ -10,10 +10,10 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/atomic_file.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/journal.hpp"
 #include "place/file/matrix_source.hpp"
+#include "place/file/matrix_write.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/partial_file.hpp"
 #include "text.hpp"
@@ -64,12 +64,6 @@ FileProductRequest bit_request_of(const MulArguments& mul, Type algebra, const B
         request.c0 = name(mul.product.add, facts.columns_c);
     }
     return request;
-}
-
-void write_text_file(const std::string& path, const std::string& text) {
-    AtomicFile file(path, 0);
-    file.write(text.data(), static_cast<std::int64_t>(text.size()));
-    file.commit();
 }
 
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
@@ -210,6 +204,7 @@ void refuse_plan_file(const MulArguments& mul) {
 
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
+    require_npy_name(mul.output);
     const FileProductRequest request = request_of(mul);
     const std::optional<JournalContents> before =
         mul.resume ? read_journal(output_names(mul.output).journal()) : std::nullopt;
@@ -221,6 +216,7 @@ void run_files(const MulArguments& mul) {
 
 void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     refuse_plan_file(mul);
+    require_writable_format(mul.output);
     if (!is_written_in_pieces(mul.output, mul.product.columns.has_value())) {
         fail(ErrorCode::input,
              "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "
