@@ -86,8 +86,8 @@ std::string ratio_lines_svg(const std::vector<PlotLine>& lines) {
         std::string path, dots;
         for (const auto& [n, ratio] : lines[i].points) {
             path += fmt::format("{:.1f},{:.1f} ", frame.x(n), frame.y(ratio));
-            dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\"/>", frame.x(n),
-                                frame.y(ratio), colour);
+            dots += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="2.5" fill="{}"/>)", frame.x(n), frame.y(ratio),
+                                colour);
         }
         svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>{}\n", path,
                            colour, dots);

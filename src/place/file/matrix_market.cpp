@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -203,8 +204,8 @@ MarketHeader read_market_header(const std::string& path) {
 }
 
 struct MarketReader::State {
-    State(const std::string& name, const FileHooks& given)
-        : path(name), hooks(given), lines(name), header(read_header(lines)) {
+    State(const std::string& name, FileHooks given)
+        : path(name), hooks(std::move(given)), lines(name), header(read_header(lines)) {
         // Where an array begins; a skew one has no diagonal.
         place.row = header.symmetry == MarketSymmetry::skew ? 1 : 0;
     }
