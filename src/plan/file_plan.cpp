@@ -65,6 +65,7 @@ struct Cut {
     std::int64_t tile_m = 0, tile_n = 0;
     std::int64_t exact_bytes = 0;  // without widening
     std::int64_t kept_bytes = 0;
+    bool in_short_spans = false;  // what passes through memory is read, or written, in parts of lines
 };
 
 /// Bytes of so many elements of the files, packed or not.
@@ -131,6 +132,7 @@ void search_kept_c(const Oriented& o, Cut cut, std::int64_t memory, std::vector<
 void search_kept_left(const Oriented& o, Cut cut, std::int64_t memory, std::vector<Cut>& found) {
     const std::int64_t narrow = least_cut(o.n, cut.unit);
     cut.keeps_left = true;
+    cut.in_short_spans = !o.b.by_columns || !o.c.by_columns;
     for (std::int64_t p = 1;; ++p) {
         cut.tile_m = part_size(o.m, p, cut.row_unit);
         cut.tile_n = narrow;
@@ -167,6 +169,7 @@ std::vector<Cut> all_cuts(const FileProblem& problem) {
     if (block > problem.a.element_bytes) {
         units.emplace_back(problem.a.elements_of(block), true);
     }
+    const std::int64_t memory = problem.memory_bytes - turning_bytes(problem.memory_bytes, problem.a, problem.b);
     std::vector<Cut> found;
     for (const auto& [unit, on_blocks] : units) {
         for (const bool mirrored : {false, true}) {
@@ -178,9 +181,9 @@ std::vector<Cut> all_cuts(const FileProblem& problem) {
             const bool any_row = problem.a.packed && !problem.a.by_columns;
             const Cut start{.mirrored = mirrored, .unit = unit, .row_unit = any_row ? 1 : unit, .on_blocks = on_blocks};
             if (may_cut_k(problem.type)) {
-                search_kept_c(o, start, problem.memory_bytes, found);
+                search_kept_c(o, start, memory, found);
             }
-            search_kept_left(o, start, problem.memory_bytes, found);
+            search_kept_left(o, start, memory, found);
         }
     }
     return found;
@@ -191,7 +194,13 @@ bool same_cut(const Cut& x, const Cut& y) {
            x.tile_m == y.tile_m && x.tile_n == y.tile_n;
 }
 
-/// Fewest bytes; then cuts on blocks, the smallest kept matrix (what is free makes panels deep), and not mirrored.
+/// What makes the better of two cuts: fewest bytes, the smallest kept matrix (what is free makes panels deep), long
+/// reads and writes, and not mirrored.
+auto rank(const Cut& cut) {
+    return std::tuple(cut.exact_bytes, cut.kept_bytes, cut.keeps_left, cut.in_short_spans, cut.mirrored);
+}
+
+/// The best one; cuts on blocks come before all others.
 const Cut& best_cut(const std::vector<Cut>& cuts) {
     std::int64_t fewest = cuts.front().exact_bytes;
     for (const Cut& cut : cuts) {
@@ -205,7 +214,6 @@ const Cut& best_cut(const std::vector<Cut>& cuts) {
         if (aligned_is_near && !cut.on_blocks) {
             continue;
         }
-        const auto rank = [](const Cut& c) { return std::tuple(c.exact_bytes, c.kept_bytes, c.mirrored); };
         if (best == nullptr || rank(cut) < rank(*best)) {
             best = &cut;
         }
@@ -227,6 +235,7 @@ FilePlan plan_of_cut(const FileProblem& problem, const Cut& cut) {
     plan.tile_n = cut.tile_n;
     plan.depth = plan.first_depth = problem.k;
     plan.strip_m = cut.tile_m;
+    plan.tile_buffers = cut.keeps_left ? 2 : 1;
     return plan;
 }
 
@@ -273,7 +282,8 @@ void choose_blocks(const FileProblem& problem, FilePlan& plan) {
 void count_memory(const FileProblem& problem, FilePlan& plan) {
     const FileBuffers buffers = file_buffers(plan, problem.a, problem.b, problem.c);
     plan.tile_bytes = buffers.tiles * buffers.tile_bytes;
-    plan.panel_bytes = buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes;
+    plan.panel_bytes =
+        buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes + buffers.turning_bytes;
     plan.check_bytes = check_bytes_of(plan, problem.line_bytes);
 }
 
@@ -302,7 +312,7 @@ double wall_s(const FileProblem& problem, const FilePlan& plan, double read_byte
     const double between_panels =
         plan.panel_buffers == 1 ? (tiles * panels - 1) * seconds(plan.depth, plan.tile_n, read) : 0;
     // A tile of one strip is not filled anew before all of it was written.
-    const bool waits_for_writer = plan.kept == Kept::c && strips == 1;
+    const bool waits_for_writer = plan.tile_buffers == 1 && strips == 1;
     const double between_tiles = waits_for_writer ? (tiles - 1) * seconds(plan.strip_m, plan.tile_n, write) : 0;
     const std::int64_t last_tile = schedule.tiles() - 1;
     const FileWindow last = schedule.result_pieces(last_tile, schedule.strips(last_tile) - 1).back();
@@ -370,24 +380,48 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
             }
         }
     };
+    const auto try_strips = [&](FilePlan plan) {
+        for (std::int64_t strips = 1; may_have(strips); strips *= 2) {
+            plan.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
+            if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
+                break;
+            }
+            const std::optional<FilePlan> before = best;
+            try_lengths(plan);
+            if (before && *best == *before && strips > 1) {  // still lower strips would be no better
+                break;
+            }
+        }
+    };
     FilePlan plan = plan_of_cut(problem, cut);
-    for (std::int64_t strips = 1; may_have(strips); strips *= 2) {
-        plan.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
-        if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
-            break;
-        }
-        const std::optional<FilePlan> before = best;
-        try_lengths(plan);
-        if (before && *best == *before) {  // still lower strips would be no better
-            break;
-        }
+    try_strips(plan);
+    if (!best) {
+        return settled;
     }
-    if (best && !cut.keeps_left) {
-        plan.strip_m = best->strip_m;
-        plan.panel_buffers = 1;
-        try_lengths(plan);
+    if (cut.keeps_left) {
+        plan.tile_buffers = 1;
+        try_strips(plan);
+        plan.tile_buffers = best->tile_buffers;
     }
+    plan.strip_m = best->strip_m;
+    plan.panel_buffers = 1;
+    try_lengths(plan);
     return settled;
+}
+
+/// The cuts that move as few bytes as the best one, which comes first, in their order; they are taken out of `cuts`.
+std::vector<Cut> take_best_cuts(std::vector<Cut>& cuts) {
+    const Cut best = best_cut(cuts);
+    std::vector<Cut> equal;
+    std::erase_if(cuts, [&](const Cut& cut) {
+        const bool as_good = cut.on_blocks == best.on_blocks && cut.exact_bytes == best.exact_bytes;
+        if (as_good && std::none_of(equal.begin(), equal.end(), [&](const Cut& x) { return same_cut(x, cut); })) {
+            equal.push_back(cut);
+        }
+        return as_good;
+    });
+    std::sort(equal.begin(), equal.end(), [](const Cut& x, const Cut& y) { return rank(x) < rank(y); });
+    return equal;
 }
 
 /// Are even the smallest steps too large for the device that multiplies?
@@ -445,18 +479,24 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
         narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(problem.memory_bytes));
         std::vector<Cut> cuts = all_cuts(narrower);
         while (!cuts.empty()) {
-            const Cut chosen = best_cut(cuts);
-            const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
-            Settled settled = settle(as_cut, chosen, predict);
-            if (settled.plan) {
-                choose_blocks(as_cut, *settled.plan);
-                return *settled.plan;
+            Settled best;
+            bool refused = false;
+            for (const Cut& cut : take_best_cuts(cuts)) {
+                const FileProblem as_cut = cut.on_blocks ? problem : without_blocks(problem);
+                Settled settled = settle(as_cut, cut, predict);
+                refused = refused || settled.stage_refused;
+                if (settled.plan && (!best.plan || settled.wall_s < kClearlyFaster * best.wall_s)) {
+                    best = std::move(settled);
+                    choose_blocks(as_cut, *best.plan);
+                }
             }
-            if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
+            if (best.plan) {
+                return *best.plan;
+            }
+            if (refused && !stage_refused && stage_takes_nothing(problem, predict)) {
                 fail_for_device(problem);
             }
-            stage_refused = stage_refused || settled.stage_refused;
-            std::erase_if(cuts, [&](const Cut& cut) { return same_cut(cut, chosen); });
+            stage_refused = stage_refused || refused;
         }
     }
     if (stage_refused) {

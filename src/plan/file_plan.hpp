@@ -10,7 +10,8 @@
 //
 // Within a tile: panel by panel along k, and for each panel strip by strip of rows. The panel of B stays for its
 // strips. The next one is read beside it, or in its place when it was used: that costs the time of reading, and leaves
-// memory for faster products. Pure functions: no file is touched.
+// memory for faster products. Tiles of C beside a kept A or B are likewise written beside the next one, or in the
+// course of it. Pure functions: no file is touched.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,7 @@ struct FilePlan {
     std::int64_t depth = 0, first_depth = 0;  ///< of panels along k; the first one ends on a block of the file
     std::int64_t strip_m = 0;                 ///< rows multiplied, and written, at a time
     std::int64_t panel_buffers = 2;           ///< of the right matrix; 1: a panel is read when the one before was used
+    std::int64_t tile_buffers = 1;            ///< of C; 1: a strip is filled anew when it was written
     std::int64_t a_block = 1, b_block = 1, c_block = 1;  ///< of the files A, B, C; 1: read or written through the cache
 
     std::int64_t tile_bytes = 0, panel_bytes = 0, workspace_bytes = 0;  ///< memory; panels of A and B together
