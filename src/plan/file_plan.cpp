@@ -65,7 +65,6 @@ struct Cut {
     std::int64_t tile_m = 0, tile_n = 0;
     std::int64_t exact_bytes = 0;  // without widening
     std::int64_t kept_bytes = 0;
-    bool in_short_spans = false;  // what passes through memory is read, or written, in parts of lines
 };
 
 /// Bytes of so many elements of the files, packed or not.
@@ -132,7 +131,6 @@ void search_kept_c(const Oriented& o, Cut cut, std::int64_t memory, std::vector<
 void search_kept_left(const Oriented& o, Cut cut, std::int64_t memory, std::vector<Cut>& found) {
     const std::int64_t narrow = least_cut(o.n, cut.unit);
     cut.keeps_left = true;
-    cut.in_short_spans = !o.b.by_columns || !o.c.by_columns;
     for (std::int64_t p = 1;; ++p) {
         cut.tile_m = part_size(o.m, p, cut.row_unit);
         cut.tile_n = narrow;
@@ -194,13 +192,7 @@ bool same_cut(const Cut& x, const Cut& y) {
            x.tile_m == y.tile_m && x.tile_n == y.tile_n;
 }
 
-/// What makes the better of two cuts: fewest bytes, the smallest kept matrix (what is free makes panels deep), long
-/// reads and writes, and not mirrored.
-auto rank(const Cut& cut) {
-    return std::tuple(cut.exact_bytes, cut.kept_bytes, cut.keeps_left, cut.in_short_spans, cut.mirrored);
-}
-
-/// The best one; cuts on blocks come before all others.
+/// Fewest bytes; then cuts on blocks, the smallest kept matrix (what is free makes panels deep), and not mirrored.
 const Cut& best_cut(const std::vector<Cut>& cuts) {
     std::int64_t fewest = cuts.front().exact_bytes;
     for (const Cut& cut : cuts) {
@@ -214,6 +206,7 @@ const Cut& best_cut(const std::vector<Cut>& cuts) {
         if (aligned_is_near && !cut.on_blocks) {
             continue;
         }
+        const auto rank = [](const Cut& c) { return std::tuple(c.exact_bytes, c.kept_bytes, c.mirrored); };
         if (best == nullptr || rank(cut) < rank(*best)) {
             best = &cut;
         }
@@ -235,7 +228,6 @@ FilePlan plan_of_cut(const FileProblem& problem, const Cut& cut) {
     plan.tile_n = cut.tile_n;
     plan.depth = plan.first_depth = problem.k;
     plan.strip_m = cut.tile_m;
-    plan.tile_buffers = cut.keeps_left ? 2 : 1;
     return plan;
 }
 
@@ -292,7 +284,7 @@ StagePrediction predict_all(const FilePlan& plan, std::int64_t m, std::int64_t n
                             std::int64_t workspace_limit) {
     const std::int64_t panels = plan.depth >= plan.k ? 1 : ceil_div(plan.k - plan.first_depth, plan.depth) + 1;
     const StagePrediction one = predict({plan.strip_m, plan.depth, plan.tile_n, panels > 1 || plan.adds,
-                                         workspace_limit, plan.tile_bytes, plan.panel_bytes});
+                                         workspace_limit, plan.tile_bytes, plan.panel_bytes, plan.lends});
     // Edges are smaller: time goes by volume.
     const double share =
         static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(plan.k) /
@@ -309,10 +301,12 @@ double wall_s(const FileProblem& problem, const FilePlan& plan, double read_byte
     const auto strips = static_cast<double>(schedule.strips(0));
     const double read = problem.read_bytes_per_s, write = problem.write_bytes_per_s;
     const double first = seconds(plan.first_depth, plan.tile_n + plan.strip_m, read);
-    const double between_panels =
-        plan.panel_buffers == 1 ? (tiles * panels - 1) * seconds(plan.depth, plan.tile_n, read) : 0;
+    const std::int64_t read_between = plan.lends                ? plan.tile_n + plan.strip_m
+                                      : plan.panel_buffers == 1 ? plan.tile_n
+                                                                : 0;
+    const double between_panels = (tiles * panels - 1) * seconds(plan.depth, read_between, read);
     // A tile of one strip is not filled anew before all of it was written.
-    const bool waits_for_writer = plan.tile_buffers == 1 && strips == 1;
+    const bool waits_for_writer = plan.kept == Kept::c && strips == 1;
     const double between_tiles = waits_for_writer ? (tiles - 1) * seconds(plan.strip_m, plan.tile_n, write) : 0;
     const std::int64_t last_tile = schedule.tiles() - 1;
     const FileWindow last = schedule.result_pieces(last_tile, schedule.strips(last_tile) - 1).back();
@@ -380,48 +374,29 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
             }
         }
     };
-    const auto try_strips = [&](FilePlan plan) {
-        for (std::int64_t strips = 1; may_have(strips); strips *= 2) {
-            plan.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
-            if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
-                break;
-            }
-            const std::optional<FilePlan> before = best;
-            try_lengths(plan);
-            if (before && *best == *before && strips > 1) {  // still lower strips would be no better
-                break;
-            }
-        }
-    };
     FilePlan plan = plan_of_cut(problem, cut);
-    try_strips(plan);
-    if (!best) {
-        return settled;
-    }
-    if (cut.keeps_left) {
-        plan.tile_buffers = 1;
-        try_strips(plan);
-        plan.tile_buffers = best->tile_buffers;
-    }
-    plan.strip_m = best->strip_m;
-    plan.panel_buffers = 1;
-    try_lengths(plan);
-    return settled;
-}
-
-/// The cuts that move as few bytes as the best one, which comes first, in their order; they are taken out of `cuts`.
-std::vector<Cut> take_best_cuts(std::vector<Cut>& cuts) {
-    const Cut best = best_cut(cuts);
-    std::vector<Cut> equal;
-    std::erase_if(cuts, [&](const Cut& cut) {
-        const bool as_good = cut.on_blocks == best.on_blocks && cut.exact_bytes == best.exact_bytes;
-        if (as_good && std::none_of(equal.begin(), equal.end(), [&](const Cut& x) { return same_cut(x, cut); })) {
-            equal.push_back(cut);
+    for (std::int64_t strips = 1; may_have(strips); strips *= 2) {
+        plan.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
+        if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
+            break;
         }
-        return as_good;
-    });
-    std::sort(equal.begin(), equal.end(), [](const Cut& x, const Cut& y) { return rank(x) < rank(y); });
-    return equal;
+        const std::optional<FilePlan> before = best;
+        try_lengths(plan);
+        if (before && *best == *before) {  // still lower strips would be no better
+            break;
+        }
+    }
+    if (best && !cut.keeps_left) {
+        plan.strip_m = best->strip_m;
+        plan.panel_buffers = 1;
+        try_lengths(plan);
+        if (problem.may_lend) {
+            plan.strip_m = cut.tile_m;
+            plan.lends = true;
+            try_lengths(plan);
+        }
+    }
+    return settled;
 }
 
 /// Are even the smallest steps too large for the device that multiplies?
@@ -479,24 +454,18 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
         narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(problem.memory_bytes));
         std::vector<Cut> cuts = all_cuts(narrower);
         while (!cuts.empty()) {
-            Settled best;
-            bool refused = false;
-            for (const Cut& cut : take_best_cuts(cuts)) {
-                const FileProblem as_cut = cut.on_blocks ? problem : without_blocks(problem);
-                Settled settled = settle(as_cut, cut, predict);
-                refused = refused || settled.stage_refused;
-                if (settled.plan && (!best.plan || settled.wall_s < kClearlyFaster * best.wall_s)) {
-                    best = std::move(settled);
-                    choose_blocks(as_cut, *best.plan);
-                }
+            const Cut chosen = best_cut(cuts);
+            const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
+            Settled settled = settle(as_cut, chosen, predict);
+            if (settled.plan) {
+                choose_blocks(as_cut, *settled.plan);
+                return *settled.plan;
             }
-            if (best.plan) {
-                return *best.plan;
-            }
-            if (refused && !stage_refused && stage_takes_nothing(problem, predict)) {
+            if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
                 fail_for_device(problem);
             }
-            stage_refused = stage_refused || refused;
+            stage_refused = stage_refused || settled.stage_refused;
+            std::erase_if(cuts, [&](const Cut& cut) { return same_cut(cut, chosen); });
         }
     }
     if (stage_refused) {
