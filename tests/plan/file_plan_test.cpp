@@ -414,7 +414,7 @@ TEST(FilePlan, strips_and_panels_are_lent_where_that_makes_products_faster) {
     EXPECT_EQ(schedule.result_pieces(0, 0).size(), 1U);
     EXPECT_EQ(parse_file_plan(to_string(plan)), plan);
     // What is waited for between panels counts: a slow disk makes it too dear.
-    problem.read_bytes_per_s = 5e7;
+    problem.read_bytes_per_s = 1e7;
     EXPECT_FALSE(plan_files(problem, hungry_prediction).lends);
 }
 
