@@ -230,7 +230,7 @@ TEST_F(FileProductTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
     }
 }
 
-/// Prefers plans that lend strips and panels, and makes use of them in a level.
+/// Finds plans that lend nothing slow, and makes use of strips and panels in a level.
 StageProducts borrowing_stage(int& overwriting) {
     const StageProducts usual = processor_stage({}, 2);
     Options level;
@@ -240,16 +240,15 @@ StageProducts borrowing_stage(int& overwriting) {
     StageProducts stage = usual;
     stage.plan = [=, borrowing = processor_stage(level, 2)](const StageProduct& product, Type type) {
         if (!product.lends_inputs) {
+            ProductPlan plan = usual.plan(product, type);
+            plan.predicted_s += 1e3;
+            return plan;
+        }
+        try {
+            return borrowing.plan(product, type);
+        } catch (const Error&) {  // not even so is there room for a level
             return usual.plan(product, type);
         }
-        StageProduct with_room = product;
-        with_room.workspace_limit_bytes = std::max<std::int64_t>(product.workspace_limit_bytes, 1 << 20);
-        ProductPlan plan = borrowing.plan(with_room, type);
-        if (plan.workspace_bytes > product.workspace_limit_bytes) {
-            plan = usual.plan(product, type);
-        }
-        plan.predicted_s *= 1e-6;
-        return plan;
     };
     stage.multiply = [&overwriting, usual](double alpha, const ConstView& a, const ConstView& b, double beta,
                                            const View& c, const ProductPlan& plan, void* workspace,
@@ -265,16 +264,16 @@ TEST_F(FileProductTest, products_that_destroy_lent_strips_and_panels_give_the_sa
     int overwriting = 0;
     for (const bool adds : {false, true}) {
         for (const bool overlap : {true, false}) {
-            for (const std::int64_t memory : {200 << 10, 800 << 10}) {
+            for (const std::int64_t memory : {100 << 10, 600 << 10, 900 << 10}) {
                 FileProductRequest request =
-                    prepare({.m = 300, .k = 210, .n = 260, .memory_bytes = memory, .adds = adds});
+                    prepare({.m = 200, .k = 700, .n = 160, .memory_bytes = memory, .adds = adds});
                 request.overlap = overlap;
-                request.verify = true;
+                request.verify = memory > 200 << 10;  // else its vectors would take all of it
                 StageTrace trace(false);
                 const FileProductReport report = multiply_files(request, borrowing_stage(overwriting), {}, trace);
                 EXPECT_TRUE(report.plan.lends) << to_string(report.plan);
                 EXPECT_LE(report.plan.used_bytes(), memory);
-                EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+                EXPECT_EQ(report.verified && report.verified->passed(), request.verify);
                 EXPECT_EQ(result(), expected_) << to_string(report.plan);
             }
         }
