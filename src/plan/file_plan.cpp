@@ -284,7 +284,7 @@ StagePrediction predict_all(const FilePlan& plan, std::int64_t m, std::int64_t n
                             std::int64_t workspace_limit) {
     const std::int64_t panels = plan.depth >= plan.k ? 1 : ceil_div(plan.k - plan.first_depth, plan.depth) + 1;
     const StagePrediction one = predict({plan.strip_m, plan.depth, plan.tile_n, panels > 1 || plan.adds,
-                                         workspace_limit, plan.tile_bytes, plan.panel_bytes, plan.lends});
+                                         workspace_limit, plan.tile_bytes, plan.panel_bytes});
     // Edges are smaller: time goes by volume.
     const double share =
         static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(plan.k) /
@@ -301,10 +301,8 @@ double wall_s(const FileProblem& problem, const FilePlan& plan, double read_byte
     const auto strips = static_cast<double>(schedule.strips(0));
     const double read = problem.read_bytes_per_s, write = problem.write_bytes_per_s;
     const double first = seconds(plan.first_depth, plan.tile_n + plan.strip_m, read);
-    const std::int64_t read_between = plan.lends                ? plan.tile_n + plan.strip_m
-                                      : plan.panel_buffers == 1 ? plan.tile_n
-                                                                : 0;
-    const double between_panels = (tiles * panels - 1) * seconds(plan.depth, read_between, read);
+    const double between_panels =
+        plan.panel_buffers == 1 ? (tiles * panels - 1) * seconds(plan.depth, plan.tile_n, read) : 0;
     // A tile of one strip is not filled anew before all of it was written.
     const bool waits_for_writer = plan.kept == Kept::c && strips == 1;
     const double between_tiles = waits_for_writer ? (tiles - 1) * seconds(plan.strip_m, plan.tile_n, write) : 0;
@@ -390,11 +388,6 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
         plan.strip_m = best->strip_m;
         plan.panel_buffers = 1;
         try_lengths(plan);
-        if (problem.may_lend) {
-            plan.strip_m = cut.tile_m;
-            plan.lends = true;
-            try_lengths(plan);
-        }
     }
     return settled;
 }

@@ -10,8 +10,7 @@
 //
 // Within a tile: panel by panel along k, and for each panel strip by strip of rows. The panel of B stays for its
 // strips. The next one is read beside it, or in its place when it was used: that costs the time of reading, and leaves
-// memory for faster products. Where a tile has one strip, strip and panel serve one product alone: lent to it as
-// workspace, they may be deeper still. Pure functions: no file is touched.
+// memory for faster products. Pure functions: no file is touched.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,6 @@ struct FileProblem {
     /// Memory besides, for each row and column of a tile and twice for those of a strip and a panel: to check them.
     std::int64_t line_bytes = 0;
     double read_bytes_per_s = 2e9, write_bytes_per_s = 1e9;  ///< of the disk; plans for mul always take these
-    bool may_lend = false;                                   ///< products can use strips and panels as workspace
 };
 
 struct FilePlan {
@@ -49,9 +47,6 @@ struct FilePlan {
     std::int64_t depth = 0, first_depth = 0;  ///< of panels along k; the first one ends on a block of the file
     std::int64_t strip_m = 0;                 ///< rows multiplied, and written, at a time
     std::int64_t panel_buffers = 2;           ///< of the right matrix; 1: a panel is read when the one before was used
-    /// Strip and panel may be destroyed by their product. There is one buffer for each then, one strip in a tile, and
-    /// C stays.
-    bool lends = false;
     std::int64_t a_block = 1, b_block = 1, c_block = 1;  ///< of the files A, B, C; 1: read or written through the cache
 
     std::int64_t tile_bytes = 0, panel_bytes = 0, workspace_bytes = 0;  ///< memory; panels of A and B together
@@ -70,7 +65,6 @@ struct StageProduct {
     bool accumulate = false;
     std::int64_t workspace_limit_bytes = 0;
     std::int64_t tile_bytes = 0, panel_bytes = 0;  ///< the buffers of the plan; a device may hold copies of them
-    bool lends_inputs = false;                     ///< strip and panel may be destroyed
 };
 /// What it would take, with at most so much workspace.
 struct StagePrediction {

@@ -1,7 +1,7 @@
 // A plan of a product from files to a file as one line, and back:
 //
 //   files m=.. k=.. n=.. type=f32 add=no memory=.. keep=C mirrored=no tile=HxW depth=D first=D strip=H panels=2
-//   lend=no blocks=A,B,C ...
+//   blocks=A,B,C ...
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -100,13 +100,13 @@ const char* yes_or_no(bool value) {
 std::string to_string(const FilePlan& plan) {
     return fmt::format(
         "{} m={} k={} n={} type={} add={} memory={} keep={} mirrored={} tile={}x{} depth={} first={} strip={} "
-        "panels={} lend={} blocks={},{},{} tile-bytes={} panel-bytes={} workspace={} check={} read={},{},{} written={} "
+        "panels={} blocks={},{},{} tile-bytes={} panel-bytes={} workspace={} check={} read={},{},{} written={} "
         "multiply={:a}",
         kFirstWord, plan.m, plan.k, plan.n, type_name(plan.type), yes_or_no(plan.adds), plan.memory_bytes,
         kept_name(plan.kept), yes_or_no(plan.mirrored), plan.tile_m, plan.tile_n, plan.depth, plan.first_depth,
-        plan.strip_m, plan.panel_buffers, yes_or_no(plan.lends), plan.a_block, plan.b_block, plan.c_block,
-        plan.tile_bytes, plan.panel_bytes, plan.workspace_bytes, plan.check_bytes, plan.read_a_bytes, plan.read_b_bytes,
-        plan.read_c0_bytes, plan.written_bytes, plan.multiply_s);
+        plan.strip_m, plan.panel_buffers, plan.a_block, plan.b_block, plan.c_block, plan.tile_bytes, plan.panel_bytes,
+        plan.workspace_bytes, plan.check_bytes, plan.read_a_bytes, plan.read_b_bytes, plan.read_c0_bytes,
+        plan.written_bytes, plan.multiply_s);
 }
 
 FilePlan parse_file_plan(const std::string& text) {
@@ -131,7 +131,6 @@ FilePlan parse_file_plan(const std::string& text) {
     plan.first_depth = fields.size("first");
     plan.strip_m = fields.size("strip");
     plan.panel_buffers = fields.size("panels");
-    plan.lends = fields.flag("lend");
     const auto blocks = fields.sizes<3>("blocks", ',');
     plan.a_block = blocks[0];
     plan.b_block = blocks[1];
@@ -153,9 +152,6 @@ FilePlan parse_file_plan(const std::string& text) {
         plan.strip_m > plan.tile_m || plan.panel_buffers < 1 || plan.panel_buffers > 2 || plan.a_block < 1 ||
         plan.b_block < 1 || plan.c_block < 1) {
         fields.refuse("its cuts do not fit its sizes");
-    }
-    if (plan.lends && (plan.kept != Kept::c || plan.strip_m != plan.tile_m || plan.panel_buffers != 1)) {
-        fields.refuse("strips and panels that are needed again cannot be lent");
     }
     return plan;
 }

@@ -13,13 +13,9 @@ constexpr std::int64_t kCacheLine_bytes = 64;
 constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
 constexpr std::int64_t kLeastPiece = 512;              // rows; fewer make poor products
 constexpr std::int64_t kMostPieces = 4;
+constexpr std::int64_t kStripBuffers = 2;
 constexpr std::int64_t kUsualBand_bytes = std::int64_t{4} << 20;  // longer reads are hardly faster
 constexpr std::int64_t kBandsInMemory = 64;                       // nor is it to take more of the memory than that
-
-/// Of a left matrix that passes.
-std::int64_t strip_buffers(const FilePlan& plan) {
-    return plan.lends ? 1 : 2;
-}
 
 FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
     layout.block_bytes = block_bytes;
@@ -132,7 +128,7 @@ FileWindow FileSchedule::result_window(std::int64_t tile, std::int64_t strip) co
 
 std::vector<FileWindow> FileSchedule::result_pieces(std::int64_t tile, std::int64_t strip) const {
     const FileWindow whole = result_window(tile, strip);
-    if (tile + 1 < tiles() || strip + 1 < strips(tile) || plan_.lends) {  // pieces would need the panel again
+    if (tile + 1 < tiles() || strip + 1 < strips(tile)) {
         return {whole};
     }
     const std::int64_t unit =
@@ -241,8 +237,8 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
                     left_free_at[static_cast<std::size_t>(strip)] = number + 1;
                 } else {
                     step.loads_left = true;
-                    step.left_slot = number % strip_buffers(plan_);
-                    step.load_left_after = std::max<std::int64_t>(number - strip_buffers(plan_) + 1, 0);
+                    step.left_slot = number % kStripBuffers;
+                    step.load_left_after = std::max<std::int64_t>(number - kStripBuffers + 1, 0);
                 }
                 const auto buffers = static_cast<std::size_t>(plan_.panel_buffers);
                 if (step.loads_right &&
@@ -276,7 +272,7 @@ FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLa
     buffers.tile_bytes = window_buffer_bytes(schedule.result(), plan.tile_m, plan.tile_n);
     buffers.panel_bytes = window_buffer_bytes(schedule.right(), plan.depth, plan.tile_n);
     buffers.panels = plan.panel_buffers;
-    buffers.strips = keeps_left ? ceil_div(plan.tile_m, plan.strip_m) : strip_buffers(plan);
+    buffers.strips = keeps_left ? ceil_div(plan.tile_m, plan.strip_m) : kStripBuffers;
     buffers.strip_bytes = window_buffer_bytes(schedule.left(), plan.strip_m, plan.depth);
     buffers.turning_bytes = turning_bytes(plan.memory_bytes, a, b);
     return buffers;

@@ -71,7 +71,7 @@ public:
     FileWindow right_window(std::int64_t tile, std::int64_t panel) const;
     FileWindow result_window(std::int64_t tile, std::int64_t strip) const;
     /// The strip as it is finished and written: whole, but the very last one in ever smaller pieces, so that little is
-    /// left to write when the last product is done. Not where it destroys the panel.
+    /// left to write when the last product is done.
     std::vector<FileWindow> result_pieces(std::int64_t tile, std::int64_t strip) const;
 
     FileTraffic traffic() const;

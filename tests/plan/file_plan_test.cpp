@@ -232,11 +232,6 @@ std::vector<FilePlan> cut_plans() {
                     plan.depth = kept == Kept::c ? depth : plan.k;
                     plan.first_depth = plan.depth == plan.k ? plan.k : depth - 1;
                     plans.push_back(plan);
-                    if (plan.panel_buffers == 1) {
-                        plan.lends = true;
-                        plan.strip_m = plan.tile_m;
-                        plans.push_back(plan);
-                    }
                 }
             }
         }
@@ -387,47 +382,6 @@ TEST(FilePlan, predicted_run_is_no_shorter_than_any_stage) {
         EXPECT_GE(wall, static_cast<double>(plan.moved_bytes()) / rate);
         EXPECT_LE(wall, 1.15 * std::max(plan.multiply_s, static_cast<double>(plan.moved_bytes()) / rate));
     }
-}
-
-/// Twice as fast with 900 MiB of workspace, of which lent strips and panels are a part.
-StagePrediction hungry_prediction(const StageProduct& p) {
-    constexpr std::int64_t kWanted = std::int64_t{900} << 20;
-    const std::int64_t lent = p.lends_inputs ? (p.m * p.k + p.k * p.n) * 4 : 0;
-    const std::int64_t workspace = std::max<std::int64_t>(kWanted - lent, 0);
-    const bool fed = workspace <= p.workspace_limit_bytes;
-    const double seconds = plain_prediction(p).seconds + 1e-8 * static_cast<double>(p.m) * static_cast<double>(p.n);
-    return {fed ? seconds : 2 * seconds, fed ? workspace : 0};
-}
-
-TEST(FilePlan, strips_and_panels_are_lent_where_that_makes_products_faster) {
-    FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{2} << 30);
-    EXPECT_FALSE(plan_files(problem, hungry_prediction).lends);
-    problem.may_lend = true;
-    EXPECT_FALSE(plan_files(problem, plain_prediction).lends);
-    const FilePlan plan = plan_files(problem, hungry_prediction);
-    ASSERT_TRUE(plan.lends) << to_string(plan);
-    EXPECT_EQ(plan.strip_m, plan.tile_m);
-    EXPECT_EQ(plan.panel_buffers, 1);
-    EXPECT_LE(plan.used_bytes(), problem.memory_bytes);
-    EXPECT_EQ(plan.moved_bytes(), operand_bytes(problem));
-    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
-    EXPECT_EQ(schedule.result_pieces(0, 0).size(), 1U);
-    EXPECT_EQ(parse_file_plan(to_string(plan)), plan);
-    // What is waited for between panels counts: a slow disk makes it too dear.
-    problem.read_bytes_per_s = 1e7;
-    EXPECT_FALSE(plan_files(problem, hungry_prediction).lends);
-}
-
-TEST(FilePlan, what_is_needed_again_cannot_be_lent) {
-    FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{2} << 30);
-    problem.may_lend = true;
-    FilePlan plan = plan_files(problem, hungry_prediction);
-    ASSERT_TRUE(plan.lends);
-    plan.panel_buffers = 2;
-    EXPECT_THROW(parse_file_plan(to_string(plan)), Error);
-    plan.panel_buffers = 1;
-    plan.strip_m = plan.tile_m / 2;
-    EXPECT_THROW(parse_file_plan(to_string(plan)), Error);
 }
 
 TEST(FilePlan, memory_for_turning_transposed_bits_is_counted) {

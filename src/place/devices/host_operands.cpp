@@ -249,8 +249,10 @@ private:
                 gate_.fail_with(std::current_exception());
             }
         };
-        // Nothing of C goes home before A and B were judged.
-        const auto judged = sums_blocks() ? static_cast<std::int64_t>(last_bringing_) : 0;
+        // Nothing of C goes home before A and B were judged, nor before the device has its next product: one that comes
+        // to an idle device while C is on its way waits until it has arrived.
+        const auto judged =
+            sums_blocks() ? static_cast<std::int64_t>(std::min(last_bringing_ + 1, steps_.size() - 1)) : 0;
         const std::jthread bringing([&] {
             each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded);
         });

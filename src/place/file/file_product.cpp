@@ -477,12 +477,10 @@ private:
 
 StageProducts processor_stage(const Options& options, int threads) {
     StageProducts stage;
-    stage.may_be_lent = true;
     stage.plan = [options, threads](const StageProduct& product, Type type) {
         Options limited = options;
         limited.accumulate = product.accumulate;
         limited.workspace_limit_bytes = product.workspace_limit_bytes;
-        limited.overwrite_inputs = product.lends_inputs;
         ProductContext context;
         context.threads = threads;
         return plan_product(product.m, product.k, product.n, type, limited, context);
@@ -523,9 +521,7 @@ FileProblem file_problem(const FileProductRequest& request) {
 }
 
 FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
-    FileProblem with_stage = problem;
-    with_stage.may_lend = stage.may_be_lent;
-    return plan_files(with_stage, [&](const StageProduct& product) {
+    return plan_files(problem, [&](const StageProduct& product) {
         const ProductPlan plan = stage.plan(product, problem.type);
         return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
     });

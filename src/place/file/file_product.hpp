@@ -44,8 +44,6 @@ struct StageProducts {
     OpenStepDevice open_device = {};
     /// What a plan does not say and the bits of a result depend on, in words; empty: nothing.
     std::function<std::string(const ProductPlan& plan)> how = {};
-    /// Products may use the strips and panels as workspace where the plan of the files lends them.
-    bool may_be_lent = false;
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);

@@ -16,7 +16,7 @@ StepPlans::StepPlans(const FileSchedule& schedule, const FilePlan& plan, const S
                 const FileWindow left = schedule.left_window(tile, panel, strip);
                 const FileWindow right = schedule.right_window(tile, panel);
                 add({left.rows, left.cols, right.cols, accumulate, plan.workspace_bytes, plan.tile_bytes,
-                     plan.panel_bytes, plan.lends},
+                     plan.panel_bytes},
                     plan.type, stage);
             }
         }
@@ -24,8 +24,7 @@ StepPlans::StepPlans(const FileSchedule& schedule, const FilePlan& plan, const S
     const std::int64_t last_panel = schedule.panels() - 1, last_strip = schedule.strips(last_row) - 1;
     const std::int64_t depth = schedule.right_window(last_row, last_panel).rows;
     for (const FileWindow& piece : schedule.result_pieces(last_row, last_strip)) {
-        add({piece.rows, depth, piece.cols, accumulate, plan.workspace_bytes, plan.tile_bytes, plan.panel_bytes,
-             plan.lends},
+        add({piece.rows, depth, piece.cols, accumulate, plan.workspace_bytes, plan.tile_bytes, plan.panel_bytes},
             plan.type, stage);
     }
 }

@@ -230,57 +230,6 @@ TEST_F(FileProductTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
     }
 }
 
-/// Finds plans that lend nothing slow, and makes use of strips and panels in a level.
-StageProducts borrowing_stage(int& overwriting) {
-    const StageProducts usual = processor_stage({}, 2);
-    Options level;
-    level.algorithm = "winograd";
-    level.levels = 1;
-    level.mode = "serial";
-    StageProducts stage = usual;
-    stage.plan = [=, borrowing = processor_stage(level, 2)](const StageProduct& product, Type type) {
-        if (!product.lends_inputs) {
-            ProductPlan plan = usual.plan(product, type);
-            plan.predicted_s += 1e3;
-            return plan;
-        }
-        try {
-            return borrowing.plan(product, type);
-        } catch (const Error&) {  // not even so is there room for a level
-            return usual.plan(product, type);
-        }
-    };
-    stage.multiply = [&overwriting, usual](double alpha, const ConstView& a, const ConstView& b, double beta,
-                                           const View& c, const ProductPlan& plan, void* workspace,
-                                           std::int64_t workspace_bytes) {
-        const std::string before = bytes_of(a);
-        usual.multiply(alpha, a, b, beta, c, plan, workspace, workspace_bytes);
-        overwriting += before != bytes_of(a) ? 1 : 0;
-    };
-    return stage;
-}
-
-TEST_F(FileProductTest, products_that_destroy_lent_strips_and_panels_give_the_same_result) {
-    int overwriting = 0;
-    for (const bool adds : {false, true}) {
-        for (const bool overlap : {true, false}) {
-            for (const std::int64_t memory : {100 << 10, 600 << 10, 900 << 10}) {
-                FileProductRequest request =
-                    prepare({.m = 200, .k = 700, .n = 160, .memory_bytes = memory, .adds = adds});
-                request.overlap = overlap;
-                request.verify = memory > 200 << 10;  // else its vectors would take all of it
-                StageTrace trace(false);
-                const FileProductReport report = multiply_files(request, borrowing_stage(overwriting), {}, trace);
-                EXPECT_TRUE(report.plan.lends) << to_string(report.plan);
-                EXPECT_LE(report.plan.used_bytes(), memory);
-                EXPECT_EQ(report.verified && report.verified->passed(), request.verify);
-                EXPECT_EQ(result(), expected_) << to_string(report.plan);
-            }
-        }
-    }
-    EXPECT_GT(overwriting, 0);
-}
-
 TEST_F(FileProductTest, second_run_on_one_output_is_refused) {
     const FileProductRequest request = prepare(kTiled);
     const int lock = ::open((folder_ / "C.npy.lock").c_str(), O_RDWR | O_CREAT, 0600);
