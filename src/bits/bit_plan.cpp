@@ -50,6 +50,16 @@ int tasks_at(int threads, int levels) {
     return std::min(task_levels, levels);
 }
 
+/// Two threads have a strip each: nothing is shared but A, and the sums of A that both make cost less than those of the
+/// tasks, which begin from all blocks. With more of them too little would be left for a leaf to work on.
+constexpr int kMostStrips = 2;
+constexpr std::int64_t kFewestStripColumns = 512;  // of a leaf
+
+int strips_of(const BitPlan& plan) {
+    const bool wide = plan.levels > 0 && plan.shape.n / plan.threads >= kFewestStripColumns;
+    return plan.threads <= kMostStrips && wide ? plan.threads : 1;
+}
+
 /// Predicted seconds of the product of packed operands, and of packing or unpacking a matrix.
 double multiply_s(const BitPlan& plan) {
     return product_s(*plan.leaf, plan.algebra) * levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels) *
@@ -61,12 +71,25 @@ double packing_s(const BitPlan& plan, const PackedShape& shape) {
 
 }  // namespace
 
+BitPlan BitPlan::strip() const {
+    BitPlan part = *this;
+    part.size.n = round_up(ceil_div(size.n, std::int64_t{strips}), 64);
+    part.shape = leaf_shape(part.size, *leaf, levels);
+    part.threads = part.strips = 1;
+    part.task_levels = 0;
+    return part;
+}
+
 double BitPlan::work() const {
     return leaf_work(shape) * std::pow(7.0, levels);
 }
 
 std::int64_t BitPlan::workspace_bytes() const {
-    return 8 * (left().words() + right().words() + result().words() + scratch_words());
+    const auto words_of_plan = [](const BitPlan& plan) {
+        return plan.right().words() + plan.result().words() + plan.scratch_words();
+    };
+    const std::int64_t of_strips = strips > 1 ? strips * words_of_plan(strip()) : 0;
+    return 8 * (left().words() + std::max(words_of_plan(*this), of_strips));
 }
 
 std::string BitPlan::to_string() const {
@@ -109,8 +132,10 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
                                std::pair{plan.shape.m, plan.shape.n}}) {
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
     }
-    plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
-                       packing_s(plan, plan.result());
+    plan.strips = strips_of(plan);
+    const BitPlan part = plan.strips > 1 ? plan.strip() : plan;
+    plan.predicted_s = multiply_s(part) + packing_s(plan, plan.left()) + packing_s(part, part.right()) +
+                       packing_s(part, part.result());
     return plan;
 }
 

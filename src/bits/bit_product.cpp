@@ -94,6 +94,36 @@ void multiply_boolean(const BitPlan& plan, const ConstBitView& a, std::uint64_t*
     }
 }
 
+/// Every strip of columns on a thread of its own; C is written when all of them are complete.
+void multiply_strips(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, Store mode,
+                     std::uint64_t* memory, const BitHooks& hooks) {
+    ThreadPool& pool = shared_pool(plan.threads);
+    const LeafLayout& layout = *plan.leaf->layout;
+    const BitPlan strip = plan.strip();
+    const PackedShape right = strip.right(), result = strip.result();
+    std::uint64_t* const packed_a = memory;
+    const auto packed_b = [&](std::int64_t i) {
+        return packed_a + strip.left().words() + i * (right.words() + result.words() + strip.scratch_words());
+    };
+    const auto columns = [&](std::int64_t i) {
+        const std::int64_t first = std::min(i * strip.size.n, c.cols);
+        return std::pair{first, std::min(strip.size.n, c.cols - first)};
+    };
+    pack(layout, strip.left(), a, plan.into(), packed_a, pool);
+    WorkMeter meter(hooks, strip.work() * plan.strips);
+    pool.run(plan.strips, [&](std::int64_t i) {
+        const auto [first, count] = columns(i);
+        pack(layout, right, b.block(0, first, b.rows, count), plan.into(), packed_b(i), shared_pool(1));
+        std::uint64_t* packed_c = packed_b(i) + right.words();
+        multiply_packed(strip, packed_a, packed_b(i), packed_c, packed_c + result.words(), meter);
+    });
+    pool.run(plan.strips, [&](std::int64_t i) {
+        const auto [first, count] = columns(i);
+        unpack(layout, result, packed_b(i) + right.words(), plan.out_of(), c.block(0, first, c.rows, count), mode,
+               shared_pool(1));
+    });
+}
+
 }  // namespace
 
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
@@ -209,6 +239,12 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
         own = WordBuffer(plan.workspace_bytes() / 8);
     }
     std::uint64_t* packed_a = memory == nullptr ? own.data() : memory;
+    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
+    const Store mode = accumulate ? adding : Store::assign;
+    if (plan.strips > 1 && c.offset == 0) {  // strips of other views would share words of C
+        multiply_strips(plan, a, b, c, mode, packed_a, hooks);
+        return;
+    }
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
     const LeafLayout& layout = *plan.leaf->layout;
@@ -220,8 +256,7 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
         pack(layout, left, a, plan.into(), packed_a, pool);
         multiply_packed(plan, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
     }
-    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
-    unpack(layout, result, packed_c, plan.out_of(), c, accumulate ? adding : Store::assign, pool);
+    unpack(layout, result, packed_c, plan.out_of(), c, mode, pool);
 }
 
 }  // namespace heptad::bits

@@ -119,6 +119,27 @@ TEST(BitProduct, tasks_on_several_threads_agree) {
     }
 }
 
+TEST(BitProduct, strips_of_columns_agree) {
+    for (const auto& [m, k, n] : {Shape{70, 130, 2048}, {64, 64, 2047}, {64, 200, 2100}}) {
+        const BitMatrix a = BitMatrix::random(m, k, 1), b = BitMatrix::random(k, n, 2);
+        const BitMatrix expected = product_by_definition(Type::gf2, a, b);
+        for (const std::string& leaf : leaf_names(Type::gf2)) {
+            for (const LevelProgram& program : level_programs()) {
+                const BitPlan plan = make_bit_plan(Type::gf2, {m, k, n}, options_of(program.name, 1, leaf), 2);
+                ASSERT_EQ(plan.strips, 2) << plan.to_string();
+                BitMatrix c = BitMatrix::random(m, n, 3);
+                multiply_bits(plan, a, b, c.view(), false, {});
+                ASSERT_TRUE(c == expected) << plan.to_string();
+                multiply_bits(plan, a, b, c.view(), true, {});
+                ASSERT_EQ(count_ones(c), 0) << "C ^= AB twice: " << plan.to_string();
+            }
+        }
+    }
+    EXPECT_EQ(make_bit_plan(Type::gf2, {2048, 2048, 2048}, options_of("auto", 1), 3).strips, 1);
+    EXPECT_EQ(make_bit_plan(Type::gf2, {2048, 2048, 1000}, options_of("auto", 1), 2).strips, 1);
+    EXPECT_EQ(make_bit_plan(Type::boolean, {2048, 2048, 2048}, {}, 2).strips, 1);
+}
+
 TEST(BitProduct, large_shapes_agree_with_the_classical_leaf) {
     std::mt19937_64 random(3);
     for (const auto& [m, k, n] : {Shape{1025, 1025, 1025}, {4096, 3528, 4096}}) {
