@@ -50,20 +50,24 @@ int tasks_at(int threads, int levels) {
     return std::min(task_levels, levels);
 }
 
-/// Two threads have a strip each: nothing is shared but A, and the sums of A that both make cost less than those of the
-/// tasks, which begin from all blocks. With more of them too little would be left for a leaf to work on.
-constexpr int kMostStrips = 2;
+/// Two threads share the 14 products of the topmost level and two strips: an even share, as the 49 of two levels are
+/// not, and the sums and additions of that level alone are passes over memory. That pays where there are enough levels
+/// below, whose sums cost the leaf little; with more strips too little would be left for a leaf to work on.
+constexpr int kStrips = 2, kStripLevels = 4, kStripTaskLevels = 1;
 constexpr std::int64_t kFewestStripColumns = 512;  // of a leaf
 
 int strips_of(const BitPlan& plan) {
-    const bool wide = plan.levels > 0 && plan.shape.n / plan.threads >= kFewestStripColumns;
-    return plan.threads <= kMostStrips && wide ? plan.threads : 1;
+    const bool pays = plan.threads == kStrips && plan.levels >= kStripLevels &&
+                      plan.shape.n / kStrips >= kFewestStripColumns &&
+                      fused_levels(*plan.program, *plan.leaf, plan.levels) > 0;
+    return pays ? kStrips : 1;
 }
 
 /// Predicted seconds of the product of packed operands, and of packing or unpacking a matrix.
-double multiply_s(const BitPlan& plan) {
-    return product_s(*plan.leaf, plan.algebra) * levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels) *
-           thread_share(plan.program, plan.task_levels, plan.threads);
+double multiply_s(const BitPlan& plan, int strips = 1) {
+    return product_s(*plan.leaf, plan.algebra) *
+           levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels, plan.task_levels) * strips *
+           thread_share(plan.program, plan.task_levels, plan.threads, strips);
 }
 double packing_s(const BitPlan& plan, const PackedShape& shape) {
     return product_s(*plan.leaf, plan.algebra) * packing_cost(*plan.leaf, shape) / plan.threads;
@@ -75,8 +79,8 @@ BitPlan BitPlan::strip() const {
     BitPlan part = *this;
     part.size.n = round_up(ceil_div(size.n, std::int64_t{strips}), 64);
     part.shape = leaf_shape(part.size, *leaf, levels);
-    part.threads = part.strips = 1;
-    part.task_levels = 0;
+    part.strips = 1;
+    part.task_levels = strips > 1 ? kStripTaskLevels : task_levels;
     return part;
 }
 
@@ -85,11 +89,12 @@ double BitPlan::work() const {
 }
 
 std::int64_t BitPlan::workspace_bytes() const {
-    const auto words_of_plan = [](const BitPlan& plan) {
-        return plan.right().words() + plan.result().words() + plan.scratch_words();
-    };
-    const std::int64_t of_strips = strips > 1 ? strips * words_of_plan(strip()) : 0;
-    return 8 * (left().words() + std::max(words_of_plan(*this), of_strips));
+    std::int64_t words = right().words() + result().words() + scratch_words();
+    if (strips > 1) {
+        const BitPlan part = strip();
+        words = std::max(words, strips * (part.right().words() + part.result().words()) + part.scratch_words());
+    }
+    return 8 * (left().words() + words);
 }
 
 std::string BitPlan::to_string() const {
@@ -133,9 +138,8 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
     }
     plan.strips = strips_of(plan);
-    const BitPlan part = plan.strips > 1 ? plan.strip() : plan;
-    plan.predicted_s = multiply_s(part) + packing_s(plan, plan.left()) + packing_s(part, part.right()) +
-                       packing_s(part, part.result());
+    plan.predicted_s = (plan.strips > 1 ? multiply_s(plan.strip(), plan.strips) : multiply_s(plan)) +
+                       packing_s(plan, plan.left()) + packing_s(plan, plan.right()) + packing_s(plan, plan.result());
     return plan;
 }
 

@@ -94,34 +94,29 @@ void multiply_boolean(const BitPlan& plan, const ConstBitView& a, std::uint64_t*
     }
 }
 
-/// Every strip of columns on a thread of its own; C is written when all of them are complete.
+/// B and C in strips of columns, whose tasks the threads share.
 void multiply_strips(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, Store mode,
                      std::uint64_t* memory, const BitHooks& hooks) {
     ThreadPool& pool = shared_pool(plan.threads);
     const LeafLayout& layout = *plan.leaf->layout;
     const BitPlan strip = plan.strip();
-    const PackedShape right = strip.right(), result = strip.result();
-    std::uint64_t* const packed_a = memory;
-    const auto packed_b = [&](std::int64_t i) {
-        return packed_a + strip.left().words() + i * (right.words() + result.words() + strip.scratch_words());
-    };
-    const auto columns = [&](std::int64_t i) {
+    const PackedShape left = strip.left(), right = strip.right(), result = strip.result();
+    const auto columns = [&](const auto& view, std::int64_t i) {
         const std::int64_t first = std::min(i * strip.size.n, c.cols);
-        return std::pair{first, std::min(strip.size.n, c.cols - first)};
+        return view.block(0, first, view.rows, std::min(strip.size.n, c.cols - first));
     };
-    pack(layout, strip.left(), a, plan.into(), packed_a, pool);
+    pack(layout, left, a, plan.into(), memory, pool);
+    std::vector<StripOperands> strips;
+    std::uint64_t* next = memory + left.words();
+    for (int i = 0; i < plan.strips; ++i, next += right.words() + result.words()) {
+        pack(layout, right, columns(b, i), plan.into(), next, pool);
+        strips.push_back({next, next + right.words()});
+    }
     WorkMeter meter(hooks, strip.work() * plan.strips);
-    pool.run(plan.strips, [&](std::int64_t i) {
-        const auto [first, count] = columns(i);
-        pack(layout, right, b.block(0, first, b.rows, count), plan.into(), packed_b(i), shared_pool(1));
-        std::uint64_t* packed_c = packed_b(i) + right.words();
-        multiply_packed(strip, packed_a, packed_b(i), packed_c, packed_c + result.words(), meter);
-    });
-    pool.run(plan.strips, [&](std::int64_t i) {
-        const auto [first, count] = columns(i);
-        unpack(layout, result, packed_b(i) + right.words(), plan.out_of(), c.block(0, first, c.rows, count), mode,
-               shared_pool(1));
-    });
+    run_levels(strip.job(&meter), memory, strips, false, next);
+    for (int i = 0; i < plan.strips; ++i) {
+        unpack(layout, result, strips[static_cast<std::size_t>(i)].c, plan.out_of(), columns(c, i), mode, pool);
+    }
 }
 
 }  // namespace
@@ -177,7 +172,8 @@ void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::
     if (plan.levels == 0) {
         multiply_in_parts(plan, {0, plan.shape.m / kGroupRows}, left, right, result, meter);
     } else {
-        run_levels(plan.job(&meter), left, right, result, false, scratch);
+        const StripOperands whole_b_and_c{right, result};
+        run_levels(plan.job(&meter), left, {&whole_b_and_c, 1}, false, scratch);
     }
 }
 

@@ -56,7 +56,11 @@ void add_row(const ConstBitView& b, std::int64_t row, std::int64_t first, int co
 }  // namespace
 
 bool meets_rows_once(const ConstBitView& a) {
-    return count_ones(a) <= a.cols;
+    std::int64_t ones = 0;
+    for (std::int64_t i = 0; i < a.rows && ones <= a.cols; ++i) {
+        ones += count_ones(a.block(i, 0, 1, a.cols));
+    }
+    return ones <= a.cols;
 }
 
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,

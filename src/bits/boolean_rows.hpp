@@ -8,7 +8,7 @@
 
 namespace heptad::bits {
 
-/// Is a row of B used once or less, on an average? Looks at every word of A once.
+/// Is a row of B used once or less, on an average? Reads A until it is not.
 bool meets_rows_once(const ConstBitView& a);
 
 /// c = a * b, or c |= a * b. The shapes fit and c overlaps nothing. Throws Error(cancelled).

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMostBandRows = 4096, kFewestBandRows = 1024;
 /// Columns of A whose ones are listed at a time: the rows of a slab of B that they name (64 bytes each) take half of a
 /// small L2 cache. Fewer where rows fill up before that.
-constexpr std::int64_t kMostDepth = 8192, kLeastDepth = 256;
+constexpr std::int64_t kMostDepth = 8192, kLeastDepth = 64;
 /// Rows of B that are added in the time of one key of 32 columns (five lookups, and C read and written).
 constexpr double kRowsPerKey = 1.0;
 constexpr std::int64_t kSamples = 32, kRowsPerLook = 8;
