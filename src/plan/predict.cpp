@@ -136,7 +136,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         entry = {cost.adds_products, operands_die};
         count *= algorithm.rank();
     }
-    seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s;
+    seconds += bytes / machine.combine_bytes_per_s + (plan.backend == "cuda" ? 0 : passes * machine.call_s);
     seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
     const bool watched_in_passes = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel &&
                                    !plan.change_basis && !plan.scaled_sums;
@@ -147,6 +147,10 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         const bool scans_operands = !scans_result || plan.accumulate || plan.extended;
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
                    machine.scan_bytes_per_s;
+    }
+    if (plan.backend == "cuda" && passes > 0) {
+        // The host starts passes while the device is busy with those before, all but the first.
+        seconds = std::max(seconds + machine.call_s, passes * machine.call_s);
     }
     return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
