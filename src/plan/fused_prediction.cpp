@@ -34,14 +34,17 @@ private:
     int products_ = kMostFusedInstances, terms_ = kMostFusedTerms, targets_ = kMostFusedTargets;
 };
 
+std::int64_t tiles_along(std::int64_t size, int tile) {
+    return (size + tile - 1) / tile;
+}
+
 class LevelClock {
 public:
     LevelClock(const FusedDevice& device, const FusedProfile& profile, const FusedWork& work)
         : device_(device),
           profile_(profile),
           depth_(static_cast<double>(work.k)),
-          tiles_(static_cast<double>((work.m + profile.tile_m - 1) / profile.tile_m) *
-                 static_cast<double>((work.n + profile.tile_n - 1) / profile.tile_n)) {}
+          tiles_(static_cast<double>(tiles_along(work.m, profile.tile_m) * tiles_along(work.n, profile.tile_n))) {}
 
     void add(Together& together, const FusedInstance& instance, double times) const {
         const OperandCounts counts = operand_counts(instance);
@@ -61,13 +64,12 @@ public:
     /// `any_order`: updates of C need not wait for each other.
     double seconds(const Together& together, bool any_order) const {
         const double in_waves = wave_seconds(together);
-        if (!any_order || !profile_.regular) {
+        if (!any_order || !profile_.regular || profile_.blocks_of_multiprocessor > 1) {
             return in_waves;
         }
-        // What would be a last wave is shared out evenly; a tile that two blocks make is updated twice.
-        const double evenly =
-            (together.block_s + std::min(together.tiles, at_once()) * together.update_s / together.tiles) /
-            device_.multiprocessors;
+        // What would be a last wave is shared out evenly; each block begins or ends within a tile, and updates once
+        // more.
+        const double evenly = together.block_s / device_.multiprocessors + together.update_s / together.tiles;
         return std::min(evenly, in_waves);
     }
 

@@ -65,12 +65,15 @@ public:
         // The tiles of one moment form a square of M, so that what they read is used most often.
         args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
                                                                           kernel_.tile_cols / kernel_.tile_rows))));
-        if (counters == nullptr || kernel_.slab == 0) {
+        const int slabs = kernel_.slab > 0 ? args_->k / kernel_.slab : 0;
+        if (counters == nullptr || slabs == 0) {
             keep_tiles_whole(*args_);
         } else if (update == FusedUpdate::ordered) {
-            split_last_tiles(*args_, multiprocessors(), args_->k / kernel_.slab);
-        } else {
-            share_last_tiles(*args_, multiprocessors(), blocks_of_multiprocessor(kernel_), args_->k / kernel_.slab);
+            split_last_tiles(*args_, multiprocessors(), slabs);
+        } else if (blocks_of_multiprocessor(kernel_) == 1) {
+            share_last_tiles(*args_, multiprocessors(), slabs);
+        } else {  // sharing did not pay (an H200, tiles of 128 x 128)
+            keep_tiles_whole(*args_);
         }
         args_->update = update;
         args_->counters = counters;

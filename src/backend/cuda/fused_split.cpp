@@ -88,21 +88,25 @@ void split_last_tiles(FusedArguments<T>& args, std::int64_t at_once, int slabs) 
 }
 
 template <class T>
-void share_last_tiles(FusedArguments<T>& args, int multiprocessors, int blocks_of_multiprocessor, int slabs) {
+void share_last_tiles(FusedArguments<T>& args, int multiprocessors, int slabs) {
     keep_tiles_whole(args);
-    const std::int64_t resident = std::int64_t{multiprocessors} * blocks_of_multiprocessor;
-    const std::int64_t rest = args.whole_tiles % resident, all = rest * slabs;
-    const std::int64_t ranges = std::min(resident, all / kFewestSlabs);
-    if (has_addends(args) || ranges < 2 || all > std::numeric_limits<std::int32_t>::max()) {
+    const std::int64_t tiles = args.whole_tiles;
+    // Where there are few rounds, all are shared: then blocks do not update their targets all at once.
+    constexpr std::int64_t kFewRounds = 8;
+    const std::int64_t shared = tiles <= kFewRounds * multiprocessors ? tiles : tiles % multiprocessors;
+    const std::int64_t all = shared * slabs;
+    const std::int64_t ranges = std::min<std::int64_t>(multiprocessors, all / kFewestSlabs);
+    if (tiles % multiprocessors == 0 || has_addends(args) || ranges < 2 ||
+        all > std::numeric_limits<std::int32_t>::max()) {
         return;
     }
-    // A range has parts of two tiles, most often. Blocks of one multiprocessor share its time.
-    const auto rounds = static_cast<double>((rest + multiprocessors - 1) / multiprocessors);
-    const double whole_s = rounds * (slabs + kUpdate);
-    const double shared_s = static_cast<double>(all) / std::min<double>(static_cast<double>(ranges), multiprocessors) +
-                            2 * kUpdate * blocks_of_multiprocessor;
+    // A range begins and ends within tiles, most often, so that it has one update more than it makes tiles.
+    const std::int64_t rounds = (shared + multiprocessors - 1) / multiprocessors;
+    const double whole_s = static_cast<double>(rounds) * (slabs + kUpdate);
+    const double shared_s = static_cast<double>(all) / static_cast<double>(ranges) +
+                            kUpdate * (static_cast<double>(shared) / static_cast<double>(ranges) + 1);
     if (shared_s < whole_s) {
-        args.whole_tiles -= static_cast<std::int32_t>(rest);
+        args.whole_tiles -= static_cast<std::int32_t>(shared);
         args.ranges = static_cast<std::int32_t>(ranges);
     }
 }
@@ -111,7 +115,7 @@ template void keep_tiles_whole(FusedArguments<float>&);
 template void keep_tiles_whole(FusedArguments<double>&);
 template void split_last_tiles(FusedArguments<float>&, std::int64_t, int);
 template void split_last_tiles(FusedArguments<double>&, std::int64_t, int);
-template void share_last_tiles(FusedArguments<float>&, int, int, int);
-template void share_last_tiles(FusedArguments<double>&, int, int, int);
+template void share_last_tiles(FusedArguments<float>&, int, int);
+template void share_last_tiles(FusedArguments<double>&, int, int);
 
 }  // namespace heptad::cuda

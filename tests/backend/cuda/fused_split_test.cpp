@@ -103,7 +103,7 @@ TEST(fused_split, products_whose_targets_have_addends_keep_their_tiles_whole) {
     cuda::split_last_tiles(*args, 40, 512);
     EXPECT_EQ(args->pieces, 1);
     expect_sound(*args, 512);
-    cuda::share_last_tiles(*args, 40, 1, 512);
+    cuda::share_last_tiles(*args, 40, 512);
     EXPECT_EQ(args->ranges, 0);
     expect_sound(*args, 512);
 }
@@ -145,7 +145,7 @@ TEST(fused_split, shared_tiles_are_made_once_in_ranges_of_equal_length) {
             for (const int multiprocessors : {1, 3, 7, 32, 132, 1000}) {
                 for (const int slabs : {1, 8, 16, 61, 512}) {
                     const auto args = products_with(strassen_targets, down, across);
-                    cuda::share_last_tiles(*args, multiprocessors, 1 + slabs % 2, slabs);
+                    cuda::share_last_tiles(*args, multiprocessors, slabs);
                     expect_shared(*args, slabs);
                     shared += args->ranges > 0 ? 1 : 0;
                     across_tiles +=
@@ -165,18 +165,27 @@ TEST(fused_split, shared_tiles_are_made_once_in_ranges_of_equal_length) {
 TEST(fused_split, two_half_empty_rounds_are_shared_and_full_ones_or_short_sums_are_not) {
     // n = 2048 on 132 multiprocessors by tiles of 128 x 256: one round, and 92 tiles of 128 slabs.
     const auto two = products_with(strassen_targets, 8, 4);
-    cuda::share_last_tiles(*two, 132, 1, 128);
-    EXPECT_EQ(two->whole_tiles, 132);
+    cuda::share_last_tiles(*two, 132, 128);
+    EXPECT_EQ(two->whole_tiles, 0);
     EXPECT_EQ(two->ranges, 132);
+    // n = 8192: 27 rounds, and 20 tiles.
+    const auto many = products_with(strassen_targets, 32, 16);
+    cuda::share_last_tiles(*many, 132, 512);
+    EXPECT_EQ(many->whole_tiles, 27 * 132);
+    EXPECT_EQ(many->ranges, 132);
+    // n = 1536: one round, nearly full.
+    const auto one = products_with(strassen_targets, 6, 3);
+    cuda::share_last_tiles(*one, 132, 96);
+    EXPECT_EQ(one->ranges, 0);
     const auto even = products_with(strassen_targets, 4, 4);
-    cuda::share_last_tiles(*even, 16, 1, 512);
+    cuda::share_last_tiles(*even, 16, 512);
     EXPECT_EQ(even->whole_tiles, 7 * 16);
     EXPECT_EQ(even->ranges, 0);
     const auto flat = products_with(strassen_targets, 8, 4);
-    cuda::share_last_tiles(*flat, 132, 1, 16);  // an update takes as long as what could be saved
+    cuda::share_last_tiles(*flat, 132, 16);  // an update takes as long as what could be saved
     EXPECT_EQ(flat->ranges, 0);
     const auto deep = products_with(strassen_targets, 8, 4);
-    cuda::share_last_tiles(*deep, 132, 1, 1 << 26);  // slabs are counted in 32 bits
+    cuda::share_last_tiles(*deep, 132, 1 << 26);  // slabs are counted in 32 bits
     EXPECT_EQ(deep->ranges, 0);
 }
 
