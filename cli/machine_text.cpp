@@ -31,7 +31,8 @@ std::string contest_line(const Contest& contest) {
     for (std::size_t i = 1; i < contest.trials.size(); ++i) {
         const ContestTrial& trial = contest.trials[i];
         text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{})", plan_words(trial.plan), 1 / trial.relative_time,
-                            beats_the_library(trial) ? "*" : "", trial.doubt, trial.turns, trial.turns == 1 ? "" : "s");
+                            beats_the_library(trial, contest.noticeable) ? "*" : "", trial.doubt, trial.turns,
+                            trial.turns == 1 ? "" : "s");
     }
     return text + "\n";
 }

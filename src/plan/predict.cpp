@@ -148,7 +148,8 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
                    machine.scan_bytes_per_s;
     }
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
+    const bool is_measured_machine = plan.backend != "reference";
+    return seconds * (is_measured_machine ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad
