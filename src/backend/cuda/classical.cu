@@ -77,6 +77,7 @@ __global__ void __launch_bounds__(kThreads)
     const int thread_col = static_cast<int>(threadIdx.x) % 16 * kHalf;
     const std::int64_t across = tiles_along<Tile>(args.n);
     const std::int64_t tiles = across * tiles_along<Tile>(args.m);
+#pragma unroll 1
     for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const std::int64_t row0 = tile / across * Tile;
         const std::int64_t col0 = tile % across * Tile;
@@ -157,7 +158,7 @@ DeviceStatus launch(const ClassicalLaunch& launch, cudaStream_t stream) {
     constexpr int kDepth = 16;
     // Blocks that find nothing to do take their time too, a microsecond for as many as run at once. A product that will
     // most likely not be needed has only about that many, each of which goes over several tiles if it is.
-    constexpr std::int64_t kMostBlocks = 1 << 30, kMostGuardedBlocks = 512;
+    constexpr std::int64_t kMostBlocks = 1 << 30, kMostGuardedBlocks = 256;
     const std::int64_t tiles = tiles_along<kTile>(args.n) * tiles_along<kTile>(args.m);
     if (tiles == 0) {
         return 0;
