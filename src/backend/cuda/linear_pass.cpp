@@ -84,6 +84,9 @@ void separate_kept(LinearMap& pass) {
     const std::size_t inputs = pass.inputs.size();
     const std::size_t outputs = pass.outputs.size();
     const auto part = [&](std::size_t output, std::size_t input) { return pass.coefficients[output * inputs + input]; };
+    if (outputs == 0) {
+        return;
+    }
     std::vector<std::size_t> own;  // input j is the old value of output j
     for (std::size_t j = 0; j < outputs; ++j) {
         const auto found = std::find(pass.inputs.begin(), pass.inputs.end(), pass.outputs[j]);

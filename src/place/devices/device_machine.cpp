@@ -245,6 +245,8 @@ private:
             if (leaf.starts_with("cublaslt") && std::min({m, k, n}) >= kWorthChoosing) {
                 sample.kernel = fastest_kernel(leaf, type, sample, count);
                 use_kernel(leaf, sample, type, sample.kernel);
+                // What the trials drew would be missing from the power of what is measured next.
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
             }
             sample.seconds = product_seconds(leaf, type, m, k, n, count);
             backend_.set_vendor_kernels(nullptr);
