@@ -137,16 +137,17 @@ private:
             return timer_.seconds() / static_cast<double>(calls);
         };
         timed(1);
-        constexpr double kBurst = 0.005;
-        constexpr int kBursts = 5;
-        const auto calls = static_cast<std::int64_t>(std::ceil(kBurst / std::max(timed(1), 1e-6)));
+        constexpr double kBurst = 0.005, kLong = 0.03;
+        const double once_s = timed(1);
+        const int bursts = once_s < kLong ? 5 : 3;  // long ones vary less
+        const auto calls = static_cast<std::int64_t>(std::ceil(kBurst / std::max(once_s, 1e-6)));
         std::vector<double> seconds;
-        for (int i = 0; i < kBursts; ++i) {
+        for (int i = 0; i < bursts; ++i) {
             std::this_thread::sleep_for(std::chrono::duration<double>(kBurst));
             seconds.push_back(timed(calls));
         }
         std::sort(seconds.begin(), seconds.end());
-        return seconds[kBursts / 2];
+        return seconds[seconds.size() / 2];
     }
 
     /// So many products that lie one after another; none if they do not fit.
@@ -243,10 +244,13 @@ private:
         const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t count) {
             LeafSample sample{m, k, n, 0};
             if (leaf.starts_with("cublaslt") && std::min({m, k, n}) >= kWorthChoosing) {
+                const auto start = std::chrono::steady_clock::now();
                 sample.kernel = fastest_kernel(leaf, type, sample, count);
                 use_kernel(leaf, sample, type, sample.kernel);
-                // What the trials drew would be missing from the power of what is measured next.
-                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                // The power that the trials drew would be missing from what is measured next.
+                const std::chrono::duration<double> longest(0.5);
+                std::this_thread::sleep_for(
+                    std::min(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)));
             }
             sample.seconds = product_seconds(leaf, type, m, k, n, count);
             backend_.set_vendor_kernels(nullptr);
