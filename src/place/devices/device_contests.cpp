@@ -33,16 +33,17 @@ constexpr double kReachOnDevice = 0.15;
 constexpr double kWarmSeconds = 0.1;
 /// Shorter products come in rows, as they do in practice; longer ones have the card to themselves.
 constexpr double kAloneFrom_s = 0.001, kRow_s = 0.005;
-constexpr double kLongTurn_s = 0.1;
 
 /// How long one contest may take, and with how many plans with levels.
 struct Effort {
     std::size_t with_levels;
+    bool with_other_kernel;
     int turns;
     double seconds;
 };
 Effort effort_for(double predicted_s) {
-    return predicted_s < kLongTurn_s / 4 ? Effort{6, 9, 1.5} : Effort{3, 5, 4};
+    constexpr double kLong_s = 0.05;
+    return predicted_s < kLong_s ? Effort{6, true, 7, 2.5} : Effort{3, false, 5, 6};
 }
 
 struct Operands {
@@ -58,8 +59,10 @@ std::optional<Operands> square_operands(Type type, std::int64_t n, const Contest
     return Operands{nth(0), nth(1), nth(2)};
 }
 
-std::optional<Contest> hold_contest(Type type, std::int64_t n, const ContestGround& ground, const Machine& machine,
-                                    const Machine& usual) {
+}  // namespace
+
+std::optional<Contest> hold_device_contest(Type type, std::int64_t n, const ContestGround& ground,
+                                           const Machine& machine, const Machine& usual) {
     const std::optional<Operands> operands = square_operands(type, n, ground);
     if (!operands) {
         return std::nullopt;
@@ -72,48 +75,64 @@ std::optional<Contest> hold_contest(Type type, std::int64_t n, const ContestGrou
     std::vector<ProductPlan> plans;
     std::int64_t workspace_bytes = 0;
     for (const ContestPlan& entrant : device_entrants(problem, machine, usual, effort.with_levels)) {
+        const bool is_other_kernel = entrant.algorithms.empty() && !is_whole_call(entrant.leaf);
+        if (is_other_kernel && !effort.with_other_kernel) {
+            continue;
+        }
         turns.push_back({entrant, {}});
         plans.push_back(plan_of(entrant, problem, machine));
         workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
     }
+    if (plans.size() < 2) {
+        return std::nullopt;
+    }
     const cuda::DeviceMemory workspace(ground.backend.device(), workspace_bytes, ground.stream.handle());
     cuda::Timer timer(ground.stream.device());
-    std::vector<TurnTaker> takers;
-    for (const ProductPlan& plan : plans) {
+    const auto seconds_of = [&](const ProductPlan& plan) {
         const auto calls = static_cast<int>(
             plan.predicted_s >= kAloneFrom_s ? 1 : std::ceil(kRow_s / std::max(plan.predicted_s, kRow_s / 1000)));
-        const auto run = [&ground, &timer, &workspace, &plan, operands, calls] {
-            timer.start(ground.stream.handle());
-            for (int i = 0; i < calls; ++i) {
-                run_plan(plan, ground.backend, 1, operands->a, operands->b, 0, operands->c, workspace.data());
-            }
-            timer.stop(ground.stream.handle());
-            return timer.seconds() / calls;
-        };
-        takers.push_back({run, plan.levels.empty() && is_whole_call(plan.leaf)});
-    }
+        timer.start(ground.stream.handle());
+        for (int i = 0; i < calls; ++i) {
+            run_plan(plan, ground.backend, 1, operands->a, operands->b, 0, operands->c, workspace.data());
+        }
+        timer.stop(ground.stream.handle());
+        return timer.seconds() / calls;
+    };
     // The first calls load kernels, and a card that was idle is faster than it will ever be again.
     const Clock::time_point warming = Clock::now();
     do {
-        for (const TurnTaker& taker : takers) {
-            taker.run();
+        for (const ProductPlan& plan : plans) {
+            seconds_of(plan);
         }
     } while (seconds_since(warming) < kWarmSeconds);
+    // How much power is left for a product depends on the one before it, so everybody runs behind the library, and is
+    // compared with that run of it.
+    std::vector<double> library_s;
+    std::vector<TurnTaker> takers{{[] { return 1.0; }, true}};
+    for (std::size_t i = 1; i < plans.size(); ++i) {
+        takers.push_back({[&library_s, &seconds_of, &plans, i] {
+                              library_s.push_back(seconds_of(plans.front()));
+                              return seconds_of(plans[i]) / library_s.back();
+                          },
+                          false});
+    }
     TurnRules rules;
     rules.most_turns = effort.turns;
     rules.most_s = effort.seconds;
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
     take_turns(takers, rules);
+    std::nth_element(library_s.begin(), library_s.begin() + static_cast<std::ptrdiff_t>(library_s.size() / 2),
+                     library_s.end());
     for (std::size_t i = 0; i < turns.size(); ++i) {
-        turns[i].seconds = std::move(takers[i].seconds);
+        for (const double ratio : takers[i].seconds) {
+            turns[i].seconds.push_back(ratio * library_s[library_s.size() / 2]);
+        }
     }
     Contest contest = judge(type, n, n, n, turns);
     contest.noticeable = kNoticeableOnDevice;
     contest.reach = kReachOnDevice;
     return contest.trials.front().turns >= kFewestTurns ? std::optional(std::move(contest)) : std::nullopt;
 }
-
-}  // namespace
 
 void measure_device_contests(Type type, const ContestGround& ground, Machine& machine,
                              const std::function<void(const std::string&)>& note) {
@@ -126,7 +145,7 @@ void measure_device_contests(Type type, const ContestGround& ground, Machine& ma
         note(fmt::format("{} {}x{}x{} with levels and without", type_name(type), n, n, n));
         std::optional<Contest> contest;
         try {
-            contest = hold_contest(type, n, ground, parts, usual);
+            contest = hold_device_contest(type, n, ground, parts, usual);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::resource) {
                 throw;

@@ -248,7 +248,7 @@ private:
                 sample.kernel = fastest_kernel(leaf, type, sample, count);
                 use_kernel(leaf, sample, type, sample.kernel);
                 // The power that the trials drew would be missing from what is measured next.
-                const std::chrono::duration<double> longest(0.5);
+                const std::chrono::duration<double> longest(0.2);
                 std::this_thread::sleep_for(
                     std::min(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)));
             }

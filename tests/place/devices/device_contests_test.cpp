@@ -1,10 +1,11 @@
-// What contests on a device decide, and what they leave to the cost model. Their times are made up: no device is
-// needed.
+// What contests on a device decide, and what they leave to the cost model. But for the last test their times are made
+// up and no device is needed.
 #include "place/devices/device_contests.hpp"
 
 #include <gtest/gtest.h>
 
 #include "place/devices/device_machine.hpp"
+#include "place/devices/device_matrix.hpp"
 #include "plan/contest_factor.hpp"
 #include "plan/planner.hpp"
 
@@ -100,6 +101,34 @@ TEST(device_contests, what_they_say_of_levels_corrects_the_cost_model_between_th
         machine.level_factors.push_back(*factor);
     }
     EXPECT_TRUE(plan_for(between, machine).levels.empty());
+}
+
+TEST(device_contests, one_that_is_held_compares_everybody_with_the_library) {
+    HEPTAD_NEEDS_DEVICE();
+    constexpr std::int64_t kSide = 1024, kBytes = 3 * kSide * kSide * 8;
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    const cuda::DeviceMemory memory(0, kBytes, stream.handle());
+    cuda::fill_bytes(memory.data(), 0, kBytes, stream.handle());
+    Machine machine = default_device_machine();
+    machine.combine_bytes_per_s = 1e15;  // so that levels look good enough to take part
+    machine.call_s = 1e-7;
+    machine.leaves.push_back({"cublaslt", Type::f64, 1, {{kSide, kSide, kSide, 1e-3}}});
+    const ContestGround ground{backend, stream, static_cast<std::byte*>(memory.data()), kBytes};
+    const std::optional<Contest> held = hold_device_contest(Type::f64, kSide, ground, machine, machine);
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->trials.front().plan, (ContestPlan{{}, "cublas"}));
+    EXPECT_EQ(held->trials.front().relative_time, 1);
+    EXPECT_GE(held->trials.front().turns, kFewestTurns);
+    EXPECT_GT(held->first_trial_s, 0);
+    EXPECT_GE(held->trials.size(), 3U);
+    for (const ContestTrial& trial : held->trials) {
+        EXPECT_GE(trial.turns, 1);
+        EXPECT_GT(trial.relative_time, 0.2);
+        EXPECT_LT(trial.relative_time, 50);
+    }
+    const ContestGround too_small{backend, stream, static_cast<std::byte*>(memory.data()), kBytes - 1};
+    EXPECT_FALSE(hold_device_contest(Type::f64, kSide, too_small, machine, machine));
 }
 
 }  // namespace
