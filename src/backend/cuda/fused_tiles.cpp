@@ -121,9 +121,6 @@ bool fused_tile_fits(Type type, FusedTile tile, int shared_bytes) {
 std::vector<FusedTileShape> fused_shapes(Type type) {
     const auto regular_blocks = [&](FusedTile tile) {
         constexpr RegularLayout by_rows{true, false};
-        if (type == Type::f64) {  // the same kernel, which copies slabs of up to two terms
-            return blocks_of_multiprocessor(fused_kernel_f64({}));
-        }
         if (type != Type::f32 || (tile != FusedTile::large && tile != FusedTile::huge)) {
             return 0;
         }
