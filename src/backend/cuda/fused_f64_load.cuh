@@ -39,10 +39,14 @@ public:
                 queue.draw(args_.counters);  // early: the answer takes as long as a load
             }
             __syncwarp();
-            const fused::Item item = fused::item_of(args_, number, slabs_of(args_));
-            const fused::TilePlace place = fused::tile_place(args_, item.tile);
-            load_item(item, place);
-            fetch_targets(place, item.piece);
+            for (int made = 0, left = 1; left > 0;) {
+                const fused::Item item = fused::item_of(args_, number, made, slabs_of(args_));
+                const fused::TilePlace place = fused::tile_place(args_, item.tile);
+                load_item(item, place);
+                fetch_targets(place, item.piece);
+                made += item.slabs;
+                left = item.left;
+            }
         }
     }
 
