@@ -36,8 +36,8 @@ std::string contest_line(const Contest& contest) {
                 ? fmt::format(", expected {:.3f} +-{:.3f}", 1 / trial.expected_time, trial.expected_doubt)
                 : "";
         text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{}{})", plan_words(trial.plan), 1 / trial.relative_time,
-                            beats_the_library(trial) ? "*" : "", trial.doubt, trial.turns, trial.turns == 1 ? "" : "s",
-                            expected);
+                            beats_the_library(trial, contest.noticeable) ? "*" : "", trial.doubt, trial.turns,
+                            trial.turns == 1 ? "" : "s", expected);
     }
     return text + "\n";
 }

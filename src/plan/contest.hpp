@@ -42,11 +42,18 @@ struct ContestEstimate {
 /// What was measured and what was expected, each as far as it can be trusted.
 ContestEstimate estimate(const ContestTrial& trial);
 
+/// A gain above this relative time is not worth leaving the library for: it cannot lose against itself.
+inline constexpr double kNoticeable = 0.97;
+/// Contests of squares double their sizes, so that between two of them one is always near; in octaves.
+inline constexpr double kReach = 0.6;
+
 struct Contest {
     Type type = Type::f32;
     std::int64_t m = 0, k = 0, n = 0;
     double first_trial_s = 0;          // median seconds
     std::vector<ContestTrial> trials;  // first the library's classical product, then the others from the fastest on
+    double noticeable = kNoticeable;
+    double reach = kReach;  // problems further away than that, in octaves, are not decided by it
     bool operator==(const Contest&) const = default;
 };
 
@@ -57,9 +64,10 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
 /// Fewer turns say nothing about how far they may be off, and decide nothing.
 constexpr int kFewestTurns = 3;
 /// Faster than the library beyond doubt, and by more than nobody would notice.
-bool beats_the_library(const ContestTrial& trial);
+bool beats_the_library(const ContestTrial& trial, double noticeable = kNoticeable);
 
-/// The contest whose sizes are all within a factor of about 1.5 of these, the nearest of them; nullptr: there is none.
+/// The contest whose sizes are all within its reach (a factor of about 1.5) of these, the nearest of them; nullptr:
+/// there is none.
 const Contest* nearest_contest(const std::vector<Contest>& contests, Type type, std::int64_t m, std::int64_t k,
                                std::int64_t n);
 

@@ -18,11 +18,15 @@ std::vector<LevelPlan> breadth_first(const std::vector<std::string>& algorithms)
     return levels;
 }
 
-/// The planner is free to choose, and for the machine that was measured.
+/// The planner is free to choose, and for the machine that was measured. On a device `strict` means the library itself,
+/// and sums of bf16 are kept in another way than in contests where the accuracy is not `fast`.
 bool is_left_to_the_planner(const Problem& problem) {
     const Options& options = problem.options;
-    return backend_of(options.device) == "cpu" && options.algorithm == "auto" && options.levels <= 0 &&
-           options.mode == "auto" && options.leaf == "auto";
+    const std::string backend = backend_of(options.device);
+    const bool like_contests =
+        options.accuracy == Accuracy::fast || (options.accuracy == Accuracy::balanced && problem.type != Type::bf16);
+    return (backend == "cpu" || (backend == "cuda" && like_contests)) && options.algorithm == "auto" &&
+           options.levels <= 0 && options.mode == "auto" && options.leaf == "auto";
 }
 
 bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const PlannerLimits& limits) {
@@ -39,7 +43,7 @@ const ContestTrial& winner(const Contest& contest, const Problem& problem, const
     for (const ContestTrial& trial : contest.trials) {
         const bool allowed =
             trial.plan.algorithms.empty() || (levels_allowed && keeps_accuracy(trial.plan, problem, limits));
-        if (allowed && beats_the_library(trial)) {
+        if (allowed && beats_the_library(trial, contest.noticeable)) {
             winners.push_back(&trial);
         }
     }
@@ -75,7 +79,7 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
                                bool levels_allowed, int outer) {
     if (const Contest* contest = nearest_contest(machine.contests, problem.type, problem.m, problem.k, problem.n)) {
         const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
-        const Problem held = problem_of(*contest, problem.threads);
+        const Problem held = problem_of(*contest, problem.threads, problem.options.device);
         return Decision{best.plan,
                         contest->first_trial_s * estimate(best).time / plan_of(best.plan, held, machine).predicted_s};
     }
@@ -99,9 +103,10 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
 
 }  // namespace
 
-Problem problem_of(const Contest& contest, int threads) {
+Problem problem_of(const Contest& contest, int threads, const std::string& device) {
     Problem problem{contest.m, contest.k, contest.n, contest.type, threads, {}};
     problem.options.accuracy = Accuracy::fast;
+    problem.options.device = device;
     return problem;
 }
 
@@ -119,8 +124,8 @@ bool contests_forbid_levels(const Problem& problem, const Machine& machine) {
         std::cbrt(static_cast<double>(problem.m) * static_cast<double>(problem.k) * static_cast<double>(problem.n)));
     const Contest* contest = nearest_contest(machine.contests, problem.type, side, side, side);
     return contest != nullptr &&
-           std::none_of(contest->trials.begin(), contest->trials.end(), [](const ContestTrial& trial) {
-               return !trial.plan.algorithms.empty() && beats_the_library(trial);
+           std::none_of(contest->trials.begin(), contest->trials.end(), [&](const ContestTrial& trial) {
+               return !trial.plan.algorithms.empty() && beats_the_library(trial, contest->noticeable);
            });
 }
 
@@ -134,7 +139,9 @@ std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine
         return std::nullopt;
     }
     ProductPlan plan = plan_of(decision->plan, problem, machine);
-    if (plan.workspace_bytes > problem.options.workspace_limit_bytes) {
+    // Levels fall away where a type's sums cannot be scaled because C is added to: that is not the plan that won.
+    const bool is_whole = plan.levels.size() == decision->plan.algorithms.size();
+    if (!is_whole || plan.workspace_bytes > problem.options.workspace_limit_bytes) {
         return std::nullopt;
     }
     plan.predicted_s *= decision->measured_over_predicted;

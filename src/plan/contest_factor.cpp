@@ -16,11 +16,11 @@ LevelCuts cuts_of(const ContestPlan& plan) {
     return cuts;
 }
 
-std::optional<LevelFactor> level_factor_of(const Contest& contest, const Machine& machine) {
+std::optional<LevelFactor> level_factor_of(const Contest& contest, const Machine& machine, const std::string& device) {
     constexpr double kLeast = 0.8, kMost = 2;  // beyond, something else was measured
     Machine parts = machine;
     parts.level_factors.clear();
-    const Problem problem = problem_of(contest, machine.threads);
+    const Problem problem = problem_of(contest, machine.threads, device);
     const double library_s = plan_of(contest.trials.front().plan, problem, parts).predicted_s;
     std::optional<double> factors[3];                   // by LevelCuts
     for (const ContestTrial& trial : contest.trials) {  // the first of a kind is its fastest

@@ -35,8 +35,14 @@ nlohmann::ordered_json contest_json(const Contest& contest) {
             trials.back()["expected_doubt"] = trial.expected_doubt;
         }
     }
-    return {{"type", type_name(contest.type)},    {"m", contest.m},  {"k", contest.k}, {"n", contest.n},
-            {"library_s", contest.first_trial_s}, {"trials", trials}};
+    return {{"type", type_name(contest.type)},
+            {"m", contest.m},
+            {"k", contest.k},
+            {"n", contest.n},
+            {"library_s", contest.first_trial_s},
+            {"trials", trials},
+            {"noticeable", contest.noticeable},
+            {"reach_octaves", contest.reach}};
 }
 
 void require(bool holds, const char* what) {
@@ -55,9 +61,13 @@ Contest parse_contest(const nlohmann::json& entry) {
                     entry.at("k").get<std::int64_t>(),
                     entry.at("n").get<std::int64_t>(),
                     entry.at("library_s").get<double>(),
-                    {}};
+                    {},
+                    entry.value("noticeable", kNoticeable),
+                    entry.value("reach_octaves", kReach)};
     require(contest.m >= 1 && contest.k >= 1 && contest.n >= 1, "a contest with a size below 1");
     require(is_positive(contest.first_trial_s), "a contest whose time is not positive");
+    require(is_positive(contest.noticeable) && contest.noticeable <= 1 && is_positive(contest.reach),
+            "a contest whose gain or reach cannot be");
     for (const auto& each : entry.at("trials")) {
         ContestTrial trial{{each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
                            each.at("turns").get<int>(),
