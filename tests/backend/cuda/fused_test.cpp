@@ -253,26 +253,6 @@ TEST_P(RegularOnDevice, long_products_whose_last_tiles_are_made_in_pieces_equal_
     }
 }
 
-/// Several rounds of tiles, the last of which is shared out in ranges in the atomic order. Targets take whole tiles,
-/// and those of one product the same factor with both signs, other factors, or parts of tiles.
-TEST_P(RegularOnDevice, many_products_whose_last_tiles_are_shared_out_equal_the_reference_bit_for_bit) {
-    HEPTAD_NEEDS_DEVICE();
-    const cuda::Stream stream(0);
-    cuda::CudaBackend backend(0, stream.handle());
-    unsigned seed = 1;
-    for (const std::int64_t k : {8, 136}) {
-        for (const auto& [order, n] : {std::pair{FusedOrder::atomic, 256}, std::pair{FusedOrder::atomic, 260},
-                                       std::pair{FusedOrder::persistent, 256}}) {
-            Case c{384, k, n, 2, 2, 3, 60, Layout::rows, Layout::rows, Layout::rows, GetParam(), order, seed % 2 == 0};
-            c.regular = true;
-            compare(c, stream, backend, seed++);
-            if (HasFatalFailure()) {
-                return;
-            }
-        }
-    }
-}
-
 INSTANTIATE_TEST_SUITE_P(tiles, RegularOnDevice,
                          ::testing::Values(FusedTile::automatic, FusedTile::large, FusedTile::huge),
                          [](const auto& tile) { return fused_tile_name(tile.param); });
@@ -466,6 +446,28 @@ TEST(fused, f32_and_f64_are_taken_and_other_types_refused) {
     EXPECT_FALSE(backend.fuses(Type::i32, 1, 1, 1));
     EXPECT_FALSE(backend.fused_tile_shapes(Type::f32).empty());
     EXPECT_TRUE(backend.fused_tile_shapes(Type::i32).empty());
+}
+
+/// Several rounds of tiles, which are shared out in ranges in the atomic order. Targets take whole tiles, and those of
+/// one product the same factor with both signs, other factors, or parts of tiles.
+TEST(fused, f32_products_of_many_tiles_that_are_shared_out_equal_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const FusedTile tile : {FusedTile::large, FusedTile::huge}) {
+        for (const std::int64_t k : {8, 136}) {
+            for (const auto& [order, n] : {std::pair{FusedOrder::atomic, 256}, std::pair{FusedOrder::atomic, 260},
+                                           std::pair{FusedOrder::persistent, 256}}) {
+                Case c{384, k, n, 2, 2, 3, 60, Layout::rows, Layout::rows, Layout::rows, tile, order, seed % 2 == 0};
+                c.regular = true;
+                compare(c, stream, backend, seed++);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
 }
 
 }  // namespace
