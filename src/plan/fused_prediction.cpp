@@ -64,8 +64,7 @@ public:
     /// `any_order`: updates of C need not wait for each other.
     double seconds(const Together& together, bool any_order) const {
         const double in_waves = wave_seconds(together);
-        const bool shares = profile_.type == Type::f32 && profile_.regular && profile_.blocks_of_multiprocessor == 1;
-        if (!any_order || !shares) {
+        if (!any_order || !profile_.regular || profile_.blocks_of_multiprocessor > 1) {
             return in_waves;
         }
         // What would be a last wave is shared out evenly; each block begins or ends within a tile, and updates once

@@ -156,7 +156,8 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
                    machine.scan_bytes_per_s;
     }
     seconds = seconds_with_starts(plan.backend, machine, seconds, passes);
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
+    const bool is_measured_machine = plan.backend != "reference";
+    return seconds * (is_measured_machine ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad

@@ -68,7 +68,7 @@ public:
         const int slabs = kernel_.slab > 0 ? args_->k / kernel_.slab : 0;
         if (counters == nullptr || slabs == 0) {
             keep_tiles_whole(*args_);
-        } else if (update == FusedUpdate::ordered || !kernel_.makes_ranges) {
+        } else if (update == FusedUpdate::ordered) {
             split_last_tiles(*args_, multiprocessors(), slabs);
         } else if (blocks_of_multiprocessor(kernel_) == 1) {
             share_last_tiles(*args_, multiprocessors(), slabs);

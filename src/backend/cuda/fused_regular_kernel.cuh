@@ -72,8 +72,7 @@ FusedKernel regular_kernel_of(bool left_along_depth, bool right_along_depth) {
                            Shape::kCols,
                            Shape::kThreads,
                            Shape::kSharedBytes,
-                           kDepth,
-                           true};
+                           kDepth};
     };
     if (left_along_depth) {
         return right_along_depth ? of(&fused_regular_kernel<Shape, true, true>)

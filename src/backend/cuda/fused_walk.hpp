@@ -68,12 +68,6 @@ HEPTAD_HOST_AND_DEVICE Item item_of(const FusedArguments<T>& args, int number, i
     return {args.whole_tiles + within / args.pieces, piece, first, last - first, 0};
 }
 
-/// Of kernels that make no ranges.
-template <class T>
-HEPTAD_HOST_AND_DEVICE Item item_of(const FusedArguments<T>& args, int number, int slabs) {
-    return item_of(args, number, 0, slabs);
-}
-
 /// Updates that a tile of a target has before a piece of tile `number` of a product is added to it. They are counted so
 /// that they come in the order of the items.
 template <class T>
