@@ -131,12 +131,11 @@ std::vector<FusedTileShape> fused_shapes(Type type) {
         return blocks_of_multiprocessor(tile == FusedTile::large ? fused_kernel_f32_regular_large(by_rows)
                                                                  : fused_kernel_f32_regular_huge(by_rows));
     };
-    const int few_terms = type == Type::f64 ? 2 : 0;
     std::vector<FusedTileShape> shapes;
     for (const TileChoice& choice : choices(type)) {
         if (const int blocks = blocks_of_multiprocessor(choice.kernel); blocks > 0) {
-            shapes.push_back({choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks,
-                              regular_blocks(choice.tile), few_terms});
+            shapes.push_back(
+                {choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks, regular_blocks(choice.tile)});
         }
     }
     return shapes;
