@@ -17,7 +17,7 @@
 namespace heptad::cli {
 namespace {
 
-constexpr double kBudgetSeconds = 85, kQuickBudgetSeconds = 5;
+constexpr double kBudgetSeconds = 100, kQuickBudgetSeconds = 5;
 
 Machine measure_and_save(const TuneArguments& arguments, int threads) {
     if (tune_file().empty()) {

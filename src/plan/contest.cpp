@@ -90,8 +90,19 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
     return contest;
 }
 
+ContestEstimate estimate(const ContestTrial& trial) {
+    if (!std::isfinite(trial.expected_doubt)) {
+        return {trial.relative_time, trial.doubt};
+    }
+    // The mean of two independent measurements, weighted by the inverse squares of their errors.
+    const double expected = trial.expected_doubt * trial.expected_doubt, measured = trial.doubt * trial.doubt;
+    const double weight = expected / (expected + measured);
+    return {trial.expected_time + weight * (trial.relative_time - trial.expected_time), std::sqrt(weight * measured)};
+}
+
 bool beats_the_library(const ContestTrial& trial, double noticeable) {
-    return trial.turns >= kFewestTurns && trial.relative_time <= noticeable && trial.relative_time + trial.doubt < 1;
+    const auto [time, doubt] = estimate(trial);
+    return trial.turns >= kFewestTurns && time <= noticeable && time + doubt < 1;
 }
 
 const Contest* nearest_contest(const std::vector<Contest>& contests, Type type, std::int64_t m, std::int64_t k,

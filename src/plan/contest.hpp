@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,17 @@ struct ContestTrial {
     int turns = 0;
     double relative_time = 1;  // to the library's product in the same turn: the median
     double doubt = 0;          // how far that median may be off: the distance of the quartiles over the root of turns
+    /// What smaller contests made expect of it before it ran, and how far that may be off; infinitely: nothing.
+    double expected_time = 1, expected_doubt = std::numeric_limits<double>::infinity();
     bool operator==(const ContestTrial&) const = default;
 };
+
+/// A time relative to the library's and how far it may be off.
+struct ContestEstimate {
+    double time = 1, doubt = 0;
+};
+/// What was measured and what was expected, each as far as it can be trusted.
+ContestEstimate estimate(const ContestTrial& trial);
 
 /// A gain above this relative time is not worth leaving the library for: it cannot lose against itself.
 inline constexpr double kNoticeable = 0.97;

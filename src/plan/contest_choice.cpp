@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "plan/error_bound.hpp"
@@ -35,22 +34,32 @@ bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const Plann
            expected_growth(breadth_first(plan.algorithms)) <= limits.balanced_growth;
 }
 
-/// The fastest plan that beats the library and may be taken; fewer levels where they are as good. Or the library.
+/// The fastest plan that beats the library and may be taken; fewer levels where they are as good, as far as anybody can
+/// tell. Or the library.
 const ContestTrial& winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits,
                            bool levels_allowed) {
-    constexpr double kAsGood = 1.01;
-    const ContestTrial* best = &contest.trials.front();
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const ContestTrial& trial : contest.trials) {  // from the fastest on
+    constexpr double kAsGood = 0.01, kMostDoubt = 0.03;
+    std::vector<const ContestTrial*> winners;
+    for (const ContestTrial& trial : contest.trials) {
         const bool allowed =
             trial.plan.algorithms.empty() || (levels_allowed && keeps_accuracy(trial.plan, problem, limits));
-        if (!allowed || !beats_the_library(trial, contest.noticeable)) {
-            continue;
+        if (allowed && beats_the_library(trial, contest.noticeable)) {
+            winners.push_back(&trial);
         }
-        fastest = std::min(fastest, trial.relative_time);
-        const bool simpler = trial.plan.algorithms.size() < best->plan.algorithms.size();
-        if (trial.relative_time == fastest || (simpler && trial.relative_time <= fastest * kAsGood)) {
-            best = &trial;
+    }
+    if (winners.empty()) {
+        return contest.trials.front();
+    }
+    const auto faster = [](const ContestTrial* x, const ContestTrial* y) {
+        return estimate(*x).time < estimate(*y).time;
+    };
+    std::stable_sort(winners.begin(), winners.end(), faster);
+    const auto [fastest, doubt] = estimate(*winners.front());
+    const double as_good = fastest + std::clamp(doubt, kAsGood * fastest, kMostDoubt);
+    const ContestTrial* best = winners.front();
+    for (const ContestTrial* trial : winners) {
+        if (trial->plan.algorithms.size() < best->plan.algorithms.size() && estimate(*trial).time <= as_good) {
+            best = trial;
         }
     }
     return *best;
@@ -72,7 +81,7 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
         const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
         const Problem held = problem_of(*contest, problem.threads, problem.options.device);
         return Decision{best.plan,
-                        contest->first_trial_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
+                        contest->first_trial_s * estimate(best).time / plan_of(best.plan, held, machine).predicted_s};
     }
     const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
     if (!levels_allowed || too_small || outer >= kMostOuter) {

@@ -30,6 +30,10 @@ nlohmann::ordered_json contest_json(const Contest& contest) {
                           {"turns", trial.turns},
                           {"relative_time", trial.relative_time},
                           {"doubt", trial.doubt}});
+        if (std::isfinite(trial.expected_doubt)) {
+            trials.back()["expected_time"] = trial.expected_time;
+            trials.back()["expected_doubt"] = trial.expected_doubt;
+        }
     }
     return {{"type", type_name(contest.type)},
             {"m", contest.m},
@@ -65,13 +69,18 @@ Contest parse_contest(const nlohmann::json& entry) {
     require(is_positive(contest.noticeable) && contest.noticeable <= 1 && is_positive(contest.reach),
             "a contest whose gain or reach cannot be");
     for (const auto& each : entry.at("trials")) {
-        const ContestTrial trial{
-            {each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
-            each.at("turns").get<int>(),
-            each.at("relative_time").get<double>(),
-            each.at("doubt").get<double>()};
+        ContestTrial trial{{each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
+                           each.at("turns").get<int>(),
+                           each.at("relative_time").get<double>(),
+                           each.at("doubt").get<double>()};
         require(trial.turns >= 1 && is_positive(trial.relative_time) && std::isfinite(trial.doubt) && trial.doubt >= 0,
                 "a trial whose turns or times are not positive");
+        if (each.contains("expected_doubt")) {
+            trial.expected_time = each.at("expected_time").get<double>();
+            trial.expected_doubt = each.at("expected_doubt").get<double>();
+            require(is_positive(trial.expected_time) && is_positive(trial.expected_doubt),
+                    "a trial whose expected time or its doubt is not positive");
+        }
         for (const std::string& algorithm : trial.plan.algorithms) {
             find_algorithm(algorithm);  // throws where there is none
         }

@@ -19,8 +19,10 @@
 #include "place/devices/device_contests.hpp"
 #include "place/devices/fused_tuning.hpp"
 #include "place/devices/pass_tuning.hpp"
+#include "plan/planner.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
+#include "run/runner.hpp"
 #include "run/tune_file.hpp"
 
 namespace heptad {
@@ -258,8 +260,9 @@ private:
                 result.samples.push_back(sample);
             }
         };
+        // Between powers of two rates are not what lies between: tiles of the library's kernels do not fill the device.
         if (leaf.ends_with("-batched")) {
-            for (const std::int64_t n : {256, 512, 1024, 2048}) {
+            for (const std::int64_t n : {256, 384, 512, 768, 1024, 2048}) {
                 add(n, n, n, 49);
             }
             add(4096, 4096, 4096, 14);
@@ -278,6 +281,11 @@ private:
         for (std::int64_t n = 128; n <= (slow ? 16384 : 32768); n *= 2) {
             if (leaf != "heptad" || n <= 8192) {
                 add(n, n, n, 1);
+            }
+            constexpr std::int64_t kFirstBetween = 768, kLastBetween = 6144;
+            if (const std::int64_t between = n / 2 * 3;
+                leaf != "heptad" && between >= kFirstBetween && between <= kLastBetween) {
+                add(between, between, between, 1);
             }
         }
         for (const std::int64_t thin : {16, 64, 256, 1024}) {
@@ -334,7 +342,25 @@ private:
         constexpr double kSide = 8192;
         machine.combine_bytes_per_s = (16 + 49) / 16.0 * kSide * kSide * 4 / seconds(8192);
         machine.scan_bytes_per_s = machine.combine_bytes_per_s;
-        machine.call_s = std::max(1e-6, seconds(64));
+        machine.call_s = std::max(1e-6, call_seconds(machine));
+    }
+
+    /// What one pass of a level takes of the host's time, with its share of the rest: the level is so small that the
+    /// device waits.
+    double call_seconds(const Machine& machine) {
+        constexpr std::int64_t kSide = 256;
+        constexpr double kPasses = 3;  // of A, of B, and to C
+        Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+        problem.options.device = "cuda";
+        const ProductPlan plan = plan_with_levels(problem, machine, {{"winograd*winograd", LevelMode::parallel, ""}});
+        auto* const bytes = static_cast<std::byte*>(memory_.data());
+        const auto matrix = [&](std::int64_t number) {
+            return View(bytes + number * kSide * kSide * 4, Type::f32, kSide, kSide, kSide, 1);
+        };
+        return seconds_of([&] {
+                   run_plan(plan, backend_, 1, matrix(0), matrix(1), 0, matrix(2), bytes + 3 * kSide * kSide * 4, {});
+               }) /
+               kPasses;
     }
 
     const std::function<void(const std::string&)>& note_;

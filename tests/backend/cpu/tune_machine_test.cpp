@@ -152,8 +152,9 @@ TEST(machine, splits_of_bit_products_are_kept_and_checked) {
 TEST(machine, contests_are_kept_and_checked) {
     Machine machine = two_leaves();
     const Contest contest{
-        Type::f64, 4096, 64,
-        4096,      0.5,  {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125}}};
+        Type::f64, 4096,
+        64,        4096,
+        0.5,       {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125, 0.5, 0.25}}};
     machine.contests = {contest};
     machine.contests.front().noticeable = 0.985;
     machine.contests.front().reach = 0.15;
@@ -175,6 +176,8 @@ TEST(machine, contests_are_kept_and_checked) {
     refused([](Contest& c) { c.trials[1].turns = 0; });
     refused([](Contest& c) { c.trials[1].relative_time = -1; });
     refused([](Contest& c) { c.trials[1].doubt = -1; });
+    refused([](Contest& c) { c.trials[1].expected_time = 0; });
+    refused([](Contest& c) { c.trials[1].expected_doubt = 0; });
     refused([](Contest& c) { c.trials[1].plan.algorithms[0] = "nobody"; });
 }
 
