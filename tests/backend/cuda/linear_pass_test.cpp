@@ -13,12 +13,12 @@ using cuda::linear_pass;
 using cuda::LinearPass;
 using cuda::LinearPasses;
 
-/// Blocks of 8 x 8 one after another from a made-up address on; nothing is read there.
-std::vector<View> blocks_from(std::int64_t address, std::size_t count) {
+/// Blocks of 8 x 8 one after another from an offset on; nothing is read there.
+std::vector<View> blocks_from(std::size_t offset, std::size_t count) {
+    static std::vector<std::byte> addresses(1 << 20);
     std::vector<View> blocks;
     for (std::size_t i = 0; i < count; ++i) {
-        blocks.emplace_back(reinterpret_cast<void*>(address + static_cast<std::int64_t>(i) * 256), Type::f32, 8, 8, 8,
-                            1);
+        blocks.emplace_back(&addresses.at(offset + i * 256), Type::f32, 8, 8, 8, 1);
     }
     return blocks;
 }
@@ -40,15 +40,15 @@ void expect_same(const LinearPass& x, const LinearPass& y) {
 TEST(linear_passes, a_pass_that_comes_again_with_other_matrices_is_made_of_those) {
     const LevelPrograms programs = level_programs("winograd*winograd", false);
     LinearPasses passes;
-    for (const std::int64_t address : {0x10000, 0x90000}) {
+    for (const std::size_t offset : {0x10000, 0x90000}) {
         const OperandLayout layout = operand_layout(*programs.a, true);
-        const std::vector<View> stored = blocks_from(address + 0x20000, static_cast<std::size_t>(layout.stored));
-        const CombinePass sums = operand_pass(*programs.a, layout, blocks_from(address, 16), stored);
+        const std::vector<View> stored = blocks_from(offset + 0x20000, static_cast<std::size_t>(layout.stored));
+        const CombinePass sums = operand_pass(*programs.a, layout, blocks_from(offset, 16), stored);
         expect_same(passes.of(sums), linear_pass(sums));
         EXPECT_EQ(passes.of(sums).outputs.size(), 49U);
         for (const double beta : {0.0, 1.0, 2.0}) {
             const CombinePass result =
-                result_pass(*programs.c, blocks_from(address, 49), beta, blocks_from(address + 0x40000, 16));
+                result_pass(*programs.c, blocks_from(offset, 49), beta, blocks_from(offset + 0x40000, 16));
             expect_same(passes.of(result), linear_pass(result));
             EXPECT_EQ(passes.of(result).keep, beta);
         }
