@@ -20,7 +20,7 @@
 #include "place/devices/bit_device_check.hpp"
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_bits.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -117,7 +117,7 @@ private:
         const Samples first = samples(plan, 1, 1, progress);
         require_right(plan, checked_rows);
         const double first_s = first.seconds.front();
-        if (first_s > long_s && bench_.rounds == 0) {
+        if (first_s > long_s && bench_.rounds <= 1) {
             return record_of(plan, first);
         }
         const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 0.1 ? 3 : 7;
@@ -276,9 +276,7 @@ BitDeviceOptions options_of(const BenchP3Arguments& bench, Type type, std::int64
 }  // namespace
 
 void run(const BenchP3Arguments& bench) {
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
@@ -335,14 +333,11 @@ void run(const BenchP3Arguments& bench) {
                     bench_from_host(type, n, density_of(bench), cases, squares, stream);
                 records.insert(records.end(), from_host.begin(), from_host.end());
             }
-            if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has
-                write_result_file(bench.json_file, bench.command, records, device);
-            }
+            // After every size: a run that is stopped leaves what it has.
+            write_results(bench.results, bench.command, records, device);
         }
     }
-    if (!bench.json_file.empty()) {
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

@@ -86,11 +86,14 @@ __device__ __forceinline__ void multiply_items(const FusedArguments<double>& arg
         first_stage, Fragment<left_along_depth>(warp / 4 * kWarpRows, lane),
         Fragment<right_along_depth>(warp % 4 * kWarpCols, lane), fused::StageRing<kStages>(barriers)};
     for (int number = queue.next(); number < fused::item_count(args); number = queue.next()) {
-        Sums sums = {};
-        multiplier.multiply(sums, fused::item_of(args, number, slabs_of(args)).slabs);
-        asm volatile("" : "+r"(number));  // or else what follows from it is kept in registers meanwhile
-        const fused::Item item = fused::item_of(args, number, slabs_of(args));
-        store(args, sums, fused::tile_place(args, item.tile), item.piece, thread);
+        fused::Item item{};
+        for (int made = 0; made == 0 || item.left > 0; made += item.slabs) {
+            Sums sums = {};
+            multiplier.multiply(sums, fused::item_of(args, number, made, slabs_of(args)).slabs);
+            asm volatile("" : "+r"(number));  // or else what follows from it is kept in registers meanwhile
+            item = fused::item_of(args, number, made, slabs_of(args));
+            store(args, sums, fused::tile_place(args, item.tile), item.piece, thread);
+        }
     }
 }
 

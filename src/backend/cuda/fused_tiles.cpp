@@ -32,7 +32,8 @@ struct TileChoice {
 };
 
 /// From the smallest to the largest tile; none for a type without kernels. No products: those for any.
-std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> products = {}) {
+std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> products = {},
+                                FusedOrder order = FusedOrder::persistent) {
     if (type == Type::f64) {
         return {{FusedTile::large, fused_kernel_f64(products), 1.0}};
     }
@@ -45,7 +46,10 @@ std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> product
                                 {FusedTile::huge, fused_kernel_f32_huge(), 0.64}};
     if (const auto layout = regular_layout(products)) {
         all[2] = {FusedTile::large, fused_kernel_f32_regular_large(*layout), 0.97};
-        all[3] = {FusedTile::huge, fused_kernel_f32_regular_huge(*layout), 1.0};
+        all[3] = {FusedTile::huge,
+                  order == FusedOrder::atomic ? fused_kernel_f32_regular_huge_atomic(*layout)
+                                              : fused_kernel_f32_regular_huge(*layout),
+                  1.0};
     }
     return all;
 }
@@ -127,18 +131,19 @@ std::vector<FusedTileShape> fused_shapes(Type type) {
         return blocks_of_multiprocessor(tile == FusedTile::large ? fused_kernel_f32_regular_large(by_rows)
                                                                  : fused_kernel_f32_regular_huge(by_rows));
     };
+    const int few_terms = type == Type::f64 ? 2 : 0;
     std::vector<FusedTileShape> shapes;
     for (const TileChoice& choice : choices(type)) {
         if (const int blocks = blocks_of_multiprocessor(choice.kernel); blocks > 0) {
-            shapes.push_back(
-                {choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks, regular_blocks(choice.tile)});
+            shapes.push_back({choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks,
+                              regular_blocks(choice.tile), few_terms});
         }
     }
     return shapes;
 }
 
 FusedKernel fused_kernel(Type type, FusedTile tile, std::span<const FusedProduct> products, FusedOrder order) {
-    std::vector<TileChoice> possible = choices(type, products);
+    std::vector<TileChoice> possible = choices(type, products, order);
     if (possible.empty()) {
         fail(ErrorCode::usage, "products of {} with sums inside do not run on cuda; take a plan without fused levels",
              type_name(type));

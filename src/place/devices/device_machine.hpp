@@ -16,7 +16,7 @@ Machine default_device_machine();
 Machine without_fused_tiles_beyond(Machine machine, int shared_bytes);
 /// The description kept by `heptad tune` for this device, or the default one as far as its kernels run there.
 Machine load_device_machine(int device);
-/// Measures the device (about a minute) and keeps the result for this user. `note` is called with what comes next.
+/// Measures the device (about two minutes) and keeps the result for this user. `note` is called with what comes next.
 /// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before.
 Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note);
 /// The kernels of the vendor's library that were the fastest.

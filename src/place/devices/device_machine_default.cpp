@@ -31,7 +31,7 @@ Machine default_device_machine() {
     machine.measured = false;
     machine.combine_bytes_per_s = 3.84e12;
     machine.scan_bytes_per_s = 3.84e12;
-    machine.call_s = 26e-6;
+    machine.call_s = 15e-6;
     machine.leaves = {
         profile(
             "cublas", Type::f32, 1.06,

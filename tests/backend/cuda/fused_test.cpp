@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/cuda_backend.hpp"
@@ -264,6 +265,39 @@ TEST_P(RegularOnDevice, long_products_whose_last_tiles_are_made_in_pieces_equal_
                 if (HasFatalFailure()) {
                     return;
                 }
+            }
+        }
+    }
+}
+
+/// Several rounds of tiles, the last of which is shared out in ranges in the atomic order. Targets take whole tiles,
+/// and those of one product the same factor with both signs, other factors, or parts of tiles.
+TEST_P(RegularOnDevice, many_products_whose_last_tiles_are_shared_out_equal_the_reference_bit_for_bit) {
+    HEPTAD_NEEDS_DEVICE();
+    const cuda::Stream stream(0);
+    cuda::CudaBackend backend(0, stream.handle());
+    unsigned seed = 1;
+    for (const std::int64_t k : {8, 136}) {
+        for (const auto& [order, n] : {std::pair{FusedOrder::atomic, 256}, std::pair{FusedOrder::atomic, 260},
+                                       std::pair{FusedOrder::persistent, 256}}) {
+            Case c{384,
+                   k,
+                   n,
+                   2,
+                   2,
+                   3,
+                   60,
+                   Layout::rows,
+                   Layout::rows,
+                   Layout::rows,
+                   GetParam().tile,
+                   order,
+                   seed % 2 == 0,
+                   GetParam().type};
+            c.regular = true;
+            compare(c, stream, backend, seed++);
+            if (HasFatalFailure()) {
+                return;
             }
         }
     }

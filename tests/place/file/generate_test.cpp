@@ -9,31 +9,13 @@
 #include <vector>
 
 #include "base/half.hpp"
+#include "place/file/element_value.hpp"
 
 namespace heptad {
 namespace {
 
 const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32, Type::bf16,
                                   Type::f16, Type::i32, Type::gf2,  Type::boolean};
-
-double value_at(const Matrix& m, std::int64_t i, std::int64_t j) {
-    const std::byte* const at = element_pointer(m.view(), i, j);
-    switch (m.type()) {
-        case Type::f64:
-            return *reinterpret_cast<const double*>(at);
-        case Type::f32:
-        case Type::tf32:
-            return *reinterpret_cast<const float*>(at);
-        case Type::bf16:
-            return to_float(*reinterpret_cast<const bf16*>(at));
-        case Type::f16:
-            return to_float(*reinterpret_cast<const f16*>(at));
-        case Type::i32:
-            return *reinterpret_cast<const std::int32_t*>(at);
-        default:
-            return *reinterpret_cast<const std::uint8_t*>(at);
-    }
-}
 
 struct Moments {
     double mean, deviation, lowest, highest;
@@ -42,7 +24,7 @@ Moments moments(const Matrix& m) {
     double sum = 0, squares = 0, lowest = INFINITY, highest = -INFINITY;
     for (std::int64_t i = 0; i < m.rows(); ++i) {
         for (std::int64_t j = 0; j < m.cols(); ++j) {
-            const double x = value_at(m, i, j);
+            const double x = value_at(m.view(), i, j);
             sum += x;
             squares += x * x;
             lowest = std::min(lowest, x);
@@ -101,7 +83,8 @@ TEST(Generate, kaporin_is_uniform_divided_by_the_distance_from_the_diagonal) {
     for (std::int64_t i = 0; i < 40; ++i) {
         for (std::int64_t j = 0; j < 30; ++j) {
             const auto distance = static_cast<double>(std::abs(i - j));
-            EXPECT_EQ(value_at(falling, i, j), static_cast<float>(value_at(uniform, i, j) / (1 + distance)));
+            EXPECT_EQ(value_at(falling.view(), i, j),
+                      static_cast<float>(value_at(uniform.view(), i, j) / (1 + distance)));
         }
     }
 }
@@ -153,7 +136,7 @@ TEST(Generate, content_is_the_same_for_any_number_of_threads_and_any_shape_aroun
         const Matrix corner = generate(kind, 17, 31, Type::f32, 42);
         for (std::int64_t i = 0; i < 17; ++i) {
             for (std::int64_t j = 0; j < 31; ++j) {
-                ASSERT_EQ(value_at(corner, i, j), value_at(x, i, j)) << kind;
+                ASSERT_EQ(value_at(corner.view(), i, j), value_at(x.view(), i, j)) << kind;
             }
         }
     }
@@ -164,8 +147,8 @@ TEST(Generate, seeds_rows_and_columns_differ) {
     std::map<double, int> seen;
     for (std::int64_t i = 0; i < 64; ++i) {
         for (std::int64_t j = 0; j < 64; ++j) {
-            ++seen[value_at(x, i, j)];
-            ++seen[value_at(y, i, j)];
+            ++seen[value_at(x.view(), i, j)];
+            ++seen[value_at(y.view(), i, j)];
         }
     }
     EXPECT_EQ(seen.size(), 2U * 64 * 64);
@@ -173,9 +156,9 @@ TEST(Generate, seeds_rows_and_columns_differ) {
 
 /// The bits are a promise: the same on every machine and in every version.
 TEST(Generate, first_elements_have_the_bits_they_always_had) {
-    EXPECT_EQ(value_at(generate("uniform", 1, 1, Type::f64, 0), 0, 0), -0x1.4bab27a72eap-2);
-    EXPECT_EQ(value_at(generate("normal", 1, 1, Type::f64, 0), 0, 0), -0x1.6f500e75d11e2p+0);
-    EXPECT_EQ(value_at(generate("uniform", 1, 1, Type::i32, 0), 0, 0), 1451924235);
+    EXPECT_EQ(value_at(generate("uniform", 1, 1, Type::f64, 0).view(), 0, 0), -0x1.4bab27a72eap-2);
+    EXPECT_EQ(value_at(generate("normal", 1, 1, Type::f64, 0).view(), 0, 0), -0x1.6f500e75d11e2p+0);
+    EXPECT_EQ(value_at(generate("uniform", 1, 1, Type::i32, 0).view(), 0, 0), 1451924235);
 }
 
 TEST(Generate, uniform_has_the_moments_of_the_uniform_distribution_and_stays_below_one) {
@@ -201,7 +184,7 @@ TEST(Generate, normal_has_the_moments_and_tails_of_the_normal_distribution) {
     for (std::int64_t i = 0; i < x.rows(); ++i) {
         for (std::int64_t j = 0; j < x.cols(); ++j) {
             for (const int sigma : {1, 2, 3}) {
-                beyond[sigma] += std::fabs(value_at(x, i, j)) > sigma ? 1 : 0;
+                beyond[sigma] += std::fabs(value_at(x.view(), i, j)) > sigma ? 1 : 0;
             }
         }
     }
@@ -216,7 +199,7 @@ TEST(Generate, integers_are_every_value_of_the_range_about_as_often) {
         std::map<double, int> seen;
         for (std::int64_t i = 0; i < x.rows(); ++i) {
             for (std::int64_t j = 0; j < x.cols(); ++j) {
-                ++seen[value_at(x, i, j)];
+                ++seen[value_at(x.view(), i, j)];
             }
         }
         ASSERT_EQ(seen.size(), 17U);
@@ -243,7 +226,7 @@ TEST(Generate, graph_has_the_average_degree_and_no_loops) {
     const Matrix g = generate("graph", 400, 400, Type::boolean, 7, options);
     EXPECT_NEAR(moments(g).mean * 400, 5, 0.6);
     for (std::int64_t i = 0; i < 400; ++i) {
-        EXPECT_EQ(value_at(g, i, i), 0);
+        EXPECT_EQ(value_at(g.view(), i, i), 0);
     }
     options.average_degree = 1e9;  // more than there are vertices: all edges
     EXPECT_EQ(moments(generate("graph", 10, 10, Type::boolean, 7, options)).mean, 0.9);
@@ -256,13 +239,13 @@ TEST(Generate, identity_ones_zeros_and_hilbert_are_what_they_are_called) {
         const Matrix zeros = generate("zeros", 4, 6, type, 0);
         for (std::int64_t i = 0; i < 4; ++i) {
             for (std::int64_t j = 0; j < 6; ++j) {
-                EXPECT_EQ(value_at(identity, i, j), i == j ? 1 : 0);
-                EXPECT_EQ(value_at(ones, i, j), 1);
-                EXPECT_EQ(value_at(zeros, i, j), 0);
+                EXPECT_EQ(value_at(identity.view(), i, j), i == j ? 1 : 0);
+                EXPECT_EQ(value_at(ones.view(), i, j), 1);
+                EXPECT_EQ(value_at(zeros.view(), i, j), 0);
             }
         }
     }
-    EXPECT_EQ(value_at(generate("hilbert", 4, 6, Type::f64, 0), 2, 4), 1.0 / 7);
+    EXPECT_EQ(value_at(generate("hilbert", 4, 6, Type::f64, 0).view(), 2, 4), 1.0 / 7);
 }
 
 TEST(Generate, cancelled_generation_ends_with_cancelled) {

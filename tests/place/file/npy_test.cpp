@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/half.hpp"
+#include "place/file/element_value.hpp"
 #include "place/file/scratch_folder.hpp"
 
 namespace heptad {
@@ -45,25 +45,6 @@ void expect_same(const ConstView& x, const ConstView& y) {
             ASSERT_EQ(std::memcmp(element_pointer(x, i, j), element_pointer(y, i, j), element_bytes(x.type)), 0)
                 << "at " << i << ", " << j;
         }
-    }
-}
-
-double value_at(const ConstView& v, std::int64_t i, std::int64_t j) {
-    const std::byte* const at = element_pointer(v, i, j);
-    switch (v.type) {
-        case Type::f64:
-            return *reinterpret_cast<const double*>(at);
-        case Type::f32:
-        case Type::tf32:
-            return *reinterpret_cast<const float*>(at);
-        case Type::bf16:
-            return to_float(*reinterpret_cast<const bf16*>(at));
-        case Type::f16:
-            return to_float(*reinterpret_cast<const f16*>(at));
-        case Type::i32:
-            return *reinterpret_cast<const std::int32_t*>(at);
-        default:
-            return *reinterpret_cast<const std::uint8_t*>(at);
     }
 }
 
