@@ -39,12 +39,13 @@ public:
                 queue.draw(args_.counters);  // early: the answer takes as long as a load
             }
             __syncwarp();
-            fused::Item item{};
-            for (int made = 0; made == 0 || item.left > 0; made += item.slabs) {
-                item = fused::item_of(args_, number, made, slabs_of(args_));
+            for (int made = 0, left = 1; left > 0;) {
+                const fused::Item item = fused::item_of(args_, number, made, slabs_of(args_));
                 const fused::TilePlace place = fused::tile_place(args_, item.tile);
                 load_item(item, place);
                 fetch_targets(place, item.piece);
+                made += item.slabs;
+                left = item.left;
             }
         }
     }

@@ -86,13 +86,15 @@ __device__ __forceinline__ void multiply_items(const FusedArguments<double>& arg
         first_stage, Fragment<left_along_depth>(warp / 4 * kWarpRows, lane),
         Fragment<right_along_depth>(warp % 4 * kWarpCols, lane), fused::StageRing<kStages>(barriers)};
     for (int number = queue.next(); number < fused::item_count(args); number = queue.next()) {
-        fused::Item item{};
-        for (int made = 0; made == 0 || item.left > 0; made += item.slabs) {
+        for (int made = 0, left = 1; left > 0;) {
             Sums sums = {};
             multiplier.multiply(sums, fused::item_of(args, number, made, slabs_of(args)).slabs);
-            asm volatile("" : "+r"(number));  // or else what follows from it is kept in registers meanwhile
-            item = fused::item_of(args, number, made, slabs_of(args));
+            // Or else what follows from them is kept in registers meanwhile.
+            asm volatile("" : "+r"(number), "+r"(made));
+            const fused::Item item = fused::item_of(args, number, made, slabs_of(args));
             store(args, sums, fused::tile_place(args, item.tile), item.piece, thread);
+            made += item.slabs;
+            left = item.left;
         }
     }
 }
