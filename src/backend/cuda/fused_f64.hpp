@@ -11,10 +11,10 @@ inline constexpr int kSlabBytes = kTile * kStep * 8;
 inline constexpr int kMultiplying = 256, kLoading = 128, kThreads = kMultiplying + kLoading;
 inline constexpr int kMultiplyingRegisters = 200, kLoadingRegisters = 104;
 /// A stage holds a slab of either operand. Second terms go to sides of their own and are added from there.
-inline constexpr int kStageBytes = 2 * kSlabBytes, kStages = 5, kSides = 2;
+inline constexpr int kStageBytes = 2 * kSlabBytes, kStages = 4, kSides = 3;
 /// Slabs whose copies are under way while an earlier one is added up.
 inline constexpr int kAhead = 2;
-static_assert(kSides >= kAhead);
+static_assert(kSides > kAhead);
 /// Shared memory begins with barriers and the numbers of tiles.
 inline constexpr int kHeadBytes = 256;
 inline constexpr int kSharedBytes = kHeadBytes + (kStages + kSides) * kStageBytes;

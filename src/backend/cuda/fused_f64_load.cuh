@@ -97,7 +97,7 @@ private:
         return {left.first + kSlabBytes, left.second + kSlabBytes};
     }
 
-    /// `count` slabs in so many rounds each. In every step a thread finishes a round and starts the one kAhead after
+    /// `count` slabs in so many rounds each. In every step a thread starts a round and finishes the one kAhead before
     /// it.
     template <class LeftFeed, class RightFeed>
     __device__ __forceinline__ void load(LeftFeed left, RightFeed right, int count, int rounds = 1) {
@@ -127,14 +127,14 @@ private:
         const int steps = count * rounds;
 #pragma unroll 1
         for (int step = 0; step < steps + kAhead; ++step) {
-            if (step >= kAhead) {
-                await_copies<kAhead - 1>();
-                finish();
-            }
             if (step < steps) {
                 start();
             }
             end_copy_group();  // an empty one counts, too
+            if (step >= kAhead) {
+                await_copies<kAhead>();
+                finish();
+            }
         }
     }
 
