@@ -15,7 +15,7 @@
 #include "m4ri_process.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -172,9 +172,7 @@ std::int64_t needed_bytes(const ProblemSize& size) {
 void run(const BenchBitsArguments& bench) {
     BenchBitsArguments settings = bench;
     settings.threads = bench.threads > 0 ? bench.threads : available_cores();
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     std::vector<ProblemSize> shapes = bench.shapes;
     if (shapes.empty()) {
         for (const std::int64_t n : bench.quick ? std::vector(std::begin(kQuickSquares), std::end(kQuickSquares))
@@ -227,10 +225,8 @@ void run(const BenchBitsArguments& bench) {
                               kPowerExponent, n, 100 * (1 - 1 / records.back().ratio)));
         }
     }
-    if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file, bench.command, records);
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    write_results(bench.results, bench.command, records);
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

@@ -6,6 +6,8 @@
 #include <limits>
 #include <thread>
 
+#include "base/idle_threads.hpp"
+
 namespace heptad::cli {
 namespace {
 
@@ -79,7 +81,10 @@ std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, cons
             }
             hooks.progress(round, rules.rounds);
             hooks.poison();
-            std::this_thread::sleep_for(std::chrono::duration<double>(rules.pause_s));
+            if (rules.pause_s > 0) {
+                std::this_thread::sleep_for(std::chrono::duration<double>(rules.pause_s));
+                wait_until_idle();
+            }
             const double seconds = seconds_of(contestants[i], timings[i].calls_per_sample);
             timings[i].samples_s.push_back(seconds / static_cast<double>(timings[i].calls_per_sample));
             best_s[i] = std::min(best_s[i], timings[i].samples_s.back());

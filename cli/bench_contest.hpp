@@ -1,7 +1,7 @@
 // Times several ways to do the same thing, side by side: one warm-up each, then rounds in which every contestant runs
 // once, the first place going around (the last round is in the order given); the median of the rounds counts. Before
-// every sample the output is poisoned, and a pause lets the threads of the one before fall asleep (OpenBLAS keeps its
-// own spinning for tens of milliseconds).
+// every sample the output is poisoned, and a pause lets the threads of the one before fall asleep
+// (base/idle_threads.hpp).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ContestRules {
     int rounds = 5;
     double sample_s = 0.02;  // a sample repeats the call until it is at least about that long
     double repeat_below_s = std::numeric_limits<double>::infinity();  // a longer call is a sample by itself
-    double pause_s = 0.06;
+    double pause_s = 0.06;  // at least, and until nobody's threads are busy any more; 0: none
     /// Where a call is longer than `long_call_s`, one that may drop out and was slower than `hopeless` times the
     /// fastest of those that may is not run again: it cannot become the vendor's best time, and hours are saved.
     double long_call_s = 4;

@@ -11,7 +11,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/generate.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -109,9 +109,7 @@ BenchRecord run_line(const Line& line, const BenchSettings& settings, const std:
 }  // namespace
 
 void run(const BenchCpuArguments& bench) {
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     BenchSettings settings;
     settings.suite = "cpu";
     settings.accuracy = bench.accuracy;
@@ -146,10 +144,8 @@ void run(const BenchCpuArguments& bench) {
         meter.clear();
         print(table_row(records.back()));
     }
-    if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file, bench.command, records);
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    write_results(bench.results, bench.command, records);
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

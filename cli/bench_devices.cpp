@@ -27,7 +27,7 @@
 #include "place/devices/locked_pages.hpp"
 #include "place/devices/over_devices.hpp"
 #include "place/file/generate.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -251,9 +251,7 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
 }  // namespace
 
 void run(const BenchDevicesArguments& bench) {
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const DeviceList list = parse_device_list(bench.device);
     open_devices(list);
     const std::optional<int> cuda = list.cuda ? std::optional(list.indices.front()) : std::nullopt;
@@ -284,10 +282,8 @@ void run(const BenchDevicesArguments& bench) {
             }
         }
     }
-    if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file, bench.command, records, cuda);
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    write_results(bench.results, bench.command, records, cuda);
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

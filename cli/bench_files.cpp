@@ -10,7 +10,9 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/npy.hpp"
+#include "place/file/matrix_read.hpp"
+#include "place/file/matrix_write.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -45,11 +47,11 @@ void run(const BenchFilesArguments& bench) {
         run_p4_set(bench);
         return;
     }
-    const OperandFacts facts = read_operand_facts(bench.a, bench.b, {});
-    check_writable(bench.output);
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    ProductOptions product;
+    product.type = product_type({bench.a, bench.b}, product);
+    const OperandFacts facts = read_operand_facts(bench.a, bench.b, product);
+    check_matrix_writable(bench.output, facts.type);
+    require_writable(bench.results);
     if (!has_vendor(facts.type)) {
         fail(ErrorCode::input, "{} holds {}, but there are vendor libraries to compare with only for f32, f64 and i32",
              bench.a, type_name(facts.type));
@@ -66,8 +68,8 @@ void run(const BenchFilesArguments& bench) {
     settings.accuracy = bench.accuracy;
     settings.threads = bench.threads > 0 ? bench.threads : available_cores();
     settings.rules.rounds = bench.quick ? 3 : 5;
-    const Matrix a = read_npy(bench.a, {}, file_hooks(meter, "read A", settings.threads));
-    const Matrix b = read_npy(bench.b, {}, file_hooks(meter, "read B", settings.threads));
+    const Matrix a = read_matrix(name_of(bench.a, product, {}), file_hooks(meter, "read A", settings.threads));
+    const Matrix b = read_matrix(name_of(bench.b, product, {}), file_hooks(meter, "read B", settings.threads));
     Matrix c(facts.type, facts.size.m, facts.size.n);
     meter.begin("multiply");
     const BenchRecord record = bench_product(a, b, c, settings, [&](int round, int rounds) {
@@ -81,11 +83,9 @@ void run(const BenchFilesArguments& bench) {
     const VerifyResult checked = verify(a, b, c, options);
     meter.clear();
     require_passed(checked, "the result", "; " + bench.output + " was not written");
-    write_npy(bench.output, c, file_hooks(meter, "write C", settings.threads));
+    write_matrix(bench.output, c, file_hooks(meter, "write C", settings.threads));
     meter.clear();
-    if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file, bench.command, {record});
-    }
+    write_results(bench.results, bench.command, {record});
     print(fmt::format("{}{} x {} x {} {}: {}\n", machine_line(), facts.size.m, facts.size.k, facts.size.n,
                       type_name(facts.type), bench.output));
     print(short_table(record, checked));

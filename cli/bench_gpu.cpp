@@ -14,7 +14,7 @@
 #include "commands.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -115,9 +115,7 @@ private:
 }  // namespace
 
 void run(const BenchGpuArguments& bench) {
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     DeviceRun device_run(bench, device);
@@ -149,14 +147,11 @@ void run(const BenchGpuArguments& bench) {
         done_s += line.guessed_s;
         meter.clear();
         print(gpu_table_row(records.back()));
-        if (!bench.json_file.empty()) {  // after every line: a run that is stopped leaves what it has
-            write_result_file(bench.json_file, bench.command, records, device);
-        }
+        // After every line: a run that is stopped leaves what it has.
+        write_results(bench.results, bench.command, records, device);
     }
-    if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file, bench.command, records, device);
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    write_results(bench.results, bench.command, records, device);
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

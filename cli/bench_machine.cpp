@@ -10,8 +10,6 @@
 #include "backend/cpu/vendor_blas.hpp"
 #include "backend/cuda/device.hpp"
 #include "commit.hpp"  // written by commit.cmake
-#include "output.hpp"
-#include "place/file/atomic_file.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -69,22 +67,6 @@ std::string device_line(int cuda_device) {
     const cuda::DeviceInfo& device = report.devices.at(static_cast<std::size_t>(cuda_device));
     return fmt::format("{}, {}; driver {}, CUDA {}, cuBLAS {}\n", device.name, format_bytes(device.memory_bytes),
                        report.driver, report.runtime, report.cublas);
-}
-
-void write_result_file(const std::string& path, const nlohmann::ordered_json& content) {
-    const std::string text = pretty(content);
-    AtomicFile file(path, static_cast<std::int64_t>(text.size()));
-    file.write(text.data(), static_cast<std::int64_t>(text.size()));
-    file.commit();
-}
-
-void write_result_file(const std::string& path, const std::string& command, const std::vector<BenchRecord>& records,
-                       std::optional<int> cuda_device) {
-    nlohmann::ordered_json results = nlohmann::ordered_json::array();
-    for (const BenchRecord& record : records) {
-        results.push_back(to_json(record));
-    }
-    write_result_file(path, {{"machine", machine_facts(command, cuda_device)}, {"results", results}});
 }
 
 }  // namespace heptad::cli

@@ -3,11 +3,8 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
-
-#include "bench_product.hpp"
 
 namespace heptad::cli {
 
@@ -17,11 +14,5 @@ nlohmann::ordered_json machine_facts(const std::string& command, std::optional<i
 std::string machine_line();
 /// "NVIDIA H200, 139.80 GiB; driver 13.0, CUDA 13.0, cuBLAS 13.1.0": the same of a device.
 std::string device_line(int cuda_device);
-
-/// Writes a whole result file in one step.
-void write_result_file(const std::string& path, const nlohmann::ordered_json& content);
-/// Writes {machine, results} to `path` in one step.
-void write_result_file(const std::string& path, const std::string& command, const std::vector<BenchRecord>& records,
-                       std::optional<int> cuda_device = {});
 
 }  // namespace heptad::cli

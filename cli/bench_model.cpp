@@ -21,8 +21,8 @@
 #include "output.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/device_product.hpp"
-#include "place/file/npy.hpp"
 #include "plan/planner.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -145,9 +145,7 @@ double guessed_seconds(const ProblemSize& size) {
 }  // namespace
 
 void run(const BenchModelArguments& bench) {
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
@@ -182,15 +180,12 @@ void run(const BenchModelArguments& bench) {
                 records.push_back(std::move(record));
             }
             done_s += guessed_seconds(size);
-            if (!bench.json_file.empty()) {  // after every shape: a run that is stopped leaves what it has
-                write_result_file(bench.json_file, bench.command, records, device);
-            }
+            // After every shape: a run that is stopped leaves what it has.
+            write_results(bench.results, bench.command, records, device);
         }
     }
     print(to_string(summarise_model(records)));
-    if (!bench.json_file.empty()) {
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

@@ -69,10 +69,15 @@ double bench_density(const std::string& word) {
     return density;
 }
 
-void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, std::string& json_file) {
+void add_result_options(CLI::App& suite, ResultFiles& results) {
+    suite.add_option("--json", results.json, "write the result file")->type_name("F");
+    suite.add_option("--html", results.html, "write a page with the results as tables and plots")->type_name("F");
+}
+
+void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, ResultFiles& results) {
     suite.add_flag("--quick", quick, "fewer repetitions and fewer sizes");
     suite.add_option("--accuracy", words.accuracy, "strict, balanced or fast (default)")->type_name("WORD");
-    suite.add_option("--json", json_file, "write the result file")->type_name("F");
+    add_result_options(suite, results);
 }
 
 void add_threads_option(CLI::App& suite, BenchWords& words) {
@@ -106,7 +111,7 @@ Registered add_bench_cpu(CLI::App& bench, const std::string& typed) {
     cpu->command = typed;
     suite->add_option("--types", words->types, "of f32, f64, i32 (default: all three)")->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
-    add_bench_options(*suite, *words, cpu->quick, cpu->json_file);
+    add_bench_options(*suite, *words, cpu->quick, cpu->results);
     add_threads_option(*suite, *words);
     add_force_options(*suite, *words);
     suite->add_option("--leaf", words->leaf, "auto (default), openblas, openblas-mt, blis, heptad ...")
@@ -144,7 +149,7 @@ Registered add_bench_files(CLI::App& bench, const std::string& typed) {
     suite->add_option("--memory", set->memory, "P4's Set 1: memory of the product (default 2G)")->type_name("SIZE");
     suite->add_option("--folder", set->folder, "P4's Set 1: where the files go (default: here)")->type_name("DIR");
     suite->add_option("--device", set->device, "P4's Set 1: auto, cpu, cuda or cuda:N")->type_name("D");
-    add_bench_options(*suite, *words, files->quick, files->json_file);
+    add_bench_options(*suite, *words, files->quick, files->results);
     add_threads_option(*suite, *words);
     suite->footer(
         "Example: heptad bench files A.npy B.npy -o C.npy\n"
@@ -191,7 +196,7 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
     suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")
         ->type_name("R");
     suite->add_flag("--quick", bits->quick, "fewer repetitions and fewer sizes");
-    suite->add_option("--json", bits->json_file, "write the result file")->type_name("F");
+    add_result_options(*suite, bits->results);
     add_threads_option(*suite, *words);
     suite->footer("Example: heptad bench bits --types gf2 --sizes 4096,16384 --threads 1 --json result.json");
     return {suite, [words, bits] {
@@ -236,7 +241,7 @@ Registered add_bench_gpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
     add_force_options(*suite, *words);
-    add_bench_options(*suite, *words, gpu->quick, gpu->json_file);
+    add_bench_options(*suite, *words, gpu->quick, gpu->results);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
     return {suite, [words, gpu] {
                 const std::string all = "f32,f64,tf32,bf16,f16,i32";
@@ -268,7 +273,7 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_flag("--locked", devices->locked,
                     "NVIDIA devices: lock the pages of the matrices first, outside the time");
     suite->add_option("--density", words->density, "share of ones in packed bits (default: 0.5)")->type_name("D");
-    suite->add_option("--json", devices->json_file, "write the result file")->type_name("F");
+    add_result_options(*suite, devices->results);
     add_host_options(*suite, *host);
     suite->footer("Example: heptad bench devices --types f32 --sizes 4096 --device cpu:2 --host-levels 1");
     return {suite, [words, host, devices] {
@@ -336,7 +341,7 @@ Registered add_bench_p0(CLI::App& bench, const std::string& typed) {
     CLI::App* suite =
         bench.add_subcommand("p0", "the multi-level implementations of the paper P0 on an NVIDIA device (docs/p0.md)");
     auto words = std::make_shared<BenchWords>();
-    auto json_file = std::make_shared<std::string>();
+    auto results = std::make_shared<ResultFiles>();
     suite->add_option("--types", words->types, "of f32, i32 (default: both)")->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "powers of two (default 2048,4096,8192,16384)")->type_name("N,...");
     suite->add_option("--algorithms", words->algorithm, "of strassen, winograd (default: both)")->type_name("NAME,...");
@@ -349,11 +354,11 @@ Registered add_bench_p0(CLI::App& bench, const std::string& typed) {
     suite->add_option("--leaf", words->leaf, "of the products at the bottom (default: the fastest)")->type_name("L");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
     suite->add_option("--rounds", words->rounds, "samples of each (default: 7, 5 of large products)")->type_name("R");
-    suite->add_option("--json", *json_file, "write the result file")->type_name("F");
+    add_result_options(*suite, *results);
     suite->footer("Example: heptad bench p0 --types f32 --sizes 8192 --levels 1,2,3 --json p0.json");
-    return {suite, [words, json_file, typed] {
+    return {suite, [words, results, typed] {
                 BenchP0Arguments p0 = p0_arguments(*words);
-                p0.json_file = *json_file;
+                p0.results = *results;
                 p0.command = typed;
                 return Invocation(p0);
             }};
@@ -368,7 +373,7 @@ Registered add_bench_p1(CLI::App& bench, const std::string& typed) {
     suite->add_option("--sizes", words->sizes, "sides (default: 4096,8192,16384)")->type_name("N,...");
     suite->add_option("--levels", words->levels, "1 to 4 of them (default: 1,2,3)")->type_name("L,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
-    suite->add_option("--json", p1->json_file, "write the result file")->type_name("F");
+    add_result_options(*suite, p1->results);
     suite->footer("Example: heptad bench p1 --sizes 8192 --levels 2,3 --json result.json");
     return {suite, [words, p1] {
                 for (const std::string& name : split(words->types.empty() ? "f32" : words->types, ',')) {
@@ -409,7 +414,7 @@ Registered add_bench_p3(CLI::App& bench, const std::string& typed) {
             ->type_name("N,...")
             ->expected(0, 1);
     suite->add_flag("!--no-tables", p3->machine, "without P3's tables 4 to 7: bandwidths, transposes, sums");
-    suite->add_option("--json", p3->json_file, "write the result file")->type_name("F");
+    add_result_options(*suite, p3->results);
     suite->footer("Example: heptad bench p3 --types gf2 --sizes 16384,65536 --json p3.json");
     return {suite, [words, p3, from_host] {
                 for (const std::string& name : chosen("--types", words->types, "gf2,bool")) {
@@ -451,7 +456,7 @@ Registered add_bench_model(CLI::App& bench, const std::string& typed) {
     suite->add_flag("--tiles", model->all_tiles, "one level in blocks of every shape too");
     suite->add_option("--rounds", words->rounds, "samples of each (default: 5)")->type_name("R");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
-    suite->add_option("--json", model->json_file, "write the result file")->type_name("F");
+    add_result_options(*suite, model->results);
     suite->footer("Example: heptad bench model --types f32,f64 --sizes 2048,8192,16384x2048x16384 --json result.json");
     return {suite, [words, model] {
                 for (const std::string& name : split(words->types.empty() ? "f32" : words->types, ',')) {

@@ -22,8 +22,8 @@
 #include "place/devices/device_machine.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/file/generate.hpp"
-#include "place/file/npy.hpp"
 #include "plan/c1060.hpp"
+#include "result_files.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -279,17 +279,15 @@ std::vector<P0Trend> trends_of(const std::vector<P0Record>& records, const std::
 
 void write(const BenchP0Arguments& bench, int device, const nlohmann::ordered_json& results,
            const nlohmann::ordered_json& trends) {
-    write_result_file(bench.json_file,
-                      {{"machine", machine_facts(bench.command, device)}, {"results", results}, {"trends", trends}});
+    write_results(bench.results,
+                  {{"machine", machine_facts(bench.command, device)}, {"results", results}, {"trends", trends}});
 }
 
 }  // namespace
 
 void run(const BenchP0Arguments& bench) {
     const std::vector<Group> groups = groups_of(bench);  // refuses what the paper does not count
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     P0Run p0_run(bench, device);
@@ -317,13 +315,11 @@ void run(const BenchP0Arguments& bench) {
             print(p0_trend_line(trend));
             trends.push_back(to_json(trend));
         }
-        if (!bench.json_file.empty()) {  // after every group: a run that is stopped leaves what it has
+        if (bench.results.any()) {  // after every group: a run that is stopped leaves what it has
             write(bench, device, results, trends);
         }
     }
-    if (!bench.json_file.empty()) {
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

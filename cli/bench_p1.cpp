@@ -17,7 +17,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/devices/device_machine.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -188,9 +188,7 @@ void check_sizes(const BenchP1Arguments& bench) {
 
 void run(const BenchP1Arguments& bench) {
     check_sizes(bench);
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
@@ -222,14 +220,11 @@ void run(const BenchP1Arguments& bench) {
                 records.push_back(std::move(record));
             }
             done_s += guessed_s;
-            if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has
-                write_result_file(bench.json_file, bench.command, records, device);
-            }
+            // After every size: a run that is stopped leaves what it has.
+            write_results(bench.results, bench.command, records, device);
         }
     }
-    if (!bench.json_file.empty()) {
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

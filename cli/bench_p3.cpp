@@ -20,7 +20,7 @@
 #include "place/devices/bit_device_check.hpp"
 #include "place/devices/bit_device_product.hpp"
 #include "place/devices/device_bits.hpp"
-#include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -276,9 +276,7 @@ BitDeviceOptions options_of(const BenchP3Arguments& bench, Type type, std::int64
 }  // namespace
 
 void run(const BenchP3Arguments& bench) {
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const int device = cuda::device_index(bench.device);
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
@@ -335,14 +333,11 @@ void run(const BenchP3Arguments& bench) {
                     bench_from_host(type, n, density_of(bench), cases, squares, stream);
                 records.insert(records.end(), from_host.begin(), from_host.end());
             }
-            if (!bench.json_file.empty()) {  // after every size: a run that is stopped leaves what it has
-                write_result_file(bench.json_file, bench.command, records, device);
-            }
+            // After every size: a run that is stopped leaves what it has.
+            write_results(bench.results, bench.command, records, device);
         }
     }
-    if (!bench.json_file.empty()) {
-        print(fmt::format("results: {}\n", bench.json_file));
-    }
+    print(results_line(bench.results));
 }
 
 }  // namespace heptad::cli

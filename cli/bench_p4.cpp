@@ -22,6 +22,7 @@
 #include "place/devices/over_devices.hpp"
 #include "place/file/generate.hpp"
 #include "place/file/npy.hpp"
+#include "result_files.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -114,9 +115,7 @@ void run_p4_set(const BenchFilesArguments& bench) {
     product.options.device = bench.device;
     product.threads = bench.threads;
     product.memory_bytes = bench.memory_bytes;
-    if (!bench.json_file.empty()) {
-        check_writable(bench.json_file);
-    }
+    require_writable(bench.results);
     const SetFiles files(bench.folder, n, meter, bench.threads);
     const FileProductReport overlapped = timed_run(bench, files, true, meter, product);
     const std::int64_t peak_bytes = peak_resident_bytes();  // of the generator too: whole matrices were in memory
@@ -145,9 +144,9 @@ void run_p4_set(const BenchFilesArguments& bench) {
     record["error"] = nullptr;
     record["vendor_error"] = nullptr;
     record["workspace_bytes"] = overlapped.plan.workspace_bytes;
-    if (!bench.json_file.empty()) {
-        write_result_file(bench.json_file,
-                          {{"machine", machine_facts(bench.command, cuda_device_of(bench))}, {"results", {record}}});
+    if (bench.results.any()) {
+        write_results(bench.results,
+                      {{"machine", machine_facts(bench.command, cuda_device_of(bench))}, {"results", {record}}});
     }
     std::string text = machine_line();
     text += fmt::format("{} x {} x {} f32 in {}: {}\n", n, n, n, format_bytes(bench.memory_bytes),

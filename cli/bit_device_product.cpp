@@ -15,6 +15,7 @@
 #include "place/devices/bit_host_operands.hpp"
 #include "place/devices/device_bits.hpp"
 #include "place/file/bit_file.hpp"
+#include "place/file/matrix_write.hpp"
 #include "place/file/npy.hpp"
 #include "plan_text.hpp"
 #include "text.hpp"
@@ -132,12 +133,12 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     cuda::require_device(device);
     ProgressMeter meter;
     const BitFacts facts = read_bit_facts(mul.a, mul.b, product);
-    if (!product.count) {
+    if (product.count) {
+        check_matrix_writable(mul.output, Type::i32);
+    } else {
         require_writable_format(mul.output);
-    } else if (is_bit_file_name(mul.output)) {
-        fail(ErrorCode::input, "'{}' would be a file of bits, but counts are numbers; name a .npy file", mul.output);
+        check_writable(mul.output);
     }
-    check_writable(mul.output);
     const BitDevicePlan plan = decide(mul, algebra, facts.size, device);
     stop_if_interrupted();
     const BitMatrix a = read_bit_operand(mul.a, facts.columns_a, product.transpose_a, meter, "read A", product.threads);
@@ -156,7 +157,7 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
             count_host_bits_on_device(plan, a, b, static_cast<std::int32_t*>(counts.data()), facts.size.n, device,
                                       hooks);
         });
-        write_npy(mul.output, counts, file_hooks(meter, "write C", product.threads));
+        write_matrix(mul.output, counts, file_hooks(meter, "write C", product.threads));
         meter.clear();
         report(mul, algebra, plan, multiply_s, std::nullopt);
         return;

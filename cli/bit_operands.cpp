@@ -60,7 +60,7 @@ std::optional<Type> packed_algebra(const std::string& a, const std::string& b, c
     if (raw) {
         return std::nullopt;  // numbers: what else they may be said to be is refused with the file
     }
-    return packed_algebra(product.type ? *product.type : find_matrix(name_of(a, product, product.raw_a)).type, product);
+    return packed_algebra(product.type ? *product.type : matrix_facts(name_of(a, product, {})).type, product);
 }
 
 Type packed_algebra_of_files(const std::string& reason, const ProductOptions& product) {

@@ -11,6 +11,7 @@
 #include "output.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/generate.hpp"
+#include "place/file/matrix_write.hpp"
 #include "place/file/npy.hpp"
 #include "text.hpp"
 
@@ -24,8 +25,10 @@ void run(const GenArguments& gen) {
                  "{} holds bits, not {}; say --type gf2 or --type bool, or write a .npy without --packed", gen.output,
                  type_name(gen.type));
         }
+        check_writable(gen.output);
+    } else {
+        check_matrix_writable(gen.output, gen.type);
     }
-    check_writable(gen.output);
     const std::int64_t bytes = as_bits ? bit_bytes(gen.rows, gen.cols) : matrix_bytes(gen.type, gen.rows, gen.cols);
     workspace_after(bytes, {});
     GenerateOptions options;
@@ -43,7 +46,7 @@ void run(const GenArguments& gen) {
     } else {
         const Matrix matrix =
             generate(gen.kind, gen.rows, gen.cols, gen.type, gen.seed, options, file_hooks(meter, "generate", 0));
-        write_npy(gen.output, matrix, file_hooks(meter, "write", 0));
+        write_matrix(gen.output, matrix, file_hooks(meter, "write", 0));
     }
     meter.clear();
     if (gen.json) {

@@ -15,6 +15,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "place/file/bit_file.hpp"
+#include "place/file/matrix_market.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
 #include "run/tune.hpp"
@@ -86,6 +87,8 @@ void run_bit_file(const InfoArguments& arguments) {
                                      {"format", bit_format_name(header.format)},
                                      {"rows", header.rows},
                                      {"cols", header.cols},
+                                     {"type", type_name(arguments.type.value_or(Type::boolean))},
+                                     {"layout", "c"},
                                      {"data_bytes", header.data_bytes},
                                      {"ones", ones},
                                      {"density", share}});
@@ -93,6 +96,31 @@ void run_bit_file(const InfoArguments& arguments) {
     }
     print(fmt::format("{}: {} x {} bits\nformat   {}\nones     {}\ndensity  {:.6g}\n", arguments.file, header.rows,
                       header.cols, bit_format_name(header.format), ones, share));
+}
+
+/// Numbers, or places alone, as text.
+void run_market_file(const InfoArguments& arguments) {
+    const MarketHeader header = read_market_header(arguments.file);
+    const bool pattern = header.field == MarketField::pattern;
+    const Type type = pattern && !arguments.type ? Type::boolean : market_type(header, arguments.file, arguments.type);
+    const char* const layout = header.array ? "array" : "coordinate";
+    if (arguments.json) {
+        print(nlohmann::ordered_json{{"file", arguments.file},
+                                     {"format", "Matrix Market"},
+                                     {"rows", header.rows},
+                                     {"cols", header.cols},
+                                     {"type", type_name(type)},
+                                     {"layout", layout},
+                                     {"field", market_field_name(header.field)},
+                                     {"symmetry", market_symmetry_name(header.symmetry)},
+                                     {"entries", header.entries},
+                                     {"data_bytes", header.file_bytes}});
+        return;
+    }
+    print(fmt::format("{}: {} x {} {}\nformat   Matrix Market, {} {} {}\nentries  {} stored\nsize     {} ({} bytes)\n",
+                      arguments.file, header.rows, header.cols, type_name(type), layout,
+                      market_field_name(header.field), market_symmetry_name(header.symmetry), header.entries,
+                      format_bytes(header.file_bytes), header.file_bytes));
 }
 
 /// A dataset of an HDF5 file.
@@ -118,6 +146,10 @@ void run_dataset(const InfoArguments& arguments) {
 void run_file(const InfoArguments& arguments) {
     if (arguments.columns || is_bit_file_name(arguments.file)) {
         run_bit_file(arguments);
+        return;
+    }
+    if (is_matrix_market_name(arguments.file)) {
+        run_market_file(arguments);
         return;
     }
     if (is_hdf5_name(arguments.file)) {

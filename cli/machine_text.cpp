@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -24,14 +25,19 @@ std::string plan_words(const ContestPlan& plan) {
     return plan.algorithms.empty() ? plan.leaf : fmt::format("{} over {}", fmt::join(plan.algorithms, ", "), plan.leaf);
 }
 
-/// The library, then how much faster the others are; a star: beyond doubt.
+/// The library, then how much faster the others were and were expected to be; a star: beyond doubt.
 std::string contest_line(const Contest& contest) {
     std::string text = fmt::format("contest {:<4} {}x{}x{}: {} {}", type_name(contest.type), contest.m, contest.k,
                                    contest.n, contest.trials.front().plan.leaf, format_seconds(contest.first_trial_s));
     for (std::size_t i = 1; i < contest.trials.size(); ++i) {
         const ContestTrial& trial = contest.trials[i];
-        text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{})", plan_words(trial.plan), 1 / trial.relative_time,
-                            beats_the_library(trial) ? "*" : "", trial.doubt, trial.turns, trial.turns == 1 ? "" : "s");
+        const std::string expected =
+            std::isfinite(trial.expected_doubt)
+                ? fmt::format(", expected {:.3f} +-{:.3f}", 1 / trial.expected_time, trial.expected_doubt)
+                : "";
+        text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{}{})", plan_words(trial.plan), 1 / trial.relative_time,
+                            beats_the_library(trial, contest.noticeable) ? "*" : "", trial.doubt, trial.turns,
+                            trial.turns == 1 ? "" : "s", expected);
     }
     return text + "\n";
 }

@@ -1,12 +1,12 @@
 // heptad: parses the command line, runs one command, and turns what it throws into one sentence and an exit code:
 // 0 done; 2 wrong usage; 3 bad input; 4 a resource ran out; 5 verification failed; 130 interrupted; 1 internal error.
 #include <algorithm>
-#include <csignal>
 #include <new>
 
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "process.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -38,7 +38,6 @@ int run_words(const std::vector<std::string>& words) {
 }  // namespace heptad::cli
 
 int main(int argc, char** argv) {
-    // A write beyond the limit on file sizes then fails like one on a full disk, and is told and cleaned up like that.
-    std::signal(SIGXFSZ, SIG_IGN);
+    heptad::cli::prepare_process();
     return heptad::cli::run_words({argv + std::min(argc, 1), argv + argc});
 }

@@ -1,6 +1,6 @@
-// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file, in memory, on an NVIDIA device
-// or over several devices.
-// Packed bit matrices go their own way (bit_product.cpp), and so do matrices that do not fit (mul_files.cpp).
+// heptad mul: C = alpha * op(A) * op(B) + beta * C0, from files to a file, in memory, on an NVIDIA device or over
+// several devices. Packed bit matrices go their own way (bit_product.cpp), and so do matrices that do not fit
+// (mul_files.cpp).
 //
 // Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
 // complete, so C may name an input: that file is replaced at the very end.
@@ -26,9 +26,8 @@
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/devices/over_devices.hpp"
-#include "place/file/bit_file.hpp"
 #include "place/file/matrix_read.hpp"
-#include "place/file/npy.hpp"
+#include "place/file/matrix_write.hpp"
 #include "plan/plan.hpp"
 #include "plan_text.hpp"
 #include "text.hpp"
@@ -152,16 +151,6 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
     return decision_of(given, device, mul.product, context);
 }
 
-/// What is not packed is written as .npy; a name that promises another format is refused before anything is read.
-void require_npy_output(const std::string& output) {
-    if (is_bit_file_name(output)) {
-        fail(ErrorCode::input,
-             "'{}' would be a file of packed bits, but this product has a byte or more for each element; name a .npy "
-             "file, or multiply packed bits: --type gf2 or bool, and no option that only other products have",
-             output);
-    }
-}
-
 /// A matrix of the same shape and order with the same elements.
 Matrix copy_of(const Matrix& matrix) {
     Matrix copy(matrix.type(), matrix.rows(), matrix.cols(), matrix.order());
@@ -172,7 +161,9 @@ Matrix copy_of(const Matrix& matrix) {
 
 }  // namespace
 
-void run(const MulArguments& mul) {
+void run(const MulArguments& arguments) {
+    MulArguments mul = arguments;
+    mul.product.type = product_type({mul.a, mul.b, mul.product.add}, mul.product);
     const ProductOptions& product = mul.product;
     if (!mul.plan_file.empty() &&
         (is_device_list(product.options.device) ||
@@ -190,7 +181,6 @@ void run(const MulArguments& mul) {
     if (product.count) {
         fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     }
-    require_npy_output(mul.output);
     ProgressMeter meter;
     const OperandFacts facts = read_operand_facts(mul.a, mul.b, product);
     const bool adds = product.beta != 0;
@@ -202,7 +192,7 @@ void run(const MulArguments& mul) {
         run_files(mul);
         return;
     }
-    check_writable(mul.output);
+    check_matrix_writable(mul.output, facts.type);
     const Context context = product_context(meter, product.threads);
     const Decision chosen = decide(mul, facts, operand_bytes, context);
     stop_if_interrupted();
@@ -241,7 +231,7 @@ void run(const MulArguments& mul) {
         require_passed(checked, "the result", "; " + mul.output + " was not written");
     }
     stop_if_interrupted();
-    write_npy(mul.output, c, file_hooks(meter, "write C", product.threads));
+    write_matrix(mul.output, c, file_hooks(meter, "write C", product.threads));
     meter.clear();
 
     const double rate = operation_count(facts.size) / multiply_s;

@@ -10,10 +10,10 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/atomic_file.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/journal.hpp"
 #include "place/file/matrix_source.hpp"
+#include "place/file/matrix_write.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/partial_file.hpp"
 #include "text.hpp"
@@ -66,12 +66,6 @@ FileProductRequest bit_request_of(const MulArguments& mul, Type algebra, const B
     return request;
 }
 
-void write_text_file(const std::string& path, const std::string& text) {
-    AtomicFile file(path, 0);
-    file.write(text.data(), static_cast<std::int64_t>(text.size()));
-    file.commit();
-}
-
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
     const std::string output = place_of(request.output);  // links followed, as the product does
@@ -122,7 +116,9 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"peak_resident_bytes", peak_resident_bytes()},
             {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
+            {"multiply_s", report.multiply.busy_s},
             {"effective_tops", operation_count(size) / report.wall_s / 1e12},
+            {"workspace_bytes", plan.workspace_bytes},
             {"tiles", report.tiles},
             {"resumed_tiles", report.resumed_tiles},
             {"read_bytes", plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes},
@@ -210,6 +206,7 @@ void refuse_plan_file(const MulArguments& mul) {
 
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
+    require_npy_name(mul.output);
     const FileProductRequest request = request_of(mul);
     const std::optional<JournalContents> before =
         mul.resume ? read_journal(output_names(mul.output).journal()) : std::nullopt;
@@ -221,6 +218,7 @@ void run_files(const MulArguments& mul) {
 
 void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     refuse_plan_file(mul);
+    require_writable_format(mul.output);
     if (!is_written_in_pieces(mul.output, mul.product.columns.has_value())) {
         fail(ErrorCode::input,
              "'{}' would hold its bits in a way that is written in memory only, and this product goes from file to "

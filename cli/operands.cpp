@@ -17,8 +17,8 @@ namespace {
 /// For cuBLAS, its kernels and rows that are padded.
 constexpr std::int64_t kDeviceReservedBytes = std::int64_t{256} << 20;
 
-void require_equal_types(const std::string& a, const MatrixSource& first, const std::string& b,
-                         const MatrixSource& second) {
+void require_equal_types(const std::string& a, const MatrixFacts& first, const std::string& b,
+                         const MatrixFacts& second) {
     if (first.type != second.type) {
         fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", a,
              type_name(first.type), b, type_name(second.type));
@@ -57,11 +57,11 @@ void require_size_of_sum(const std::string& add, std::int64_t rows, std::int64_t
 }
 
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product) {
-    const MatrixSource source_a = find_matrix(name_of(a, product, product.raw_a));
-    const MatrixSource source_b = find_matrix(name_of(b, product, product.raw_b));
-    require_equal_types(a, source_a, b, source_b);
-    auto [m, k] = std::pair(source_a.layout.rows, source_a.layout.cols);
-    auto [k_of_b, n] = std::pair(source_b.layout.rows, source_b.layout.cols);
+    const MatrixFacts facts_a = matrix_facts(name_of(a, product, product.raw_a));
+    const MatrixFacts facts_b = matrix_facts(name_of(b, product, product.raw_b));
+    require_equal_types(a, facts_a, b, facts_b);
+    auto [m, k] = std::pair(facts_a.rows, facts_a.cols);
+    auto [k_of_b, n] = std::pair(facts_b.rows, facts_b.cols);
     if (product.transpose_a) {
         std::swap(m, k);
     }
@@ -70,15 +70,11 @@ OperandFacts read_operand_facts(const std::string& a, const std::string& b, cons
     }
     require_inner_sizes(a, m, k, b, k_of_b, n, product);
     if (!product.add.empty()) {
-        const MatrixSource source_c0 = find_matrix(name_of(product.add, product, {}));
-        require_equal_types(a, source_a, product.add, source_c0);
-        require_size_of_sum(product.add, source_c0.layout.rows, source_c0.layout.cols, m, n);
+        const MatrixFacts facts_c0 = matrix_facts(name_of(product.add, product, {}));
+        require_equal_types(a, facts_a, product.add, facts_c0);
+        require_size_of_sum(product.add, facts_c0.rows, facts_c0.cols, m, n);
     }
-    return {source_a.type,
-            {m, k, n},
-            source_a.layout.total_bytes(),
-            source_b.layout.total_bytes(),
-            matrix_bytes(source_a.type, m, n)};
+    return {facts_a.type, {m, k, n}, facts_a.bytes, facts_b.bytes, matrix_bytes(facts_a.type, m, n)};
 }
 
 MatrixName name_of(const std::string& path, const ProductOptions& product, const std::optional<RawShape>& raw) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/view.hpp"
 #include "options.hpp"
@@ -27,6 +29,11 @@ void require_size_of_sum(const std::string& add, std::int64_t rows, std::int64_t
 
 /// A file as the library names it: with the type asked for, and a shape where it has no header.
 MatrixName name_of(const std::string& path, const ProductOptions& product, const std::optional<RawShape>& raw);
+
+/// The type of a product of these files (empty names: none): the one asked for, or where Matrix Market files, which
+/// have no type of their own, are among them, that of the others; without others f64, and i32 where all hold integers.
+/// Empty where the files tell it or nothing does.
+std::optional<Type> product_type(const std::vector<std::string>& files, const ProductOptions& product);
 
 /// Reads the headers only. Throws Error(input) where the types or shapes of A, B and C0 do not match.
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace heptad::cli {
 
 constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostThreads = 4096;
+constexpr std::int64_t kMostProductLevels = 16;
 
 /// Every command adds itself to the parser and leaves behind how to turn its words into arguments.
 struct Registered {
@@ -26,6 +28,12 @@ struct Registered {
 
 /// 0 where nothing was typed.
 int thread_count(const std::string& word);
+/// A device or several of them by a name that can be meant, whether this machine has them or not.
+std::string parse_device(const std::string& word);
+/// Columns of packed bits.
+void add_columns_option(CLI::App& command, std::string& columns);
+std::optional<std::int64_t> column_count(const std::string& word);
+void add_json_flag(CLI::App& command, bool& json);
 
 /// How the host cuts a product up, as typed; only products over devices have that.
 struct HostWords {
@@ -36,6 +44,15 @@ void add_host_options(CLI::App& command, HostWords& words);
 /// Throws Error(usage) where options are given and `device` is no device beside the processor.
 HostOptions host_options(const HostWords& words, const std::string& device);
 
+Registered add_mul(CLI::App& root);
+Registered add_plan(CLI::App& root);
+Registered add_verify(CLI::App& root);
+Registered add_gen(CLI::App& root);
+Registered add_info(CLI::App& root);
+Registered add_closure(CLI::App& root);
+Registered add_algorithms(CLI::App& root);
+Registered add_tune(CLI::App& root);
+Registered add_report(CLI::App& root);
 /// The suites of `heptad bench`. `typed` is the whole command line, for the result files.
 std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed);
 

@@ -114,8 +114,14 @@ struct TuneArguments {
     bool json = false;
 };
 
+/// Where the results of a benchmark go beside its table; empty names: nowhere.
+struct ResultFiles {
+    std::string json, html;
+    bool any() const { return !json.empty() || !html.empty(); }
+};
+
 struct BenchCpuArguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     bool quick = false;
@@ -129,7 +135,7 @@ struct BenchCpuArguments {
 };
 
 struct BenchGpuArguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     bool quick = false;
@@ -142,7 +148,7 @@ struct BenchGpuArguments {
 };
 
 struct BenchP0Arguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<std::int64_t> sizes;
     std::vector<std::string> algorithms;
@@ -156,7 +162,7 @@ struct BenchP0Arguments {
 };
 
 struct BenchP1Arguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<std::int64_t> sizes;
     std::vector<int> levels;
@@ -165,7 +171,7 @@ struct BenchP1Arguments {
 };
 
 struct BenchModelArguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // none: the suite's
     bool all_tiles = false;
@@ -175,7 +181,7 @@ struct BenchModelArguments {
 };
 
 struct BenchP3Arguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<std::int64_t> sizes;
     std::string leaf = "auto", algorithm = "auto";
@@ -190,7 +196,7 @@ struct BenchP3Arguments {
 };
 
 struct BenchBitsArguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     std::int64_t power_size = 0;      // of A^8; 0: the suite's own, and none where sizes are named
@@ -203,7 +209,7 @@ struct BenchBitsArguments {
 };
 
 struct BenchDevicesArguments {
-    std::string json_file;  // empty: only the table
+    ResultFiles results;
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     std::string device;               // a list of devices
@@ -216,7 +222,8 @@ struct BenchDevicesArguments {
 };
 
 struct BenchFilesArguments {
-    std::string a, b, output, json_file;  // no files: P4's Set 1
+    std::string a, b, output;  // no files: P4's Set 1
+    ResultFiles results;
     std::int64_t size = 32768;            // of that set
     std::int64_t memory_bytes = 0;        // likewise
     std::string folder, device = "auto";  // likewise
@@ -229,6 +236,7 @@ struct BenchFilesArguments {
 struct ReportArguments {
     std::vector<std::string> files;
     std::string output;
+    bool json = false;
 };
 
 /// --help, --version: text for standard output, then exit code 0.

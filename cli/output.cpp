@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "place/file/atomic_file.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -45,6 +46,13 @@ int print_failure(const Error& error, bool json) noexcept {
         // Nothing is left to tell it with: the exit code has to do.
     }
     return static_cast<int>(error.code());
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+    const auto bytes = static_cast<std::int64_t>(text.size());
+    AtomicFile file(path, bytes);
+    file.write(text.data(), bytes);
+    file.commit();
 }
 
 std::string pretty(const nlohmann::ordered_json& object) {

@@ -1,4 +1,5 @@
-// What a command leaves on standard output and standard error: one JSON object or text, and one sentence per failure.
+// What a command leaves beside matrices: one JSON object or text on standard output, one sentence per failure on
+// standard error, and files of text.
 #pragma once
 
 #include <string>
@@ -26,6 +27,9 @@ void print(const nlohmann::ordered_json& object);
 /// "heptad: sentence" to standard error; with `json` also {"error": ..., "code": ...} to standard output.
 /// Returns the exit code.
 int print_failure(const Error& error, bool json) noexcept;
+
+/// A file that appears under its name when it is complete. Throws Error(input) and Error(resource).
+void write_text_file(const std::string& path, const std::string& text);
 
 /// JSON text with two blanks of indentation; non-finite numbers are null.
 std::string pretty(const nlohmann::ordered_json& object);

@@ -118,8 +118,17 @@ void run_files(const PlanArguments& arguments) {
         arguments.overlap ? predicted_wall_s(problem, plan) : read_s + plan.multiply_s + write_s;  // one after another
     const bool binds_disk = disk_binds(problem, plan);
     const std::int64_t lower = lower_bound_bytes(problem), reference = reference_bytes(problem);
+    const PlannedSteps steps = plan_steps(problem, plan, stage);
     if (arguments.product.json) {
-        print(nlohmann::ordered_json{{"file_plan", to_string(plan)},
+        print(nlohmann::ordered_json{{"m", problem.m},
+                                     {"k", problem.k},
+                                     {"n", problem.n},
+                                     {"type", type_name(problem.type)},
+                                     {"workspace_bytes", plan.workspace_bytes},
+                                     {"predicted_s", wall_s},
+                                     {"error_bound", steps.error_bound},
+                                     {"plan", to_string(steps.largest)},
+                                     {"file_plan", to_string(plan)},
                                      {"kept", kept_name(plan.kept)},
                                      {"read_a_bytes", plan.read_a_bytes},
                                      {"read_b_bytes", plan.read_b_bytes},
@@ -160,6 +169,8 @@ void run_files(const PlanArguments& arguments) {
     if (!decision.reason.empty()) {
         line("host levels", decision.reason);
     }
+    line("error bound",
+         steps.error_bound > 0 ? fmt::format("{:.3g} * max|A| * max|B|", steps.error_bound) : "0 (exact)");
     line("binds", binds_disk ? "the disk: faster products would not help" : "the products");
     print(text);
 }

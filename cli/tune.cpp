@@ -17,7 +17,7 @@
 namespace heptad::cli {
 namespace {
 
-constexpr double kBudgetSeconds = 85, kQuickBudgetSeconds = 5;
+constexpr double kBudgetSeconds = 100, kQuickBudgetSeconds = 5;
 
 Machine measure_and_save(const TuneArguments& arguments, int threads) {
     if (tune_file().empty()) {
@@ -43,7 +43,7 @@ Machine device_machine(const TuneArguments& arguments) {
     ProgressMeter meter;
     meter.begin("tune");
     double done = 0;
-    constexpr double kStages = 26;  // leaves of all types, shapes of passes, the passes, and products of bits
+    constexpr double kStages = 54;  // leaves of all types, passes and their shapes, contests, and products of bits
     return tune_device(device, arguments.quick, [&](const std::string& stage) {
         stop_if_interrupted();
         meter.update(done++ / kStages, stage);

@@ -19,27 +19,29 @@ namespace {
 /// Draws of signs for floats: who asks for nothing but the check gets a chance of a miss of 2^-20.
 constexpr int kRounds = 20;
 
-void require_result_shape(const VerifyArguments& arguments, const OperandFacts& facts, const MatrixSource& c) {
+void require_result_shape(const VerifyArguments& arguments, const OperandFacts& facts, const MatrixFacts& c) {
     if (c.type != facts.type) {
         fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", arguments.a,
              type_name(facts.type), arguments.c, type_name(c.type));
     }
-    if (c.layout.rows != facts.size.m || c.layout.cols != facts.size.n) {
-        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", arguments.c, c.layout.rows,
-             c.layout.cols, arguments.a, arguments.b, facts.size.m, facts.size.n);
+    if (c.rows != facts.size.m || c.cols != facts.size.n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", arguments.c, c.rows, c.cols,
+             arguments.a, arguments.b, facts.size.m, facts.size.n);
     }
 }
 
 }  // namespace
 
-void run(const VerifyArguments& arguments) {
+void run(const VerifyArguments& given) {
+    VerifyArguments arguments = given;
+    arguments.product.type = product_type({given.a, given.b, given.c, given.product.add}, given.product);
     const ProductOptions& product = arguments.product;
     if (const std::optional<Type> algebra = packed_algebra(arguments.a, arguments.b, product)) {
         run_bits(arguments, *algebra);
         return;
     }
     const OperandFacts facts = read_operand_facts(arguments.a, arguments.b, product);
-    require_result_shape(arguments, facts, find_matrix(name_of(arguments.c, product, {})));
+    require_result_shape(arguments, facts, matrix_facts(name_of(arguments.c, product, {})));
     const bool adds = product.beta != 0;
     std::int64_t operand_bytes = checked_add(checked_add(facts.a_bytes, facts.b_bytes), facts.c_bytes);
     workspace_after(adds ? checked_add(operand_bytes, facts.c_bytes) : operand_bytes, product);

@@ -2,7 +2,6 @@
 // printed by the root and is the exit code of all; what only one rank knows it prints itself, and ends the job.
 // Exit codes are those of heptad.
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "base/error.hpp"
 #include "cli/mpi/mpi_mul.hpp"
 #include "cli/output.hpp"
+#include "cli/process.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -79,7 +79,7 @@ int run_rank(Communicator& ranks, const std::vector<std::string>& words) {
 }  // namespace heptad::cli
 
 int main(int argc, char** argv) {
-    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on file sizes then fails like one on a full disk
+    heptad::cli::prepare_process();
     try {
         heptad::Communicator ranks(&argc, &argv);
         return heptad::cli::run_rank(ranks, {argv + std::min(argc, 1), argv + argc});

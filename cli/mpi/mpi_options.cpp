@@ -7,17 +7,14 @@
 #include "cli/cluster_words.hpp"
 #include "cli/text.hpp"
 #include "place/devices/device_list.hpp"
-#include "place/file/bit_file.hpp"
+#include "place/file/matrix_write.hpp"
 
 namespace heptad::cli {
 namespace {
 
 /// What `heptad mul` takes and one file on many ranks does not.
 void require_supported(const MulArguments& mul) {
-    if (is_bit_file_name(mul.output)) {
-        fail(ErrorCode::input, "'{}' would be a file of packed bits, but heptad-mpi writes .npy files; name one",
-             mul.output);
-    }
+    require_npy_name(mul.output);
     if (!mul.plan_file.empty()) {
         fail(ErrorCode::usage,
              "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");

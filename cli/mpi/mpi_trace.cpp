@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "cli/output.hpp"
 #include "cli/trace_file.hpp"
-#include "place/file/atomic_file.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -47,10 +47,7 @@ void write_trace(const std::string& path, const nlohmann::ordered_json& of_ranks
             events.push_back(event);
         }
     }
-    const std::string text = nlohmann::ordered_json{{"traceEvents", events}}.dump() + "\n";
-    AtomicFile file(path, 0);
-    file.write(text.data(), static_cast<std::int64_t>(text.size()));
-    file.commit();
+    write_text_file(path, nlohmann::ordered_json{{"traceEvents", events}}.dump() + "\n");
 }
 
 }  // namespace heptad::cli

@@ -70,7 +70,7 @@ typedef struct heptad_options {
                                       written. A and B that overlap are never overwritten. */
 } heptad_options;
 
-typedef struct heptad_context heptad_context; /* threads and scratch memory of a series of products */
+typedef struct heptad_context heptad_context; /* threads, device and scratch memory of a series of products */
 typedef struct heptad_plan heptad_plan;       /* what was decided for a product */
 
 HEPTAD_C_API void heptad_options_init(heptad_options* options);
@@ -78,11 +78,16 @@ HEPTAD_C_API void heptad_options_init(heptad_options* options);
 HEPTAD_C_API heptad_status heptad_context_create(heptad_context** context);
 HEPTAD_C_API void heptad_context_destroy(heptad_context* context);
 HEPTAD_C_API heptad_status heptad_context_set_threads(heptad_context* context, int threads);
+/* Where products run whose options leave the device to "auto"; "auto" takes it back. */
+HEPTAD_C_API heptad_status heptad_context_set_device(heptad_context* context, const char* device);
 /* The memory must lie outside A, B and C, gaps between their rows included. */
 HEPTAD_C_API heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes);
 /* Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is device
    memory then. */
 HEPTAD_C_API heptad_status heptad_context_set_stream(heptad_context* context, void* stream);
+/* Called now and then from the thread that multiplies, with 0 to 1 of the predicted work; null: not at all. */
+typedef void (*heptad_progress)(double fraction, const char* stage, void* user);
+HEPTAD_C_API heptad_status heptad_context_set_progress(heptad_context* context, heptad_progress progress, void* user);
 /* May be called from any thread, or a signal handler, while a product runs with this context. */
 HEPTAD_C_API void heptad_context_cancel(heptad_context* context);
 
@@ -92,6 +97,7 @@ HEPTAD_C_API heptad_status heptad_plan_parse(heptad_plan** plan, const char* tex
 HEPTAD_C_API void heptad_plan_destroy(heptad_plan* plan);
 /* The text lives as long as the plan. */
 HEPTAD_C_API const char* heptad_plan_text(const heptad_plan* plan);
+HEPTAD_C_API int heptad_plan_levels(const heptad_plan* plan);
 HEPTAD_C_API int64_t heptad_plan_workspace_bytes(const heptad_plan* plan);
 HEPTAD_C_API double heptad_plan_predicted_s(const heptad_plan* plan);
 HEPTAD_C_API double heptad_plan_error_bound(const heptad_plan* plan);

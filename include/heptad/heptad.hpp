@@ -226,11 +226,13 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Threads, scratch memory and hooks for a series of products. Cheap to copy; copies share their state.
+/// Threads, device, scratch memory and hooks for a series of products. Cheap to copy; copies share their state.
 class HEPTAD_API Context {
 public:
     Context();
     Context& set_threads(int threads);  ///< 0: all cores this process may use
+    /// Where products run whose options leave the device to "auto": a name as in Options. "auto" takes it back.
+    Context& set_device(const std::string& device);
     /// Use the caller's scratch memory and no other. It must lie outside A, B and C, gaps between their rows included.
     Context& set_workspace(void* memory, std::int64_t bytes);
     /// Products on a device are enqueued on this stream (a cudaStream_t; null is its default stream). A workspace is
@@ -240,6 +242,8 @@ public:
     Context& set_progress(ProgressCallback callback);
     Context& set_cancel(CancelToken token);
     int threads() const;
+    /// The one that was set, or "auto".
+    std::string device() const;
 
     struct Impl;
     const Impl* impl() const { return impl_.get(); }

@@ -27,7 +27,8 @@ void require_processor(const bits::BitOptions& options) {
 }
 
 void multiply_anywhere(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                       const bits::BitOptions& options, const Context& context) {
+                       const bits::BitOptions& given, const Context& context) {
+    const bits::BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, product_context(context));
         return;
@@ -63,13 +64,13 @@ BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, co
 
 BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                         const Context& context) {
-    require_processor(options);
+    require_processor(with_device(options, context));
     return multiply_chain(algebra, factors, options, bit_context(context));
 }
 
 BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
                 const Context& context) {
-    require_processor(options);
+    require_processor(with_device(options, context));
     return raise(algebra, a, exponent, options, bit_context(context));
 }
 
@@ -77,7 +78,8 @@ BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) 
     return transitive_closure(graph, {}, context);
 }
 
-BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options, const Context& context) {
+BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given, const Context& context) {
+    const BitOptions options = with_device(given, context);
     if (cuda::is_device_name(options.device)) {
         return close_on_cuda(graph, options, product_context(context));
     }
@@ -88,7 +90,8 @@ BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& option
     return result;
 }
 
-std::string plan(Type algebra, ProblemSize size, const BitOptions& options, const Context& context) {
+std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const Context& context) {
+    const BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
         return heptad::to_string(make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
     }

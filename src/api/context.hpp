@@ -7,6 +7,7 @@ namespace heptad {
 
 struct Context::Impl {
     int threads = 0;
+    std::string device = "auto";
     void* workspace = nullptr;
     std::int64_t workspace_bytes = -1;
     void* stream = nullptr;
@@ -18,6 +19,19 @@ struct Plan::Impl {
     ProductPlan plan;
     int device = 0;  // of several NVIDIA devices the one it was made for; the print does not tell
 };
+
+/// The options, with the device of the context where they leave it open. Bit options are alike.
+template <class OptionsLike>
+OptionsLike with_device(OptionsLike options, const Context& context) {
+    if (options.device == "auto" && context.impl() != nullptr) {
+        options.device = context.impl()->device;
+    }
+    return options;
+}
+/// Is there anything to put in? Asked before options are copied.
+inline bool names_device(const Context& context) {
+    return context.impl() != nullptr && context.impl()->device != "auto";
+}
 
 /// The inner view of a context; refers to it, so it must outlive the result.
 ProductContext product_context(const Context& context);

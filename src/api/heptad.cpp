@@ -27,6 +27,19 @@ Context& Context::set_threads(int threads) {
     return *this;
 }
 
+Context& Context::set_device(const std::string& device) {
+    if (is_device_list(device)) {
+        parse_device_list(device);  // or wrong usage
+    } else if (cuda::is_device_name(device)) {
+        cuda::device_index(device);  // or wrong usage
+    } else if (device != "auto" && device != "cpu" && device != "reference") {
+        fail(ErrorCode::usage, "'{}' is no device; say auto, cpu, reference, cuda, cuda:N, cuda:N,M or cpu:N", device);
+    }
+    impl_ = copy_or_new(impl_);
+    impl_->device = device;
+    return *this;
+}
+
 Context& Context::set_workspace(void* memory, std::int64_t bytes) {
     if (bytes < 0 || (memory == nullptr && bytes > 0)) {
         fail(ErrorCode::usage, "a workspace of {} bytes at {} cannot be used", bytes, memory);
@@ -53,6 +66,10 @@ Context& Context::set_cancel(CancelToken token) {
     impl_ = copy_or_new(impl_);
     impl_->cancel = std::move(token);
     return *this;
+}
+
+std::string Context::device() const {
+    return impl_ ? impl_->device : "auto";
 }
 
 int Context::threads() const {
@@ -117,7 +134,8 @@ double Plan::error_bound() const {
     return impl().plan.error_bound;
 }
 
-Plan plan(ProblemSize size, Type type, const Options& options, const Context& context) {
+Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) {
+    const Options options = with_device(given, context);
     if (is_device_list(options.device)) {
         fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
              options.device);
@@ -130,11 +148,16 @@ Plan plan(ProblemSize size, Type type, const Options& options, const Context& co
 }
 
 std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) {
-    return heptad::to_string(make_plan_over_devices(size, type, type, options, product_context(context)));
+    return heptad::to_string(
+        make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)));
 }
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) {
+    if (names_device(context) && options.device == "auto") {
+        multiply(alpha, a, b, beta, c, with_device(options, context), context);
+        return;
+    }
     if (is_device_list(options.device)) {
         multiply_over_devices(alpha, a, b, beta, c, options, product_context(context));
         return;
@@ -162,7 +185,8 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 
 void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a, const ConstAnyView& b,
                             std::int64_t stride_b, double beta, const AnyView& c, std::int64_t stride_c,
-                            std::int64_t count, const Options& options, const Context& context) {
+                            std::int64_t count, const Options& given, const Context& context) {
+    const Options options = with_device(given, context);
     if (is_device_list(options.device)) {
         fail(ErrorCode::usage, "a batch is multiplied on one device, not over '{}'; name one", options.device);
     }

@@ -109,6 +109,26 @@ heptad_status heptad_context_set_threads(heptad_context* context, int threads) {
     });
 }
 
+heptad_status heptad_context_set_device(heptad_context* context, const char* device) {
+    return guarded([&] {
+        require(context, "context");
+        require(device, "device");
+        context->context.set_device(device);
+    });
+}
+
+heptad_status heptad_context_set_progress(heptad_context* context, heptad_progress progress, void* user) {
+    return guarded([&] {
+        require(context, "context");
+        if (progress == nullptr) {
+            context->context.set_progress({});
+            return;
+        }
+        context->context.set_progress(
+            [progress, user](const heptad::Progress& reached) { progress(reached.fraction, reached.stage, user); });
+    });
+}
+
 heptad_status heptad_context_set_workspace(heptad_context* context, void* memory, int64_t bytes) {
     return guarded([&] {
         require(context, "context");
@@ -150,6 +170,9 @@ void heptad_plan_destroy(heptad_plan* plan) {
 }
 const char* heptad_plan_text(const heptad_plan* plan) {
     return plan == nullptr ? "" : plan->text.c_str();
+}
+int heptad_plan_levels(const heptad_plan* plan) {
+    return plan == nullptr ? 0 : plan->plan.levels();
 }
 int64_t heptad_plan_workspace_bytes(const heptad_plan* plan) {
     return plan == nullptr ? 0 : plan->plan.workspace_bytes();

@@ -50,10 +50,24 @@ int tasks_at(int threads, int levels) {
     return std::min(task_levels, levels);
 }
 
+/// Two threads share the 14 products of the topmost level and two strips: an even share, as the 49 of two levels are
+/// not, and the sums and additions of that level alone are passes over memory. That pays where there are enough levels
+/// below, whose sums cost the leaf little; with more strips too little would be left for a leaf to work on.
+constexpr int kStrips = 2, kStripLevels = 4, kStripTaskLevels = 1;
+constexpr std::int64_t kFewestStripColumns = 512;  // of a leaf
+
+int strips_of(const BitPlan& plan) {
+    const bool pays = plan.threads == kStrips && plan.levels >= kStripLevels &&
+                      plan.shape.n / kStrips >= kFewestStripColumns &&
+                      fused_levels(*plan.program, *plan.leaf, plan.levels) > 0;
+    return pays ? kStrips : 1;
+}
+
 /// Predicted seconds of the product of packed operands, and of packing or unpacking a matrix.
-double multiply_s(const BitPlan& plan) {
-    return product_s(*plan.leaf, plan.algebra) * levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels) *
-           thread_share(plan.program, plan.task_levels, plan.threads);
+double multiply_s(const BitPlan& plan, int strips = 1) {
+    return product_s(*plan.leaf, plan.algebra) *
+           levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels, plan.task_levels) * strips *
+           thread_share(plan.program, plan.task_levels, plan.threads, strips);
 }
 double packing_s(const BitPlan& plan, const PackedShape& shape) {
     return product_s(*plan.leaf, plan.algebra) * packing_cost(*plan.leaf, shape) / plan.threads;
@@ -61,12 +75,26 @@ double packing_s(const BitPlan& plan, const PackedShape& shape) {
 
 }  // namespace
 
+BitPlan BitPlan::strip() const {
+    BitPlan part = *this;
+    part.size.n = round_up(ceil_div(size.n, std::int64_t{strips}), 64);
+    part.shape = leaf_shape(part.size, *leaf, levels);
+    part.strips = 1;
+    part.task_levels = strips > 1 ? kStripTaskLevels : task_levels;
+    return part;
+}
+
 double BitPlan::work() const {
     return leaf_work(shape) * std::pow(7.0, levels);
 }
 
 std::int64_t BitPlan::workspace_bytes() const {
-    return 8 * (left().words() + right().words() + result().words() + scratch_words());
+    std::int64_t words = right().words() + result().words() + scratch_words();
+    if (strips > 1) {
+        const BitPlan part = strip();
+        words = std::max(words, strips * (part.right().words() + part.result().words()) + part.scratch_words());
+    }
+    return 8 * (left().words() + words);
 }
 
 std::string BitPlan::to_string() const {
@@ -109,8 +137,9 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
                                std::pair{plan.shape.m, plan.shape.n}}) {
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
     }
-    plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
-                       packing_s(plan, plan.result());
+    plan.strips = strips_of(plan);
+    plan.predicted_s = (plan.strips > 1 ? multiply_s(plan.strip(), plan.strips) : multiply_s(plan)) +
+                       packing_s(plan, plan.left()) + packing_s(plan, plan.right()) + packing_s(plan, plan.result());
     return plan;
 }
 

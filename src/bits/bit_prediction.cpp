@@ -9,10 +9,12 @@ namespace {
 
 /// What a sum costs that the leaf makes in its cache, beside one that is a pass over memory.
 constexpr double kFusedShare = 0.4;
+/// What a sum costs that is a pass over memory of its own, beside one that such a leaf makes beside its tiles.
+constexpr double kTaskShare = 5;
 
 }  // namespace
 
-double levels_cost(const Leaf& leaf, const LeafShape& shape, const LevelProgram* program, int levels) {
+double levels_cost(const Leaf& leaf, const LeafShape& shape, const LevelProgram* program, int levels, int task_levels) {
     double cost =
         static_cast<double>(shape.m + leaf.overhead_rows) * static_cast<double>(shape.k) * static_cast<double>(shape.n);
     if (levels == 0) {
@@ -26,8 +28,9 @@ double levels_cost(const Leaf& leaf, const LeafShape& shape, const LevelProgram*
     const int fused = fused_levels(*program, leaf, levels);
     double quarter = 1;
     for (int level = 0; level < levels; ++level) {
-        cost = static_cast<double>(program->steps.size()) * cost +
-               quarter * words * leaf.products_per_addition * (level < fused ? kFusedShare : 1.0);
+        const bool is_pass = fused > 0 && level >= levels - task_levels;
+        const double share = level < fused ? kFusedShare : is_pass ? kTaskShare : 1.0;
+        cost = static_cast<double>(program->steps.size()) * cost + quarter * words * leaf.products_per_addition * share;
         quarter *= 4;
     }
     return cost;
@@ -37,11 +40,11 @@ double packing_cost(const Leaf& leaf, const PackedShape& shape) {
     return static_cast<double>(shape.words()) * leaf.products_per_packing;
 }
 
-double thread_share(const LevelProgram* program, int task_levels, int threads) {
+double thread_share(const LevelProgram* program, int task_levels, int threads, int strips) {
     if (task_levels == 0) {
         return 1.0 / threads;
     }
-    std::int64_t tasks = 1;
+    std::int64_t tasks = strips;
     for (int level = 0; level < task_levels; ++level) {
         tasks *= static_cast<std::int64_t>(program->steps.size());
     }

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bits/boolean_rows.hpp"
+#include "bits/boolean_slabs.hpp"
 #include "bits/word_buffer.hpp"
 
 namespace heptad::bits {
@@ -55,26 +56,67 @@ LentMemory lent_memory(const BitContext& context) {
             context.workspace_bytes - skipped};
 }
 
-/// The classical product on all threads: parts of the result.
-void multiply_in_parts(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right,
-                       std::uint64_t* result, WorkMeter& meter) {
+/// The classical product of some rows on all threads: parts of the result.
+void multiply_in_parts(const BitPlan& plan, const GroupRange& rows, const std::uint64_t* left,
+                       const std::uint64_t* right, std::uint64_t* result, WorkMeter& meter) {
     const LeafPart all = whole(*plan.leaf, plan.shape);
     const LeafProduct multiply = plan.algebra == Type::gf2 ? plan.leaf->multiply : plan.leaf->multiply_boolean;
     // A part with many rows uses its tables, or its panel of B, more often: tiles first, then rows where there are
     // fewer tiles than a fair share of work for every thread takes.
     const std::int64_t wanted = plan.threads == 1 ? 1 : std::int64_t{4} * plan.threads;
-    const std::int64_t bands = std::clamp<std::int64_t>(ceil_div(wanted, all.last_tile), 1, all.last_group);
-    const std::int64_t groups = ceil_div(all.last_group, bands);
-    const double part_work = plan.work() / static_cast<double>(all.last_tile * bands);
+    const std::int64_t count = rows.last - rows.first;
+    const std::int64_t bands = std::clamp<std::int64_t>(ceil_div(wanted, all.last_tile), 1, count);
+    const std::int64_t groups = ceil_div(count, bands);
+    const double work = plan.work() * static_cast<double>(count) / static_cast<double>(all.last_group);
+    const double part_work = work / static_cast<double>(all.last_tile * bands);
     shared_pool(plan.threads).run(all.last_tile * bands, [&](std::int64_t task) {
         meter.stop_if_cancelled();
-        const std::int64_t tile = task / bands, first = task % bands * groups;
-        const std::int64_t last = std::min(first + groups, all.last_group);
+        const std::int64_t tile = task / bands, first = rows.first + task % bands * groups;
+        const std::int64_t last = std::min(first + groups, rows.last);
         if (first < last) {
             multiply(plan.shape, {first, last, tile, tile + 1}, left, right, result, false);
         }
         meter.advance(part_work);
     });
+}
+
+/// The Boolean product, of a packed right operand: rows of A as few rows of B, or else by tables.
+void multiply_boolean(const BitPlan& plan, const ConstBitView& a, std::uint64_t* packed_a,
+                      const std::uint64_t* packed_b, std::uint64_t* packed_c, WorkMeter& meter) {
+    ThreadPool& pool = shared_pool(plan.threads);
+    const BooleanSlabs slabs(*plan.leaf, plan.shape, a, packed_b, pool);
+    slabs.multiply(packed_c, meter);
+    if (!slabs.left_to_tables().empty()) {
+        pack(*plan.leaf->layout, plan.left(), a, {}, packed_a, pool);
+    }
+    for (const GroupRange& rows : slabs.left_to_tables()) {
+        multiply_in_parts(plan, rows, packed_a, packed_b, packed_c, meter);
+    }
+}
+
+/// B and C in strips of columns, whose tasks the threads share.
+void multiply_strips(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, Store mode,
+                     std::uint64_t* memory, const BitHooks& hooks) {
+    ThreadPool& pool = shared_pool(plan.threads);
+    const LeafLayout& layout = *plan.leaf->layout;
+    const BitPlan strip = plan.strip();
+    const PackedShape left = strip.left(), right = strip.right(), result = strip.result();
+    const auto columns = [&](const auto& view, std::int64_t i) {
+        const std::int64_t first = std::min(i * strip.size.n, c.cols);
+        return view.block(0, first, view.rows, std::min(strip.size.n, c.cols - first));
+    };
+    pack(layout, left, a, plan.into(), memory, pool);
+    std::vector<StripOperands> strips;
+    std::uint64_t* next = memory + left.words();
+    for (int i = 0; i < plan.strips; ++i, next += right.words() + result.words()) {
+        pack(layout, right, columns(b, i), plan.into(), next, pool);
+        strips.push_back({next, next + right.words()});
+    }
+    WorkMeter meter(hooks, strip.work() * plan.strips);
+    run_levels(strip.job(&meter), memory, strips, false, next);
+    for (int i = 0; i < plan.strips; ++i) {
+        unpack(layout, result, strips[static_cast<std::size_t>(i)].c, plan.out_of(), columns(c, i), mode, pool);
+    }
 }
 
 }  // namespace
@@ -128,9 +170,10 @@ void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBi
 void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
                      std::uint64_t* scratch, WorkMeter& meter) {
     if (plan.levels == 0) {
-        multiply_in_parts(plan, left, right, result, meter);
+        multiply_in_parts(plan, {0, plan.shape.m / kGroupRows}, left, right, result, meter);
     } else {
-        run_levels(plan.job(&meter), left, right, result, false, scratch);
+        const StripOperands whole_b_and_c{right, result};
+        run_levels(plan.job(&meter), left, {&whole_b_and_c, 1}, false, scratch);
     }
 }
 
@@ -182,7 +225,7 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
         return;
     }
     ThreadPool& pool = shared_pool(plan.threads);
-    if (plan.algebra == Type::boolean && memory == nullptr && has_few_ones(a)) {
+    if (plan.algebra == Type::boolean && memory == nullptr && meets_rows_once(a)) {
         multiply_boolean_rows(a, b, c, accumulate, pool, hooks);
         return;
     }
@@ -192,15 +235,24 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
         own = WordBuffer(plan.workspace_bytes() / 8);
     }
     std::uint64_t* packed_a = memory == nullptr ? own.data() : memory;
+    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
+    const Store mode = accumulate ? adding : Store::assign;
+    if (plan.strips > 1 && c.offset == 0) {  // strips of other views would share words of C
+        multiply_strips(plan, a, b, c, mode, packed_a, hooks);
+        return;
+    }
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
     const LeafLayout& layout = *plan.leaf->layout;
-    pack(layout, left, a, plan.into(), packed_a, pool);
     pack(layout, right, b, plan.into(), packed_b, pool);
     WorkMeter meter(hooks, plan.work());
-    multiply_packed(plan, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
-    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
-    unpack(layout, result, packed_c, plan.out_of(), c, accumulate ? adding : Store::assign, pool);
+    if (plan.algebra == Type::boolean && memory == nullptr) {
+        multiply_boolean(plan, a, packed_a, packed_b, packed_c, meter);
+    } else {
+        pack(layout, left, a, plan.into(), packed_a, pool);
+        multiply_packed(plan, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
+    }
+    unpack(layout, result, packed_c, plan.out_of(), c, mode, pool);
 }
 
 }  // namespace heptad::bits

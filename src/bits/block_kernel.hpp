@@ -12,6 +12,7 @@
 #include "bits/block_layout.hpp"
 
 namespace heptad::bits {
+namespace {
 
 /// Depth in blocks after which a panel of B (32 blocks wide) no longer fits in the L1 cache.
 inline constexpr std::int64_t kDepthBlocks = 128;
@@ -19,6 +20,10 @@ inline constexpr std::int64_t kDepthBlocks = 128;
 /// Words of a tile, and of any piece of memory that is called into the cache while a tile is made.
 inline constexpr std::int64_t kPieceWords = std::int64_t{kPanelBlockRows} * kPanelWords * 8;
 inline constexpr std::int64_t kPieceLines = kPieceWords / 8;
+static_assert(kLaterPiece == kPieceWords);
+
+/// Queues of later sums that get their turn beside one tile.
+inline constexpr std::size_t kMostLater = 4;
 
 /// Pieces of memory that are wanted soon. Memory is idle while a tile is made, and the tile's instructions leave room
 /// to ask it. (There is no room for the sums themselves: their instructions take the port of the block products.)
@@ -45,9 +50,9 @@ public:
     }
 
 private:
-    // Of each term of B one piece, of A the rows of a group.
+    // Of each term of B one piece, of A the rows of a group, and the terms and targets of later sums.
     static constexpr std::size_t kMostFar =
-        kMostFused * (1 + static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords);
+        kMostFused * (1 + static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords) + 5 * kMostLater;
     const std::uint64_t* near_[kMostFused];
     const std::uint64_t* far_[kMostFar];
     std::size_t near_count_ = 0, far_count_ = 0;
@@ -118,7 +123,9 @@ inline void sum_terms(std::span<const std::uint64_t* const> from, std::int64_t o
         auto sum = Vector::load(source[0] + i);
         if constexpr (terms == 2) {
             sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::zero());
-        } else {
+        } else if constexpr (terms == 3) {
+            sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
+        } else if constexpr (terms == 4) {
             sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
             sum = Vector::xor3(sum, Vector::load(source[3] + i), Vector::zero());
             for (std::size_t t = 4; t < from.size(); ++t) {
@@ -129,12 +136,53 @@ inline void sum_terms(std::span<const std::uint64_t* const> from, std::int64_t o
     }
 }
 
-/// Sums have a power of two terms: one or two from each level.
 template <class Vector>
 inline void sum_words(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t words,
                       std::uint64_t* to) {
-    from.size() == 2 ? sum_terms<Vector, 2>(from, offset, words, to) : sum_terms<Vector, 4>(from, offset, words, to);
+    switch (from.size()) {
+        case 1:
+            return sum_terms<Vector, 1>(from, offset, words, to);
+        case 2:
+            return sum_terms<Vector, 2>(from, offset, words, to);
+        case 3:
+            return sum_terms<Vector, 3>(from, offset, words, to);
+        default:
+            return sum_terms<Vector, 4>(from, offset, words, to);
+    }
 }
+
+/// The pieces of later sums that are made after a tile, from what is called in during the tile.
+class LaterPieces {
+public:
+    LaterPieces(std::span<LaterQueue> queues, Ahead& ahead) {
+        for (LaterQueue& queue : queues) {
+            if (queue.first == queue.last || count_ == kMostLater) {
+                continue;
+            }
+            const LaterSum& sum = queue.sums[queue.first];
+            ahead.add({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, 1);
+            if (sum.from[0] != sum.to) {
+                const std::uint64_t* to = sum.to;
+                ahead.add({&to, 1}, sum.done, 1);
+            }
+            queues_[count_++] = &queue;
+        }
+    }
+    template <class Vector>
+    void make() const {
+        for (std::size_t i = 0; i < count_; ++i) {
+            LaterSum& sum = queues_[i]->sums[queues_[i]->first];
+            sum_words<Vector>({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, kLaterPiece,
+                              sum.to + sum.done);
+            sum.done += kLaterPiece;
+            queues_[i]->first += sum.done == sum.words ? 1 : 0;
+        }
+    }
+
+private:
+    LaterQueue* queues_[kMostLater];
+    std::size_t count_ = 0;
+};
 
 /// to (+)= a tile.
 template <class Vector>
@@ -204,6 +252,7 @@ void block_product_fused(const LeafShape& shape, const FusedOperands& operands) 
             } else if (last && group + 1 == groups) {
                 ahead.add(operands.next_a, 0, row_pieces);
             }
+            const LaterPieces later(operands.later, ahead);
             block_tile_of_width<Vector>(panel.width, (sums_a ? summed_a : operands.a[0]) + rows,
                                         sums_b ? summed_panel : operands.b[0] + panel.offset, panel.count, tile, false,
                                         ahead);
@@ -211,6 +260,7 @@ void block_product_fused(const LeafShape& shape, const FusedOperands& operands) 
                 add_tile<Vector>(tile, std::int64_t{R} * panel.width * 8, operands.c[i] + offset,
                                  panel.from > 0 || ((operands.adds >> i) & 1) != 0);
             }
+            later.template make<Vector>();
         }
     }
 }
@@ -236,4 +286,5 @@ void block_product(const LeafShape& shape, const LeafPart& part, const std::uint
     }
 }
 
+}  // namespace
 }  // namespace heptad::bits

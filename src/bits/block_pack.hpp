@@ -12,6 +12,7 @@
 #include "bits/block_layout.hpp"
 
 namespace heptad::bits {
+namespace {
 
 /// As first factor of the block product: turn a right operand's block into the form the instruction wants, and back.
 inline constexpr std::uint64_t kIntoMatrixOperand = 0x0102040810204080U;
@@ -97,4 +98,5 @@ void unpack_full_tile(Role role, const std::uint64_t* packed, std::uint64_t* til
     }
 }
 
+}  // namespace
 }  // namespace heptad::bits

@@ -9,9 +9,6 @@
 namespace heptad::bits {
 namespace {
 
-/// Ones per 64 columns up to which rows are added one by one. A one costs about as much as an eighth of the lookups for
-/// 64 columns, which are the price of the tables.
-constexpr std::int64_t kMostOnesPerWord = 1;
 /// Words of C's rows that are made at a time: the part of B they come from (k times 128 bytes) shall stay in the L2
 /// cache from row to row.
 constexpr int kPanelWords = 16;
@@ -58,8 +55,12 @@ void add_row(const ConstBitView& b, std::int64_t row, std::int64_t first, int co
 
 }  // namespace
 
-bool has_few_ones(const ConstBitView& a) {
-    return count_ones(a) <= kMostOnesPerWord * a.rows * words_of(a.cols);
+bool meets_rows_once(const ConstBitView& a) {
+    std::int64_t ones = 0;
+    for (std::int64_t i = 0; i < a.rows && ones <= a.cols; ++i) {
+        ones += count_ones(a.block(i, 0, 1, a.cols));
+    }
+    return ones <= a.cols;
 }
 
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,

@@ -1,5 +1,5 @@
-// The Boolean product where A has few ones: row i of C is the OR of the rows of B that row i of A names. Nothing is
-// packed; tables would cost more than they save.
+// The Boolean product where A has hardly any ones: row i of C is the OR of the rows of B that row i of A names. Nothing
+// is packed, because a row of B is not met often enough to repay it.
 #pragma once
 
 #include "base/thread_pool.hpp"
@@ -8,8 +8,8 @@
 
 namespace heptad::bits {
 
-/// Is A sparse enough? Looks at every word of it once.
-bool has_few_ones(const ConstBitView& a);
+/// Is a row of B used once or less, on an average? Reads A until it is not.
+bool meets_rows_once(const ConstBitView& a);
 
 /// c = a * b, or c |= a * b. The shapes fit and c overlaps nothing. Throws Error(cancelled).
 void multiply_boolean_rows(const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,

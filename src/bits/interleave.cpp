@@ -92,6 +92,36 @@ MatrixPlace place_in_matrix(const LeafLayout& layout, const PackedShape& shape, 
             at.col * (shape.cols / 64) + tile.number * layout.tile_words()};
 }
 
+/// Rows of one tile lie far apart, which no prefetcher of the processor sees through: their lines are asked for while
+/// another block is worked on.
+void call_in_rows(const ConstBitView& view, const MatrixPlace& at, bool to_write) {
+    if (at.word >= words_of(view.cols)) {
+        return;
+    }
+    const std::int64_t last = std::min(at.row + kGroupRows, view.rows);
+    for (std::int64_t row = at.row; row < last; ++row) {
+        const std::uint64_t* line = view.words + row * view.stride + at.word;
+        if (to_write) {
+            __builtin_prefetch(line, 1, 3);
+        } else {
+            __builtin_prefetch(line, 0, 3);
+        }
+    }
+}
+
+/// The packed words of tiles that lie one behind the other.
+void call_in_packed(std::span<const Tile> tiles, const std::uint64_t* block) {
+    constexpr std::int64_t line_words = 8;
+    for (const Tile& tile : tiles) {
+        for (std::int64_t run = 0; run < tile.range.runs; ++run) {
+            const std::uint64_t* words = block + tile.range.offset + run * tile.range.stride;
+            for (std::int64_t w = 0; w < tile.range.length; w += line_words) {
+                __builtin_prefetch(words + w, 1, 2);
+            }
+        }
+    }
+}
+
 void pack_tile(const LeafLayout& layout, Role role, const Tile& tile, const ConstBitView& view, const MatrixPlace& at,
                std::uint64_t* block) {
     if (is_whole(view, at.row, at.word, tile.width)) {
@@ -133,6 +163,10 @@ void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView
     const std::int64_t blocks = std::int64_t{1} << (2 * shape.levels);
     for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
         for (std::int64_t q = 0; q < blocks; ++q) {
+            if (q + 1 < blocks) {
+                call_in_rows(view, place_in_matrix(layout, shape, q + 1, tiles[0]), false);
+                call_in_packed(tiles, packed + (q + 1) * shape.block_words());
+            }
             for (const Tile& tile : tiles) {
                 pack_tile(layout, shape.role, tile, view, place_in_matrix(layout, shape, q, tile),
                           packed + q * shape.block_words());
@@ -148,10 +182,16 @@ void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* p
             const BitView& view, Store mode, ThreadPool& pool) {
     const std::int64_t blocks = std::int64_t{1} << (2 * shape.levels);
     for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
+        for (std::int64_t q = 0; q < blocks; ++q) {
+            call_in_packed(tiles, packed + q * shape.block_words());
+        }
         for (const Tile& tile : tiles) {
             change_tiles(shape, tile.range, change, packed);
         }
         for (std::int64_t q = 0; q < blocks; ++q) {
+            if (q + 1 < blocks) {
+                call_in_rows(view, place_in_matrix(layout, shape, q + 1, tiles[0]), true);
+            }
             for (const Tile& tile : tiles) {
                 unpack_tile(layout, shape.role, tile, packed + q * shape.block_words(), view,
                             place_in_matrix(layout, shape, q, tile), mode);

@@ -70,12 +70,42 @@ struct LeafPart {
 using LeafProduct = void (*)(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
                              const std::uint64_t* b, std::uint64_t* c, bool accumulate);
 
+/// Where rows of A have ones, for rows of a slab of B that are numbered from the first one of a part.
+struct ListedOnes {
+    std::span<const std::int64_t> starts;  // one more than there are rows: row i has [starts[i], starts[i + 1])
+    const std::uint16_t* rows_of_b = nullptr;
+};
+
+/// For row i of C, `width` words each: c[i] |= every row of B that is listed for it, until it holds all of `reachable`.
+/// open[i] becomes 1 where something of that is still missing, and is left as it was elsewhere.
+using BooleanRows = void (*)(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
+                             std::uint64_t* c, std::uint8_t* open);
+
+/// to = from[0] ^ from[1] ...; `to` may be one of them. `words` is a multiple of kLaterPiece.
+struct LaterSum {
+    static constexpr std::size_t kMostTerms = 4;
+    std::uint64_t* to = nullptr;
+    const std::uint64_t* from[kMostTerms] = {};
+    int count = 0;
+    std::int64_t words = 0, done = 0;
+};
+inline constexpr std::int64_t kLaterPiece = 128;
+
+/// Sums that are made one after another, a piece at a time.
+struct LaterQueue {
+    static constexpr int kMost = 24;
+    LaterSum sums[kMost];
+    int first = 0, last = 0;  // those that are not complete yet
+};
+
 /// Blocks that are summed before the product, and blocks that its result goes to; at most kMostFused of each.
 struct FusedOperands {
     std::span<const std::uint64_t*const> a, b;
     std::span<std::uint64_t* const> c;
     unsigned adds = 0;                 // bit i: the result is added to c[i]; otherwise it is stored
     std::uint64_t* scratch = nullptr;  // packed_words(m, k) + kFusedPanelWords
+    // Sums that are wanted some time after this product: a piece of each queue's first one is made beside every tile.
+    std::span<LaterQueue> later;
     // What the product after this one will sum: its first words are called into the cache towards the end.
     std::span<const std::uint64_t*const> next_a, next_b;
 };
@@ -90,6 +120,7 @@ struct Leaf {
     const LeafLayout* layout;
     LeafProduct multiply;             // over GF(2)
     LeafProduct multiply_boolean;     // null: this leaf cannot
+    BooleanRows add_boolean_rows;     // null where that is null
     FusedLeafProduct multiply_fused;  // null: sums are made before and after
     int fused_levels;                 // the last so many levels have their sums in multiply_fused; 0: none
     // For predictions and the choice of levels; rough figures are enough, because they decide between neighbours only.
@@ -97,6 +128,7 @@ struct Leaf {
     double products_per_packing;   // the same for a word that is packed or unpacked
     std::int64_t smallest;         // levels pay down to leaves of this size
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
+    double rows_per_key = 0;       // rows of B that are ORed one by one in the time of the lookups for 32 columns of A
 };
 
 /// Seconds per bit product of (m + overhead_rows) x k x n, on one thread; measured once per process in a millisecond or

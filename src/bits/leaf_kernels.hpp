@@ -25,6 +25,15 @@ HEPTAD_LEAF_PRODUCT(multiply_table_sha3);
 
 #undef HEPTAD_LEAF_PRODUCT
 
+void add_rows(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
+              std::uint64_t* c, std::uint8_t* open);
+#if defined(__x86_64__)
+void add_rows_avx2(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
+                   std::uint64_t* c, std::uint8_t* open);
+void add_rows_avx512(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
+                     std::uint64_t* c, std::uint8_t* open);
+#endif
+
 void multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands);
 #if defined(__x86_64__)
 void multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands);

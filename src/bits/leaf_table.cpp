@@ -1,4 +1,5 @@
 // The table product with 128-bit vectors, which every 64-bit processor has.
+#include "bits/boolean_kernel.hpp"
 #include "bits/leaf_kernels.hpp"
 #include "bits/table_kernel.hpp"
 
@@ -18,6 +19,11 @@ void multiply_table(const LeafShape& shape, const LeafPart& part, const std::uin
 void multiply_table_boolean(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
                             const std::uint64_t* b, std::uint64_t* c, bool accumulate) {
     table_product<Vector, true>(shape, part, a, b, c, accumulate);
+}
+
+void add_rows(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
+              std::uint64_t* c, std::uint8_t* open) {
+    add_listed_rows<Vector>(ones, width, b, reachable, c, open);
 }
 
 }  // namespace heptad::bits

@@ -1,6 +1,7 @@
 // The table product with 256-bit vectors.
 #if defined(__x86_64__)
 
+#include "bits/boolean_kernel.hpp"
 #include "bits/leaf_kernels.hpp"
 #include "bits/table_kernel.hpp"
 
@@ -20,6 +21,11 @@ void multiply_table_avx2(const LeafShape& shape, const LeafPart& part, const std
 void multiply_table_avx2_boolean(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
                                  const std::uint64_t* b, std::uint64_t* c, bool accumulate) {
     table_product<Vector, true>(shape, part, a, b, c, accumulate);
+}
+
+void add_rows_avx2(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
+                   std::uint64_t* c, std::uint8_t* open) {
+    add_listed_rows<Vector>(ones, width, b, reachable, c, open);
 }
 
 }  // namespace heptad::bits

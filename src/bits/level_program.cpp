@@ -25,19 +25,21 @@ LevelProgram winograd() {
             true};
 }
 
-/// P3 (6) to (10).
+/// P3 (6) to (10). Three products belong to two quarters of C; each goes to one of them first, alone, and is added to
+/// quarter 3 from there, so that no temporary holds it.
 LevelProgram self_inverse() {
     return {"self-inverse",
-            {{0b0001, 0b0001, 0, true, {}},                  // Q0
-             {0b0010, 0b0100, Q, false, {{0, Q}, {3, Q}}},   // Q1
-             {0b1000, 0b1000, 3, true, {}},                  // Q3
-             {0b0100, 0b1001, 2, true, {}},                  // Q2
-             {0b1001, 0b0010, 1, true, {}},                  // Q4
-             {0b1010, 0b1010, Q, false, {{2, Q}, {3, Q}}},   // Q5
-             {0b1100, 0b1100, Q, false, {{1, Q}, {3, Q}}}},  // Q6
+            {{0b0010, 0b0100, 0, true, {{3, 0}}},  // Q1
+             {0b1010, 0b1010, 2, true, {{3, 2}}},  // Q5
+             {0b1100, 0b1100, 1, true, {{3, 1}}},  // Q6
+             {0b0001, 0b0001, 0, true, {}},        // Q0
+             {0b0100, 0b1001, 2, true, {}},        // Q2
+             {0b1001, 0b0010, 1, true, {}},        // Q4
+             {0b1000, 0b1000, 3, true, {}}},       // Q3
             {{3, 1}, {3, 2}},
             {{1, 3}, {2, 3}},
-            false};
+            false,
+            {3, 1, 2, 0, 4, 5, 6}};
 }
 
 /// P3 (11) to (15).

@@ -13,7 +13,9 @@ namespace heptad::bits {
 /// Where a product goes: a quarter of C (0 to 3) or a temporary.
 inline constexpr int kTemporaryQ = 4, kTemporaryP = 5;
 
-/// to ^= from, where `to` is a quarter of C or Q, and `from` is Q or P. The first one into a quarter assigns.
+/// to ^= from, where `to` is a quarter of C or Q, and `from` is Q, P or another quarter of C. The first one into a
+/// quarter assigns. Where C held something before the level began, what a quarter held must not go to another: it is
+/// added to that one twice, once before the quarter's first such product.
 struct Addition {
     int to, from;
 };
@@ -38,6 +40,9 @@ struct LevelProgram {
     std::vector<Change> into, out_of;
     /// The result comes in the basis that the operands are wanted in.
     bool chains = false;
+    /// An order of the steps in which what C held can be added beforehand while products are under way: the first
+    /// step's quarter after it, the other quarters beside it. Empty: no step adds a quarter to another.
+    std::vector<std::size_t> order_onto_c = {};
 };
 
 /// winograd, self-inverse, chaining.

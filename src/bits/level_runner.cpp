@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
+#include "bits/later_sums.hpp"
 #include "bits/word_sums.hpp"
 
 namespace heptad::bits {
@@ -20,9 +25,16 @@ BlockWords leaf_words(const LeafShape& shape) {
     return {block_stride(shape.m, shape.k), block_stride(shape.k, shape.n), block_stride(shape.m, shape.n)};
 }
 
-/// T, S, Q and P of one level whose quarters have `words`.
-std::int64_t temporaries(const BlockWords& words) {
-    return words.a + words.b + 2 * words.c;
+/// Does a product wait in a temporary for its quarters of C?
+bool holds_products(const LevelProgram& program) {
+    return std::any_of(program.steps.begin(), program.steps.end(),
+                       [](const Step& step) { return step.target >= kTemporaryQ; });
+}
+
+/// T, S, Q and P of one level whose quarters have `words`; two T and two S where the next ones are made while one is
+/// used.
+std::int64_t temporaries(const LevelProgram& program, const BlockWords& words, bool beside) {
+    return (beside ? 2 : 1) * (words.a + words.b) + (holds_products(program) ? 2 * words.c : 0);
 }
 
 /// Temporaries of one branch: those of every level from `levels` down, or of the fused ones together.
@@ -31,7 +43,7 @@ std::int64_t branch_words(const LevelJob& job, int levels) {
     const int fused = fused_levels(*job.program, *job.leaf, levels);
     std::int64_t words = fused > 0 ? leaf.a + kFusedPanelWords : 0;
     for (int level = fused; level < levels; ++level) {
-        words += temporaries(leaf) << (2 * level);
+        words += temporaries(*job.program, leaf, fused > 0) << (2 * level);
     }
     return words;
 }
@@ -39,14 +51,9 @@ std::int64_t branch_words(const LevelJob& job, int levels) {
 /// Words that additions carry from one to the next while they are in the L1 cache.
 constexpr std::int64_t kChunkWords = 512;
 
-/// Every product goes straight to quarters of C: adding it to each of them costs no more than the program does.
+/// Every product goes straight to quarters of C.
 bool results_go_to_c_alone(const LevelProgram& program) {
-    return std::all_of(program.steps.begin(), program.steps.end(), [](const Step& step) {
-        const bool to_q = step.target == kTemporaryQ && !step.adds;
-        return (step.target < kTemporaryQ && step.additions.empty()) ||
-               (to_q && std::all_of(step.additions.begin(), step.additions.end(),
-                                    [](const Addition& addition) { return addition.to < kTemporaryQ; }));
-    });
+    return !holds_products(program);
 }
 
 /// The blocks that are marked at every level: the Kronecker product of the marks. masks[0] is the topmost level's.
@@ -91,33 +98,110 @@ ProductBlocks product_blocks(const LevelProgram& program, int levels, std::int64
     return {marked_blocks(of_a), marked_blocks(of_b), marked_blocks(of_c)};
 }
 
+/// Sums that are made while products are under way, of every level above the fused ones; the lowest comes first.
+using LaterQueues = std::vector<LaterQueue>;
+
+/// The same products in an order in which neighbours share blocks, so that more of what a product wants is in the L2
+/// cache already: always the one that misses the fewest of the blocks that were used last.
+std::vector<ProductBlocks> neighbours_together(std::vector<ProductBlocks> products) {
+    constexpr std::size_t blocks_in_cache = 12;  // 1.5 MiB of blocks of 1024 x 1024 bits
+    const auto number_blocks = [](const ProductBlocks& product) {
+        std::vector<std::int64_t> numbers;
+        for (std::size_t operand = 0; const std::vector<std::int64_t>* blocks : {&product.a, &product.b, &product.c}) {
+            for (const std::int64_t block : *blocks) {
+                numbers.push_back(3 * block + static_cast<std::int64_t>(operand));
+            }
+            ++operand;
+        }
+        return numbers;
+    };
+    std::deque<std::int64_t> cache;
+    const auto misses = [&](const ProductBlocks& product) {
+        const std::vector<std::int64_t> wanted = number_blocks(product);
+        return std::count_if(wanted.begin(), wanted.end(), [&](std::int64_t block) {
+            return std::find(cache.begin(), cache.end(), block) == cache.end();
+        });
+    };
+    for (auto next = products.begin(); next != products.end(); ++next) {
+        // Among equals the one with the most blocks: it will never find more of them.
+        std::iter_swap(next, std::min_element(next, products.end(), [&](const auto& x, const auto& y) {
+                           return std::pair(misses(x), number_blocks(y).size()) <
+                                  std::pair(misses(y), number_blocks(x).size());
+                       }));
+        for (const std::int64_t block : number_blocks(*next)) {
+            std::erase(cache, block);
+            cache.push_back(block);
+            if (cache.size() > blocks_in_cache) {
+                cache.pop_front();
+            }
+        }
+    }
+    return products;
+}
+
 class Branch {
 public:
     explicit Branch(const LevelJob& job)
         : job_(job),
           leaf_(leaf_words(job.shape)),
           sum_(word_sum()),
-          fused_levels_(fused_levels(*job.program, *job.leaf, job.levels - job.task_levels)) {
+          height_(job.levels - job.task_levels),
+          fused_levels_(fused_levels(*job.program, *job.leaf, height_)) {
         for (std::int64_t i = 0; fused_levels_ > 0 && i < product_count(*job.program, fused_levels_); ++i) {
             fused_.push_back(product_blocks(*job.program, fused_levels_, i));
         }
+        fused_ = neighbours_together(std::move(fused_));
     }
 
+    /// The whole branch.
+    void product(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+                 std::uint64_t* scratch) const {
+        LaterQueues later(static_cast<std::size_t>(fused_levels_ > 0 ? height_ - fused_levels_ : 0));
+        product(height_, a, b, c, accumulate, scratch, later);
+    }
+
+    void sum(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words, bool adds) const {
+        sum_(to, from, count, words, adds);
+    }
+
+private:
     /// Blocks of 4^height leaves.
     void product(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
-                 std::uint64_t* scratch) const {
+                 std::uint64_t* scratch, LaterQueues& later) const {
         if (height == 0) {
             job_.meter->stop_if_cancelled();
             job_.leaf->multiply(job_.shape, whole(*job_.leaf, job_.shape), a, b, c, accumulate);
             job_.meter->advance(leaf_work(job_.shape));
-            return;
+        } else if (height == fused_levels_) {
+            fused_products(a, b, c, accumulate, scratch, later);
+        } else if (fused_levels_ > 0) {
+            level_beside_tiles(height, a, b, c, accumulate, scratch, later);
+        } else {
+            level_by_passes(height, a, b, c, accumulate, scratch, later);
         }
-        if (height == fused_levels_) {
-            fused_products(a, b, c, accumulate, scratch);
-            return;
-        }
+    }
+
+    BlockWords quarter_of(int height) const {
         const int shift = 2 * (height - 1);
-        const BlockWords quarter{leaf_.a << shift, leaf_.b << shift, leaf_.c << shift};
+        return {leaf_.a << shift, leaf_.b << shift, leaf_.c << shift};
+    }
+
+    /// Additions of one of these quarters of C to another: made once more, they cancel what the quarter held before.
+    std::vector<Addition> additions_from(unsigned quarters) const {
+        std::vector<Addition> found;
+        for (const Step& step : job_.program->steps) {
+            std::copy_if(step.additions.begin(), step.additions.end(), std::back_inserter(found),
+                         [&](const Addition& addition) {
+                             return addition.from < kTemporaryQ && ((quarters >> addition.from) & 1) != 0;
+                         });
+        }
+        return found;
+    }
+
+    /// Every sum is a pass over memory of its own.
+    void level_by_passes(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+                         std::uint64_t* scratch, LaterQueues& later) const {
+        const BlockWords quarter = quarter_of(height);
         std::uint64_t* sum_a = scratch;
         std::uint64_t* sum_b = sum_a + quarter.a;
         std::uint64_t* targets[6];
@@ -126,26 +210,61 @@ public:
         }
         targets[kTemporaryQ] = sum_b + quarter.b;
         targets[kTemporaryP] = targets[kTemporaryQ] + quarter.c;
-        std::uint64_t* deeper = targets[kTemporaryP] + quarter.c;
+        std::uint64_t* deeper = scratch + temporaries(*job_.program, quarter, false);
         unsigned held_a = 0, held_b = 0, written = accumulate ? 0b1111 : 0;
+        if (accumulate) {
+            add(additions_from(0b1111), targets, quarter.c, written);
+        }
         for (const Step& step : job_.program->steps) {
             const std::uint64_t* left = operand(step.a, held_a, a, quarter.a, sum_a);
             const std::uint64_t* right = operand(step.b, held_b, b, quarter.b, sum_b);
             const bool adds = step.target < kTemporaryQ ? ((written >> step.target) & 1) != 0 : step.adds;
-            product(height - 1, left, right, targets[step.target], adds, deeper);
+            product(height - 1, left, right, targets[step.target], adds, deeper, later);
             written |= 1U << step.target;
             add(step.additions, targets, quarter.c, written);
         }
     }
 
-    void sum(std::uint64_t* to, const std::uint64_t* const* from, int count, std::int64_t words, bool adds) const {
-        sum_(to, from, count, words, adds);
+    /// The sums of this level are made piece by piece beside the tiles of its products: those of A and B for a product
+    /// to come, those of C for one that is complete.
+    void level_beside_tiles(int height, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c,
+                            bool accumulate, std::uint64_t* scratch, LaterQueues& later) const {
+        const std::vector<Step>& steps = job_.program->steps;
+        const BlockWords quarter = quarter_of(height);
+        LaterLevel level(later[static_cast<std::size_t>(height - fused_levels_ - 1)], sum_, c, quarter.c, accumulate);
+        LaterOperand left(a, quarter.a, scratch), right(b, quarter.b, scratch + 2 * quarter.a);
+        std::uint64_t* deeper = scratch + temporaries(*job_.program, quarter, true);
+        std::vector<std::size_t> order(steps.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        if (accumulate) {
+            order = job_.program->order_onto_c;
+            level.add_quarters(additions_from(~(1U << steps[order[0]].target)));
+        }
+        std::size_t asked = 0;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const Step& step = steps[order[i]];
+            for (;
+                 asked < order.size() && left.has_room(steps[order[asked]].a) && right.has_room(steps[order[asked]].b);
+                 ++asked) {
+                left.ask(steps[order[asked]].a, level);
+                right.ask(steps[order[asked]].b, level);
+            }
+            const std::uint64_t* x = left.take(step.a, level);
+            const std::uint64_t* y = right.take(step.b, level);
+            const bool adds = level.begin_product(step.target);
+            product(height - 1, x, y, c + step.target * quarter.c, adds, deeper, later);
+            left.give_back(step.a);
+            right.give_back(step.b);
+            level.end_product(step.target);
+            const bool cancels = accumulate && i == 0;
+            level.add_quarters(cancels ? additions_from(1U << step.target) : step.additions);
+        }
+        level.finish();
     }
 
-private:
     /// The last levels, with their sums inside the leaf.
     void fused_products(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
-                        std::uint64_t* scratch) const {
+                        std::uint64_t* scratch, LaterQueues& later) const {
         const std::uint64_t* from_a[2][kMostFused];
         const std::uint64_t* from_b[2][kMostFused];
         const auto gather = [&](std::size_t number) {
@@ -171,6 +290,7 @@ private:
             operands.b = {from_b[number % 2], blocks.b.size()};
             operands.c = {to, blocks.c.size()};
             operands.scratch = scratch;
+            operands.later = later;
             if (number + 1 < fused_.size()) {
                 gather(number + 1);
                 operands.next_a = {from_a[(number + 1) % 2], fused_[number + 1].a.size()};
@@ -205,10 +325,15 @@ private:
         for (std::int64_t from = 0; from < words && !additions.empty(); from += kChunkWords) {
             const std::int64_t count = std::min(kChunkWords, words - from);
             unsigned known = written;
-            for (const Addition& addition : additions) {
-                const std::uint64_t* source = targets[addition.from] + from;
-                sum_(targets[addition.to] + from, &source, 1, count, ((known >> addition.to) & 1) != 0);
-                known |= 1U << addition.to;
+            for (auto next = additions.begin(); next != additions.end();) {
+                const int to = next->to;
+                const std::uint64_t* sources[4];
+                int terms = 0;
+                for (; next != additions.end() && next->to == to && terms < 4; ++next) {
+                    sources[terms++] = targets[next->from] + from;
+                }
+                sum_(targets[to] + from, sources, terms, count, ((known >> to) & 1) != 0);
+                known |= 1U << to;
             }
         }
         for (const Addition& addition : additions) {
@@ -219,7 +344,7 @@ private:
     const LevelJob& job_;
     BlockWords leaf_;
     WordSum sum_;
-    int fused_levels_;
+    int height_, fused_levels_;
     std::vector<ProductBlocks> fused_;
 };
 
@@ -266,31 +391,36 @@ std::int64_t task_words(const LevelJob& job) {
     return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(job, height);
 }
 
-void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+void run_tasks(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
                std::uint64_t* scratch) {
     const Branch branch(job);
     const int height = job.levels - job.task_levels;
     const BlockWords leaf = leaf_words(job.shape);
     const BlockWords block{leaf.a << (2 * height), leaf.b << (2 * height), leaf.c << (2 * height)};
     const std::int64_t blocks = std::int64_t{1} << (2 * job.task_levels);
+    const auto count = static_cast<std::int64_t>(strips.size());
     ThreadPool& pool = shared_pool(job.threads);
     if (!accumulate) {
-        pool.run(blocks, [&](std::int64_t i) { std::fill_n(c + i * block.c, block.c, 0); });
+        pool.run(blocks * count, [&](std::int64_t i) {
+            std::fill_n(strips[static_cast<std::size_t>(i % count)].c + i / count * block.c, block.c, 0);
+        });
     }
     Slots slots(scratch, task_words(job), job.threads);
-    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
-    pool.run(product_count(*job.program, job.task_levels), [&](std::int64_t task) {
-        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task);
+    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks * count));
+    pool.run(product_count(*job.program, job.task_levels) * count, [&](std::int64_t task) {
+        const std::int64_t number = task % count;
+        const StripOperands& strip = strips[static_cast<std::size_t>(number)];
+        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task / count);
         std::uint64_t* slot = slots.take();
         std::uint64_t* sum_b = slot + block.a;
         std::uint64_t* result = sum_b + block.b;
         const std::uint64_t* left = sum_of(branch, blocks_of.a, a, block.a, slot);
-        const std::uint64_t* right = sum_of(branch, blocks_of.b, b, block.b, sum_b);
-        branch.product(height, left, right, result, false, result + block.c);
+        const std::uint64_t* right = sum_of(branch, blocks_of.b, strip.b, block.b, sum_b);
+        branch.product(left, right, result, false, result + block.c);
         const std::uint64_t* source = result;
         for (const std::int64_t to : blocks_of.c) {
-            const std::lock_guard lock(locks[static_cast<std::size_t>(to)]);
-            branch.sum(c + to * block.c, &source, 1, block.c, true);
+            const std::lock_guard lock(locks[static_cast<std::size_t>(to * count + number)]);
+            branch.sum(strip.c + to * block.c, &source, 1, block.c, true);
         }
         slots.give_back(slot);
     });
@@ -306,12 +436,15 @@ std::int64_t scratch_words(const LevelJob& job) {
     return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(job, job.levels);
 }
 
-void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
+void run_levels(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
                 std::uint64_t* scratch) {
     if (job.task_levels > 0) {
-        run_tasks(job, a, b, c, accumulate, scratch);
-    } else {
-        Branch(job).product(job.levels, a, b, c, accumulate, scratch);
+        run_tasks(job, a, strips, accumulate, scratch);
+        return;
+    }
+    const Branch branch(job);
+    for (const StripOperands& strip : strips) {
+        branch.product(a, strip.b, strip.c, accumulate, scratch);
     }
 }
 

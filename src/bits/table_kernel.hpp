@@ -11,6 +11,7 @@
 #include "bits/slab_layout.hpp"
 
 namespace heptad::bits {
+namespace {
 
 inline constexpr int kKeys = 5;
 inline constexpr int kKeyBits[kKeys] = {6, 6, 6, 7, 7};
@@ -216,4 +217,5 @@ void table_product(const LeafShape& shape, const LeafPart& part, const std::uint
     }
 }
 
+}  // namespace
 }  // namespace heptad::bits

@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "plan/machine.hpp"
 
 namespace heptad {
 namespace {
-
-/// A gain below this is not worth leaving the library for: it cannot lose against itself.
-constexpr double kNoticeable = 0.97;
-/// Contests of squares double their sizes, so that between two of them one is always near; in octaves.
-constexpr double kReach = 0.6;
 
 double median_of_sorted(const std::vector<double>& values) {
     const std::size_t middle = values.size() / 2;
@@ -94,18 +90,29 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
     return contest;
 }
 
-bool beats_the_library(const ContestTrial& trial) {
-    return trial.turns >= kFewestTurns && trial.relative_time <= kNoticeable && trial.relative_time + trial.doubt < 1;
+ContestEstimate estimate(const ContestTrial& trial) {
+    if (!std::isfinite(trial.expected_doubt)) {
+        return {trial.relative_time, trial.doubt};
+    }
+    // The mean of two independent measurements, weighted by the inverse squares of their errors.
+    const double expected = trial.expected_doubt * trial.expected_doubt, measured = trial.doubt * trial.doubt;
+    const double weight = expected / (expected + measured);
+    return {trial.expected_time + weight * (trial.relative_time - trial.expected_time), std::sqrt(weight * measured)};
+}
+
+bool beats_the_library(const ContestTrial& trial, double noticeable) {
+    const auto [time, doubt] = estimate(trial);
+    return trial.turns >= kFewestTurns && time <= noticeable && time + doubt < 1;
 }
 
 const Contest* nearest_contest(const std::vector<Contest>& contests, Type type, std::int64_t m, std::int64_t k,
                                std::int64_t n) {
     const Contest* nearest = nullptr;
-    double nearest_distance = kReach;
+    double nearest_distance = std::numeric_limits<double>::infinity();
     for (const Contest& contest : contests) {
         if (contest.type == type) {
             const double distance = std::max({octaves(m, contest.m), octaves(k, contest.k), octaves(n, contest.n)});
-            if (distance < nearest_distance) {
+            if (distance < std::min(contest.reach, nearest_distance)) {
                 nearest = &contest;
                 nearest_distance = distance;
             }

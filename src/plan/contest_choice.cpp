@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "plan/error_bound.hpp"
@@ -19,11 +18,15 @@ std::vector<LevelPlan> breadth_first(const std::vector<std::string>& algorithms)
     return levels;
 }
 
-/// The planner is free to choose, and for the machine that was measured.
+/// The planner is free to choose, and for the machine that was measured. On a device `strict` means the library itself,
+/// and sums of bf16 are kept in another way than in contests where the accuracy is not `fast`.
 bool is_left_to_the_planner(const Problem& problem) {
     const Options& options = problem.options;
-    return backend_of(options.device) == "cpu" && options.algorithm == "auto" && options.levels <= 0 &&
-           options.mode == "auto" && options.leaf == "auto";
+    const std::string backend = backend_of(options.device);
+    const bool like_contests =
+        options.accuracy == Accuracy::fast || (options.accuracy == Accuracy::balanced && problem.type != Type::bf16);
+    return (backend == "cpu" || (backend == "cuda" && like_contests)) && options.algorithm == "auto" &&
+           options.levels <= 0 && options.mode == "auto" && options.leaf == "auto";
 }
 
 bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const PlannerLimits& limits) {
@@ -31,22 +34,32 @@ bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const Plann
            expected_growth(breadth_first(plan.algorithms)) <= limits.balanced_growth;
 }
 
-/// The fastest plan that beats the library and may be taken; fewer levels where they are as good. Or the library.
+/// The fastest plan that beats the library and may be taken; fewer levels where they are as good, as far as anybody can
+/// tell. Or the library.
 const ContestTrial& winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits,
                            bool levels_allowed) {
-    constexpr double kAsGood = 1.01;
-    const ContestTrial* best = &contest.trials.front();
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const ContestTrial& trial : contest.trials) {  // from the fastest on
+    constexpr double kAsGood = 0.01, kMostDoubt = 0.03;
+    std::vector<const ContestTrial*> winners;
+    for (const ContestTrial& trial : contest.trials) {
         const bool allowed =
             trial.plan.algorithms.empty() || (levels_allowed && keeps_accuracy(trial.plan, problem, limits));
-        if (!allowed || !beats_the_library(trial)) {
-            continue;
+        if (allowed && beats_the_library(trial, contest.noticeable)) {
+            winners.push_back(&trial);
         }
-        fastest = std::min(fastest, trial.relative_time);
-        const bool simpler = trial.plan.algorithms.size() < best->plan.algorithms.size();
-        if (trial.relative_time == fastest || (simpler && trial.relative_time <= fastest * kAsGood)) {
-            best = &trial;
+    }
+    if (winners.empty()) {
+        return contest.trials.front();
+    }
+    const auto faster = [](const ContestTrial* x, const ContestTrial* y) {
+        return estimate(*x).time < estimate(*y).time;
+    };
+    std::stable_sort(winners.begin(), winners.end(), faster);
+    const auto [fastest, doubt] = estimate(*winners.front());
+    const double as_good = fastest + std::clamp(doubt, kAsGood * fastest, kMostDoubt);
+    const ContestTrial* best = winners.front();
+    for (const ContestTrial* trial : winners) {
+        if (trial->plan.algorithms.size() < best->plan.algorithms.size() && estimate(*trial).time <= as_good) {
+            best = trial;
         }
     }
     return *best;
@@ -66,9 +79,9 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
                                bool levels_allowed, int outer) {
     if (const Contest* contest = nearest_contest(machine.contests, problem.type, problem.m, problem.k, problem.n)) {
         const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
-        const Problem held = problem_of(*contest, problem.threads);
+        const Problem held = problem_of(*contest, problem.threads, problem.options.device);
         return Decision{best.plan,
-                        contest->first_trial_s * best.relative_time / plan_of(best.plan, held, machine).predicted_s};
+                        contest->first_trial_s * estimate(best).time / plan_of(best.plan, held, machine).predicted_s};
     }
     const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
     if (!levels_allowed || too_small || outer >= kMostOuter) {
@@ -90,9 +103,10 @@ std::optional<Decision> decide(const Problem& problem, const Machine& machine, c
 
 }  // namespace
 
-Problem problem_of(const Contest& contest, int threads) {
+Problem problem_of(const Contest& contest, int threads, const std::string& device) {
     Problem problem{contest.m, contest.k, contest.n, contest.type, threads, {}};
     problem.options.accuracy = Accuracy::fast;
+    problem.options.device = device;
     return problem;
 }
 
@@ -110,8 +124,8 @@ bool contests_forbid_levels(const Problem& problem, const Machine& machine) {
         std::cbrt(static_cast<double>(problem.m) * static_cast<double>(problem.k) * static_cast<double>(problem.n)));
     const Contest* contest = nearest_contest(machine.contests, problem.type, side, side, side);
     return contest != nullptr &&
-           std::none_of(contest->trials.begin(), contest->trials.end(), [](const ContestTrial& trial) {
-               return !trial.plan.algorithms.empty() && beats_the_library(trial);
+           std::none_of(contest->trials.begin(), contest->trials.end(), [&](const ContestTrial& trial) {
+               return !trial.plan.algorithms.empty() && beats_the_library(trial, contest->noticeable);
            });
 }
 
@@ -125,7 +139,9 @@ std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine
         return std::nullopt;
     }
     ProductPlan plan = plan_of(decision->plan, problem, machine);
-    if (plan.workspace_bytes > problem.options.workspace_limit_bytes) {
+    // Levels fall away where a type's sums cannot be scaled because C is added to: that is not the plan that won.
+    const bool is_whole = plan.levels.size() == decision->plan.algorithms.size();
+    if (!is_whole || plan.workspace_bytes > problem.options.workspace_limit_bytes) {
         return std::nullopt;
     }
     plan.predicted_s *= decision->measured_over_predicted;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
@@ -24,7 +25,7 @@ bool contests_forbid_levels(const Problem& problem, const Machine& machine);
 inline constexpr const char* kHalving = "winograd";
 
 /// The problem that the contest was held on.
-Problem problem_of(const Contest& contest, int threads);
+Problem problem_of(const Contest& contest, int threads, const std::string& device = "auto");
 /// The plan that took part, for this problem.
 ProductPlan plan_of(const ContestPlan& plan, const Problem& problem, const Machine& machine);
 

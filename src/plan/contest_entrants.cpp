@@ -63,13 +63,18 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
             add({{}, profile.leaf});  // too thin to be cut
         }
     }
-    // What the smaller contests lead to, and what the cost model prefers without them.
-    Machine without_contests = machine;
-    without_contests.contests.clear();
-    for (const Machine* known : {&machine, static_cast<const Machine*>(&without_contests)}) {
-        if (std::optional<ContestPlan> choice = as_contest_plan(make_plan(problem, *known))) {
+    const auto add_choice = [&](const ProductPlan& plan) {
+        if (std::optional<ContestPlan> choice = as_contest_plan(plan)) {
             add(std::move(*choice));
         }
+    };
+    if (const std::optional<ProductPlan> follows = plan_by_contest(problem, machine, {}, true)) {
+        add_choice(*follows);
+    }
+    if (limits.has_model_choice) {
+        Machine without_contests = machine;
+        without_contests.contests.clear();
+        add_choice(make_plan(problem, without_contests));
     }
     for (std::vector<Candidate>* kind : {&libraries, &others}) {
         std::stable_sort(kind->begin(), kind->end(),

@@ -13,11 +13,14 @@ namespace heptad {
 
 struct EntrantLimits {
     std::size_t most_libraries = 3, most_others = 4;
+    /// The first choice of the cost model takes part. It is the most hopeful of thousands of sums and rarely as good:
+    /// not where there are places for two.
+    bool has_model_choice = true;
 };
 
-/// The libraries with their own threads; the other classical products, one to three halvings over each leaf and the
-/// first choice of the planner as it stands. Of either kind those with the least predicted time, and among the others
-/// one whose levels `balanced` allows.
+/// The libraries with their own threads; the other classical products, one to three halvings over each leaf, what the
+/// contests so far lead to and the first choice of the model. Of either kind those with the least predicted time, and
+/// among the others one whose levels `balanced` allows.
 std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, const EntrantLimits& limits);
 
 }  // namespace heptad

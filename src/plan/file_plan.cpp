@@ -167,6 +167,7 @@ std::vector<Cut> all_cuts(const FileProblem& problem) {
     if (block > problem.a.element_bytes) {
         units.emplace_back(problem.a.elements_of(block), true);
     }
+    const std::int64_t memory = problem.memory_bytes - turning_bytes(problem.memory_bytes, problem.a, problem.b);
     std::vector<Cut> found;
     for (const auto& [unit, on_blocks] : units) {
         for (const bool mirrored : {false, true}) {
@@ -178,9 +179,9 @@ std::vector<Cut> all_cuts(const FileProblem& problem) {
             const bool any_row = problem.a.packed && !problem.a.by_columns;
             const Cut start{.mirrored = mirrored, .unit = unit, .row_unit = any_row ? 1 : unit, .on_blocks = on_blocks};
             if (may_cut_k(problem.type)) {
-                search_kept_c(o, start, problem.memory_bytes, found);
+                search_kept_c(o, start, memory, found);
             }
-            search_kept_left(o, start, problem.memory_bytes, found);
+            search_kept_left(o, start, memory, found);
         }
     }
     return found;
@@ -273,7 +274,8 @@ void choose_blocks(const FileProblem& problem, FilePlan& plan) {
 void count_memory(const FileProblem& problem, FilePlan& plan) {
     const FileBuffers buffers = file_buffers(plan, problem.a, problem.b, problem.c);
     plan.tile_bytes = buffers.tiles * buffers.tile_bytes;
-    plan.panel_bytes = buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes;
+    plan.panel_bytes =
+        buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes + buffers.turning_bytes;
     plan.check_bytes = check_bytes_of(plan, problem.line_bytes);
 }
 

@@ -14,6 +14,8 @@ constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are bette
 constexpr std::int64_t kLeastPiece = 512;              // rows; fewer make poor products
 constexpr std::int64_t kMostPieces = 4;
 constexpr std::int64_t kStripBuffers = 2;
+constexpr std::int64_t kUsualBand_bytes = std::int64_t{4} << 20;  // longer reads are hardly faster
+constexpr std::int64_t kBandsInMemory = 64;                       // nor is it to take more of the memory than that
 
 FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
     layout.block_bytes = block_bytes;
@@ -22,7 +24,7 @@ FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
 
 /// Bytes a buffer for windows of rows x cols takes, wherever in the file they are.
 std::int64_t window_buffer_bytes(const FileLayout& layout, std::int64_t rows, std::int64_t cols) {
-    if (layout.packed && layout.by_columns) {  // turned on the way: bits lie by rows in memory
+    if (is_turned(layout)) {  // bits lie by rows in memory
         return checked_mul(rows, round_up(layout.bytes_of(cols), kCacheLine_bytes));
     }
     const LineWindow part = line_window(layout, {0, rows, 0, cols});
@@ -37,6 +39,19 @@ std::int64_t window_buffer_bytes(const FileLayout& layout, std::int64_t rows, st
 }
 
 }  // namespace
+
+std::int64_t turned_row_bytes(const FileLayout& layout) {
+    return round_up(layout.pitch_bytes(), kCacheLine_bytes);
+}
+
+std::int64_t turning_bytes(std::int64_t memory_bytes, const FileLayout& a, const FileLayout& b) {
+    std::int64_t longest_row = 0;
+    for (const FileLayout* layout : {&a, &b}) {
+        longest_row = std::max(longest_row, is_turned(*layout) ? turned_row_bytes(*layout) : 0);
+    }
+    const std::int64_t usual = std::min(kUsualBand_bytes, memory_bytes / kBandsInMemory);
+    return longest_row == 0 ? 0 : std::max(kRowsTurned * longest_row, usual);
+}
 
 std::int64_t line_stride_bytes(const FileLayout& layout, std::int64_t positions, std::int64_t widest_bytes) {
     if (layout.block_bytes > 1) {
@@ -259,6 +274,7 @@ FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLa
     buffers.panels = plan.panel_buffers;
     buffers.strips = keeps_left ? ceil_div(plan.tile_m, plan.strip_m) : kStripBuffers;
     buffers.strip_bytes = window_buffer_bytes(schedule.left(), plan.strip_m, plan.depth);
+    buffers.turning_bytes = turning_bytes(plan.memory_bytes, a, b);
     return buffers;
 }
 

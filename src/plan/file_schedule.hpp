@@ -17,9 +17,21 @@ struct FileBuffers {
     std::int64_t tiles = 1, tile_bytes = 0;    // of C
     std::int64_t panels = 2, panel_bytes = 0;  // of the right matrix
     std::int64_t strips = 2, strip_bytes = 0;  // of the left matrix
+    std::int64_t turning_bytes = 0;            // for transposed bits, which are turned on the way
 };
 /// The layouts are those of the files A, B and C; direct I/O widens by their block_bytes.
 FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c);
+
+/// Transposed bits are read in bands of the file's rows, so many or a multiple at a time.
+inline constexpr std::int64_t kRowsTurned = 64;
+/// Is this the layout of the transpose of a file of packed bits?
+inline bool is_turned(const FileLayout& layout) {
+    return layout.packed && layout.by_columns;
+}
+/// Bytes of a row of such a file in a band.
+std::int64_t turned_row_bytes(const FileLayout& layout);
+/// Memory for a band, one for both operands; 0 where none is turned. `memory_bytes`: what the whole product may take.
+std::int64_t turning_bytes(std::int64_t memory_bytes, const FileLayout& a, const FileLayout& b);
 
 struct FileTraffic {
     std::int64_t read_a_bytes = 0, read_b_bytes = 0, read_c0_bytes = 0, written_bytes = 0;

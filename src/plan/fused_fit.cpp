@@ -8,7 +8,7 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kSide = 8192, kDeep = 4096, kShallow = 512;
+constexpr std::int64_t kSide = 8192, kDeep = 4096, kShallow = 512, kFewWaves = 4;
 /// Below what can be measured; a parameter must stay positive.
 constexpr double kLeastFlops = 1e-3;
 
@@ -47,12 +47,20 @@ FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, 
     const double deeper_s = std::max(deep_s - shallow_s, deep_s / 2);  // noise must not make the rate infinite
     profile.flops_per_s = 2 * tile * tiles * static_cast<double>(deep - shallow) / deeper_s;
     const double flops_per_tile_s = profile.flops_per_s / tiles;
-    const double first_update = flops_per_tile_s * shallow_s / tile - 2 * static_cast<double>(shallow);
-    double update = first_update;
-    if (profile.most_targets >= 2) {
-        const double next_update = flops_per_tile_s * (time({1, 1, 2}, shallow) - shallow_s) / tile;
-        update = (first_update + next_update) / 2;
-    }
+    // Updates are measured over few waves, as products of levels have them: blocks that share a multiprocessor have
+    // begun together and update together, and do not hide it from each other yet.
+    const double few_tiles = static_cast<double>(kFewWaves) * device.multiprocessors * profile.blocks_of_multiprocessor;
+    const auto flops_of_few = [&](int targets) {
+        const std::int64_t cols = kFewWaves * profile.blocks_of_multiprocessor;
+        const double taken_s = seconds({{1, 1, targets},
+                                        std::int64_t{device.multiprocessors} * profile.tile_m,
+                                        shallow,
+                                        cols * profile.tile_n}) -
+                               device.launch_s;
+        return profile.flops_per_s * std::max(1e-9, taken_s) / (few_tiles * tile);
+    };
+    const double with_one = flops_of_few(1), first_update = with_one - 2 * static_cast<double>(shallow);
+    const double update = profile.most_targets >= 2 ? (first_update + flops_of_few(2) - with_one) / 2 : first_update;
     profile.update_flops = std::max(update, kLeastFlops);
     if (profile.most_terms >= 2) {
         const double added = static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(deep);

@@ -1,7 +1,7 @@
 // The parameters of the model of a fused kernel from a few times of single products: each is where one of them decides.
 //
-//   two depths, one term              the rate of full waves, and what an update of C costs beside it
-//   a second target                   what a further update costs
+//   two depths, one term              the rate of full waves
+//   few waves, one and two targets    what an update of C costs beside it
 //   a second term on each side        what an addition costs
 //   four terms on each side           what memory and the L2 cache give
 //   one block on each multiprocessor  the rate of lone blocks

@@ -9,7 +9,8 @@ namespace {
 /// Instances that share the chip: launched together, or walked by one launch.
 struct Together {
     double tiles = 0;
-    double block_s = 0;  // of all tiles, one after another on one multiprocessor
+    double block_s = 0;   // of all tiles, one after another on one multiprocessor
+    double update_s = 0;  // the part of it in which C is updated
 };
 
 /// Room of a launch for products, as the backend counts it.
@@ -33,14 +34,17 @@ private:
     int products_ = kMostFusedInstances, terms_ = kMostFusedTerms, targets_ = kMostFusedTargets;
 };
 
+std::int64_t tiles_along(std::int64_t size, int tile) {
+    return (size + tile - 1) / tile;
+}
+
 class LevelClock {
 public:
     LevelClock(const FusedDevice& device, const FusedProfile& profile, const FusedWork& work)
         : device_(device),
           profile_(profile),
           depth_(static_cast<double>(work.k)),
-          tiles_(static_cast<double>((work.m + profile.tile_m - 1) / profile.tile_m) *
-                 static_cast<double>((work.n + profile.tile_n - 1) / profile.tile_n)) {}
+          tiles_(static_cast<double>(tiles_along(work.m, profile.tile_m) * tiles_along(work.n, profile.tile_n))) {}
 
     void add(Together& together, const FusedInstance& instance, double times) const {
         const OperandCounts counts = operand_counts(instance);
@@ -51,15 +55,31 @@ public:
         const double words = counts.a * m * depth_ + counts.b * n * depth_ + counts.c * m * n;
         const double bytes = words * static_cast<double>(element_bytes(profile_.type));
         together.tiles += times * tiles_;
+        together.update_s +=
+            times * tiles_ * device_.multiprocessors * profile_.update_flops * counts.c * m * n / profile_.flops_per_s;
         together.block_s += times * tiles_ * device_.multiprocessors *
                             std::max(flops / profile_.flops_per_s, bytes / profile_.global_bytes_per_s);
     }
 
-    double seconds(const Together& together) const {
+    /// `any_order`: updates of C need not wait for each other.
+    double seconds(const Together& together, bool any_order) const {
+        const double in_waves = wave_seconds(together);
+        if (!any_order || !profile_.regular || profile_.blocks_of_multiprocessor > 1) {
+            return in_waves;
+        }
+        // What would be a last wave is shared out evenly; each block begins or ends within a tile, and updates once
+        // more.
+        const double evenly = together.block_s / device_.multiprocessors + together.update_s / together.tiles;
+        return std::min(evenly, in_waves);
+    }
+
+private:
+    double at_once() const { return static_cast<double>(device_.multiprocessors) * profile_.blocks_of_multiprocessor; }
+
+    double wave_seconds(const Together& together) const {
         const double block_s = together.block_s / together.tiles;  // sharing a multiprocessor, each in turn
-        const double at_once = static_cast<double>(device_.multiprocessors) * profile_.blocks_of_multiprocessor;
-        const double whole_waves = std::floor(together.tiles / at_once);
-        const double rest = together.tiles - whole_waves * at_once;
+        const double whole_waves = std::floor(together.tiles / at_once());
+        const double rest = together.tiles - whole_waves * at_once();
         double seconds = whole_waves * profile_.blocks_of_multiprocessor * block_s;
         if (rest > 0) {
             const double residents = std::ceil(rest / device_.multiprocessors);
@@ -68,7 +88,6 @@ public:
         return seconds;
     }
 
-private:
     const FusedDevice& device_;
     const FusedProfile& profile_;
     double depth_;
@@ -92,7 +111,7 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
     LaunchRoom room;
     const auto end_launch = [&](double times) {
         if (together.tiles > 0) {
-            seconds += (clock.seconds(together) + device.launch_s) * times;
+            seconds += (clock.seconds(together, order == FusedOrder::atomic) + device.launch_s) * times;
         }
         together = {};
         room = {};

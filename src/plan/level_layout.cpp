@@ -126,7 +126,7 @@ OperandLayout operand_layout(const LinearProgram& program, bool batched) {
 LevelStorage level_storage(const std::string& backend, const std::string& leaf, bool is_last, LevelMode mode) {
     const bool on_device = backend == "cuda";
     // A device's passes over many blocks are cut, so they must not overwrite what they still have to read.
-    const bool one_by_one = leaf == "cublas" || leaf == "heptad";
+    const bool one_by_one = leaf == "cublas" || leaf == "cublaslt" || leaf == "heptad";
     return {on_device && is_last && mode == LevelMode::parallel && !one_by_one, on_device, on_device, on_device};
 }
 

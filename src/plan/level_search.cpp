@@ -123,9 +123,9 @@ private:
     };
 
     double factor_of(LevelCuts cuts) const {
-        return backend_of(problem_.options.device) == "cpu"
-                   ? level_factor(machine_, problem_.type, cuts, problem_.m, problem_.k, problem_.n)
-                   : 1;
+        return backend_of(problem_.options.device) == "reference"
+                   ? 1
+                   : level_factor(machine_, problem_.type, cuts, problem_.m, problem_.k, problem_.n);
     }
 
     bool is_mode_allowed(LevelMode mode) const {
@@ -198,11 +198,12 @@ private:
                                level_cost(level, core, {true, true}, storage)});
     }
 
-    /// The outer levels of a plan: `products` of that size are left to do, and the passes so far cost `passes_s`.
+    /// The outer levels of a plan: `products` of that size are left to do, and so many passes so far move what takes
+    /// `traffic_s`.
     struct Partial {
         std::vector<LevelPlan> levels;
         BlockSize size;
-        double products = 1, passes_s = 0, seconds = 0, growth = 1;
+        double products = 1, traffic_s = 0, passes = 0, seconds = 0, growth = 1;
         bool accumulate = false;
         LevelCuts cuts = LevelCuts::halved_once;
     };
@@ -242,15 +243,17 @@ private:
                 continue;
             }
             const LevelCost& cost = partial.accumulate ? candidate.adds : candidate.stores;
-            const double passes_s = partial.passes_s + partial.products * (traffic_bytes(cost, block, problem_.type) /
-                                                                               machine_.combine_bytes_per_s +
-                                                                           cost.passes * machine_.call_s);
+            const double traffic_s = partial.traffic_s + partial.products * traffic_bytes(cost, block, problem_.type) /
+                                                             machine_.combine_bytes_per_s;
+            const double passes = partial.passes + partial.products * cost.passes;
             const double products = partial.products * algorithm.rank();
             const LevelCuts cuts = cuts_with(partial.levels.size(), partial.cuts, algorithm);
-            const double seconds =
-                (passes_s + products * leaf_estimate(block)) * factors_[static_cast<std::size_t>(cuts)];
+            const double seconds = seconds_with_starts(backend_of(problem_.options.device), machine_,
+                                                       traffic_s + products * leaf_estimate(block), passes) *
+                                   factors_[static_cast<std::size_t>(cuts)];
             if (seconds <= partial.seconds * kWorthFollowing) {
-                next.push_back({partial.levels, block, products, passes_s, seconds, growth, cost.adds_products, cuts});
+                next.push_back(
+                    {partial.levels, block, products, traffic_s, passes, seconds, growth, cost.adds_products, cuts});
                 next.back().levels.push_back(candidate.level);
             }
         }

@@ -89,8 +89,8 @@ struct Machine {
     double combine_bytes_per_s = 20e9;  // bytes read plus written by a combine pass, all threads
     double scan_bytes_per_s = 20e9;
     double call_s = 2e-6;                    // cost of starting one parallel pass or batch
-    std::vector<LevelFactor> level_factors;  // CPU; by n for each type, 1 for types that are not here
-    std::vector<Contest> contests;           // CPU; empty: the cost model decides by itself
+    std::vector<LevelFactor> level_factors;  // by n for each type, 1 for types that are not here
+    std::vector<Contest> contests;           // empty: the cost model decides by itself
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
     FusedDevice fused_device;

@@ -30,9 +30,19 @@ nlohmann::ordered_json contest_json(const Contest& contest) {
                           {"turns", trial.turns},
                           {"relative_time", trial.relative_time},
                           {"doubt", trial.doubt}});
+        if (std::isfinite(trial.expected_doubt)) {
+            trials.back()["expected_time"] = trial.expected_time;
+            trials.back()["expected_doubt"] = trial.expected_doubt;
+        }
     }
-    return {{"type", type_name(contest.type)},    {"m", contest.m},  {"k", contest.k}, {"n", contest.n},
-            {"library_s", contest.first_trial_s}, {"trials", trials}};
+    return {{"type", type_name(contest.type)},
+            {"m", contest.m},
+            {"k", contest.k},
+            {"n", contest.n},
+            {"library_s", contest.first_trial_s},
+            {"trials", trials},
+            {"noticeable", contest.noticeable},
+            {"reach_octaves", contest.reach}};
 }
 
 void require(bool holds, const char* what) {
@@ -51,17 +61,26 @@ Contest parse_contest(const nlohmann::json& entry) {
                     entry.at("k").get<std::int64_t>(),
                     entry.at("n").get<std::int64_t>(),
                     entry.at("library_s").get<double>(),
-                    {}};
+                    {},
+                    entry.value("noticeable", kNoticeable),
+                    entry.value("reach_octaves", kReach)};
     require(contest.m >= 1 && contest.k >= 1 && contest.n >= 1, "a contest with a size below 1");
     require(is_positive(contest.first_trial_s), "a contest whose time is not positive");
+    require(is_positive(contest.noticeable) && contest.noticeable <= 1 && is_positive(contest.reach),
+            "a contest whose gain or reach cannot be");
     for (const auto& each : entry.at("trials")) {
-        const ContestTrial trial{
-            {each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
-            each.at("turns").get<int>(),
-            each.at("relative_time").get<double>(),
-            each.at("doubt").get<double>()};
+        ContestTrial trial{{each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
+                           each.at("turns").get<int>(),
+                           each.at("relative_time").get<double>(),
+                           each.at("doubt").get<double>()};
         require(trial.turns >= 1 && is_positive(trial.relative_time) && std::isfinite(trial.doubt) && trial.doubt >= 0,
                 "a trial whose turns or times are not positive");
+        if (each.contains("expected_doubt")) {
+            trial.expected_time = each.at("expected_time").get<double>();
+            trial.expected_doubt = each.at("expected_doubt").get<double>();
+            require(is_positive(trial.expected_time) && is_positive(trial.expected_doubt),
+                    "a trial whose expected time or its doubt is not positive");
+        }
         for (const std::string& algorithm : trial.plan.algorithms) {
             find_algorithm(algorithm);  // throws where there is none
         }

@@ -18,7 +18,7 @@ namespace heptad {
 namespace {
 
 std::string fringe_leaf(const ProductPlan& plan) {
-    if (plan.leaf.ends_with("-batched")) {
+    if (plan.leaf.ends_with("-batched") || plan.leaf == "cublaslt") {
         return "cublas";
     }
     // Limbs of a whole operand for a few rows of the other would cost more workspace than all the rest.
@@ -54,8 +54,9 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
                 : problem.options.leaf != "auto"
                     ? problem.options.leaf
                     : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
-    if (plan.leaf == "cublas" && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
-        plan.leaf = "cublas-batched";  // whose blocks are aligned
+    const bool is_one_by_one = plan.leaf == "cublas" || plan.leaf == "cublaslt";
+    if (is_one_by_one && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
+        plan.leaf += "-batched";  // whose blocks are aligned
     }
     plan.fringe_leaf = fringe_leaf(plan);
     if (plan.backend == "cuda" && plan.leaf.starts_with("cublas") && calls_leaves(plan) &&
@@ -261,10 +262,18 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
     larger.k = round_up(problem.k, kUnit);
     larger.n = round_up(problem.n, kUnit);
     larger.options.accumulate = false;  // C is added to when it is copied back
+    const ProductPlan found = best_plan(larger, machine, limits);
+    Problem same_leaf = problem;
+    if (is_float(problem.type) && problem.options.leaf == "auto") {
+        same_leaf.options.leaf = larger.options.leaf = found.leaf;
+    }
     ProductPlan plan = empty_plan(problem);
     plan.extended = true;
-    plan.levels = best_plan(larger, machine, limits).levels;
-    fill_in(plan, problem, machine);
+    plan.levels = found.levels;
+    fill_in(plan, same_leaf, machine);
+    if (!machine.contests.empty()) {  // which know the time of the larger problem better than its parts do
+        plan.predicted_s *= found.predicted_s / plan_with_levels(larger, machine, found.levels).predicted_s;
+    }
     return plan;
 }
 

@@ -26,6 +26,15 @@ struct PlannerLimits {
     double least_gain = 1.07;
 };
 
+/// For devices: below that size neither leaves nor passes fill the chip, and their clocks are steadier than those of
+/// virtual CPUs.
+inline PlannerLimits device_limits() {
+    PlannerLimits limits;
+    limits.smallest_leaf = 512;
+    limits.least_gain = 1.02;
+    return limits;
+}
+
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
 

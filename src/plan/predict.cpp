@@ -97,6 +97,13 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
 
 }  // namespace
 
+double seconds_with_starts(const std::string& backend, const Machine& machine, double work_s, double passes) {
+    if (backend != "cuda") {
+        return work_s + passes * machine.call_s;
+    }
+    return passes > 0 ? std::max(work_s + machine.call_s, passes * machine.call_s) : work_s;
+}
+
 double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     double seconds = products_seconds(plan, machine);
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
@@ -136,7 +143,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         entry = {cost.adds_products, operands_die};
         count *= algorithm.rank();
     }
-    seconds += bytes / machine.combine_bytes_per_s + passes * machine.call_s;
+    seconds += bytes / machine.combine_bytes_per_s;
     seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
     const bool watched_in_passes = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel &&
                                    !plan.change_basis && !plan.scaled_sums;
@@ -148,7 +155,9 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
                    machine.scan_bytes_per_s;
     }
-    return seconds * (plan.backend == "cpu" ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
+    seconds = seconds_with_starts(plan.backend, machine, seconds, passes);
+    const bool is_measured_machine = plan.backend != "reference";
+    return seconds * (is_measured_machine ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }
 
 }  // namespace heptad

@@ -21,6 +21,10 @@ LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& al
 /// The blocks of the fused level of a plan that has one.
 FusedWork fused_work(const ProductPlan& plan);
 
+/// Seconds of work with so many passes in it and their starts. The host of a device starts them while that is busy with
+/// those before, all but the first.
+double seconds_with_starts(const std::string& backend, const Machine& machine, double work_s, double passes);
+
 /// Seconds that the plan will take.
 double predict_seconds(const ProductPlan& plan, const Machine& machine);
 

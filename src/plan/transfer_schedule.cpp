@@ -1,8 +1,9 @@
 #include "plan/transfer_schedule.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,7 +16,8 @@ constexpr const char* kAlgorithm = "winograd";  // its first product takes one b
 constexpr std::int64_t kLeastSideOfLevel = 8192;
 constexpr std::int64_t kLeastPiece = 1024;  // smaller products are poor ones
 constexpr std::int64_t kUnit = 256;         // cuts that levels divide well
-constexpr int kPartsOfFirst = 4;
+/// Parts of a first product's k and of a last one's rows that are tried, wherever pieces are not too small.
+constexpr int kEndParts[] = {1, 4, 8, 16};
 
 /// A matrix cut into equal blocks, row by row; those at the edge are smaller, or have nothing.
 struct Blocks {
@@ -41,34 +43,43 @@ std::vector<TransferTerm> terms_inside(const Blocks& blocks, const std::vector<B
     return inside;
 }
 
-/// First the product that needs the fewest blocks; then those that the block of C with the fewest left waits for.
+/// Always the product that needs the fewest blocks that are not there yet; among equals one that the block of C with
+/// the fewest products left waits for.
 std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer) {
     std::vector<const SubInstance*> waiting, order;
     for (const SubInstance& instance : layer.instances) {
         waiting.push_back(&instance);
     }
-    const auto take = [&](auto which) {
-        order.push_back(*which);
-        waiting.erase(which);
+    std::set<int> there_a, there_b;
+    const auto missing = [](const std::vector<BlockTerm>& terms, const std::set<int>& there) {
+        return std::count_if(terms.begin(), terms.end(),
+                             [&](const BlockTerm& term) { return !there.contains(term.block); });
     };
-    take(std::min_element(waiting.begin(), waiting.end(), [](const SubInstance* x, const SubInstance* y) {
-        return x->left.size() + x->right.size() < y->left.size() + y->right.size();
-    }));
-    const auto updates = [](const SubInstance* instance, int block) {
-        return std::any_of(instance->result.begin(), instance->result.end(),
-                           [&](const ResultTerm& term) { return term.block == block; });
+    const auto left_for = [&](int block) {
+        return std::count_if(waiting.begin(), waiting.end(), [&](const SubInstance* instance) {
+            return std::any_of(instance->result.begin(), instance->result.end(),
+                               [&](const ResultTerm& term) { return term.block == block; });
+        });
+    };
+    const auto rank = [&](const SubInstance* instance) {
+        std::pair<std::int64_t, int> nearest{std::numeric_limits<std::int64_t>::max(), 0};  // products left, block
+        for (const ResultTerm& term : instance->result) {
+            nearest = std::min(nearest, {left_for(term.block), term.block});
+        }
+        return std::tuple(missing(instance->left, there_a) + missing(instance->right, there_b), nearest);
     };
     while (!waiting.empty()) {
-        std::optional<std::pair<std::int64_t, int>> next;  // products left, block
-        for (int block = 0; block < layer.grid.m * layer.grid.n; ++block) {
-            const auto left = std::count_if(waiting.begin(), waiting.end(),
-                                            [&](const SubInstance* instance) { return updates(instance, block); });
-            if (left > 0 && (!next || left < next->first)) {
-                next = {left, block};
-            }
+        const auto next =
+            std::min_element(waiting.begin(), waiting.end(),
+                             [&](const SubInstance* x, const SubInstance* y) { return rank(x) < rank(y); });
+        for (const BlockTerm& term : (*next)->left) {
+            there_a.insert(term.block);
         }
-        take(std::find_if(waiting.begin(), waiting.end(),
-                          [&](const SubInstance* instance) { return updates(instance, next->second); }));
+        for (const BlockTerm& term : (*next)->right) {
+            there_b.insert(term.block);
+        }
+        order.push_back(*next);
+        waiting.erase(next);
     }
     return order;
 }
@@ -107,26 +118,74 @@ void settle_results(std::vector<TransferStep>& steps) {
     }
 }
 
-/// The first step becomes two, its inner dimension cut after one of so many parts; not where its operands are sums.
+/// Pieces of a side: one of `parts` parts, and then three times as much as came before, again and again.
+std::vector<std::int64_t> growing_pieces(std::int64_t size, int parts) {
+    std::vector<std::int64_t> pieces{std::min(size, round_up(size / parts, kUnit))};
+    for (std::int64_t done = pieces[0]; done < size; done += pieces.back()) {
+        pieces.push_back(std::min(3 * done, size - done));
+    }
+    return pieces;
+}
+
+/// The first step becomes several along its inner side; not where its operands are sums.
 void cut_first(std::vector<TransferStep>& steps, int parts) {
     const TransferStep whole = steps.front();
-    const std::int64_t depth = round_up(whole.size.k / parts, kUnit);
-    if (!whole.left_lies_there() || !whole.right_lies_there() || depth >= whole.size.k) {
+    if (!whole.left_lies_there() || !whole.right_lies_there()) {
         return;
     }
-    const auto part_of = [&](std::int64_t first, std::int64_t count) {
-        TransferStep part = whole;
-        part.size.k = count;
-        MatrixWindow &left = part.left[0].window, &right = part.right[0].window;
+    const bool in_buffer = !whole.result_lies_there();  // then blocks of C are updated once, when it is complete
+    std::vector<TransferStep> pieces;
+    std::int64_t first = 0;
+    for (const std::int64_t depth : growing_pieces(whole.size.k, parts)) {
+        TransferStep piece = whole;
+        piece.size.k = depth;
+        MatrixWindow &left = piece.left[0].window, &right = piece.right[0].window;
         left.col += first;
         right.row += first;
-        left.cols = right.rows = count;
-        part.brings_a = {left};
-        part.brings_b = {right};
-        return part;
-    };
-    steps.front() = part_of(depth, whole.size.k - depth);
-    steps.insert(steps.begin(), part_of(0, depth));
+        left.cols = right.rows = depth;
+        piece.brings_a = {left};
+        piece.brings_b = {right};
+        piece.continues_product = in_buffer && first > 0;
+        first += depth;
+        if (in_buffer && first < whole.size.k) {
+            piece.results.clear();
+        }
+        pieces.push_back(piece);
+    }
+    steps.erase(steps.begin());
+    steps.insert(steps.begin(), pieces.begin(), pieces.end());
+}
+
+/// The last step becomes several along its rows, which go home one after another; not where one of its blocks has
+/// fewer.
+void cut_last(std::vector<TransferStep>& steps, int parts) {
+    const TransferStep whole = steps.back();
+    const auto has_all_rows = [&](const auto& part) { return part.window.rows == whole.size.m; };
+    if (!std::all_of(whole.left.begin(), whole.left.end(), has_all_rows) ||
+        !std::all_of(whole.results.begin(), whole.results.end(), has_all_rows)) {
+        return;
+    }
+    std::vector<std::int64_t> heights = growing_pieces(whole.size.m, parts);
+    std::reverse(heights.begin(), heights.end());
+    steps.pop_back();
+    std::int64_t first = 0;
+    for (const std::int64_t height : heights) {
+        TransferStep piece = whole;
+        piece.size.m = height;
+        const auto narrow = [&](auto& part) {
+            part.window.row += first;
+            part.window.rows = height;
+        };
+        std::for_each(piece.left.begin(), piece.left.end(), narrow);
+        std::for_each(piece.results.begin(), piece.results.end(), narrow);
+        if (first > 0) {
+            piece.brings_a.clear();
+            piece.brings_b.clear();
+            piece.keeps_right_sum = !piece.right_lies_there();
+        }
+        steps.push_back(piece);
+        first += height;
+    }
 }
 
 double bytes_of(const std::vector<MatrixWindow>& windows, std::int64_t element_bytes) {
@@ -149,11 +208,11 @@ double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
     if (!step.left_lies_there()) {
         bytes += static_cast<double>(step.left.size() + 1) * area(m, k) * operand;
     }
-    if (!step.right_lies_there()) {
+    if (!step.right_lies_there() && !step.keeps_right_sum) {
         bytes += static_cast<double>(step.right.size() + 1) * area(k, n) * operand;
     }
     if (!step.result_lies_there()) {
-        bytes += static_cast<double>(3 * step.results.size()) * area(m, n) * result;
+        bytes += static_cast<double>(2 * step.results.size() + 1) * area(m, n) * result;
     }
     return bytes;
 }
@@ -195,7 +254,8 @@ TransferSchedule undivided_transfers(const ProblemSize& size) {
     return transfers_by_pieces(size, {size.k}, {size.m});
 }
 
-TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type, int first_parts) {
+TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
+                                    const LevelEnds& ends) {
     const HostLayer layer = algorithm_layer(algorithm, 1, type);
     const BlockGrid& grid = layer.grid;
     const ProblemSize block{ceil_div(size.m, grid.m), ceil_div(size.k, grid.k), ceil_div(size.n, grid.n)};
@@ -204,7 +264,8 @@ TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& 
     TransferSchedule schedule;
     schedule.algorithm = algorithm;
     for (const SubInstance* instance : order_of_arrival(layer)) {
-        TransferStep step{block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}};
+        TransferStep step{block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}, false,
+                          false};
         for (const ResultTerm& term : instance->result) {
             if (const MatrixWindow window = c.window(term.block); window.elements() > 0) {
                 step.results.push_back({window, term.coefficient, true, true});
@@ -215,8 +276,9 @@ TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& 
         }
     }
     settle_arrivals(schedule.steps);
-    cut_first(schedule.steps, first_parts);
+    cut_first(schedule.steps, ends.first_parts);
     settle_results(schedule.steps);
+    cut_last(schedule.steps, ends.last_parts);
     return schedule;
 }
 
@@ -231,7 +293,9 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
                                   {{{first, depth, 0, size.n}, 1}},
                                   {{{row, rows, 0, size.n}, 1, first == 0, last}},
                                   {},
-                                  {}});
+                                  {},
+                                  false,
+                                  false});
     };
     for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
         add(0, size.m, depths[i]);
@@ -246,13 +310,48 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
     return schedule;
 }
 
+std::int64_t sum_row_stride(std::int64_t cols, std::int64_t element_bytes) {
+    return round_up(cols, std::max<std::int64_t>(16 / element_bytes, 1));
+}
+
+SumBuffers sum_buffers(const TransferSchedule& schedule, std::int64_t operand_bytes, std::int64_t result_bytes) {
+    SumBuffers sums;
+    const auto cover = [](ProblemSize& largest, const ProblemSize& size) {
+        largest = {std::max(largest.m, size.m), std::max(largest.k, size.k), std::max(largest.n, size.n)};
+    };
+    for (const TransferStep& step : schedule.steps) {
+        if (!step.left_lies_there()) {
+            cover(sums.left, step.size);
+        }
+        if (!step.right_lies_there()) {
+            cover(sums.right, step.size);
+        }
+        if (!step.result_lies_there()) {
+            cover(sums.result, step.size);
+        }
+    }
+    const auto bytes = [](std::int64_t rows, std::int64_t cols, std::int64_t element) {
+        return checked_mul(checked_mul(rows, sum_row_stride(cols, element)), element);
+    };
+    sums.left_bytes = bytes(sums.left.m, sums.left.k, operand_bytes);
+    sums.right_bytes = bytes(sums.right.k, sums.right.n, operand_bytes);
+    sums.result_bytes = bytes(sums.result.m, sums.result.n, result_bytes);
+    return sums;
+}
+
+std::int64_t sum_bytes_of_level(const TransferProblem& problem) {
+    return sum_buffers(transfers_by_level(problem.size, kAlgorithm, problem.type), problem.operand_bytes,
+                       problem.result_bytes)
+        .bytes();
+}
+
 double predicted_transfers_s(const TransferProblem& problem, const TransferSchedule& schedule,
                              const ProductSeconds& product_s) {
     double uploaded = 0, computed = 0, downloaded = 0;
     for (const TransferStep& step : schedule.steps) {
         double bytes = bytes_of(step.brings_a, problem.operand_bytes) + bytes_of(step.brings_b, problem.operand_bytes);
         std::vector<MatrixWindow> complete;
-        bool accumulates = false;
+        bool accumulates = step.continues_product;
         for (const TransferResult& result : step.results) {
             if (problem.adds && result.first) {
                 bytes += bytes_of({result.window}, problem.result_bytes);
@@ -260,7 +359,7 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
             if (result.last) {
                 complete.push_back(result.window);
             }
-            accumulates = step.result_lies_there() && (problem.adds || !result.first);
+            accumulates = accumulates || (step.result_lies_there() && (problem.adds || !result.first));
         }
         uploaded += bytes / problem.upload_bytes_per_s;
         computed = std::max(computed, uploaded) + sum_bytes(problem, step) / problem.sum_bytes_per_s +
@@ -289,8 +388,13 @@ TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSec
         candidates.push_back(transfers_by_pieces(size, depths, panels));
     }
     if (problem.may_take_level && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
-        for (const int parts : {1, kPartsOfFirst}) {
-            candidates.push_back(transfers_by_level(size, kAlgorithm, problem.type, parts));
+        for (const int first : kEndParts) {
+            for (const int last : kEndParts) {
+                const bool small = size.k / 2 / first < kLeastPiece || size.m / 2 / last < kLeastPiece;
+                if (!small) {
+                    candidates.push_back(transfers_by_level(size, kAlgorithm, problem.type, {first, last}));
+                }
+            }
         }
     }
     for (TransferSchedule& candidate : candidates) {

@@ -36,12 +36,14 @@ struct TransferResult {
     double coefficient = 1;
     bool first = true, last = true;  // to be added there
 };
-/// (sum of left)(sum of right), added to parts of C.
+/// (sum of left)(sum of right), added to parts of C; to none where the next step continues the product.
 struct TransferStep {
     ProblemSize size;
     std::vector<TransferTerm> left, right;
     std::vector<TransferResult> results;
     std::vector<MatrixWindow> brings_a, brings_b;  // what no step before has needed
+    bool keeps_right_sum = false;                  // the step before has made the same one
+    bool continues_product = false;                // is added to the product of the step before, which went nowhere
 
     /// Is that side a part of the matrix as it lies there? Else it is made in a buffer.
     bool left_lies_there() const;
@@ -69,11 +71,30 @@ struct TransferProblem {
 using ProductSeconds = std::function<double(const ProblemSize& size, bool accumulate)>;
 
 TransferSchedule undivided_transfers(const ProblemSize& size);
-/// One level. `first_parts`: the first product's k is cut into so many parts, and it begins with one of them.
-TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type, int first_parts);
+/// How much is waited for at both ends of a level. The first product begins with one of `first_parts` parts of its k,
+/// and the last one ends with one of `last_parts` parts of its rows; the pieces between are three times as large as all
+/// that are nearer to the end, so that what they wait for is moved meanwhile.
+struct LevelEnds {
+    int first_parts = 1, last_parts = 1;
+};
+/// One level. Ends are cut only where that is possible: the first product takes no sums, the last one whole blocks.
+TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
+                                    const LevelEnds& ends = {});
 /// The parts add up to k and m.
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
                                      const std::vector<std::int64_t>& panels);
+
+/// Memory on the device for the sums of blocks: the largest of each side. Rows begin on boundaries of 16 bytes.
+struct SumBuffers {
+    ProblemSize left, right, result;  // two of the three sizes count for each
+    std::int64_t left_bytes = 0, right_bytes = 0, result_bytes = 0;
+    std::int64_t bytes() const { return left_bytes + right_bytes + result_bytes; }
+};
+SumBuffers sum_buffers(const TransferSchedule& schedule, std::int64_t operand_bytes, std::int64_t result_bytes);
+/// The same for the level that plan_transfers may choose.
+std::int64_t sum_bytes_of_level(const TransferProblem& problem);
+/// Elements from one row of such a buffer to the next.
+std::int64_t sum_row_stride(std::int64_t cols, std::int64_t element_bytes);
 
 /// Seconds until the last part of C has arrived.
 double predicted_transfers_s(const TransferProblem& problem, const TransferSchedule& schedule,

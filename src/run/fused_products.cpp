@@ -21,6 +21,7 @@ bool is_empty(const ConstView& view) {
 std::vector<FusedTerm> present_terms(const std::vector<InstanceTerm>& terms, const ConstView& view, int grid_cols,
                                      std::int64_t rows, std::int64_t cols) {
     std::vector<FusedTerm> present;
+    present.reserve(terms.size());
     for (const InstanceTerm& term : terms) {
         const ConstView place = block_at(view, term.block, grid_cols, rows, cols);
         if (!is_empty(place)) {
@@ -39,6 +40,7 @@ std::vector<FusedProduct> fused_products(const FusedInstances& instances, double
     const std::int64_t n = fused_side(c.cols, instances.n, c.type);
     std::vector<bool> is_written(static_cast<std::size_t>(instances.m) * static_cast<std::size_t>(instances.n));
     std::vector<FusedProduct> products;
+    products.reserve(instances.instances.size());
     for (const FusedInstance& instance : instances.instances) {
         FusedProduct product{m,
                              k,
@@ -49,6 +51,7 @@ std::vector<FusedProduct> fused_products(const FusedInstances& instances, double
         if (product.left.empty() || product.right.empty()) {
             continue;
         }
+        product.targets.reserve(instance.targets.size());
         for (const InstanceTerm& target : instance.targets) {
             const View place = block_at(c, target.block, instances.n, m, n);
             if (!is_empty(place)) {

@@ -124,6 +124,7 @@ bool are_laid_out_alike(const Product& x, const Product& y) {
 /// them can run at a time.
 std::vector<FusedProduct> interleaved(std::vector<std::vector<FusedProduct>> levels) {
     std::vector<FusedProduct> all;
+    all.reserve(levels.size() * levels.front().size());
     for (std::size_t i = 0; i < levels.front().size(); ++i) {
         for (std::vector<FusedProduct>& level : levels) {
             all.push_back(std::move(level[i]));

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/cpu/cpu_info.hpp"
 #include "base/error.hpp"
+#include "base/idle_threads.hpp"
 #include "base/thread_pool.hpp"
 #include "run/tune_batches.hpp"
 #include "run/tune_contests.hpp"
@@ -203,7 +203,7 @@ void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
     for (int turn = 0; turn < turns; ++turn) {
         for (const bool vendor : {false, true}) {
             const int leaf = cpu::CpuBackend::leaf_id(vendor ? profile.leaf : own->leaf);
-            std::this_thread::sleep_for(kSettle / 2);
+            wait_until_idle();
             backend.multiply_one(product, leaf);  // wakes the threads
             (vendor ? vendor_turns : own_turns).push_back(time_calls(1, 0, [&] {
                 backend.multiply_one(product, leaf);
@@ -281,7 +281,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
                 g == 0 ? (groups.size() == 1 ? 1.0 : 0.5) : 0.5 / static_cast<double>(groups.size() - 1);
             const double until = done_before + type_share * shapes_share * share_here;
             if (g > 0) {
-                std::this_thread::sleep_for(kSettle);
+                wait_until_idle();
             }
             double volume = 0;
             for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -303,7 +303,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
                 machine.leaves.push_back(std::move(contender.profile));
             }
         }
-        std::this_thread::sleep_for(kSettle);
+        wait_until_idle();
         tell(done_before, fmt::format("{} in batches", type_name(type)));
         measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
         if (type != Type::i32) {
@@ -311,7 +311,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
             const double left_s = budget_s * type_shares[t] - seconds_since(start);
             measure_contests(backend, operands, type, std::max(least_s, left_s), machine,
                              [&](const std::string& stage) { tell(done_before, stage); });
-            std::this_thread::sleep_for(kSettle);
+            wait_until_idle();
         }
         done_before = type_shares[t];
     }

@@ -2,7 +2,6 @@
 // drifts by a third within seconds.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -16,8 +15,6 @@ namespace heptad {
 constexpr std::int64_t kLargest = 2048;
 /// The largest square of the contests: libraries still get faster beyond kLargest.
 constexpr std::int64_t kLongest = 4096;
-/// Longer than the threads of any library keep spinning.
-constexpr std::chrono::milliseconds kSettle{150};
 
 /// The size that others are compared with.
 constexpr std::int64_t kTypical = 1024;

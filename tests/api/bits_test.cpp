@@ -78,6 +78,15 @@ TEST(BitsApi, plans_tell_what_is_done) {
     EXPECT_FALSE(bits::leaf_names(Type::gf2).empty());
 }
 
+TEST(BitsApi, a_context_names_the_device_that_options_leave_open) {
+    const BitMatrix a = BitMatrix::random(70, 70, 1), b = BitMatrix::random(70, 70, 2);
+    heptad::Context context;
+    context.set_device("cpu:2");
+    EXPECT_TRUE(bits::product(Type::gf2, a, b, {}, context) == bits::product(Type::gf2, a, b));
+    EXPECT_NE(bits::plan(Type::gf2, {70, 70, 70}, {}, context).find("cpu:2"), std::string::npos);
+    EXPECT_THROW(bits::power(Type::gf2, a, 3, {}, context), heptad::Error);  // has no way over several devices
+}
+
 TEST(BitsApi, a_cancelled_context_ends_the_product) {
     const BitMatrix a(500, 500);
     heptad::CancelToken token;

@@ -64,6 +64,59 @@ TEST(c_api, options_and_contexts_are_heeded) {
     heptad_context_destroy(context);
 }
 
+TEST(c_api, a_context_names_the_device_that_options_leave_open) {
+    Sample x;
+    heptad_context* context = nullptr;
+    ASSERT_EQ(heptad_context_create(&context), HEPTAD_OK);
+    EXPECT_EQ(heptad_context_set_device(context, "tpu"), HEPTAD_USAGE);
+    EXPECT_NE(std::string(heptad_last_error()).find("'tpu'"), std::string::npos);
+    EXPECT_EQ(heptad_context_set_device(context, nullptr), HEPTAD_USAGE);
+    EXPECT_EQ(heptad_context_set_device(nullptr, "cpu"), HEPTAD_USAGE);
+    ASSERT_EQ(heptad_context_set_device(context, "reference"), HEPTAD_OK);
+    heptad_plan* plan = nullptr;
+    ASSERT_EQ(heptad_plan_create(&plan, 40, 40, 40, HEPTAD_F32, nullptr, context), HEPTAD_OK);
+    EXPECT_NE(std::string(heptad_plan_text(plan)).find("reference"), std::string::npos) << heptad_plan_text(plan);
+    heptad_plan_destroy(plan);
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), nullptr, context), HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    heptad_context_destroy(context);
+}
+
+TEST(c_api, progress_is_told_from_the_calling_thread) {
+    Sample x;
+    struct Told {
+        int calls = 0;
+        double last = -1;
+        std::thread::id thread;
+    } told;
+    heptad_context* context = nullptr;
+    ASSERT_EQ(heptad_context_create(&context), HEPTAD_OK);
+    const auto tell = [](double fraction, const char* stage, void* user) {
+        auto* to = static_cast<Told*>(user);
+        ++to->calls;
+        to->last = stage == nullptr ? -1 : fraction;
+        to->thread = std::this_thread::get_id();
+    };
+    ASSERT_EQ(heptad_context_set_progress(context, tell, &told), HEPTAD_OK);
+    EXPECT_EQ(heptad_context_set_progress(nullptr, tell, &told), HEPTAD_USAGE);
+    heptad_options options;
+    heptad_options_init(&options);
+    options.algorithm = "strassen";
+    options.levels = 2;
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context),
+              HEPTAD_OK);
+    EXPECT_GT(told.calls, 0);
+    EXPECT_GE(told.last, 0);
+    EXPECT_LE(told.last, 1);
+    EXPECT_EQ(told.thread, std::this_thread::get_id());
+    const int before = told.calls;
+    ASSERT_EQ(heptad_context_set_progress(context, nullptr, nullptr), HEPTAD_OK);
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context),
+              HEPTAD_OK);
+    EXPECT_EQ(told.calls, before);
+    heptad_context_destroy(context);
+}
+
 TEST(c_api, plans_print_parse_and_are_carried_out) {
     Sample x;
     heptad_options options;
@@ -71,6 +124,8 @@ TEST(c_api, plans_print_parse_and_are_carried_out) {
     options.levels = 2;
     heptad_plan* plan = nullptr;
     ASSERT_EQ(heptad_plan_create(&plan, 40, 40, 40, HEPTAD_F32, &options, nullptr), HEPTAD_OK);
+    EXPECT_EQ(heptad_plan_levels(plan), 2);
+    EXPECT_EQ(heptad_plan_levels(nullptr), 0);
     EXPECT_GT(heptad_plan_workspace_bytes(plan), 0);
     EXPECT_GT(heptad_plan_predicted_s(plan), 0);
     EXPECT_GT(heptad_plan_error_bound(plan), 0);

@@ -163,6 +163,29 @@ TEST(api_context, copies_share_their_state_and_threads_are_checked) {
     EXPECT_THROW(context.set_workspace(nullptr, -5), Error);
 }
 
+TEST(api_context, names_the_device_that_options_leave_open) {
+    Sample x;
+    Context context;
+    EXPECT_EQ(context.device(), "auto");
+    context.set_device("reference");
+    EXPECT_EQ(context.device(), "reference");
+    EXPECT_NE(plan({x.m, x.k, x.n}, Type::f64, levels(1), context).to_string().find("reference"), std::string::npos);
+    multiply(x.a_view(), x.b_view(), x.c_view(), levels(1), context);
+    EXPECT_EQ(x.c, x.expected);
+    Options named = levels(1);
+    named.device = "cpu";  // the options have the last word
+    EXPECT_EQ(plan({x.m, x.k, x.n}, Type::f64, named, context).to_string().find("reference"), std::string::npos);
+    context.set_device("cpu:2");
+    EXPECT_THROW(plan({x.m, x.k, x.n}, Type::f64, {}, context), Error);  // several devices are planned otherwise
+    EXPECT_NE(plan_over_devices({x.m, x.k, x.n}, Type::f64, {}, context).find("cpu:2"), std::string::npos);
+    for (const char* none : {"", "gpu", "cuda:", "cuda:first", "cpu:0"}) {
+        EXPECT_THROW(context.set_device(none), Error) << none;
+    }
+    EXPECT_EQ(context.device(), "cpu:2");
+    context.set_device("auto");
+    EXPECT_EQ(plan({x.m, x.k, x.n}, Type::f64, levels(1), context).to_string().find("reference"), std::string::npos);
+}
+
 TEST(api_context, an_empty_workspace_means_a_classical_product) {
     Sample x;
     Context context;

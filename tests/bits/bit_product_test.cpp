@@ -91,6 +91,21 @@ TEST(BitProduct, all_algorithms_agree_on_awkward_shapes) {
     }
 }
 
+TEST(BitProduct, levels_above_a_leaf_with_sums_inside_agree) {
+    // Their sums are made beside its tiles, onto nothing at the topmost of them and onto what C holds below.
+    std::mt19937_64 random(6);
+    for (const auto& [m, k, n] : {Shape{512, 1024, 2048}, {700, 1100, 1500}, {33, 65, 257}}) {
+        const BitWindow a(m, k, random), b(k, n, random);
+        const BitMatrix expected = product_by_definition(Type::gf2, a.view(), b.view());
+        for (const char* leaf : {"blocks", "auto"}) {
+            for (const int levels : {3, 4, 5}) {
+                check(Type::gf2, a, b, expected, options_of("self-inverse", levels, leaf), 1, random);
+                check(Type::gf2, a, b, expected, options_of("self-inverse", levels, leaf), 3, random);
+            }
+        }
+    }
+}
+
 TEST(BitProduct, tasks_on_several_threads_agree) {
     std::mt19937_64 random(2);
     const BitWindow a(257, 300, random), b(300, 520, random);
@@ -102,6 +117,40 @@ TEST(BitProduct, tasks_on_several_threads_agree) {
             }
         }
     }
+}
+
+TEST(BitProduct, strips_of_columns_agree) {
+    for (const auto& [m, k, n] : {Shape{70, 130, 16384}, {520, 1030, 16383}, {64, 64, 16500}}) {
+        const BitMatrix a = BitMatrix::random(m, k, 1), b = BitMatrix::random(k, n, 2);
+        const BitMatrix expected = product_by_definition(Type::gf2, a, b);
+        const BitPlan plan = make_bit_plan(Type::gf2, {m, k, n}, options_of("self-inverse", 4, "blocks"), 2);
+        ASSERT_EQ(plan.strips, 2) << plan.to_string();
+        BitMatrix c = BitMatrix::random(m, n, 3);
+        multiply_bits(plan, a, b, c.view(), false, {});
+        ASSERT_TRUE(c == expected) << plan.to_string();
+        multiply_bits(plan, a, b, c.view(), true, {});
+        ASSERT_EQ(count_ones(c), 0) << "C ^= AB twice: " << plan.to_string();
+        // A view that starts inside a word, whose strips would share words, in memory that holds what the plan tells.
+        BitMatrix wide = BitMatrix::random(m, n + 7, 4);
+        std::vector<std::uint64_t> memory(static_cast<std::size_t>(plan.workspace_bytes() / 8 + 8 + 1), 0x5a);
+        auto* lines = memory.data();
+        while (reinterpret_cast<std::uintptr_t>(lines) % 64 != 0) {
+            ++lines;
+        }
+        multiply_bits(plan, a, b, wide.view().block(0, 7, m, n), false, {}, lines);
+        ASSERT_TRUE(wide.view().block(0, 7, m, n) == expected.view()) << plan.to_string();
+        multiply_bits(plan, a, b, c.view(), false, {}, lines);
+        ASSERT_TRUE(c == expected) << plan.to_string();
+        ASSERT_EQ(lines[plan.workspace_bytes() / 8], 0x5aU);
+    }
+    const auto strips = [](std::int64_t n, const char* algorithm, int levels, int threads) {
+        return make_bit_plan(Type::gf2, {n, n, n}, options_of(algorithm, levels, "blocks"), threads).strips;
+    };
+    EXPECT_EQ(strips(16384, "self-inverse", 4, 2), 2);
+    EXPECT_EQ(strips(16384, "self-inverse", 4, 1), 1);
+    EXPECT_EQ(strips(16384, "self-inverse", 4, 3), 1);
+    EXPECT_EQ(strips(16384, "self-inverse", 5, 2), 1);
+    EXPECT_EQ(strips(16384, "winograd", 4, 2), 1);
 }
 
 TEST(BitProduct, large_shapes_agree_with_the_classical_leaf) {
@@ -145,6 +194,26 @@ TEST(BitProduct, boolean_equals_definition) {
                     check(Type::boolean, a, b, expected, options_of("auto", -1, leaf), threads, random);
                 }
             }
+        }
+    }
+}
+
+TEST(BitProduct, boolean_bands_of_any_density_equal_definition) {
+    // Several bands: with few ones, with rows that fill up after few, for tables, and empty.
+    std::mt19937_64 random(7);
+    const std::int64_t m = 4 * 1024 + 100, k = 9000, n = 700;
+    BitMatrix a = BitMatrix::random(m, k, random(), 0.002);
+    bits::copy(BitMatrix::random(1024, k, random(), 0.3), a.view().block(1024, 0, 1024, k));
+    bits::copy(BitMatrix::random(1024, k, random(), 0.06), a.view().block(2048, 0, 1024, k));
+    bits::copy(BitMatrix(1024, k), a.view().block(3072, 0, 1024, k));
+    for (const double density : {0.0005, 0.01, 0.3}) {
+        BitMatrix b = BitMatrix::random(k, n, random(), density);
+        bits::copy(BitMatrix(k, 64), b.view().block(0, 320, k, 64));  // columns that nothing reaches
+        const BitMatrix expected = product_by_definition(Type::boolean, a, b);
+        for (const int threads : {1, 4}) {
+            BitMatrix c = BitMatrix::random(m, n, random());
+            multiply_bits(Type::boolean, a, b, c.view(), false, {}, {threads});
+            EXPECT_TRUE(c == expected) << density << " " << threads;
         }
     }
 }

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
+#include <random>
 
 #include "bits/bit_test_matrices.hpp"
 #include "bits/interleave.hpp"
@@ -161,6 +163,68 @@ void check_fused_products(const Leaf& leaf) {
     }
 }
 
+TEST(FusedLeaf, later_sums_are_made_beside_the_tiles) {
+    for (const Leaf& leaf : available_leaves()) {
+        if (leaf.multiply_fused == nullptr) {
+            continue;
+        }
+        const LeafShape shape{96, 128, 512};  // six tiles
+        std::vector<std::uint64_t> a(static_cast<std::size_t>(packed_words(shape.m, shape.k)), 1),
+            b(static_cast<std::size_t>(packed_words(shape.k, shape.n)), 2),
+            c(static_cast<std::size_t>(packed_words(shape.m, shape.n))),
+            scratch(a.size() + static_cast<std::size_t>(kFusedPanelWords));
+        const std::uint64_t* from_a[] = {a.data()};
+        const std::uint64_t* from_b[] = {b.data()};
+        std::uint64_t* to[] = {c.data()};
+        constexpr auto words = static_cast<std::size_t>(4 * kLaterPiece);
+        std::vector<std::vector<std::uint64_t>> sources;
+        for (std::uint64_t i = 0; i < 4; ++i) {
+            sources.emplace_back(words);
+            for (std::size_t w = 0; w < words; ++w) {
+                sources[i][w] = (w + 1) * (2 * i + 1) * 0x9e3779b97f4a7c15U;
+            }
+        }
+        std::vector<std::vector<std::uint64_t>> sums(4, std::vector<std::uint64_t>(words, 7));
+        std::vector<LaterQueue> queues(3);                             // the last one is empty
+        const auto add = [&](LaterQueue& queue, std::size_t number) {  // sum number i has i + 1 terms
+            LaterSum& sum = queue.sums[queue.last++];
+            sum.to = sums[number].data();
+            sum.count = static_cast<int>(number) + 1;
+            sum.words = static_cast<std::int64_t>(words);
+            for (std::size_t t = 0; t <= number; ++t) {
+                sum.from[t] = sources[t].data();
+            }
+        };
+        add(queues[0], 0);
+        add(queues[0], 1);
+        add(queues[1], 2);
+        add(queues[1], 3);
+        FusedOperands operands;
+        operands.a = from_a;
+        operands.b = from_b;
+        operands.c = to;
+        operands.scratch = scratch.data();
+        operands.later = queues;
+        leaf.multiply_fused(shape, operands);
+        for (const std::size_t queue : {std::size_t{0}, std::size_t{1}}) {
+            EXPECT_EQ(queues[queue].first, 1);
+            EXPECT_EQ(queues[queue].sums[1].done, 2 * kLaterPiece) << "six tiles, six pieces";
+        }
+        EXPECT_EQ(queues[2].first, 0);
+        leaf.multiply_fused(shape, operands);
+        EXPECT_EQ(queues[0].first, 2);
+        EXPECT_EQ(queues[1].first, 2);
+        for (std::size_t number = 0; number < 4; ++number) {
+            std::vector<std::uint64_t> expected(words, 0);
+            for (std::size_t t = 0; t <= number; ++t) {
+                std::transform(expected.begin(), expected.end(), sources[t].begin(), expected.begin(),
+                               std::bit_xor<>());
+            }
+            EXPECT_EQ(sums[number], expected) << leaf.name << " " << number;
+        }
+    }
+}
+
 TEST(FusedLeaf, products_sum_their_operands_and_go_to_all_their_places) {
     int checked = 0;
     for (const Leaf& leaf : available_leaves()) {
@@ -207,6 +271,42 @@ TEST_P(EveryBooleanLeaf, some_rows_fill_up_and_others_do_not) {
         leaf.multiply_boolean(shape, whole(leaf, shape), left.words.data(), right.words.data(), result.words.data(),
                               false);
         ASSERT_TRUE(result.unpacked(leaf, 160, 512) == test::product_by_definition(Type::boolean, a, b)) << full_from;
+    }
+}
+
+TEST_P(EveryBooleanLeaf, listed_rows_are_added_until_nothing_is_missing) {
+    const Leaf& leaf = find_leaf(Type::boolean, GetParam());
+    const auto unit = static_cast<int>(leaf.layout->column_unit() / 64);
+    std::mt19937_64 random(8);
+    for (int width = unit; width <= 8; width += unit) {
+        const auto words = static_cast<std::size_t>(width);
+        std::vector<std::uint64_t> b(300 * words), reachable(words);
+        for (std::size_t i = 0; i < b.size(); ++i) {
+            b[i] = random() & random();
+            reachable[i % words] |= b[i];
+        }
+        // Rows of C: nothing listed, an odd number, more than a look, all (full long before the end), full already.
+        const std::vector<std::size_t> counts{0, 1, 7, 33, 300, 20};
+        std::vector<std::int64_t> starts{0};
+        std::vector<std::uint16_t> rows;
+        std::vector<std::uint64_t> c(counts.size() * words + 1, 0), expected(c.size(), 0);
+        std::copy(reachable.begin(), reachable.end(), c.begin() + static_cast<std::ptrdiff_t>(5 * words));
+        c[2 * words] = expected[2 * words] = reachable[0] & 0xff;  // held before
+        c.back() = expected.back() = 0x5555;                       // a guard
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            for (std::size_t j = 0; j < counts[i]; ++j) {
+                rows.push_back(static_cast<std::uint16_t>(counts[i] == 300 ? j : random() % 300));
+                for (std::size_t w = 0; w < words; ++w) {
+                    expected[i * words + w] |= i == 5 ? reachable[w] : b[rows.back() * words + w];
+                }
+            }
+            starts.push_back(static_cast<std::int64_t>(rows.size()));
+        }
+        std::vector<std::uint8_t> open(counts.size(), 0);
+        leaf.add_boolean_rows({starts, rows.data()}, width, b.data(), reachable.data(), c.data(), open.data());
+        EXPECT_EQ(c, expected) << width;
+        EXPECT_EQ(open[0] + open[1], 2);
+        EXPECT_EQ(open[4] + open[5], 0);
     }
 }
 

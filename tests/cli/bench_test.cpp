@@ -58,6 +58,19 @@ TEST_F(Bench, cpu_suite_writes_a_complete_result_file) {
     }
 }
 
+TEST_F(Bench, results_are_written_as_a_page_too) {
+    const Outcome outcome = heptad({"bench", "cpu", "--quick", "--types", "i32", "--sizes", "4,8", "--html", "r.html"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("results: r.html"), std::string::npos) << outcome.out;
+    const std::string page = read("r.html");
+    for (const char* part : {"bench cpu --quick", "blocked-loop", "<polyline", "plan 8x8x8"}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    EXPECT_EQ(folder_contents().size(), 1U);
+    heptad_fails(2, {"bench", "cpu", "--sizes", "4", "--json", "x.json", "--html", "./x.json"});
+    heptad_fails(3, {"bench", "cpu", "--sizes", "4", "--html", "nowhere/r.html"});
+}
+
 TEST_F(Bench, a_library_against_itself_is_told_where_asked_for) {
     const std::string type = has_library_ ? "f32" : "i32";
     const Outcome outcome = heptad(

@@ -1,7 +1,10 @@
 // Everything that can be wrong from outside: the exit code of DESIGN section 5, one sentence on standard error, and a
 // folder that is as before.
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 #include "cli/heptad_process.hpp"
 
@@ -51,6 +54,15 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "-8G"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "p.txt", "--levels", "1"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "p.txt", "--threads", "1"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "1", "--levels", "2"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "-o", "D.npy"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", ""},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory="},
+        {"mul", "", "B.npy", "-o", "C.npy"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "99999999999G"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "nan"},
+        {"info", ""},
+        {"algorithms", ""},
         {"plan", "1", "2"},
         {"plan", "1", "2", "x"},
         {"plan", "1", "2", "99999999999999999999"},
@@ -119,6 +131,9 @@ TEST_F(Failures, sentences_name_the_value) {
     EXPECT_NE(heptad_fails(2, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--colour"}).find("'--colour'"),
               std::string::npos);
     EXPECT_NE(heptad_fails(2, {"multiply"}).find("'multiply'"), std::string::npos);
+    EXPECT_NE(heptad_fails(2, {"plan", "1", "1", "1", "--levels", "1", "--levels", "1"}).find("more than once"),
+              std::string::npos);
+    EXPECT_NE(heptad_fails(2, {"plan", "1", "1", "1", "--type", ""}).find("'--type'"), std::string::npos);
     EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy"}).find("8 x 6"), std::string::npos);
 }
 
@@ -245,6 +260,12 @@ TEST_F(Failures, raw_files_are_what_they_are_said_to_be) {
     std::vector<std::string> same = words;
     same.emplace_back("tf32");
     EXPECT_EQ(heptad_json(same)["type"], "tf32");
+    for (const char* numpy : {"float32:64x64", "<f4:64x64"}) {
+        EXPECT_EQ(
+            heptad_json({"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", numpy, "--raw-b", "f32:64x64"})["type"],
+            "f32");
+    }
+    heptad_fails(2, {"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", "complex64:64x64", "--raw-b", "f32:64x64"});
 }
 
 TEST_F(Failures, a_limit_on_file_sizes_exits_4_and_leaves_nothing) {
@@ -257,11 +278,39 @@ TEST_F(Failures, a_limit_on_file_sizes_exits_4_and_leaves_nothing) {
     const Outcome made = heptad({"gen", "uniform", "--shape", "64x64", "-o", "G.npy"});
     const Outcome multiplied = heptad({"mul", "X.npy", "X.npy", "-o", "C.npy"});
     const Outcome streamed = heptad({"mul", "X.npy", "X.npy", "-o", "D.npy", "--overlap", "on"});
+    const Outcome dataset = heptad({"mul", "X.npy", "X.npy", "-o", "E.h5:/e"});
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_EQ(made.exit_code, 4) << made.err;
     EXPECT_EQ(multiplied.exit_code, 4) << multiplied.err;
     EXPECT_EQ(streamed.exit_code, 4) << streamed.err;
+    const bool has_hdf5 = dataset.err.find("does not have the HDF5 library") == std::string::npos;
+    EXPECT_EQ(dataset.exit_code, has_hdf5 ? 4 : 3) << dataset.err;
     EXPECT_EQ(folder_contents().size(), 3U) << "something beside A, B and X is there";
+}
+
+TEST_F(Failures, standard_output_that_cannot_be_written_exits_4_and_stays_out_of_the_result) {
+    const auto run = [&](const std::string& words) {
+        const int status = std::system(("cd '" + folder_.string() + "' && '" HEPTAD_BINARY "' " + words).c_str());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    };
+    EXPECT_EQ(run("info A.npy > /dev/full 2> /dev/null"), 4);
+    EXPECT_EQ(run("info A.npy --json >&- 2> /dev/null"), 4);
+    EXPECT_EQ(run("mul A.npy B.npy -o C.npy >&- 2> /dev/null"), 4);
+    EXPECT_EQ(read_matrix("C.npy"), product(integers(8, 6, 1), integers(6, 5, 2)));
+    EXPECT_EQ(run("mul A.npy B.npy -o D.npy --json > /dev/null 2>&- <&-"), 0);
+    EXPECT_EQ(read("D.npy"), read("C.npy"));
+    EXPECT_EQ(run("mul A.npy A.npy -o E.npy >&- 2>&- <&-"), 3);
+}
+
+TEST_F(Failures, zero_sizes_and_sizes_beyond_64_bits) {
+    heptad_ok({"gen", "uniform", "--shape", "5x0", "-o", "Z1.npy"});
+    heptad_ok({"gen", "uniform", "--shape", "0x4", "-o", "Z2.npy"});
+    heptad_ok({"mul", "Z1.npy", "Z2.npy", "-o", "Z.npy", "--verify"});
+    EXPECT_EQ(read_matrix("Z.npy"), (TestMatrix{5, 4, std::vector<double>(20, 0)}));
+    heptad_ok({"verify", "Z1.npy", "Z2.npy", "Z.npy"});
+    EXPECT_EQ(heptad_json({"plan", "0", "5", "0"})["levels"], 0);
+    heptad_fails(3, {"plan", "9223372036854775807", "9223372036854775807", "3"});
+    heptad_fails(3, {"gen", "uniform", "--shape", "9223372036854775807x3", "-o", "G.npy"});
 }
 
 TEST_F(Failures, names_too_long_for_the_system_exit_3) {

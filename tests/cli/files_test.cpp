@@ -139,7 +139,12 @@ TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {
     // Rates are decimal: 32768 x 32768 f32 are 2^32 bytes, at 2 * 10^9 bytes a second.
     EXPECT_NEAR(plan["write_s"].get<double>(), std::ldexp(1.0, 32) / 2e9, 0.01);
     const std::string text = heptad_ok({"plan", "4096", "4096", "4096", "--memory", "40M", "--files", "--disk", "2G"});
-    for (const char* word : {"lower bound", "DR", "MM", "DW", "binds"}) {
+    EXPECT_EQ(plan["type"], "f32");
+    EXPECT_EQ(plan["m"], 32768);
+    EXPECT_EQ(plan["predicted_s"], plan["wall_s"]);
+    EXPECT_GT(plan["error_bound"].get<double>(), 0);
+    EXPECT_TRUE(plan["workspace_bytes"].is_number_integer());
+    for (const char* word : {"lower bound", "DR", "MM", "DW", "binds", "error bound"}) {
         EXPECT_NE(text.find(word), std::string::npos) << word;
     }
     heptad_fails(4, {"plan", "4096", "4096", "4096", "--memory", "1K", "--files", "--disk", "2G"});
@@ -147,6 +152,7 @@ TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {
         heptad_json({"plan", "32768", "32768", "32768", "--type", "gf2", "--memory", "64M", "--files", "--disk", "2G"});
     EXPECT_LE(bits["moved_bytes"].get<double>(), 1.03 * bits["reference_bytes"].get<double>());
     EXPECT_LE(bits["used_bytes"], bits["memory_bytes"]);
+    EXPECT_EQ(bits["error_bound"], 0);
 }
 
 TEST_F(Files, packed_bits_go_from_file_to_file_and_equal_the_product_in_memory) {

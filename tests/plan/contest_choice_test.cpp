@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/contest_entrants.hpp"
 #include "plan/contest_factor.hpp"
 #include "plan/error_bound.hpp"
@@ -125,6 +127,29 @@ TEST(contest_choice, of_two_as_good_the_one_with_fewer_levels_is_taken) {
     EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"winograd", "winograd"}));
 }
 
+TEST(contest_choice, more_levels_must_be_faster_by_more_than_their_doubt) {
+    Machine machine = machine_with(kFast);
+    const ContestTrial once = trial({"winograd"}, "heptad", 0.82);
+    machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.8, 0.03), once})};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), Names{"winograd"});
+    machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.8, 0.005), once})};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"winograd", "winograd"}));
+    machine.contests = {contest(1024, {trial({"winograd", "winograd"}, "heptad", 0.75, 0.2), once})};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), (Names{"winograd", "winograd"}));  // not by that much
+}
+
+TEST(contest_choice, what_was_expected_decides_where_turns_do_not) {
+    Machine machine = machine_with(kSlow);
+    ContestTrial noisy = trial({"winograd"}, "heptad", 0.93, 0.12, 3);
+    machine.contests = {contest(1024, {noisy}, 0.02)};
+    EXPECT_TRUE(make_plan(square(1024), machine).levels.empty());
+    noisy.expected_time = 0.86;
+    noisy.expected_doubt = 0.1;
+    machine.contests = {contest(1024, {noisy}, 0.02)};
+    EXPECT_EQ(levels_of(make_plan(square(1024), machine)), Names{"winograd"});
+    EXPECT_NEAR(make_plan(square(1024), machine).predicted_s, 0.02 * estimate(noisy).time, 1e-9);
+}
+
 TEST(contest_choice, accuracy_is_kept) {
     Machine machine = machine_with(kFast);
     const Names many{"winograd", "winograd", "winograd", "winograd"};
@@ -217,6 +242,22 @@ TEST(contest_entrants, the_winner_of_half_the_size_takes_part) {
     const std::vector<ContestPlan> entrants = contest_entrants(square(2048), machine, {3, 20});
     const ContestPlan expected{{"winograd", "3x3x3-23"}, "openblas"};
     EXPECT_NE(std::find(entrants.begin(), entrants.end(), expected), entrants.end());
+}
+
+TEST(contest_entrants, without_the_choice_of_the_model_they_halve_or_follow_from_contests) {
+    Machine machine = machine_with(kFast);
+    const auto others = [&](bool has_model_choice) {
+        std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine, {3, 20, has_model_choice});
+        std::erase_if(entrants, [](const ContestPlan& plan) {
+            return std::all_of(plan.algorithms.begin(), plan.algorithms.end(),
+                               [](const std::string& name) { return name == kHalving; });
+        });
+        return entrants;
+    };
+    EXPECT_EQ(others(true).size(), 1U);
+    EXPECT_TRUE(others(false).empty());
+    machine.contests = {contest(2048, {trial({"3x3x3-23"}, "openblas", 0.8)})};
+    EXPECT_EQ(others(false), (std::vector<ContestPlan>{{{"winograd", "3x3x3-23"}, "openblas"}}));
 }
 
 TEST(contest_factor, predictions_are_corrected_by_what_levels_took) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace heptad {
@@ -71,6 +72,30 @@ TEST(contest, a_gain_within_its_own_doubt_or_that_nobody_notices_is_none) {
     EXPECT_FALSE(beats_the_library({kOwn, 7, 1.2, 0}));
 }
 
+TEST(contest, what_was_expected_counts_as_far_as_it_can_be_trusted) {
+    ContestTrial trial{kHalved, 5, 0.9, 0.1};
+    EXPECT_EQ(estimate(trial).time, 0.9);
+    EXPECT_EQ(estimate(trial).doubt, 0.1);
+    trial.expected_time = 0.8;
+    trial.expected_doubt = 0.1;
+    EXPECT_NEAR(estimate(trial).time, 0.85, 1e-12);
+    EXPECT_NEAR(estimate(trial).doubt, 0.1 / std::sqrt(2), 1e-12);
+    trial.expected_doubt = 0.2;
+    EXPECT_NEAR(estimate(trial).time, 0.88, 1e-12);
+    trial.doubt = 0;
+    EXPECT_EQ(estimate(trial).time, 0.9);
+    EXPECT_EQ(estimate(trial).doubt, 0);
+}
+
+TEST(contest, an_expected_gain_outweighs_doubt_and_not_a_loss) {
+    EXPECT_FALSE(beats_the_library({kHalved, 3, 0.93, 0.12}));
+    EXPECT_TRUE(beats_the_library({kHalved, 3, 0.93, 0.12, 0.86, 0.1}));
+    EXPECT_FALSE(beats_the_library({kHalved, 2, 0.93, 0.12, 0.86, 0.1}));
+    EXPECT_FALSE(beats_the_library({kHalved, 5, 1.05, 0.01, 0.86, 0.1}));
+    EXPECT_TRUE(beats_the_library({kHalved, 5, 0.9, 0.09}));
+    EXPECT_FALSE(beats_the_library({kHalved, 5, 0.9, 0.09, 1.1, 0.1}));
+}
+
 TEST(contest, one_turn_beside_a_busy_neighbour_changes_nothing) {
     const Contest contest =
         judge(Type::f32, 512, 512, 512, {{kLibrary, {1, 1.01, 1, 0.99, 3}}, {kHalved, {0.8, 2.5, 0.81, 0.8, 0.8}}});
@@ -79,7 +104,8 @@ TEST(contest, one_turn_beside_a_busy_neighbour_changes_nothing) {
 }
 
 /// How often a plan that takes `relative` times as long as the library wins, where single times vary by a tenth.
-int wins_of_1000(double relative, int turns) {
+/// `expected`: what was expected of it, up to a tenth; 0: nothing.
+int wins_of_1000(double relative, int turns, double expected = 0) {
     std::mt19937 random(7);
     std::normal_distribution<double> noise(1, 0.1);
     int wins = 0;
@@ -89,7 +115,12 @@ int wins_of_1000(double relative, int turns) {
             library.seconds.push_back(std::max(0.5, noise(random)));
             other.seconds.push_back(relative * std::max(0.5, noise(random)));
         }
-        wins += beats_the_library(judge(Type::f32, 1, 1, 1, {library, other}).trials[1]) ? 1 : 0;
+        ContestTrial trial = judge(Type::f32, 1, 1, 1, {library, other}).trials[1];
+        if (expected > 0) {
+            trial.expected_time = expected;
+            trial.expected_doubt = 0.1;
+        }
+        wins += beats_the_library(trial) ? 1 : 0;
     }
     return wins;
 }
@@ -100,6 +131,14 @@ TEST(contest, noise_of_a_tenth_rarely_hides_a_gain_or_makes_a_loser_win) {
     EXPECT_LT(wins_of_1000(1.1, 5), 50);
     EXPECT_LT(wins_of_1000(1.2, 3), 50);
     EXPECT_LT(wins_of_1000(1.1, 7), wins_of_1000(1.1, 3) + 1);
+}
+
+TEST(contest, a_gain_of_a_tenth_that_was_expected_is_rarely_hidden_and_a_loser_still_loses) {
+    EXPECT_LT(wins_of_1000(0.9, 3), 600);
+    EXPECT_GT(wins_of_1000(0.9, 3, 0.9), 650);
+    EXPECT_GT(wins_of_1000(0.9, 5, 0.9), 750);
+    EXPECT_LT(wins_of_1000(1.1, 5, 0.9), 100);
+    EXPECT_LT(wins_of_1000(1.2, 5, 0.9), 20);
 }
 
 TEST(contest, the_nearest_one_of_the_type_is_asked_and_none_that_is_far) {

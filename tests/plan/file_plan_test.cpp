@@ -384,6 +384,28 @@ TEST(FilePlan, predicted_run_is_no_shorter_than_any_stage) {
     }
 }
 
+TEST(FilePlan, memory_for_turning_transposed_bits_is_counted) {
+    // Rows of a million bits: 64 of them, which are turned at a time, take 8 MB.
+    const std::int64_t m = 1 << 20, k = 4096, n = 4096;
+    FileProblem problem = problem_of(m, k, n, Type::gf2, std::int64_t{64} << 20, {.block = 1});
+    problem.a.packed = problem.b.packed = problem.c.packed = true;
+    const FilePlan as_stored = plan_files(problem, plain_prediction);
+    EXPECT_EQ(file_buffers(as_stored, problem.a, problem.b, problem.c).turning_bytes, 0);
+    problem.a.by_columns = true;
+    const FilePlan turned = plan_files(problem, plain_prediction);
+    const FileBuffers buffers = file_buffers(turned, problem.a, problem.b, problem.c);
+    EXPECT_EQ(buffers.turning_bytes, 64 * m / 8);
+    EXPECT_EQ(turned.panel_bytes,
+              buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes + buffers.turning_bytes);
+    EXPECT_LE(turned.used_bytes(), problem.memory_bytes);
+    // Short rows are read many at a time, but never in a large part of the memory.
+    problem = problem_of(4096, 4096, 4096, Type::gf2, std::int64_t{64} << 20);
+    problem.a.packed = problem.b.packed = problem.c.packed = problem.b.by_columns = true;
+    EXPECT_EQ(turning_bytes(problem.memory_bytes, problem.a, problem.b), std::int64_t{1} << 20);
+    EXPECT_EQ(turning_bytes(std::int64_t{8} << 30, problem.a, problem.b), std::int64_t{4} << 20);
+    EXPECT_EQ(turning_bytes(1 << 20, problem.a, problem.b), 64 * 4096 / 8);
+}
+
 TEST(FilePlan, packed_bits_move_an_eighth_of_bytes) {
     FileProblem bytes = problem_of(65536, 65536, 65536, Type::gf2, std::int64_t{4} << 30);
     FileProblem packed = bytes;

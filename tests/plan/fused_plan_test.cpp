@@ -65,6 +65,37 @@ Machine fusing_two_terms() {
     return machine;
 }
 
+TEST(fused_prediction, updates_in_any_order_leave_no_half_empty_wave_where_tiles_can_be_shared) {
+    const FusedDevice device{132, 3e-6};
+    FusedProfile huge = fusing_device().fused.front();
+    huge.tile_m = 128;
+    huge.tile_n = 256;
+    const FusedInstances& instances = fused_instances("strassen");
+    const auto seconds = [&](FusedOrder order, std::int64_t n) {
+        return fused_seconds(device, huge, order, instances, {n / 2, n / 2, n / 2});
+    };
+    // 224 tiles on 132 multiprocessors: two waves, or 1.7.
+    EXPECT_DOUBLE_EQ(seconds(FusedOrder::atomic, 2048), seconds(FusedOrder::persistent, 2048));
+    huge.regular = true;
+    EXPECT_LT(seconds(FusedOrder::atomic, 2048), 0.95 * seconds(FusedOrder::persistent, 2048));
+    EXPECT_GT(seconds(FusedOrder::atomic, 2048), 0.85 * seconds(FusedOrder::persistent, 2048));
+    // 27.15 waves: hardly any difference.
+    EXPECT_LE(seconds(FusedOrder::atomic, 8192), seconds(FusedOrder::persistent, 8192));
+    EXPECT_GT(seconds(FusedOrder::atomic, 8192), 0.96 * seconds(FusedOrder::persistent, 8192));
+}
+
+TEST(fused_prediction, passes_of_a_device_are_started_while_it_works) {
+    Machine machine = fusing_device();
+    const auto predicted = [&](double call_s) {
+        machine.call_s = call_s;
+        return plan_with_levels(on_device(8192, 8192, 8192), machine, {{"winograd", LevelMode::parallel, ""}})
+            .predicted_s;
+    };
+    EXPECT_NEAR(predicted(40e-6) - predicted(20e-6), 20e-6,
+                1e-9);                  // one of the three passes has nothing to hide behind
+    EXPECT_DOUBLE_EQ(predicted(1), 3);  // the device waits for the host
+}
+
 TEST(fused_plan, without_any_workspace_the_planner_takes_one_fused_level_or_two_at_once) {
     Problem problem = on_device(8192, 8192, 8192);
     problem.options.workspace_limit_bytes = 0;

@@ -15,6 +15,7 @@ public:
     Integers(std::int64_t rows, std::int64_t cols, std::int64_t value)
         : cols_(cols), values_(static_cast<std::size_t>(rows * cols), value) {}
     std::int64_t& at(std::int64_t i, std::int64_t j) { return values_[static_cast<std::size_t>(i * cols_ + j)]; }
+    bool operator==(const Integers&) const = default;
 
 private:
     std::int64_t cols_;
@@ -46,6 +47,7 @@ std::int64_t entry_of_c(std::int64_t i, std::int64_t j) {
 void expect_product(const ProblemSize& size, const TransferSchedule& schedule, std::int64_t beta) {
     const std::int64_t m = size.m, k = size.k, n = size.n;
     Integers a(m, k, kMissing), b(k, n, kMissing), c(m, n, kMissing), home(m, n, kMissing);
+    Integers product(0, 0, 0), sum_of_right(0, 0, 0);  // of the step before
     for (const TransferStep& step : schedule.steps) {
         for (const MatrixWindow& window : step.brings_a) {
             each(window, [&](std::int64_t i, std::int64_t j) {
@@ -69,17 +71,26 @@ void expect_product(const ProblemSize& size, const TransferSchedule& schedule, s
         };
         sum(step.left, a, left);
         sum(step.right, b, right);
+        if (step.keeps_right_sum) {
+            ASSERT_EQ(sum_of_right, right);
+        }
+        sum_of_right = right;
+        if (!step.continues_product) {
+            product = Integers(step.size.m, step.size.n, 0);
+        }
+        each({0, step.size.m, 0, step.size.n}, [&](std::int64_t i, std::int64_t j) {
+            for (std::int64_t p = 0; p < step.size.k; ++p) {
+                product.at(i, j) += left.at(i, p) * right.at(p, j);
+            }
+        });
         for (const TransferResult& result : step.results) {
             each(result.window, [&](std::int64_t i, std::int64_t j) {
                 if (result.first) {
                     ASSERT_EQ(c.at(i, j), kMissing) << "begun twice";
                     c.at(i, j) = beta * entry_of_c(i, j);
                 }
-                std::int64_t entry = 0;
-                for (std::int64_t p = 0; p < step.size.k; ++p) {
-                    entry += left.at(i - result.window.row, p) * right.at(p, j - result.window.col);
-                }
-                c.at(i, j) += std::llround(result.coefficient) * entry;
+                c.at(i, j) +=
+                    std::llround(result.coefficient) * product.at(i - result.window.row, j - result.window.col);
                 if (result.last) {
                     ASSERT_EQ(home.at(i, j), kMissing) << "fetched twice";
                     home.at(i, j) = c.at(i, j);
@@ -99,21 +110,57 @@ void expect_product(const ProblemSize& size, const TransferSchedule& schedule, s
 TEST(TransferSchedule, levels_give_the_product_of_even_and_odd_sizes) {
     for (const ProblemSize& size : {ProblemSize{8, 8, 8}, {7, 9, 5}, {2, 3, 11}, {1, 1, 1}, {6, 1, 4}}) {
         for (const char* algorithm : {"winograd", "strassen"}) {
-            expect_product(size, transfers_by_level(size, algorithm, Type::f32, 1), 0);
+            expect_product(size, transfers_by_level(size, algorithm, Type::f32), 0);
         }
     }
-    expect_product({8, 8, 8}, transfers_by_level({8, 8, 8}, "winograd", Type::i32, 1), 3);
+    expect_product({8, 8, 8}, transfers_by_level({8, 8, 8}, "winograd", Type::i32), 3);
 }
 
 TEST(TransferSchedule, the_first_product_of_a_level_may_begin_with_a_part_of_k) {
     const ProblemSize size{4, 2048, 6};
-    const TransferSchedule schedule = transfers_by_level(size, "winograd", Type::f32, 4);
+    const TransferSchedule schedule = transfers_by_level(size, "winograd", Type::f32, {4, 1});
     ASSERT_EQ(schedule.steps.size(), 8U);
     EXPECT_EQ(schedule.steps[0].size.k, 256);
+    EXPECT_TRUE(schedule.steps[0].results.empty());  // C is updated once, when the product is complete
     EXPECT_EQ(schedule.steps[1].size.k, 768);
+    EXPECT_TRUE(schedule.steps[1].continues_product);
     expect_product(size, schedule, 0);
     // Strassen's products all take sums, and 3 blocks at least.
-    EXPECT_EQ(transfers_by_level(size, "strassen", Type::f32, 4).steps.size(), 7U);
+    EXPECT_EQ(transfers_by_level(size, "strassen", Type::f32, {4, 1}).steps.size(), 7U);
+    // One block of C: the parts are added to it at once.
+    expect_product({1, 2048, 1}, transfers_by_level({1, 2048, 1}, "winograd", Type::f32, {4, 1}), 2);
+}
+
+TEST(TransferSchedule, the_last_product_of_a_level_may_go_home_in_parts) {
+    const ProblemSize size{8192, 4, 2};
+    const TransferSchedule schedule = transfers_by_level(size, "winograd", Type::f32, {1, 16});
+    std::vector<std::int64_t> heights;
+    for (std::size_t i = 6; i < schedule.steps.size(); ++i) {
+        heights.push_back(schedule.steps[i].size.m);
+        EXPECT_TRUE(schedule.steps[i].results[0].last);
+    }
+    EXPECT_EQ(heights, (std::vector<std::int64_t>{3072, 768, 256}));
+    expect_product(size, schedule, 0);
+    // A block at the edge has a row less, so the last product stays whole.
+    const ProblemSize odd{8191, 4, 2};
+    EXPECT_EQ(transfers_by_level(odd, "winograd", Type::f32, {1, 16}).steps.size(), 7U);
+    expect_product({4096, 2048, 2}, transfers_by_level({4096, 2048, 2}, "winograd", Type::f32, {4, 4}), 0);
+}
+
+TEST(TransferSchedule, memory_for_sums_is_the_largest_of_each_side) {
+    const TransferSchedule whole = undivided_transfers({64, 64, 64});
+    EXPECT_EQ(sum_buffers(whole, 4, 4).bytes(), 0);
+    for (const LevelEnds& ends : {LevelEnds{1, 1}, LevelEnds{4, 4}}) {
+        const SumBuffers sums = sum_buffers(transfers_by_level({4096, 2048, 1024}, "winograd", Type::f32, ends), 4, 4);
+        EXPECT_EQ(sums.left_bytes, 2048 * 1024 * 4);
+        EXPECT_EQ(sums.right_bytes, 1024 * 512 * 4);
+        EXPECT_EQ(sums.result_bytes, 2048 * 512 * 4);
+    }
+    // Halves are rounded up, and rows to 16 bytes.
+    EXPECT_EQ(sum_buffers(transfers_by_level({5, 5, 5}, "strassen", Type::f32), 4, 4).bytes(), 3 * (3 * 4 * 4));
+    TransferProblem problem;
+    problem.size = {4096, 4096, 4096};
+    EXPECT_EQ(sum_bytes_of_level(problem), 3 * 2048 * 2048 * 4);
 }
 
 TEST(TransferSchedule, pieces_give_the_product) {
@@ -125,8 +172,16 @@ TEST(TransferSchedule, pieces_give_the_product) {
     expect_product({3, 0, 4}, undivided_transfers({3, 0, 4}), 1);
 }
 
+TEST(TransferSchedule, products_of_a_level_come_in_the_order_of_what_they_have_to_wait_for) {
+    std::vector<std::size_t> brought;
+    for (const TransferStep& step : transfers_by_level({64, 64, 64}, "winograd", Type::f32).steps) {
+        brought.push_back(step.brings_a.size() + step.brings_b.size());
+    }
+    EXPECT_EQ(brought, (std::vector<std::size_t>{2, 2, 3, 1, 0, 0, 0}));
+}
+
 TEST(TransferSchedule, a_level_begins_with_two_blocks_and_ends_with_one) {
-    const TransferSchedule schedule = transfers_by_level({64, 64, 64}, "winograd", Type::f32, 1);
+    const TransferSchedule schedule = transfers_by_level({64, 64, 64}, "winograd", Type::f32);
     const TransferStep &first = schedule.steps.front(), &last = schedule.steps.back();
     EXPECT_EQ(first.brings_a.size() + first.brings_b.size(), 2U);
     int completed = 0;
@@ -194,7 +249,10 @@ TEST(TransferSchedule, at_65536_less_than_seven_hundredths_are_lost) {
         return operations / (std::min({size.m, size.k, size.n}) > 32768 ? 95e12 : size.k == 32768 ? 83e12 : 72e12);
     };
     const TransferProblem problem = cube(65536);
-    EXPECT_GT(h200(problem.size, false) / plan_transfers(problem, h200).predicted_s, 0.93);
+    const TransferSchedule schedule = plan_transfers(problem, h200);
+    EXPECT_GT(h200(problem.size, false) / schedule.predicted_s, 0.95);
+    EXPECT_EQ(schedule.algorithm, "winograd");
+    EXPECT_GT(schedule.steps.size(), 8U);  // both ends are cut
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ TEST(contest_turns, go_there_and_back) {
 TEST(contest_turns, who_is_far_behind_drops_out_but_not_for_one_bad_turn) {
     Stage stage;
     stage.add('v', {1}, true);
-    stage.add('s', {2});         // far behind at once
-    stage.add('u', {1.4, 0.9});  // bad luck at first
+    stage.add('s', {3});         // far behind at once
+    stage.add('u', {2.1, 0.9});  // bad luck at first
     stage.add('m', {1.2});       // clear after the second turn
     const auto& takers = stage.run(5);
     EXPECT_EQ(takers[0].seconds.size(), 5U);

@@ -29,22 +29,33 @@ HEPTAD_INLINE void transpose_square(const T* from, std::int64_t stride, T* to, s
     }
 }
 
-/// One full panel whose source is contiguous along the depth.
+/// `depths` depths of all rows of a panel.
+template <class T, int panel, int depths>
+HEPTAD_INLINE void transpose_rows(const T* source, std::int64_t stride, T* packed) {
+    constexpr int square = 16 / static_cast<int>(sizeof(T));
+    constexpr int squares = (panel + square - 1) / square;
+    static_assert(panel >= square);
+    HEPTAD_UNROLL
+    for (int s = 0; s < squares; ++s) {
+        const int i = s + 1 < squares ? s * square : panel - square;  // the last ones may come a second time
+        HEPTAD_UNROLL
+        for (int p = 0; p < depths; p += square) {
+            transpose_square(source + i * stride + p, stride, packed + p * panel + i, panel);
+        }
+    }
+}
+
+/// One full panel whose source is contiguous along the depth. A cache line of a few rows at a time: rows that begin a
+/// power of two apart share one set of the first cache, which does not hold a line of each.
 template <class T, int panel>
 HEPTAD_INLINE void pack_transposing(std::int64_t k, const T* source, std::int64_t stride, T* packed) {
-    constexpr int square = 16 / static_cast<int>(sizeof(T));
-    constexpr int squares = panel / square;
+    constexpr int line = 64 / static_cast<int>(sizeof(T)), square = 16 / static_cast<int>(sizeof(T));
     std::int64_t p = 0;
+    for (; p + line <= k; p += line) {
+        transpose_rows<T, panel, line>(source + p, stride, packed + p * panel);
+    }
     for (; p + square <= k; p += square) {
-        HEPTAD_UNROLL
-        for (std::int64_t s = 0; s < squares; ++s) {
-            transpose_square(source + s * square * stride + p, stride, packed + p * panel + s * square, panel);
-        }
-        for (int i = squares * square; i < panel; ++i) {
-            for (int q = 0; q < square; ++q) {
-                packed[(p + q) * panel + i] = source[i * stride + p + q];
-            }
-        }
+        transpose_rows<T, panel, square>(source + p, stride, packed + p * panel);
     }
     for (; p < k; ++p) {
         for (int i = 0; i < panel; ++i) {

@@ -147,7 +147,8 @@ const BatchedProducts::Choice& BatchedProducts::choice(const StridedBatch& batch
     }
     found->second = proposed.front().choice;
     if (kernels_) {
-        for (const std::string& name : kernels_by_distance(*kernels_, batch.type, batch.m, batch.k, batch.n)) {
+        const KernelUse use = batch.count == 1 ? KernelUse::alone : KernelUse::batched;
+        for (const std::string& name : kernels_by_distance(*kernels_, batch.type, use, {batch.m, batch.n, batch.k})) {
             const auto same = std::find_if(proposed.begin(), proposed.end(),
                                            [&](const Candidate& candidate) { return candidate.name == name; });
             if (same != proposed.end()) {

@@ -1,6 +1,6 @@
-// A strided batch through cuBLASLt, by the kernel that was measured to be the fastest; where none was, by the one that
-// the library takes for one of the products alone: its own choice for a batch of large products is up to a fifth slower
-// than for one of them (tf32 and f64 on Hopper).
+// A product or a strided batch through cuBLASLt, by the kernel that was measured to be the fastest; where none was, by
+// the one that the library takes for one of the products alone: its own choice for a batch of large products is up to a
+// fifth slower than for one of them (tf32 and f64 on Hopper).
 #pragma once
 
 #include <cublasLt.h>

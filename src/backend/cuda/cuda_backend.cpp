@@ -75,6 +75,7 @@ struct CudaBackend::State {
     bool guarded = false;
     Guard guard;
     PassShapes shapes;
+    LinearPasses linear_passes;
     cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
     DeviceMemory captured_words;
 
@@ -196,7 +197,7 @@ void CudaBackend::finish() {
 }
 
 void CudaBackend::combine(const CombinePass& pass) {
-    LinearPass linear = linear_pass(pass);
+    LinearPass linear = state_->linear_passes.of(pass);
     if (linear.outputs.empty()) {
         return;
     }
@@ -285,6 +286,9 @@ bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool a
     if (as_one_alone && batched_products.multiply(*strided, vendor_workspace, vendor_workspace_bytes, stream)) {
         return true;
     }
+    if (batch.size() == 1) {
+        return false;
+    }
     check(library->gemm_strided_batched(
               handle, strided->op_a, strided->op_b, strided->m, strided->n, strided->k, strided->alpha.pointer(),
               strided->a, strided->types.data, strided->lda, strided->distance_a, strided->b, strided->types.data,
@@ -337,7 +341,7 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
         return;
     }
     State& state = *state_;
-    if (leaf.ends_with("-batched") && batch[0].alpha != 0 && batch[0].a.cols > 0 &&
+    if (leaf.ends_with("-batched") && batch.size() > 1 && batch[0].alpha != 0 && batch[0].a.cols > 0 &&
         state.multiply_strided(batch, leaf == "cublaslt-batched")) {
         return;
     }
@@ -351,13 +355,14 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
             state.multiply_classical(product, {});
         } else if (product.c.type == Type::i32) {
             state.multiply_limbs(product);
-        } else {
+        } else if (leaf != "cublaslt" || !state.multiply_strided({&product, 1}, true)) {
             state.multiply_cublas(product);
         }
     }
 }
 
 bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets) const {
+    const DeviceScope scope(state_->device);
     return fused_available(type, left_terms, right_terms, targets);
 }
 

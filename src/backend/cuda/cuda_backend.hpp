@@ -14,7 +14,7 @@
 
 namespace heptad::cuda {
 
-/// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances),
+/// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublaslt" and
 /// "cublaslt-batched" (the same with a kernel of our choice), "cublas-int8" (i32 as 8-bit limbs on
 /// the tensor cores), "heptad" (our classical kernel on the CUDA cores).
 class CudaBackend : public Backend, private DeferredGuard {
@@ -42,7 +42,7 @@ public:
     /// The shapes of passes from now on; the bits of results do not depend on them.
     void set_pass_shapes(const PassShapes& shapes);
 
-    /// Kernels for the leaf "cublaslt-batched" from now on; null: none was measured.
+    /// Kernels for the leaves "cublaslt" and "cublaslt-batched" from now on; null: none was measured.
     void set_vendor_kernels(std::shared_ptr<const VendorKernels> kernels);
     /// What could be measured for such a batch.
     std::vector<std::string> vendor_kernels_for(std::span<const Product> batch);

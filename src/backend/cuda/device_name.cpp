@@ -19,7 +19,7 @@ std::vector<std::string> device_leaves(Type type) {
         case Type::boolean:
             return {};
         default:
-            return {"cublas", "cublas-batched", "cublaslt-batched", "heptad"};
+            return {"cublas", "cublas-batched", "cublaslt-batched", "cublaslt", "heptad"};
     }
 }
 

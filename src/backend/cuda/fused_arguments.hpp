@@ -67,6 +67,7 @@ struct FusedArguments {
     std::int32_t instance_count;
     std::int32_t tiles_down, tiles_across;  // of one product
     std::int32_t whole_tiles, pieces;       // of all products: tiles made by one block each, pieces of the others
+    std::int32_t ranges;                    // or else so many equal shares of all the others together
     std::int32_t strip;                     // rows of tiles that are walked column by column, so that L2 holds them
     FusedUpdate update;
     FusedOperandLayout left, right;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -11,19 +11,17 @@ namespace heptad::cuda {
 namespace {
 
 /// A product whose result is stored by columns is its transpose, stored by rows: M' = (sum of right')(sum of left').
-FusedProduct transposed(const FusedProduct& product) {
-    FusedProduct other{product.n, product.k, product.m, {}, {}, {}};
-    for (const FusedTerm& term : product.right) {
-        other.left.push_back({heptad::transposed(term.block), term.coefficient});
+void transpose(std::vector<FusedTerm>& left, std::vector<FusedTerm>& right, std::vector<FusedTarget>& targets) {
+    std::swap(left, right);
+    for (std::vector<FusedTerm>* const side : {&left, &right}) {
+        for (FusedTerm& term : *side) {
+            term.block = transposed(term.block);
+        }
     }
-    for (const FusedTerm& term : product.left) {
-        other.right.push_back({heptad::transposed(term.block), term.coefficient});
+    for (FusedTarget& target : targets) {
+        target.block = transposed(target.block);
+        target.addend = transposed(target.addend);
     }
-    for (const FusedTarget& target : product.targets) {
-        other.targets.push_back({heptad::transposed(target.block), target.coefficient, target.beta,
-                                 heptad::transposed(target.addend), target.addend_coefficient});
-    }
-    return other;
 }
 
 bool is_power_of_two(double x) {
@@ -64,7 +62,7 @@ bool are_regular(const std::vector<FusedTerm>& terms, bool left, std::int64_t ou
                                return is_power_of_two(term.coefficient);
                            });
     return has_first && terms.size() <= 2 && std::all_of(terms.begin(), terms.end(), [&](const FusedTerm& term) {
-               const ConstView block = left ? term.block : heptad::transposed(term.block);
+               const ConstView block = left ? term.block : transposed(term.block);
                const bool along_depth = block.col_stride == 1;
                const std::int64_t across = along_depth ? block.row_stride : block.col_stride;
                return block.rows == outer && block.cols == depth && (along_depth || block.row_stride == 1) &&
@@ -114,18 +112,18 @@ bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
 
 std::optional<RegularLayout> regular_layout(std::span<const FusedProduct> products) {
     constexpr std::int64_t kSlab = 8;
-    const bool by_columns = !products.empty() && result_by_columns(products[0]);
-    std::optional<RegularLayout> layout;
-    for (const FusedProduct& given : products) {
-        const FusedProduct product = by_columns ? transposed(given) : given;
-        if (product.m == 0 || product.n == 0 || product.k == 0 || product.k % kSlab != 0 ||
-            !are_regular(product.left, true, product.m, product.k) ||
-            !are_regular(product.right, false, product.n, product.k)) {
-            return {};
-        }
-        layout = {product.left[0].block.col_stride == 1, product.right[0].block.row_stride == 1};
+    const bool all_regular = std::all_of(products.begin(), products.end(), [](const FusedProduct& product) {
+        return product.m > 0 && product.n > 0 && product.k > 0 && product.k % kSlab == 0 &&
+               are_regular(product.left, true, product.m, product.k) &&
+               are_regular(product.right, false, product.n, product.k);
+    });
+    if (products.empty() || !all_regular) {
+        return {};
     }
-    return layout;
+    const bool left_along_depth = products.back().left[0].block.col_stride == 1;
+    const bool right_along_depth = products.back().right[0].block.row_stride == 1;
+    return result_by_columns(products[0]) ? RegularLayout{right_along_depth, left_along_depth}
+                                          : RegularLayout{left_along_depth, right_along_depth};
 }
 
 std::size_t fused_run_length(std::span<const FusedProduct> products) {
@@ -145,45 +143,56 @@ std::size_t fused_run_length(std::span<const FusedProduct> products) {
 template <class T>
 void build_fused(std::span<const FusedProduct> products, FusedArguments<T>& args) {
     const bool by_columns = result_by_columns(products[0]);
-    std::map<const void*, std::pair<int, int>> blocks;  // its number, and its updates so far
-    int terms = 0, targets = 0, count = 0;
-    for (const FusedProduct& given : products) {
-        FusedProduct product = by_columns ? transposed(given) : given;
+    struct Block {
+        std::int32_t number, updates;
+    };
+    std::unordered_map<const void*, Block> blocks;
+    blocks.reserve(2 * products.size());
+    std::vector<FusedTerm> left, right;
+    std::vector<FusedTarget> targets;
+    int terms = 0, target_count = 0, count = 0;
+    for (const FusedProduct& product : products) {
+        left = product.left;
+        right = product.right;
+        targets = product.targets;
+        if (by_columns) {
+            transpose(left, right, targets);
+        }
         if (count == 0) {
-            args.m = static_cast<std::int32_t>(product.m);
+            args.m = static_cast<std::int32_t>(by_columns ? product.n : product.m);
             args.k = static_cast<std::int32_t>(product.k);
-            args.n = static_cast<std::int32_t>(product.n);
-            const ConstView &left = product.left[0].block, &right = product.right[0].block;
-            args.left = operand_layout(left.row_stride, left.col_stride);
-            args.right = operand_layout(right.col_stride, right.row_stride);
-            const View& target = product.targets[0].block;
+            args.n = static_cast<std::int32_t>(by_columns ? product.m : product.n);
+            args.left = operand_layout(left[0].block.row_stride, left[0].block.col_stride);
+            args.right = operand_layout(right[0].block.col_stride, right[0].block.row_stride);
+            const View& target = targets[0].block;
             args.target = {target.row_stride, target.col_stride, target.col_stride == 1 ? 1 : 0};
         }
-        const double factor = take_out_factor(product.left) * take_out_factor(product.right);
+        const double factor = take_out_factor(left) * take_out_factor(right);
         FusedInstanceArgument& instance = args.instances[count++];
         instance.left_begin = static_cast<std::int16_t>(terms);
-        add_terms(product.left, true, args.left, args, terms);
-        instance.left_count = static_cast<std::int16_t>(product.left.size());
+        add_terms(left, true, args.left, args, terms);
+        instance.left_count = static_cast<std::int16_t>(left.size());
         instance.right_begin = static_cast<std::int16_t>(terms);
-        add_terms(product.right, false, args.right, args, terms);
-        instance.right_count = static_cast<std::int16_t>(product.right.size());
-        instance.target_begin = static_cast<std::int16_t>(targets);
-        instance.target_count = static_cast<std::int16_t>(product.targets.size());
-        for (const FusedTarget& target : product.targets) {
-            const auto [place, added] = blocks.try_emplace(target.block.data, static_cast<int>(blocks.size()), 0);
+        add_terms(right, false, args.right, args, terms);
+        instance.right_count = static_cast<std::int16_t>(right.size());
+        instance.target_begin = static_cast<std::int16_t>(target_count);
+        instance.target_count = static_cast<std::int16_t>(targets.size());
+        for (const FusedTarget& target : targets) {
+            Block& block =
+                blocks.try_emplace(target.block.data, Block{static_cast<std::int32_t>(blocks.size()), 0}).first->second;
             if (target.addend_coefficient != 0) {
                 args.addend = {target.addend.row_stride, target.addend.col_stride};
             }
-            args.targets[targets++] = {static_cast<T*>(target.block.data),
-                                       static_cast<const T*>(target.addend.data),
-                                       static_cast<T>(target.coefficient * factor),
-                                       static_cast<T>(target.beta),
-                                       static_cast<T>(target.addend_coefficient),
-                                       static_cast<std::int32_t>(target.block.rows),
-                                       static_cast<std::int32_t>(target.block.cols),
-                                       place->second.first,
-                                       place->second.second++,
-                                       {0, 0}};
+            args.targets[target_count++] = {static_cast<T*>(target.block.data),
+                                            static_cast<const T*>(target.addend.data),
+                                            static_cast<T>(target.coefficient * factor),
+                                            static_cast<T>(target.beta),
+                                            static_cast<T>(target.addend_coefficient),
+                                            static_cast<std::int32_t>(target.block.rows),
+                                            static_cast<std::int32_t>(target.block.cols),
+                                            block.number,
+                                            block.updates++,
+                                            {0, 0}};
             if (!is_wide(target.block.data, target.block.row_stride, sizeof(T))) {
                 args.target.wide = 0;
             }

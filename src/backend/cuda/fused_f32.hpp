@@ -12,5 +12,7 @@ FusedKernel fused_kernel_f32_huge();
 /// For products that regular_layout() admits.
 FusedKernel fused_kernel_f32_regular_large(const RegularLayout& layout);
 FusedKernel fused_kernel_f32_regular_huge(const RegularLayout& layout);
+/// The same; its atomic updates go on while it multiplies.
+FusedKernel fused_kernel_f32_regular_huge_atomic(const RegularLayout& layout);
 
 }  // namespace heptad::cuda

@@ -12,6 +12,7 @@
 #include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/fused_split.hpp"
 #include "backend/cuda/fused_tiles.hpp"
+#include "backend/cuda/fused_walk.hpp"
 #include "backend/cuda/status.hpp"
 
 namespace heptad::cuda {
@@ -64,16 +65,21 @@ public:
         // The tiles of one moment form a square of M, so that what they read is used most often.
         args_->strip = std::max(1, static_cast<int>(std::lround(std::sqrt(static_cast<double>(resident) *
                                                                           kernel_.tile_cols / kernel_.tile_rows))));
-        if (counters != nullptr && kernel_.slab > 0) {
-            split_last_tiles(*args_, multiprocessors(), args_->k / kernel_.slab, update == FusedUpdate::ordered);
-        } else {
+        const int slabs = kernel_.slab > 0 ? args_->k / kernel_.slab : 0;
+        if (counters == nullptr || slabs == 0) {
+            keep_tiles_whole(*args_);
+        } else if (update == FusedUpdate::ordered) {
+            split_last_tiles(*args_, multiprocessors(), slabs);
+        } else if (blocks_of_multiprocessor(kernel_) == 1) {
+            share_last_tiles(*args_, multiprocessors(), slabs);
+        } else {  // sharing did not pay (an H200, tiles of 128 x 128)
             keep_tiles_whole(*args_);
         }
         args_->update = update;
         args_->counters = counters;
         void* parameters[] = {args_.get()};
-        const std::int64_t items = args_->whole_tiles + (tiles - args_->whole_tiles) * args_->pieces;
-        check(cudaLaunchKernel(kernel_.function, dim3(static_cast<unsigned>(std::min<std::int64_t>(items, resident))),
+        check(cudaLaunchKernel(kernel_.function,
+                               dim3(static_cast<unsigned>(std::min(fused::item_count(*args_), resident))),
                                dim3(static_cast<unsigned>(kernel_.threads)), parameters,
                                static_cast<std::size_t>(kernel_.shared_bytes), stream),
               "start fused products");
@@ -156,20 +162,31 @@ void run_two_streams(Launcher<T>& launcher, std::span<const FusedProduct> produc
     beside.join();
 }
 
-/// What atomic additions find must be there before: beta times the old block.
+/// What atomic additions find must be there before: beta times the old block. Blocks of one shape are scaled together.
 void scale_targets(Scalar scalar, std::span<const FusedProduct> products, const Guard& guard, cudaStream_t stream) {
+    std::vector<LinearLaunch> scales;
     for (const FusedProduct& product : products) {
         for (const FusedTarget& target : product.targets) {
             const View& c = target.block;
-            if (target.beta != 1 && c.rows > 0 && c.cols > 0) {
+            if (target.beta == 1 || c.rows == 0 || c.cols == 0) {
+                continue;
+            }
+            auto alike = std::find_if(scales.begin(), scales.end(), [&](const LinearLaunch& scale) {
+                return scale.keep == target.beta && scale.outputs[0].rows == c.rows && scale.outputs[0].cols == c.cols;
+            });
+            if (alike == scales.end()) {
                 LinearLaunch scale;
                 scale.scalar = scale.result = scalar;
-                scale.outputs.push_back({c.data, c.rows, c.cols, c.row_stride, c.col_stride});
                 scale.keep = target.beta;
                 scale.guard = guard;
-                check(static_cast<cudaError_t>(launch_linear(scale, stream)), "scale the targets of fused products");
+                scales.push_back(scale);
+                alike = scales.end() - 1;
             }
+            alike->outputs.push_back({c.data, c.rows, c.cols, c.row_stride, c.col_stride});
         }
+    }
+    for (const LinearLaunch& scale : scales) {
+        check(static_cast<cudaError_t>(launch_linear(scale, stream)), "scale the targets of fused products");
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "backend/cuda/device_code.cuh"
 #include "backend/cuda/fused_arguments.hpp"
+#include "backend/cuda/fused_bulk.cuh"
 #include "backend/cuda/fused_kernels.hpp"
 #include "backend/cuda/fused_regular_multiply.cuh"
 #include "backend/cuda/fused_store.cuh"
@@ -31,29 +32,34 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident)
     if (threadIdx.x == 0) {
         create_barrier(shared_offset(const_cast<std::uint64_t*>(&state.barrier)), Shape::kThreads);
         state.arrivals = 0;
+        state.made = 0;
         state.item = args.counters != nullptr ? draw_item(args.counters, 0) : static_cast<int>(blockIdx.x);
     }
     __syncthreads();
     while (state.item < item_count(args)) {
         {
-            const Item item = item_of(args, state.item, args.k / kDepth);
+            const Item item = item_of(args, state.item, state.made, args.k / kDepth);
             const TilePlace place = tile_place(args, item.tile);
             multiply_regular<Shape, left_along_depth, right_along_depth>(
                 args, args.instances[place.instance], place.row * Shape::kRows, place.col * Shape::kCols,
                 item.first_slab, item.slabs);
         }
-        const Item item = item_of(args, state.item, args.k / kDepth);
+        const Item item = item_of(args, state.item, state.made, args.k / kDepth);
         int next = 0;
-        if (threadIdx.x == 0) {
+        if (threadIdx.x == 0 && item.left == 0) {
             next = draw_item(args.counters, state.item);  // early: the answer takes as long as a load
         }
         store<Shape>(args, part_of_warp<Shape>(), tile_place(args, item.tile), item.piece);
         __syncthreads();  // all have read the number
         if (threadIdx.x == 0) {
-            state.item = next;
+            state.item = item.left == 0 ? next : state.item;
+            state.made = item.left == 0 ? 0 : state.made + item.slabs;
             state.arrivals = state.arrivals + static_cast<std::uint32_t>(item.slabs);
         }
         __syncthreads();
+    }
+    if constexpr (Shape::kAddsInBackground) {
+        await_reads_of_bulk_additions();
     }
 }
 

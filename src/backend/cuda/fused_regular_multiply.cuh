@@ -20,6 +20,7 @@ struct BlockState {
     std::uint64_t barrier;  // every thread arrives once per slab, when its share of the slab after the next is in place
     std::uint32_t arrivals;  // of each thread so far
     std::int32_t item;       // what the block is working on
+    std::int32_t made;       // slabs of it that are done
 };
 
 __device__ __forceinline__ volatile BlockState& block_state() {

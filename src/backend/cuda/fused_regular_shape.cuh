@@ -11,9 +11,12 @@ inline constexpr int kDepth = 8;
 /// Slabs in shared memory: one is read, the next one is complete, one is being written, and the slowest warp may still
 /// read the one before.
 inline constexpr int kStages = 4;
-/// Lanes of a warp stand 4 down and 8 across; each has thread_rows x thread_cols of M in groups of 4.
-template <int rows, int cols, int thread_rows, int thread_cols, int resident>
+/// Lanes of a warp stand 4 down and 8 across; each has thread_rows x thread_cols of M in groups of 4. `background`:
+/// atomic updates go on while the next tile is multiplied (a kernel of its own, because the registers of the
+/// multiplication turn out worse beside that code).
+template <int rows, int cols, int thread_rows, int thread_cols, int resident, bool background = false>
 struct RegularShape {
+    static constexpr bool kAddsInBackground = background;
     static constexpr int kRows = rows, kCols = cols, kThreadRows = thread_rows, kThreadCols = thread_cols;
     static constexpr int kResident = resident;  // blocks per multiprocessor that are aimed at
     static constexpr int kWarpRows = 4 * thread_rows, kWarpCols = 8 * thread_cols;

@@ -14,6 +14,7 @@ inline constexpr int kPadding = 4;
 template <int rows, int cols, int thread_rows, int thread_cols, int producer_warps, int depth, int stages, int resident,
           int consumer_registers, int producer_registers>
 struct Shape {
+    static constexpr bool kAddsInBackground = false;
     static constexpr int kRows = rows, kCols = cols, kThreadRows = thread_rows, kThreadCols = thread_cols;
     static constexpr int kDepth = depth, kStages = stages;
     static constexpr int kWarpRows = 4 * thread_rows, kWarpCols = 8 * thread_cols;

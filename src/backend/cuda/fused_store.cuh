@@ -2,7 +2,9 @@
 #pragma once
 
 #include "backend/cuda/fused_arguments.hpp"
+#include "backend/cuda/fused_bulk.cuh"
 #include "backend/cuda/fused_shape.cuh"
+#include "backend/cuda/fused_turns.cuh"
 #include "backend/cuda/fused_walk.hpp"
 
 namespace heptad::cuda::fused {
@@ -16,10 +18,7 @@ __device__ __forceinline__ void consumers_sync() {
 template <class Shape>
 __device__ __forceinline__ void await_turn(const std::uint32_t* counter, std::uint32_t turn) {
     if (threadIdx.x == 0) {
-        std::uint32_t updates = 0;
-        do {
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(updates) : "l"(counter) : "memory");
-        } while (updates < turn);
+        await_updates(counter, turn);
     }
     consumers_sync<Shape>();
 }
@@ -29,7 +28,7 @@ __device__ __forceinline__ void end_turn(std::uint32_t* counter) {
     __threadfence();
     consumers_sync<Shape>();
     if (threadIdx.x == 0) {
-        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+        count_update(counter);
     }
 }
 
@@ -48,7 +47,8 @@ __device__ __forceinline__ void add_four(float* to, float4 value) {
 /// Registers can only be indexed by constants, so updating targets straight from them takes hundreds of instructions
 /// and registers that the multiplication needs. Column c of a row lies at c % 4 * 16 + c / 4: then the sums of a thread
 /// can go there one by one without meeting in a bank, and ptxas is free to give them any registers. If they had to
-/// stand in fours, the multiplication would read two operands of most instructions from one bank of registers.
+/// stand in fours, the multiplication would read two operands of most instructions from one bank of registers. Every
+/// row begins at a multiple of 16 bytes, and eight floats are left free after each four of them.
 template <class Shape>
 struct WarpPart {
     static_assert(Shape::kWarpCols == 64);
@@ -64,13 +64,16 @@ struct WarpPart {
     }
 
     __device__ __forceinline__ void put(const float (&sum)[Shape::kThreadRows][Shape::kThreadCols]) const {
-        float* const first = part + lane_down() * 4 * Shape::kPartPitch + lane_across();
+        float* const first = part + row_offset(lane_down() * 4) + lane_across();
+        if constexpr (Shape::kAddsInBackground) {
+            await_reads_of_bulk_additions();
+        }
         __syncwarp();  // the former tile has been read
 #pragma unroll
         for (int i = 0; i < Shape::kThreadRows; ++i) {
 #pragma unroll
             for (int j = 0; j < Shape::kThreadCols; ++j) {
-                first[(i / 4 * 16 + i % 4) * Shape::kPartPitch + j % 4 * 16 + j / 4 * 8] = sum[i][j];
+                first[row_offset(i / 4 * 16 + i % 4) + j % 4 * 16 + j / 4 * 8] = sum[i][j];
             }
         }
         __syncwarp();
@@ -84,7 +87,7 @@ struct WarpPart {
         constexpr int kBatch = Shape::kThreadRows;  // rows of a lane that are under way at once
         const int first = lane / 16 * 8, four = lane % 16;
         float* to = corner + (row + first) * stride + col + four * 4;
-        const float* from = part + first * Shape::kPartPitch + four;
+        const float* from = part + row_offset(first) + four;
 #pragma unroll 1
         for (int done = 0; done < Shape::kWarpRows; done += 2 * kBatch) {
             float4 old[kBatch];
@@ -97,7 +100,7 @@ struct WarpPart {
 #pragma unroll
             for (int i = 0; i < kBatch; ++i) {
                 const int below = i / 8 * 16 + i % 8;
-                const float* const at = from + below * Shape::kPartPitch;
+                const float* const at = from + row_offset(below);
                 float4 value =
                     make_float4(coefficient * at[0], coefficient * at[16], coefficient * at[32], coefficient * at[48]);
                 if constexpr (reads) {
@@ -111,7 +114,53 @@ struct WarpPart {
                 }
             }
             to += 2 * kBatch * stride;
-            from += 2 * kBatch * Shape::kPartPitch;
+            from += row_offset(2 * kBatch);
+        }
+    }
+
+    /// Makes columns stand side by side, times the coefficient, for add_in_background().
+    __device__ __forceinline__ void arrange(float coefficient) const {
+        constexpr int kBatch = 8;  // rows of each half of the warp
+        const int first = lane / 16 * 8, four = lane % 16;
+#pragma unroll 1
+        for (int done = 0; done < Shape::kWarpRows; done += 2 * kBatch) {
+            float* const rows = part + row_offset(done + first);
+            float4 value[kBatch];
+#pragma unroll
+            for (int i = 0; i < kBatch; ++i) {
+                const float* const at = rows + row_offset(i) + four;
+                value[i] =
+                    make_float4(coefficient * at[0], coefficient * at[16], coefficient * at[32], coefficient * at[48]);
+            }
+            __syncwarp();  // a row is read by half a warp before it is written
+#pragma unroll
+            for (int i = 0; i < kBatch; ++i) {
+                *reinterpret_cast<float4*>(rows + row_offset(i) + four * 4) = value[i];
+            }
+        }
+    }
+
+    /// After arrange(), when nothing reads the part any more.
+    __device__ __forceinline__ void negate() const {
+        const int first = lane / 16, four = lane % 16;
+#pragma unroll 4
+        for (int r = first; r < Shape::kWarpRows; r += 2) {
+            float4& value = *reinterpret_cast<float4*>(part + row_offset(r) + four * 4);
+            value = make_float4(-value.x, -value.y, -value.z, -value.w);
+        }
+    }
+
+    /// Adds the arranged part to the tile whose corner is given, atomically and while the warp goes on.
+    __device__ __forceinline__ void add_in_background(float* corner, std::int64_t stride) const {
+        show_to_bulk_additions();
+        __syncwarp();
+        if (lane == 0) {  // the instruction takes addresses from registers of the warp, so lanes would go one by one
+            float* to = corner + row * stride + col;
+#pragma unroll 4
+            for (int r = 0; r < Shape::kWarpRows; ++r, to += stride) {
+                begin_bulk_addition<Shape::kWarpCols * 4>(to, part + row_offset(r));
+            }
+            end_group_of_bulk_additions();
         }
     }
 
@@ -126,27 +175,49 @@ struct WarpPart {
             target.data + (tile_row0 + row) * layout.row_stride + (tile_col0 + col) * layout.col_stride;
         const float* const addend =
             target.addend + (tile_row0 + row) * addend_layout.row_stride + (tile_col0 + col) * addend_layout.col_stride;
+        // A few rows are read before any of them is written, so that a lane waits for all of them at once.
+        constexpr int kBatch = 8;
+        const bool reads = !atomic && beta != 0.0F, adds = target.addend_coefficient != 0.0F;
 #pragma unroll 1
-        for (int r = 0; r < rows; ++r) {
+        for (int first = 0; first < rows; first += kBatch) {
+            float old[kBatch][2], added[kBatch][2];
 #pragma unroll
-            for (int half = 0; half < Shape::kWarpCols; half += 32) {
-                const int c = half + lane;
-                if (c < cols) {
+            for (int i = 0; i < kBatch; ++i) {
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    const int r = first + i, c = half * 32 + lane;
+                    const bool is_there = r < rows && c < cols;
+                    old[i][half] = is_there && reads ? corner[r * layout.row_stride + c * layout.col_stride] : 0.0F;
+                    added[i][half] =
+                        is_there && adds ? addend[r * addend_layout.row_stride + c * addend_layout.col_stride] : 0.0F;
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < kBatch; ++i) {
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    const int r = first + i, c = half * 32 + lane;
+                    if (r >= rows || c >= cols) {
+                        continue;
+                    }
                     float* const to = corner + r * layout.row_stride + c * layout.col_stride;
-                    const float product = part[r * Shape::kPartPitch + c % 4 * 16 + c / 4];
+                    const float product = part[row_offset(r) + c % 4 * 16 + c / 4];
                     float value = target.coefficient != 0.0F ? target.coefficient * product : 0.0F;
-                    if (target.addend_coefficient != 0.0F) {
-                        value = fmaf(target.addend_coefficient,
-                                     addend[r * addend_layout.row_stride + c * addend_layout.col_stride], value);
+                    if (adds) {
+                        value = fmaf(target.addend_coefficient, added[i][half], value);
                     }
                     if (atomic) {
                         atomicAdd(to, value);
                     } else {
-                        *to = beta != 0.0F ? fmaf(beta, *to, value) : value;
+                        *to = reads ? fmaf(beta, old[i][half], value) : value;
                     }
                 }
             }
         }
+    }
+
+    static constexpr __device__ __forceinline__ int row_offset(int r) {
+        return r / 4 * (4 * Shape::kPartPitch) + r % 4 * Shape::kWarpCols;
     }
 
     /// A lane's place among the 4 x 8 of its warp when multiplying: neighbours share a row or a column of the slabs, so
@@ -159,6 +230,42 @@ struct WarpPart {
     }
 };
 
+/// Whether every target takes the tile as a whole, by 16 bytes at a time, and with the same factor but for the sign.
+template <class Shape>
+__device__ __forceinline__ bool can_add_in_background(const FusedArguments<float>& args,
+                                                      const FusedInstanceArgument& instance, int row0, int col0) {
+    if (args.update != FusedUpdate::atomic || args.target.wide == 0) {
+        return false;
+    }
+    const float size = fabsf(args.targets[instance.target_begin].coefficient);
+    bool can = size != 0.0F;
+    for (int t = 0; t < instance.target_count; ++t) {
+        const FusedTargetArgument<float>& target = args.targets[instance.target_begin + t];
+        can = can && fabsf(target.coefficient) == size && row0 + Shape::kRows <= target.rows &&
+              col0 + Shape::kCols <= target.cols;
+    }
+    return can;
+}
+
+template <class Shape>
+__device__ __forceinline__ void store_in_background(const FusedArguments<float>& args, const WarpPart<Shape>& part,
+                                                    const FusedInstanceArgument& instance, int row0, int col0) {
+    const std::int64_t stride = args.target.row_stride;
+    float there = args.targets[instance.target_begin].coefficient;  // what M has been multiplied by
+    part.arrange(there);
+#pragma unroll 1
+    for (int t = 0; t < instance.target_count; ++t) {
+        const FusedTargetArgument<float>& target = args.targets[instance.target_begin + t];
+        if (target.coefficient != there) {
+            await_reads_of_bulk_additions();
+            __syncwarp();
+            part.negate();
+            there = target.coefficient;
+        }
+        part.add_in_background(target.data + row0 * stride + col0, stride);
+    }
+}
+
 /// `piece`: which one of those that are made of this tile, 0 if it is whole.
 template <class Shape>
 __device__ __forceinline__ void store(const FusedArguments<float>& args, const WarpPart<Shape>& part,
@@ -166,6 +273,12 @@ __device__ __forceinline__ void store(const FusedArguments<float>& args, const W
     const FusedInstanceArgument& instance = args.instances[place.instance];
     const bool atomic = args.update == FusedUpdate::atomic, ordered = args.update == FusedUpdate::ordered;
     const int row0 = place.row * Shape::kRows, col0 = place.col * Shape::kCols;
+    if constexpr (Shape::kAddsInBackground && kHasBulkAdditions) {
+        if (can_add_in_background<Shape>(args, instance, row0, col0)) {
+            store_in_background(args, part, instance, row0, col0);
+            return;
+        }
+    }
 #pragma unroll 1
     for (int t = 0; t < instance.target_count; ++t) {
         const FusedTargetArgument<float>& target = args.targets[instance.target_begin + t];

@@ -32,7 +32,8 @@ struct TileChoice {
 };
 
 /// From the smallest to the largest tile; none for a type without kernels. No products: those for any.
-std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> products = {}) {
+std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> products = {},
+                                FusedOrder order = FusedOrder::persistent) {
     if (type == Type::f64) {
         return {{FusedTile::large, fused_kernel_f64(products), 1.0}};
     }
@@ -45,7 +46,10 @@ std::vector<TileChoice> choices(Type type, std::span<const FusedProduct> product
                                 {FusedTile::huge, fused_kernel_f32_huge(), 0.64}};
     if (const auto layout = regular_layout(products)) {
         all[2] = {FusedTile::large, fused_kernel_f32_regular_large(*layout), 0.97};
-        all[3] = {FusedTile::huge, fused_kernel_f32_regular_huge(*layout), 1.0};
+        all[3] = {FusedTile::huge,
+                  order == FusedOrder::atomic ? fused_kernel_f32_regular_huge_atomic(*layout)
+                                              : fused_kernel_f32_regular_huge(*layout),
+                  1.0};
     }
     return all;
 }
@@ -104,8 +108,18 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
 }
 
 bool fused_available(Type type, int left_terms, int right_terms, int targets) {
-    return !choices(type).empty() && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
+    const std::vector<TileChoice> all = choices(type);
+    const bool fits = std::any_of(all.begin(), all.end(),
+                                  [](const TileChoice& choice) { return blocks_of_multiprocessor(choice.kernel) > 0; });
+    return fits && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
            left_terms + right_terms + kSpareFusedTerms <= kMostFusedTerms && targets <= kMostFusedTargets;
+}
+
+bool fused_tile_fits(Type type, FusedTile tile, int shared_bytes) {
+    const std::vector<TileChoice> all = choices(type);
+    return std::any_of(all.begin(), all.end(), [&](const TileChoice& choice) {
+        return choice.tile == tile && choice.kernel.shared_bytes <= shared_bytes;
+    });
 }
 
 std::vector<FusedTileShape> fused_shapes(Type type) {
@@ -128,7 +142,7 @@ std::vector<FusedTileShape> fused_shapes(Type type) {
 }
 
 FusedKernel fused_kernel(Type type, FusedTile tile, std::span<const FusedProduct> products, FusedOrder order) {
-    std::vector<TileChoice> possible = choices(type, products);
+    std::vector<TileChoice> possible = choices(type, products, order);
     if (possible.empty()) {
         fail(ErrorCode::usage, "products of {} with sums inside do not run on cuda; take a plan without fused levels",
              type_name(type));

@@ -1,6 +1,7 @@
 #include "backend/cuda/linear_pass.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "backend/equal_slots.hpp"
@@ -38,20 +39,20 @@ public:
     /// Makes the slot's old value an input, if it is not one already.
     void read(std::size_t slot) { value(slot); }
 
-    LinearPass result() const {
+    LinearMap result() const {
         // In the order of the slots, whatever the order of the statements: the same pass looks the same every time.
         std::vector<std::size_t> order(inputs_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return inputs_[x] < inputs_[y]; });
-        LinearPass result;
+        LinearMap result;
         for (const std::size_t i : order) {
-            result.inputs.push_back(pass_.slots[inputs_[i]]);
+            result.inputs.push_back(inputs_[i]);
         }
         std::vector<std::size_t> written = written_;
         std::sort(written.begin(), written.end());
         for (const std::size_t slot : written) {
             if (pass_.slots[slot].data != nullptr) {
-                result.outputs.push_back(pass_.slots[slot]);
+                result.outputs.push_back(slot);
                 for (const std::size_t i : order) {
                     result.coefficients.push_back(i < value_[slot].size() ? value_[slot][i] : 0);
                 }
@@ -79,14 +80,16 @@ private:
 };
 
 /// C = beta * C + sums of others: the old values leave the inputs and become `keep`.
-void separate_kept(LinearPass& pass) {
+void separate_kept(LinearMap& pass) {
     const std::size_t inputs = pass.inputs.size();
     const std::size_t outputs = pass.outputs.size();
     const auto part = [&](std::size_t output, std::size_t input) { return pass.coefficients[output * inputs + input]; };
+    if (outputs == 0) {
+        return;
+    }
     std::vector<std::size_t> own;  // input j is the old value of output j
     for (std::size_t j = 0; j < outputs; ++j) {
-        const auto found = std::find_if(pass.inputs.begin(), pass.inputs.end(),
-                                        [&](const View& input) { return input.data == pass.outputs[j].data; });
+        const auto found = std::find(pass.inputs.begin(), pass.inputs.end(), pass.outputs[j]);
         if (found == pass.inputs.end()) {
             return;
         }
@@ -100,7 +103,7 @@ void separate_kept(LinearPass& pass) {
             return;
         }
     }
-    LinearPass rest;
+    LinearMap rest;
     rest.keep = part(0, own[0]);
     rest.outputs = pass.outputs;
     for (std::size_t i = 0; i < inputs; ++i) {
@@ -160,7 +163,9 @@ std::pair<CombinePass, CombinePass> cut_in_two(const CombinePass& pass) {
     return {std::move(first), std::move(second)};
 }
 
-LinearPass linear_pass(const CombinePass& pass) {
+namespace {
+
+LinearMap linear_map(const CombinePass& pass) {
     Substitution substitution(pass);
     if (pass.watch >= 0) {
         for (int slot = 0; slot < pass.watched_slots; ++slot) {
@@ -168,9 +173,74 @@ LinearPass linear_pass(const CombinePass& pass) {
         }
     }
     substitution.run();
-    LinearPass result = substitution.result();
+    LinearMap result = substitution.result();
     separate_kept(result);
     return result;
+}
+
+LinearPass with_views(const LinearMap& map, const std::vector<View>& slots) {
+    LinearPass pass{{}, {}, map.coefficients, map.keep};
+    pass.inputs.reserve(map.inputs.size());
+    pass.outputs.reserve(map.outputs.size());
+    for (const std::size_t slot : map.inputs) {
+        pass.inputs.push_back(slots[slot]);
+    }
+    for (const std::size_t slot : map.outputs) {
+        pass.outputs.push_back(slots[slot]);
+    }
+    return pass;
+}
+
+/// All that the map depends on: which slots are the same memory or none, and what is added to what.
+std::vector<std::uint64_t> signature_of(const CombinePass& pass) {
+    std::vector<std::uint64_t> words;
+    words.reserve(4 * pass.slots.size() + 4 * pass.statements.size());
+    words.push_back(pass.slots.size());
+    words.push_back(pass.watch >= 0 ? static_cast<std::uint64_t>(pass.watched_slots) : 0);
+    std::vector<std::pair<const void*, std::uint64_t>> by_address;
+    by_address.reserve(pass.slots.size());
+    for (std::size_t slot = 0; slot < pass.slots.size(); ++slot) {
+        by_address.emplace_back(pass.slots[slot].data, slot);
+    }
+    std::sort(by_address.begin(), by_address.end());
+    const std::size_t first_slot = words.size();
+    words.resize(first_slot + pass.slots.size());
+    constexpr std::uint64_t kScratch = ~std::uint64_t{0};
+    for (std::size_t i = 0; i < by_address.size(); ++i) {
+        const auto& [data, slot] = by_address[i];
+        const bool again = i > 0 && by_address[i - 1].first == data;
+        words[first_slot + slot] = data == nullptr ? kScratch
+                                   : again         ? words[first_slot + by_address[i - 1].second]
+                                                   : slot;
+    }
+    for (const CombineStatement& statement : pass.statements) {
+        words.push_back(static_cast<std::uint64_t>(statement.target));
+        words.push_back(statement.terms.size());
+        for (const CombineTerm& term : statement.terms) {
+            words.push_back(static_cast<std::uint64_t>(term.source));
+            words.push_back(std::bit_cast<std::uint64_t>(term.coefficient));
+        }
+    }
+    return words;
+}
+
+}  // namespace
+
+LinearPass linear_pass(const CombinePass& pass) {
+    return with_views(linear_map(pass), pass.slots);
+}
+
+LinearPass LinearPasses::of(const CombinePass& pass) {
+    constexpr std::size_t kMostKept = 256;
+    std::vector<std::uint64_t> signature = signature_of(pass);
+    auto found = kept_.find(signature);
+    if (found == kept_.end()) {
+        if (kept_.size() >= kMostKept) {
+            kept_.clear();
+        }
+        found = kept_.emplace(std::move(signature), linear_map(pass)).first;
+    }
+    return with_views(found->second, pass.slots);
 }
 
 }  // namespace heptad::cuda

@@ -44,6 +44,9 @@ namespace {
 /// Distance in elements between neighbours of a batch, if it is the same for all and not negative.
 template <class Get>
 std::optional<std::int64_t> common_distance(std::span<const Product> batch, Get&& view_of) {
+    if (batch.size() == 1) {
+        return 0;
+    }
     const ConstView& first = view_of(batch[0]);
     const auto element = static_cast<std::int64_t>(element_bytes(first.type));
     const auto address = [](const ConstView& v) { return static_cast<const std::byte*>(v.data); };
@@ -61,7 +64,7 @@ std::optional<std::int64_t> common_distance(std::span<const Product> batch, Get&
 }  // namespace
 
 std::optional<StridedBatch> strided_batch(std::span<const Product> batch) {
-    if (batch.size() < 2) {
+    if (batch.empty()) {
         return std::nullopt;
     }
     const Product& one = batch[0];

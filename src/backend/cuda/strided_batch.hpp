@@ -53,7 +53,7 @@ struct StridedBatch {
     HostScalar alpha{1, Type::f32}, beta{0, Type::f32};
 };
 
-/// Two products or more of one shape, at equal distances; nothing where they are not that.
+/// One product, or several of one shape at equal distances; nothing where they are not that.
 std::optional<StridedBatch> strided_batch(std::span<const Product> batch);
 
 }  // namespace heptad::cuda

@@ -6,15 +6,15 @@
 
 namespace heptad::cuda {
 
-std::vector<std::string> kernels_by_distance(const VendorKernels& kernels, Type type, std::int64_t m, std::int64_t k,
-                                             std::int64_t n) {
+std::vector<std::string> kernels_by_distance(const VendorKernels& kernels, Type type, KernelUse use,
+                                             const LibrarySize& size) {
     const auto apart = [](std::int64_t x, std::int64_t y) {
         return std::abs(std::log2(static_cast<double>(x) / static_cast<double>(y)));
     };
     std::vector<std::pair<double, const KernelSample*>> found;
     for (const KernelSample& sample : kernels) {
-        const double in_m = apart(m, sample.m), in_k = apart(k, sample.k), in_n = apart(n, sample.n);
-        if (sample.type == type && std::max({in_m, in_k, in_n}) <= 1) {
+        const double in_m = apart(size.m, sample.n), in_k = apart(size.k, sample.k), in_n = apart(size.n, sample.m);
+        if (sample.type == type && sample.use == use && std::max({in_m, in_k, in_n}) <= 1) {
             found.emplace_back(in_m + in_k + in_n, &sample);
         }
     }

@@ -95,4 +95,26 @@ void update_part(Backend& backend, const View& target, double coefficient, doubl
     backend.combine(pass);
 }
 
+void update_parts(Backend& backend, std::span<const PartUpdate> updates, const ConstView& from) {
+    const auto as_first = [&](const PartUpdate& update) {
+        return update.target.rows == updates[0].target.rows && update.target.cols == updates[0].target.cols;
+    };
+    if (updates.size() < 2 || !std::all_of(updates.begin(), updates.end(), as_first)) {
+        for (const PartUpdate& update : updates) {
+            update_part(backend, update.target, update.coefficient, update.beta, from);
+        }
+        return;
+    }
+    CombinePass pass{{as_source(block(from, 0, 0, updates[0].target.rows, updates[0].target.cols))}, {}};
+    for (const PartUpdate& update : updates) {
+        const auto target = static_cast<int>(pass.slots.size());
+        pass.slots.push_back(update.target);
+        pass.statements.push_back({target, {{0, update.coefficient}}});
+        if (update.beta != 0) {
+            pass.statements.back().terms.push_back({target, update.beta});
+        }
+    }
+    backend.combine(pass);
+}
+
 }  // namespace heptad

@@ -29,6 +29,13 @@ void sum_parts(Backend& backend, std::span<const BlockPart> parts, const View& t
 /// target = beta * target + coefficient * (the corner of `from` that is as large). beta = 0: the target is not read.
 void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from);
 
+struct PartUpdate {
+    View target;
+    double coefficient = 1, beta = 1;
+};
+/// The same for several that do not overlap; `from` is read once where they are equally large.
+void update_parts(Backend& backend, std::span<const PartUpdate> updates, const ConstView& from);
+
 /// to = sum of coefficient * block, where `to` has the size of a block.
 void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
                 const View& to);

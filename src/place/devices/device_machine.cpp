@@ -12,25 +12,33 @@
 #include "algorithm/catalogue.hpp"
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
+#include "backend/cuda/fused_product.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
 #include "place/devices/bit_tuning.hpp"
+#include "place/devices/device_contests.hpp"
 #include "place/devices/fused_tuning.hpp"
 #include "place/devices/pass_tuning.hpp"
+#include "plan/planner.hpp"
 #include "run/combine_passes.hpp"
 #include "run/level_runner.hpp"
+#include "run/runner.hpp"
 #include "run/tune_file.hpp"
 
 namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 4;
+constexpr int kEdition = 5;
 
 TuneFile device_file(const std::string& device_name, const std::string& cublas) {
     return tune_file_for(fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name, cublas),
                          "HEPTAD_DEVICE_TUNE_FILE");
+}
+
+cuda::KernelUse use_of(const std::string& leaf) {
+    return leaf.ends_with("-batched") ? cuda::KernelUse::batched : cuda::KernelUse::alone;
 }
 
 /// Random numbers in the bits of a type, uniform in [-1, 1): clocks and power depend on what is multiplied.
@@ -95,6 +103,11 @@ public:
         backend_.set_pass_shapes(pass_shapes(machine));
         fill(Type::f32);
         measure_passes(machine);
+        for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16}) {
+            fill(type);
+            const ContestGround ground{backend_, stream_, static_cast<std::byte*>(memory_.data()), kBytes};
+            measure_device_contests(type, ground, machine, note_);
+        }
         return machine;
     }
 
@@ -103,7 +116,8 @@ private:
     static constexpr std::int64_t kBytes = std::int64_t{13} << 30;
 
     void fill(Type type) {
-        constexpr std::size_t kElements = std::size_t{1} << 22;
+        // Not a power of two: blocks of a matrix that are equal would leave nothing of their differences to multiply.
+        constexpr std::size_t kElements = (std::size_t{1} << 22) - 3;
         const std::vector<std::byte> block = random_block(type, kElements);
         const auto bytes = static_cast<std::int64_t>(block.size());
         for (std::int64_t at = 0; at < kBytes; at += bytes) {
@@ -126,16 +140,17 @@ private:
             return timer_.seconds() / static_cast<double>(calls);
         };
         timed(1);
-        constexpr double kBurst = 0.005;
-        constexpr int kBursts = 5;
-        const auto calls = static_cast<std::int64_t>(std::ceil(kBurst / std::max(timed(1), 1e-6)));
+        constexpr double kBurst = 0.005, kLong = 0.03;
+        const double once_s = timed(1);
+        const int bursts = once_s < kLong ? 5 : 3;  // long ones vary less
+        const auto calls = static_cast<std::int64_t>(std::ceil(kBurst / std::max(once_s, 1e-6)));
         std::vector<double> seconds;
-        for (int i = 0; i < kBursts; ++i) {
+        for (int i = 0; i < bursts; ++i) {
             std::this_thread::sleep_for(std::chrono::duration<double>(kBurst));
             seconds.push_back(timed(calls));
         }
         std::sort(seconds.begin(), seconds.end());
-        return seconds[kBursts / 2];
+        return seconds[seconds.size() / 2];
     }
 
     /// So many products that lie one after another; none if they do not fit.
@@ -173,9 +188,9 @@ private:
     }
 
     /// Makes the backend take that kernel.
-    void use_kernel(const LeafSample& size, Type type, const std::string& kernel) {
-        backend_.set_vendor_kernels(
-            std::make_shared<cuda::VendorKernels>(cuda::VendorKernels{{type, size.m, size.k, size.n, kernel}}));
+    void use_kernel(const std::string& leaf, const LeafSample& size, Type type, const std::string& kernel) {
+        backend_.set_vendor_kernels(std::make_shared<cuda::VendorKernels>(
+            cuda::VendorKernels{{type, size.m, size.k, size.n, kernel, use_of(leaf)}}));
     }
 
     /// Tries all kernels that the library proposes, in turn and without pauses, as they run below levels; those far
@@ -194,7 +209,7 @@ private:
         std::vector<Tried> tried;
         double least = std::numeric_limits<double>::infinity();
         const auto try_once = [&](Tried& one) {
-            use_kernel(size, type, one.kernel);
+            use_kernel(leaf, size, type, one.kernel);
             backend_.multiply(batch, leaf);  // the library is asked for it, and loads it
             timer_.start(stream_.handle());
             backend_.multiply(batch, leaf);
@@ -231,9 +246,14 @@ private:
         constexpr std::int64_t kWorthChoosing = 1024;
         const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t count) {
             LeafSample sample{m, k, n, 0};
-            if (leaf == "cublaslt-batched" && std::min({m, k, n}) >= kWorthChoosing) {
+            if (leaf.starts_with("cublaslt") && std::min({m, k, n}) >= kWorthChoosing) {
+                const auto start = std::chrono::steady_clock::now();
                 sample.kernel = fastest_kernel(leaf, type, sample, count);
-                use_kernel(sample, type, sample.kernel);
+                use_kernel(leaf, sample, type, sample.kernel);
+                // The power that the trials drew would be missing from what is measured next.
+                const std::chrono::duration<double> longest(0.2);
+                std::this_thread::sleep_for(
+                    std::min(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)));
             }
             sample.seconds = product_seconds(leaf, type, m, k, n, count);
             backend_.set_vendor_kernels(nullptr);
@@ -241,8 +261,9 @@ private:
                 result.samples.push_back(sample);
             }
         };
+        // Between powers of two rates are not what lies between: tiles of the library's kernels do not fill the device.
         if (leaf.ends_with("-batched")) {
-            for (const std::int64_t n : {256, 512, 1024, 2048}) {
+            for (const std::int64_t n : {256, 384, 512, 768, 1024, 2048}) {
                 add(n, n, n, 49);
             }
             add(4096, 4096, 4096, 14);
@@ -252,9 +273,20 @@ private:
             return result;
         }
         const bool slow = leaf == "heptad" || type == Type::f64 || type == Type::f32;
+        if (leaf == "cublaslt") {
+            for (std::int64_t n = 2048; n <= (slow ? 8192 : 16384); n *= 2) {
+                add(n, n, n, 1);
+            }
+            return result;
+        }
         for (std::int64_t n = 128; n <= (slow ? 16384 : 32768); n *= 2) {
             if (leaf != "heptad" || n <= 8192) {
                 add(n, n, n, 1);
+            }
+            constexpr std::int64_t kFirstBetween = 768, kLastBetween = 6144;
+            if (const std::int64_t between = n / 2 * 3;
+                leaf != "heptad" && between >= kFirstBetween && between <= kLastBetween) {
+                add(between, between, between, 1);
             }
         }
         for (const std::int64_t thin : {16, 64, 256, 1024}) {
@@ -311,7 +343,25 @@ private:
         constexpr double kSide = 8192;
         machine.combine_bytes_per_s = (16 + 49) / 16.0 * kSide * kSide * 4 / seconds(8192);
         machine.scan_bytes_per_s = machine.combine_bytes_per_s;
-        machine.call_s = std::max(1e-6, seconds(64));
+        machine.call_s = std::max(1e-6, call_seconds(machine));
+    }
+
+    /// What one pass of a level takes of the host's time, with its share of the rest: the level is so small that the
+    /// device waits.
+    double call_seconds(const Machine& machine) {
+        constexpr std::int64_t kSide = 256;
+        constexpr double kPasses = 3;  // of A, of B, and to C
+        Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+        problem.options.device = "cuda";
+        const ProductPlan plan = plan_with_levels(problem, machine, {{"winograd*winograd", LevelMode::parallel, ""}});
+        auto* const bytes = static_cast<std::byte*>(memory_.data());
+        const auto matrix = [&](std::int64_t number) {
+            return View(bytes + number * kSide * kSide * 4, Type::f32, kSide, kSide, kSide, 1);
+        };
+        return seconds_of([&] {
+                   run_plan(plan, backend_, 1, matrix(0), matrix(1), 0, matrix(2), bytes + 3 * kSide * kSide * 4, {});
+               }) /
+               kPasses;
     }
 
     const std::function<void(const std::string&)>& note_;
@@ -337,8 +387,17 @@ Machine load_device_machine(int device) {
         if (!kept.empty()) {
             return kept.front();
         }
+        return without_fused_tiles_beyond(default_device_machine(),
+                                          report.devices[static_cast<std::size_t>(device)].shared_bytes);
     }
     return default_device_machine();
+}
+
+Machine without_fused_tiles_beyond(Machine machine, int shared_bytes) {
+    std::erase_if(machine.fused, [&](const FusedProfile& profile) {
+        return !cuda::fused_tile_fits(profile.type, profile.tile, shared_bytes);
+    });
+    return machine;
 }
 
 Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note) {
@@ -357,7 +416,7 @@ std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine
     for (const LeafProfile& profile : machine.leaves) {
         for (const LeafSample& sample : profile.samples) {
             if (!sample.kernel.empty()) {
-                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel});
+                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel, use_of(profile.leaf)});
             }
         }
     }

@@ -22,13 +22,6 @@
 namespace heptad {
 namespace {
 
-PlannerLimits device_limits() {
-    PlannerLimits limits;
-    limits.smallest_leaf = 512;  // below, neither leaves nor passes fill the chip
-    limits.least_gain = 1.02;    // devices are steadier than virtual CPUs
-    return limits;
-}
-
 struct PlanStore {
     using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, bool, std::int64_t,
                            std::string, std::string, std::string, std::string>;
@@ -178,7 +171,7 @@ RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double b
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
     const LentWorkspace workspace(plan, *backend, context);
-    if (!plan.levels.empty() || plan.extended) {
+    if (!plan.levels.empty() || plan.extended || plan.leaf == "cublaslt") {
         backend->set_pass_shapes(pass_shapes(*machine_of(device)));
         backend->set_vendor_kernels(kernels_of(device));
     }

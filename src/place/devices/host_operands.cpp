@@ -17,6 +17,7 @@
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/devices/staging.hpp"
+#include "place/devices/transfer_streams.hpp"
 #include "place/file/stage_gate.hpp"
 #include "plan/error_bound.hpp"
 #include "plan/planner.hpp"
@@ -85,9 +86,9 @@ private:
 /// One way between host and device; the pages of large matrices that are not locked go through buffers.
 class Road {
 public:
-    Road(int device, bool stages) : stream(device) {
+    Road(const cuda::Stream& on, bool stages) : stream(on) {
         if (stages) {
-            staging_.emplace(device);
+            staging_.emplace(on.device());
         }
     }
     void bring(const Twin& twin, const MatrixWindow& window) {
@@ -117,7 +118,7 @@ public:
         }
     }
 
-    const cuda::Stream stream;
+    const cuda::Stream& stream;
 
 private:
     std::optional<Staging> staging_;
@@ -149,19 +150,16 @@ using StepProduct = std::function<RunReport(double factor, const ConstView& a, c
 /// A sum of blocks on the device, for one step at a time.
 class SumBuffer {
 public:
-    void make_room(std::int64_t rows, std::int64_t cols, Type type, const cuda::Stream& stream) {
-        const auto element = static_cast<std::int64_t>(element_bytes(type));
-        stride_ = round_up(cols, std::max<std::int64_t>(16 / element, 1));
-        type_ = type;
-        memory_ =
-            cuda::DeviceMemory(stream.device(), checked_mul(checked_mul(rows, stride_), element), stream.handle());
-    }
+    SumBuffer(std::int64_t cols, std::int64_t bytes, Type type, const cuda::Stream& stream)
+        : memory_(stream.device(), bytes, stream.handle()),
+          type_(type),
+          stride_(sum_row_stride(cols, static_cast<std::int64_t>(element_bytes(type)))) {}
     View view(std::int64_t rows, std::int64_t cols) const { return {memory_.data(), type_, rows, cols, stride_, 1}; }
 
 private:
     cuda::DeviceMemory memory_;
-    Type type_ = Type::f32;
-    std::int64_t stride_ = 0;
+    Type type_;
+    std::int64_t stride_;
 };
 
 /// A or B have a NaN, an infinity or values so large that sums of blocks could overflow.
@@ -182,25 +180,23 @@ public:
           product_(product),
           stages_(host_bytes(a) + host_bytes(b) + host_bytes(c) >= kWorthStaging_bytes),
           device_(device),
-          there_(device, stages_),
-          back_(device, stages_),
-          compute_(device),
+          streams_(device),
+          there_(streams_.there(), stages_),
+          back_(streams_.back(), stages_),
+          compute_(streams_.compute()),
           a_("A", a, there_.stream),
           b_("B", b, there_.stream),
-          c_("C", c, there_.stream) {
-        ProblemSize left, right, result;  // the largest of each; only the first step may be smaller
+          c_("C", c, there_.stream),
+          sums_(sum_buffers(schedule, element_size(a), element_size(c))),
+          sum_a_(sums_.left.k, sums_.left_bytes, a.type, there_.stream),
+          sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
+          product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const TransferStep& step = steps_[i];
-            left = step.left_lies_there() ? left : step.size;
-            right = step.right_lies_there() ? right : step.size;
-            result = step.result_lies_there() ? result : step.size;
             last_bringing_ = step.brings_a.empty() && step.brings_b.empty() ? last_bringing_ : i;
             arrived_.push_back(std::make_unique<cuda::Event>(device));
             made_.push_back(std::make_unique<cuda::Event>(device));
         }
-        sum_a_.make_room(left.m, left.k, a.type, there_.stream);
-        sum_b_.make_room(right.k, right.n, b.type, there_.stream);
-        product_of_sums_.make_room(result.m, result.n, c.type, there_.stream);
     }
 
     RunReport run() {
@@ -224,12 +220,16 @@ public:
         }
         back_.stream.synchronize();
         compute_.synchronize();
+        report_.workspace_used_bytes += sums_.bytes();
         return report_;
     }
 
 private:
+    static std::int64_t element_size(const ConstView& view) {
+        return static_cast<std::int64_t>(element_bytes(view.type));
+    }
     static std::int64_t host_bytes(const ConstView& view) {
-        return checked_mul(checked_mul(view.rows, view.cols), static_cast<std::int64_t>(element_bytes(view.type)));
+        return checked_mul(checked_mul(view.rows, view.cols), element_size(view));
     }
     static MatrixWindow whole(std::int64_t rows, std::int64_t cols) { return {0, rows, 0, cols}; }
     bool sums_blocks() const { return !schedule_.algorithm.empty(); }
@@ -249,8 +249,10 @@ private:
                 gate_.fail_with(std::current_exception());
             }
         };
-        // Nothing of C goes home before A and B were judged.
-        const auto judged = sums_blocks() ? static_cast<std::int64_t>(last_bringing_) : 0;
+        // Nothing of C goes home before A and B were judged, nor before the device has its next product: one that comes
+        // to an idle device while C is on its way waits until it has arrived.
+        const auto judged =
+            sums_blocks() ? static_cast<std::int64_t>(std::min(last_bringing_ + 1, steps_.size() - 1)) : 0;
         const std::jthread bringing([&] {
             each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded);
         });
@@ -306,10 +308,14 @@ private:
         use(*backend);
     }
 
-    /// The operand of a step: a part of the matrix, or a sum of several.
-    View operand(const Twin& matrix, const std::vector<TransferTerm>& terms, bool lies_there, const View& buffer) {
+    /// The operand of a step: a part of the matrix, or a sum of several in a buffer that may have it already.
+    View operand(const Twin& matrix, const std::vector<TransferTerm>& terms, bool lies_there, const View& buffer,
+                 bool has_it) {
         if (lies_there) {
             return matrix.on_device(terms[0].window);
+        }
+        if (has_it) {
+            return buffer;
         }
         std::vector<BlockPart> parts;
         for (const TransferTerm& term : terms) {
@@ -323,8 +329,8 @@ private:
         const TransferStep& step = steps_[i];
         const auto& [m, k, n] = step.size;
         arrived_[i]->hold_back(compute_);
-        const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k));
-        const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n));
+        const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
+        const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n), step.keeps_right_sum);
         const auto add = [&](double factor, double beta, const View& to) {
             const RunReport part = product_(factor, left, right, beta, to, here(i, i + 1));
             report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
@@ -334,12 +340,12 @@ private:
             add(result.coefficient, result.first ? beta_ : 1, c_.on_device(result.window));
         } else {
             const View q = product_of_sums_.view(m, n);
-            add(1, 0, q);
-            with_backend([&](cuda::CudaBackend& backend) {
-                for (const TransferResult& result : step.results) {
-                    update_part(backend, c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1, q);
-                }
-            });
+            add(1, step.continues_product ? 1 : 0, q);
+            std::vector<PartUpdate> updates;
+            for (const TransferResult& result : step.results) {
+                updates.push_back({c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1});
+            }
+            with_backend([&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
         }
         made_[i]->record(compute_);
     }
@@ -378,9 +384,11 @@ private:
     bool stages_;
     int device_;
     std::size_t last_bringing_ = 0;
-    Road there_, back_;     // before the memory, which is given back in the order of a stream
-    cuda::Stream compute_;  // likewise
+    TransferStreams streams_;  // before the memory, which is given back in the order of a stream
+    Road there_, back_;
+    const cuda::Stream& compute_;
     Twin a_, b_, c_;
+    SumBuffers sums_;
     SumBuffer sum_a_, sum_b_, product_of_sums_;
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
     StageGate gate_;
@@ -418,49 +426,47 @@ bool may_take_level(const ProblemSize& size, Type type, Type result_type, bool a
     return expected_growth(quarter.levels) * expected_growth({level}) <= PlannerLimits{}.balanced_growth;
 }
 
-/// What the steps of a large product may use, and whether the host may add a level to theirs.
-struct StepLimits {
-    Options options;
-    bool may_take_level = false;
-};
-
-/// Limits the workspace to what the matrices leave on the device, in whole GiB: a little more or less that is free must
-/// not make other plans. Sums of blocks, which only a level of the host needs, lie in that room too.
-StepLimits within_device(const Options& options, const ProblemSize& size, Type type, Type result_type, bool adds,
-                         const ProductContext& context) {
-    const auto element = static_cast<std::int64_t>(element_bytes(type));
-    const auto result_element = static_cast<std::int64_t>(element_bytes(result_type));
-    const std::int64_t matrices = (size.m * size.k + size.k * size.n) * element + size.m * size.n * result_element;
-    const std::int64_t sums = matrices / 4;
-    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
-    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
-    StepLimits limits{options, false};
-    limits.options.overwrite_inputs = false;
-    limits.options.workspace_limit_bytes = std::max<std::int64_t>(room - sums, 0);
-    limits.may_take_level = may_take_level(size, type, result_type, adds, limits.options, context);
-    if (!limits.may_take_level) {
-        limits.options.workspace_limit_bytes = room;
-    }
-    return limits;
-}
-
-TransferSchedule plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
-                                    const StepLimits& limits, const ProductContext& context) {
+TransferProblem transfer_problem(const ProblemSize& size, Type type, Type result_type, bool adds) {
     TransferProblem problem;
     problem.size = size;
     problem.type = type;
     problem.operand_bytes = static_cast<std::int64_t>(element_bytes(type));
     problem.result_bytes = static_cast<std::int64_t>(element_bytes(result_type));
     problem.adds = adds;
-    problem.may_take_level = limits.may_take_level;
     problem.may_cut_k = problem.result_bytes >= 4;  // results of 16 bits would be rounded in between
     problem.upload_bytes_per_s = problem.download_bytes_per_s = kTransferBytesPerS;
-    const Options chosen = type == result_type ? limits.options : without_levels(limits.options);
+    return problem;
+}
+
+/// Limits the workspace to what the matrices leave on the device, in whole GiB: a little more or less that is free must
+/// not make other plans. Sums of blocks, which only a level of the host needs, lie in that room too; where they do,
+/// `problem` may take one.
+Options within_device(const Options& options, Type result_type, TransferProblem& problem,
+                      const ProductContext& context) {
+    const auto& [m, k, n] = problem.size;
+    const std::int64_t matrices = (m * k + k * n) * problem.operand_bytes + m * n * problem.result_bytes;
+    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
+    const std::int64_t beside_sums = room - sum_bytes_of_level(problem);
+    Options limited = options;
+    limited.overwrite_inputs = false;
+    limited.workspace_limit_bytes = std::max<std::int64_t>(beside_sums, 0);
+    problem.may_take_level =
+        beside_sums >= 0 && may_take_level(problem.size, problem.type, result_type, problem.adds, limited, context);
+    if (!problem.may_take_level) {
+        limited.workspace_limit_bytes = room;
+    }
+    return limited;
+}
+
+TransferSchedule plan_host_operands(const TransferProblem& problem, Type result_type, const Options& options,
+                                    const ProductContext& context) {
+    const Options chosen = problem.type == result_type ? options : without_levels(options);
     return plan_transfers(problem, [&](const ProblemSize& piece, bool accumulate) {
         Options accumulating = chosen;
         accumulating.accumulate = accumulate;
-        return plan_device_product(piece.m, piece.k, piece.n, type, accumulating, context).predicted_s;
+        return plan_device_product(piece.m, piece.k, piece.n, problem.type, accumulating, context).predicted_s;
     });
 }
 
@@ -491,9 +497,10 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     if (multiplications(size) < kWorthCutting) {
         return multiply_host_operands(alpha, a, b, beta, c, undivided_transfers(size), options, device, context);
     }
-    const StepLimits limits = within_device(options, size, a.type, c.type, beta != 0, context);
-    const TransferSchedule schedule = plan_host_operands(size, a.type, c.type, beta != 0, limits, context);
-    return multiply_host_operands(alpha, a, b, beta, c, schedule, limits.options, device, context);
+    TransferProblem problem = transfer_problem(size, a.type, c.type, beta != 0);
+    const Options limited = within_device(options, c.type, problem, context);
+    const TransferSchedule schedule = plan_host_operands(problem, c.type, limited, context);
+    return multiply_host_operands(alpha, a, b, beta, c, schedule, limited, device, context);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

@@ -106,6 +106,12 @@ void AtomicFile::write(const void* from, std::int64_t bytes) {
     write_exactly(write_to(file_.get()), from, bytes, path_);
 }
 
+void AtomicFile::seek(std::int64_t offset) {
+    if (::lseek(file_.get(), static_cast<off_t>(offset), SEEK_SET) < 0) {
+        fail_write(path_, errno);
+    }
+}
+
 void AtomicFile::commit() {
     if (direct_) {
         if (file_.close() != 0) {

@@ -21,6 +21,10 @@ public:
     AtomicFile& operator=(const AtomicFile&) = delete;
 
     void write(const void* from, std::int64_t bytes);
+    /// Where the next write goes.
+    void seek(std::int64_t offset);
+    /// The file while it is being made, for libraries that take names; empty for a device or a pipe.
+    const std::string& temporary() const { return temporary_; }
     /// Syncs, renames, syncs the folder. Nothing may be written afterwards.
     void commit();
 

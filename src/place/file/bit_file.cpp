@@ -10,6 +10,9 @@
 #include "base/error.hpp"
 #include "place/file/bit_bytes.hpp"
 #include "place/file/bit_formats.hpp"
+#include "place/file/matrix_market.hpp"
+#include "place/file/matrix_source.hpp"
+#include "place/file/matrix_write.hpp"
 
 namespace heptad {
 namespace {
@@ -32,7 +35,7 @@ BitFormat format_of(const std::string& path, bool packed) {
     if (ends_with(path, ".png")) {
         return BitFormat::png;
     }
-    if (ends_with(path, ".mtx")) {
+    if (is_matrix_market_name(path)) {
         return BitFormat::matrix_market;
     }
     return packed ? BitFormat::npy_packed : BitFormat::npy_bool;
@@ -63,7 +66,8 @@ const char* bit_format_name(BitFormat format) {
 }
 
 bool is_bit_file_name(const std::string& path) {
-    return format_of(path, false) != BitFormat::npy_bool;
+    const BitFormat format = format_of(path, false);
+    return format == BitFormat::pbm || format == BitFormat::png;
 }
 
 BitFileHeader read_bit_header(const std::string& path, std::optional<std::int64_t> packed_columns) {
@@ -95,6 +99,9 @@ BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_
 void require_writable_format(const std::string& path) {
     if (format_of(path, false) == BitFormat::matrix_market) {
         fail(ErrorCode::input, "'{}': Matrix Market files are only read; write .pbm, .png or .npy", path);
+    }
+    if (promises_foreign_format(path) || is_hdf5_name(path)) {
+        fail(ErrorCode::input, "'{}' promises a format that bits are not written in; write .pbm, .png or .npy", path);
     }
 }
 

@@ -2,7 +2,7 @@
 //
 //   .pbm    PBM P4 (netpbm): 8 bits to a byte, the first column in the highest bit, rows padded to a byte
 //   .png    1-bit grey PNG as M4RI writes it: a one is black (where the library zlib was found)
-//   .mtx    Matrix Market, coordinate; read only: every stored entry that is not zero is a one
+//   .mtx    Matrix Market; read only: every stored entry that is not zero is a one
 //   .npy    bool (or bytes of 0 and 1); with `packed_columns`, bytes of 8 bits as numpy.packbits(x, axis=1) makes them
 //
 // Headers are validated, and compared with the length of the file, before anything large is allocated.

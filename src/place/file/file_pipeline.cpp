@@ -47,7 +47,8 @@ public:
           options_(options),
           trace_(trace),
           read_queue_(make_io_queue(options.io, options.watch)),
-          write_queue_(make_io_queue(options.io, options.watch)) {
+          write_queue_(make_io_queue(options.io, options.watch)),
+          turned_(options.buffers.turning_bytes) {
         const FileBuffers& sizes = options.buffers;
         fill(left_, sizes.strips, sizes.strip_bytes);
         fill(right_, sizes.panels, sizes.panel_bytes);

@@ -527,6 +527,12 @@ FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stag
     });
 }
 
+PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage) {
+    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+    const StepPlans products(schedule, plan, stage);
+    return {products.largest(), whole_error_bound(plan, schedule.panels(), products.largest_error_bound())};
+}
+
 FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                                  StageTrace& trace) {
     return FileProduct(request, stage, hooks, trace).run();

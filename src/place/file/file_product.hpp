@@ -68,6 +68,13 @@ FileProblem file_problem(const FileProductRequest& request);
 /// The plan that multiply_files() would choose, with the prediction of the stage.
 FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage);
 
+/// The steps of such a plan: the one with the most work, and the bound that the whole result keeps.
+struct PlannedSteps {
+    ProductPlan largest;
+    double error_bound = 0;
+};
+PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage);
+
 /// Throws Error(cancelled) after the tile in flight when hooks.cancel is set; what is finished is kept.
 FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                                  StageTrace& trace);

@@ -1,11 +1,10 @@
 #include "place/file/hdf5_dataset.hpp"
 
 #include "base/error.hpp"
+#include "place/file/hdf5_handle.hpp"
 #include "place/file/matrix_source.hpp"
 
 #ifdef HEPTAD_HAS_HDF5
-#include <hdf5.h>
-
 #include <array>
 #include <filesystem>
 #include <system_error>
@@ -14,47 +13,24 @@
 namespace heptad {
 namespace {
 
-struct NameParts {
-    std::string file, dataset;
-};
-
-/// "a/b.h5:/x/y" -> "a/b.h5" and "/x/y"; no dataset where there is no ":/".
-NameParts split_name(const std::string& name) {
-    const auto colon = name.rfind(":/");
-    return colon == std::string::npos ? NameParts{name, ""} : NameParts{name.substr(0, colon), name.substr(colon + 1)};
-}
-
 bool ends_in(const std::string& text, const std::string& suffix) {
     return text.size() > suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 }  // namespace
 
+Hdf5Name split_hdf5_name(const std::string& name) {
+    const auto colon = name.rfind(":/");
+    return colon == std::string::npos ? Hdf5Name{name, ""} : Hdf5Name{name.substr(0, colon), name.substr(colon + 1)};
+}
+
 bool is_hdf5_name(const std::string& name) {
-    const std::string file = split_name(name).file;
+    const std::string file = split_hdf5_name(name).file;
     return ends_in(file, ".h5") || ends_in(file, ".hdf5");
 }
 
 #ifdef HEPTAD_HAS_HDF5
 namespace {
-
-/// An identifier of the library that is closed by the right function.
-class Handle {
-public:
-    Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-    ~Handle() {
-        if (id_ >= 0) {
-            close_(id_);
-        }
-    }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-    hid_t get() const { return id_; }
-
-private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
 
 Type element_type(hid_t stored, const std::string& name, std::optional<Type> as) {
     struct Entry {
@@ -81,7 +57,7 @@ Type element_type(hid_t stored, const std::string& name, std::optional<Type> as)
 }  // namespace
 
 Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
-    const NameParts parts = split_name(name);
+    const Hdf5Name parts = split_hdf5_name(name);
     if (parts.dataset.empty()) {
         fail(ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset", name, name);
     }
@@ -90,38 +66,39 @@ Hdf5Dataset find_hdf5_dataset(const std::string& name, std::optional<Type> as) {
         fail(ErrorCode::input, "'{}' is missing or no regular file; give the name of an HDF5 file", parts.file);
     }
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print
-    const Handle file(H5Fopen(parts.file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Hdf5Handle file(H5Fopen(parts.file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (file.get() < 0) {
         fail(ErrorCode::input, "'{}' is missing, unreadable or no HDF5 file", parts.file);
     }
-    const Handle dataset(H5Dopen2(file.get(), parts.dataset.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5Handle dataset(H5Dopen2(file.get(), parts.dataset.c_str(), H5P_DEFAULT), H5Dclose);
     if (dataset.get() < 0) {
         fail(ErrorCode::input, "'{}' has no dataset '{}'; 'h5ls -r' lists what there is", parts.file, parts.dataset);
     }
-    const Handle space(H5Dget_space(dataset.get()), H5Sclose);
+    const Hdf5Handle space(H5Dget_space(dataset.get()), H5Sclose);
     std::array<hsize_t, 2> sizes{};
     if (H5Sget_simple_extent_ndims(space.get()) != 2 ||
         H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr) != 2) {
         fail(ErrorCode::input, "'{}' does not have 2 dimensions, and a matrix has; write it as one", name);
     }
-    const Handle creation(H5Dget_create_plist(dataset.get()), H5Pclose);
+    const Hdf5Handle creation(H5Dget_create_plist(dataset.get()), H5Pclose);
     const haddr_t offset = H5Dget_offset(dataset.get());
+    const bool without_elements = sizes[0] == 0 || sizes[1] == 0;  // such a dataset lies nowhere
     if (H5Pget_layout(creation.get()) != H5D_CONTIGUOUS || H5Pget_external_count(creation.get()) != 0 ||
-        offset == HADDR_UNDEF) {
+        (offset == HADDR_UNDEF && !without_elements)) {
         fail(ErrorCode::input,
              "'{}' is not stored in one piece (chunked, compressed, compact or never written); rewrite it with "
              "'h5repack -l CONTI'",
              name);
     }
-    const Handle stored(H5Dget_type(dataset.get()), H5Tclose);
+    const Hdf5Handle stored(H5Dget_type(dataset.get()), H5Tclose);
     const Type type = element_type(stored.get(), name, as);
     constexpr hsize_t kMost = hsize_t{1} << 62;
-    if (sizes[0] > kMost || sizes[1] > kMost || offset > kMost) {
+    if (sizes[0] > kMost || sizes[1] > kMost || (offset > kMost && !without_elements)) {
         fail(ErrorCode::input, "'{}' claims {} x {} elements, which is more than 64 bits can count", name, sizes[0],
              sizes[1]);
     }
     Hdf5Dataset found{parts.file, type, static_cast<std::int64_t>(sizes[0]), static_cast<std::int64_t>(sizes[1]),
-                      static_cast<std::int64_t>(offset)};
+                      without_elements ? 0 : static_cast<std::int64_t>(offset)};
     matrix_bytes(type, found.rows, found.cols);
     return found;
 }

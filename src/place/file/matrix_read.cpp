@@ -4,11 +4,15 @@
 
 #include "base/error.hpp"
 #include "place/file/matrix_file.hpp"
+#include "place/file/matrix_market.hpp"
 #include "place/file/npy.hpp"
 
 namespace heptad {
 
 Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
+    if (!name.raw && is_matrix_market_name(name.path)) {
+        return read_market_matrix(name.path, name.as, hooks);
+    }
     if (!name.raw && !is_hdf5_name(name.path)) {
         return read_npy(name.path, name.as, hooks);
     }
@@ -18,6 +22,9 @@ Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
     }
     const MatrixFile file(source, hooks.watch);
     Matrix matrix(source.type, source.layout.rows, source.layout.cols);
+    if (matrix.size_bytes() == 0) {
+        return matrix;
+    }
     const auto queue = make_io_queue("auto", hooks.watch);
     constexpr std::int64_t kChunk_bytes = std::int64_t{64} << 20;  // between two looks at the cancel token
     const std::int64_t pitch = std::max<std::int64_t>(source.layout.pitch_bytes(), 1);

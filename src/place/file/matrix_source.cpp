@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/hdf5_dataset.hpp"
+#include "place/file/matrix_market.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/transfer.hpp"
 
@@ -72,6 +73,13 @@ MatrixSource find_matrix(const MatrixName& name) {
     if (name.raw) {
         return raw_matrix(name.path, *name.raw, name.as);
     }
+    if (is_matrix_market_name(name.path)) {
+        fail(ErrorCode::input,
+             "'{}' is a Matrix Market file, which products in memory read and no others; give more memory, or save it "
+             "as "
+             ".npy",
+             name.path);
+    }
     if (is_hdf5_name(name.path)) {
         const Hdf5Dataset dataset = find_hdf5_dataset(name.path, name.as);
         const auto element = static_cast<std::int64_t>(element_bytes(dataset.type));
@@ -88,6 +96,16 @@ MatrixSource find_matrix(const MatrixName& name) {
             header.type,
             {header.rows, header.cols, element, header.fortran_order, header.data_offset, 1},
             header.data_offset + header.data_bytes};
+}
+
+MatrixFacts matrix_facts(const MatrixName& name) {
+    if (!name.bits && !name.raw && is_matrix_market_name(name.path)) {
+        const MarketHeader header = read_market_header(name.path);
+        const Type type = market_type(header, name.path, name.as);
+        return {type, header.rows, header.cols, matrix_bytes(type, header.rows, header.cols)};
+    }
+    const MatrixSource source = find_matrix(name);
+    return {source.type, source.layout.rows, source.layout.cols, source.layout.total_bytes()};
 }
 
 }  // namespace heptad

@@ -4,6 +4,7 @@
 //   A.bin            with a raw shape: nothing but the elements, row by row, from byte 0 on
 //   A.h5:/path       a two-dimensional contiguous dataset of an HDF5 file (where the library was found)
 //   A.pbm, A.npy     where bits are asked for: packed, eight columns to a byte
+//   A.mtx            Matrix Market: read whole, so that it has facts but no place of its elements
 #pragma once
 
 #include <cstdint>
@@ -37,11 +38,21 @@ struct MatrixSource {
     std::int64_t file_bytes = 0;
 };
 
+/// What a product needs to know of a matrix before it is read whole.
+struct MatrixFacts {
+    Type type = Type::f32;
+    std::int64_t rows = 0, cols = 0;
+    std::int64_t bytes = 0;  ///< in memory
+};
+
 /// Is this the name of a dataset in an HDF5 file?
 bool is_hdf5_name(const std::string& name);
 
 /// Validates the header and the length of the file. Throws Error(input) for a file that is missing, unreadable, not a
-/// regular file, malformed, truncated or too long.
+/// regular file, malformed, truncated or too long, and for one that can only be read whole.
 MatrixSource find_matrix(const MatrixName& name);
+
+/// The same of any file that read_matrix() reads.
+MatrixFacts matrix_facts(const MatrixName& name);
 
 }  // namespace heptad

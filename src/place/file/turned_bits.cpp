@@ -4,27 +4,14 @@
 
 #include "base/size.hpp"
 #include "place/file/bit_bytes.hpp"
-#include "plan/file_schedule.hpp"
 
 namespace heptad {
-namespace {
-
-constexpr std::int64_t kBand_bytes = std::int64_t{4} << 20;
-constexpr std::int64_t kSquare = 64;  // rows and columns turned at a time
-
-}  // namespace
 
 ConstView TurnedBits::read(const MatrixFile& file, IoQueue& queue, const FileLayout& layout, const FileWindow& window,
                            BitOrder order, std::byte* memory) {
     FileLayout as_stored = transposed(layout);
     as_stored.block_bytes = 1;
-    const std::int64_t line_bytes =
-        std::max(line_stride_bytes(as_stored, window.rows, as_stored.bytes_of(window.rows)), as_stored.pitch_bytes());
-    const std::int64_t needed_bytes = std::max(kBand_bytes, kSquare * round_up(line_bytes, 64));
-    if (band_.bytes() < needed_bytes) {  // both operands come through here, and their lines may differ in length
-        band_ = PageBuffer(needed_bytes);
-    }
-    const std::int64_t at_once = std::max(band_.bytes() / line_bytes / kSquare, std::int64_t{1}) * kSquare;
+    const std::int64_t at_once = band_.bytes() / turned_row_bytes(layout) / kRowsTurned * kRowsTurned;
     const std::int64_t stride = round_up(as_stored.bytes_of(window.cols), 64);
     const View bytes(memory, file.type(), window.rows, as_stored.bytes_of(window.cols), stride, 1);
     const BitView whole = bits_of_bytes(bytes, window.cols);
@@ -33,7 +20,7 @@ ConstView TurnedBits::read(const MatrixFile& file, IoQueue& queue, const FileLay
         const ConstView band =
             file.read(queue, as_stored, {window.col + first, count, window.row, window.rows}, band_.data());
         reverse_rows_of_bytes(band, band_.data());
-        const BitView part{whole.words + first / kSquare, window.rows, count, whole.stride, 0};
+        const BitView part{whole.words + first / kRowsTurned, window.rows, count, whole.stride, 0};
         bits::transpose(bits_of_bytes(band, window.rows), part);
     }
     if (order == BitOrder::highest_first) {

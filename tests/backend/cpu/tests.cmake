@@ -1,4 +1,4 @@
-foreach(kernel combine scan gemm gemm_mod_2_32)
+foreach(kernel combine scan pack_panels gemm gemm_mod_2_32)
   heptad_test(backend/cpu/${kernel}_test heptad_backend_cpu heptad_backend_reference)
 endforeach()
 foreach(part cpu_backend vendor_blas vendor_blas_absent)

@@ -152,12 +152,15 @@ TEST(machine, splits_of_bit_products_are_kept_and_checked) {
 TEST(machine, contests_are_kept_and_checked) {
     Machine machine = two_leaves();
     const Contest contest{
-        Type::f64, 4096, 64,
-        4096,      0.5,  {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125}}};
+        Type::f64, 4096,
+        64,        4096,
+        0.5,       {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125, 0.5, 0.25}}};
     machine.contests = {contest};
+    machine.contests.front().noticeable = 0.985;
+    machine.contests.front().reach = 0.15;
     const Machine again = parse_machine(print_machine(machine));
     ASSERT_EQ(again.contests.size(), 1U);
-    EXPECT_EQ(again.contests.front(), contest);
+    EXPECT_EQ(again.contests.front(), machine.contests.front());
     const auto refused = [&](const auto& damage) {
         Machine damaged = machine;
         damage(damaged.contests.front());
@@ -165,11 +168,16 @@ TEST(machine, contests_are_kept_and_checked) {
     };
     refused([](Contest& c) { c.k = 0; });
     refused([](Contest& c) { c.first_trial_s = 0; });
+    refused([](Contest& c) { c.noticeable = 0; });
+    refused([](Contest& c) { c.noticeable = 1.1; });
+    refused([](Contest& c) { c.reach = -1; });
     refused([](Contest& c) { c.trials.clear(); });
     refused([](Contest& c) { c.trials.erase(c.trials.begin()); });
     refused([](Contest& c) { c.trials[1].turns = 0; });
     refused([](Contest& c) { c.trials[1].relative_time = -1; });
     refused([](Contest& c) { c.trials[1].doubt = -1; });
+    refused([](Contest& c) { c.trials[1].expected_time = 0; });
+    refused([](Contest& c) { c.trials[1].expected_doubt = 0; });
     refused([](Contest& c) { c.trials[1].plan.algorithms[0] = "nobody"; });
 }
 

@@ -113,6 +113,25 @@ TEST(device_promises, sums_that_would_overflow_are_answered_classically) {
     }
 }
 
+TEST(device_promises, the_classical_answer_covers_every_tile_of_a_large_c) {
+    HEPTAD_NEEDS_DEVICE();
+    constexpr std::int64_t kSide = 3100, kDepth = 8;  // more tiles than the answer has thread blocks
+    GuardedMatrix a(Type::f32, kSide, kDepth, Layout::rows), b(Type::f32, kDepth, kSide, Layout::rows),
+        c(Type::f32, kSide, kSide, Layout::rows);
+    a.fill(1);
+    b.fill(2);
+    a.set(5, 3, kNaN);
+    multiply_there(1, a, b, 0, c, on_device(1, "parallel"));
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < kSide; ++i) {
+        for (std::int64_t j = 0; j < kSide; ++j) {
+            const double x = c.get(i, j);
+            wrong += i == 5 ? !std::isnan(x) : x != 2.0 * kDepth;
+        }
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
 TEST(device_promises, the_same_product_has_the_same_bits) {
     HEPTAD_NEEDS_DEVICE();
     std::mt19937 random(6);

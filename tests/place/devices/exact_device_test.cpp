@@ -71,6 +71,20 @@ TEST(exact_device, batches_by_the_kernel_of_one_product_are_exact) {
     EXPECT_GT(counts.with_levels * 2, counts.products);
 }
 
+TEST(exact_device, products_by_a_kernel_of_our_choice_are_exact) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const int levels : {0, 1}) {
+        check_on_device(Type::f32, 300, 19, [&](Case& x, Random&) {
+            x.options.leaf = "cublaslt";
+            x.options.levels = levels;
+        });
+        check_on_device(Type::f64, 300, 20, [&](Case& x, Random&) {
+            x.options.leaf = "cublaslt";
+            x.options.levels = levels;
+        });
+    }
+}
+
 TEST(exact_device, tf32_and_bf16_are_exact_where_they_fit_and_within_the_bound_elsewhere) {
     HEPTAD_NEEDS_DEVICE();
     for (const auto& [type, seed] : {std::pair{Type::tf32, 14U}, {Type::bf16, 15U}}) {

@@ -33,14 +33,17 @@ Options on_device() {
 
 std::vector<TransferSchedule> schedules(const ProblemSize& size, Type type) {
     const std::int64_t part = size.k / 3, rows = size.m / 2;
-    return {undivided_transfers(size), transfers_by_level(size, "winograd", type, 1),
-            transfers_by_level(size, "strassen", type, 1), transfers_by_level(size, "winograd", type, 4),
+    return {undivided_transfers(size),
+            transfers_by_level(size, "winograd", type),
+            transfers_by_level(size, "strassen", type),
+            transfers_by_level(size, "winograd", type, {4, 1}),
+            transfers_by_level(size, "winograd", type, {4, 4}),
             transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows})};
 }
 
 TEST_F(HostOperands, every_schedule_equals_the_definition) {
     for (const Type type : {Type::f64, Type::f32, Type::i32}) {
-        for (const ProblemSize& size : {ProblemSize{128, 1024, 96}, {65, 33, 47}, {6, 1, 5}}) {
+        for (const ProblemSize& size : {ProblemSize{128, 1024, 96}, {2048, 64, 32}, {65, 33, 47}, {6, 1, 5}}) {
             for (const Layout layout : {Layout::rows, Layout::rows_padded, Layout::columns, Layout::columns_padded}) {
                 Random random(3);
                 Case x;
@@ -104,7 +107,7 @@ TEST_F(HostOperands, a_nan_and_sums_that_would_overflow_are_answered_by_the_whol
         a.set(5, 7, strange);
         a.set(40, 41, strange);
         const RunReport report = multiply_host_operands(
-            1, a.view(), b.view(), 0, c.view(), transfers_by_level(size, "winograd", Type::f32, 1), on_device(), 0, {});
+            1, a.view(), b.view(), 0, c.view(), transfers_by_level(size, "winograd", Type::f32), on_device(), 0, {});
         EXPECT_TRUE(report.fell_back);
         for (std::int64_t i = 0; i < 64; ++i) {
             for (std::int64_t j = 0; j < 64; ++j) {
@@ -115,6 +118,23 @@ TEST_F(HostOperands, a_nan_and_sums_that_would_overflow_are_answered_by_the_whol
                 }
             }
         }
+    }
+}
+
+TEST_F(HostOperands, sums_of_blocks_are_part_of_the_workspace_that_is_told) {
+    const std::int64_t n = 8448;  // large enough for a level of the host
+    const Matrix a = generate("uniform", n, n, Type::f32, 1), b = generate("uniform", n, n, Type::f32, 2);
+    Matrix c(Type::f32, n, n);
+    const TransferSchedule by_level = transfers_by_level({n, n, n}, "winograd", Type::f32);
+    const std::int64_t sum_bytes = sum_buffers(by_level, 4, 4).bytes();
+    EXPECT_GE(
+        multiply_host_operands(1, a.view(), b.view(), 0, c.view(), by_level, on_device(), 0, {}).workspace_used_bytes,
+        sum_bytes);
+    for (const std::int64_t limit : {std::int64_t{0}, sum_bytes - 1, sum_bytes, 2 * sum_bytes, 8 * sum_bytes}) {
+        Options options = on_device();
+        options.workspace_limit_bytes = limit;
+        EXPECT_LE(multiply_host_operands(1, a.view(), b.view(), 0, c.view(), options, 0, {}).workspace_used_bytes,
+                  limit);
     }
 }
 

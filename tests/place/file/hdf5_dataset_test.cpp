@@ -1,10 +1,11 @@
-// Datasets of HDF5 files: those in one piece are found where they lie, the others are refused. Without the library, all
-// are.
+// Datasets of HDF5 files: those in one piece are found where they lie and written, the others are refused. Without the
+// library, all are.
 #include "place/file/hdf5_dataset.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "base/error.hpp"
@@ -90,8 +91,98 @@ TEST(Hdf5, what_is_not_a_matrix_in_one_piece_is_refused) {
     write_text(file, "no HDF5 at all");
     refused(file + ":/x");
 }
+Matrix numbered(Type type, std::int64_t rows, std::int64_t cols, Order order = Order::row_major) {
+    Matrix matrix(type, rows, cols, order);
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+        const std::int64_t at = order == Order::row_major ? i : i % cols * rows + i / cols;
+        switch (type) {
+            case Type::f64:
+                static_cast<double*>(matrix.data())[at] = static_cast<double>(i);
+                break;
+            case Type::i32:
+                static_cast<std::int32_t*>(matrix.data())[at] = static_cast<std::int32_t>(i);
+                break;
+            default:
+                static_cast<float*>(matrix.data())[at] = static_cast<float>(i);
+        }
+    }
+    return matrix;
+}
+
+bool same_bytes(const Matrix& x, const Matrix& y) {
+    return x.type() == y.type() && x.rows() == y.rows() && x.cols() == y.cols() &&
+           std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size_bytes())) == 0;
+}
+
+TEST(Hdf5, what_was_written_is_read_and_the_library_reads_it_too) {
+    const ScratchFolder folder;
+    for (const Type type : {Type::f64, Type::f32, Type::i32}) {
+        const std::string name = (folder / type_name(type)) + ".h5:/deep/down/x";
+        write_hdf5_dataset(name, numbered(type, 5, 7, Order::column_major));
+        EXPECT_TRUE(same_bytes(read_matrix({name}), numbered(type, 5, 7))) << type_name(type);
+    }
+    const hid_t file = H5Fopen((folder / "f32.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/deep/down/x", H5P_DEFAULT);
+    std::array<double, 35> values{};
+    EXPECT_GE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+    EXPECT_EQ(values[34], 34);
+    H5Dclose(set);
+    H5Fclose(file);
+    EXPECT_EQ(folder.entries(), 3U) << "a temporary was left";
+}
+
+TEST(Hdf5, other_datasets_stay_and_one_of_the_name_is_replaced) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.h5";
+    write_dataset(file, "x", H5T_IEEE_F64LE, true);  // chunked: the library moves it as it is
+    write_hdf5_dataset(file + ":/y", numbered(Type::f32, 3, 3));
+    write_hdf5_dataset(file + ":/y", numbered(Type::i32, 2, 9));
+    EXPECT_TRUE(same_bytes(read_matrix({file + ":/y"}), numbered(Type::i32, 2, 9)));
+    const hid_t opened = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(opened, "x", H5P_DEFAULT);
+    std::array<double, 12> values{};
+    EXPECT_GE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+    EXPECT_EQ(values[11], 11);
+    H5Dclose(set);
+    H5Fclose(opened);
+}
+
+TEST(Hdf5, matrices_without_elements_are_written_and_read) {
+    const ScratchFolder folder;
+    write_hdf5_dataset((folder / "e.h5") + ":/x", Matrix(Type::f32, 0, 4));
+    EXPECT_EQ(read_matrix({(folder / "e.h5") + ":/x"}).cols(), 4);
+}
+
+TEST(Hdf5, names_and_types_that_cannot_be_written_are_refused_and_leave_nothing) {
+    const ScratchFolder folder;
+    const auto refused = [&](const std::string& name, Type type = Type::f32) {
+        try {
+            write_hdf5_dataset(name, Matrix(type, 2, 2));
+            ADD_FAILURE() << name;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        }
+    };
+    refused(folder / "a.h5");
+    refused((folder / "a.h5") + ":/");
+    refused((folder / "nowhere/a.h5") + ":/x");
+    refused((folder / "a.h5") + ":/x", Type::bf16);
+    refused((folder / "a.h5") + ":/x", Type::boolean);
+    EXPECT_EQ(folder.entries(), 0U);
+    write_text(folder / "text.h5", "no HDF5 at all");
+    refused((folder / "text.h5") + ":/x");
+    EXPECT_EQ(read_text(folder / "text.h5"), "no HDF5 at all");
+    write_hdf5_dataset((folder / "g.h5") + ":/group/x", numbered(Type::f32, 2, 2));
+    const std::string before = read_text(folder / "g.h5");
+    refused((folder / "g.h5") + ":/group");
+    refused((folder / "g.h5") + ":/group/x/below");
+    EXPECT_EQ(read_text(folder / "g.h5"), before);
+    EXPECT_EQ(folder.entries(), 2U) << "a temporary was left";
+}
 #else
 TEST(Hdf5, without_the_library_it_is_said) {
+    EXPECT_THROW(write_hdf5_dataset("a.h5:/x", Matrix(Type::f32, 1, 1)), Error);
+    EXPECT_THROW(check_hdf5_writable("a.h5:/x", Type::f32), Error);
     try {
         find_hdf5_dataset("a.h5:/x", {});
         FAIL();

@@ -1,0 +1,45 @@
+// The type of a product whose files do not all have one.
+#include <algorithm>
+
+#include "operands.hpp"
+#include "place/file/bit_file.hpp"
+#include "place/file/matrix_market.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// f64 if one holds real numbers, i32 if one holds integers; patterns alone tell nothing.
+std::optional<Type> type_of_markets(const std::vector<std::string>& files) {
+    std::optional<Type> type;
+    for (const std::string& file : files) {
+        const MarketField field = read_market_header(file).field;
+        if (field == MarketField::real) {
+            return Type::f64;
+        }
+        if (field == MarketField::integer) {
+            type = Type::i32;
+        }
+    }
+    return type;
+}
+
+}  // namespace
+
+std::optional<Type> product_type(const std::vector<std::string>& files, const ProductOptions& product) {
+    std::vector<std::string> markets, others;
+    for (const std::string& file : files) {
+        if (!file.empty()) {
+            (is_matrix_market_name(file) ? markets : others).push_back(file);
+        }
+    }
+    const bool bits = product.columns || std::any_of(others.begin(), others.end(), is_bit_file_name);
+    if (product.type || markets.empty() || bits) {
+        return product.type;
+    }
+    if (const std::optional<RawShape>& raw = product.raw_a ? product.raw_a : product.raw_b) {
+        return raw->type;
+    }
+    return others.empty() ? type_of_markets(markets) : matrix_facts(name_of(others.front(), product, {})).type;
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,142 @@
+// The options of a product, which mul, plan and verify share.
+#include "product_words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "base/error.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+/// A name of ours, or numpy's for the same elements.
+Type raw_type(const std::string& name) {
+    struct Alias {
+        const char *numpy, *descriptor;
+        Type type;
+    };
+    constexpr std::array<Alias, 4> kAliases{{{"float64", "<f8", Type::f64},
+                                             {"float32", "<f4", Type::f32},
+                                             {"float16", "<f2", Type::f16},
+                                             {"int32", "<i4", Type::i32}}};
+    for (const Alias& alias : kAliases) {
+        if (name == alias.numpy || name == alias.descriptor) {
+            return alias.type;
+        }
+    }
+    return type_from_name(name);
+}
+
+/// "f32:4096x1024"
+std::optional<RawShape> raw_shape(const std::string& option, const std::string& word) {
+    if (word.empty()) {
+        return std::nullopt;
+    }
+    const auto colon = word.find(':');
+    if (colon == std::string::npos) {
+        fail(ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'", option, word);
+    }
+    const std::vector<std::int64_t> shape = parse_shape(option, word.substr(colon + 1), 2);
+    return RawShape{raw_type(word.substr(0, colon)), shape[0], shape[1]};
+}
+
+}  // namespace
+
+void add_plan_options(CLI::App& command, ProductWords& words) {
+    command.add_option("--type", words.type, "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool")->type_name("T");
+    command
+        .add_option("--device", words.device,
+                    "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")
+        ->type_name("D");
+    command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
+    command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
+    command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
+    command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
+    command.add_option("--mode", words.mode, "auto, serial (little memory), parallel or fused (no memory, on cuda)")
+        ->type_name("MODE");
+    command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
+    command
+        .add_option("--memory", words.memory,
+                    "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file")
+        ->type_name("SIZE");
+    add_host_options(command, words.host);
+    command.add_flag("--count", words.count, "bit matrices, on cuda: how many ones a row and a column share, as i32");
+}
+
+void add_update_options(CLI::App& command, ProductWords& words) {
+    command.add_option("--alpha", words.alpha, "factor of the product (default 1)")->type_name("X");
+    command.add_option("--beta", words.beta, "factor of the matrix given by --add")->type_name("Y");
+    command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
+    command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
+    command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
+    add_columns_option(command, words.columns);
+}
+
+void add_run_options(CLI::App& command, ProductWords& words) {
+    command.add_flag("--verify", words.verify, "check the result before it is written");
+    command.add_option("--raw-a", words.raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
+        ->type_name("T:MxN");
+    command.add_option("--raw-b", words.raw_b, "B has no header")->type_name("T:MxN");
+    command.add_flag("--resume", words.resume, "from file to file: go on where a run before was ended");
+    command.add_option("--overlap", words.overlap, "from file to file: on (default), or off: one stage after another")
+        ->type_name("on|off");
+    command.add_option("--trace", words.trace, "from file to file: write a timeline for chrome://tracing")
+        ->type_name("FILE");
+}
+
+std::optional<bool> overlap_of(const ProductWords& words) {
+    return words.overlap.empty() ? std::nullopt
+                                 : std::optional(parse_choice("--overlap", words.overlap, {"on", "off"}) == "on");
+}
+
+ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy) {
+    ProductOptions product;
+    if (!words.type.empty()) {
+        product.type = type_from_name(words.type);
+    }
+    if (!words.device.empty()) {
+        product.options.device = parse_device(words.device);
+    }
+    product.options.host = host_options(words.host, product.options.device);
+    if (!words.algorithm.empty()) {
+        product.options.algorithm = words.algorithm;
+    }
+    if (!words.levels.empty() && words.levels != "auto") {
+        product.options.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostProductLevels));
+    }
+    product.options.accuracy = words.accuracy.empty() ? default_accuracy : parse_accuracy("--accuracy", words.accuracy);
+    if (!words.leaf.empty()) {
+        product.options.leaf = words.leaf;
+    }
+    if (!words.mode.empty()) {
+        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel", "fused"});
+    }
+    product.threads = thread_count(words.threads);
+    if (!words.memory.empty()) {
+        product.memory_bytes = parse_bytes("--memory", words.memory);
+    }
+    product.raw_a = raw_shape("--raw-a", words.raw_a);
+    product.raw_b = raw_shape("--raw-b", words.raw_b);
+    if (!words.alpha.empty()) {
+        product.alpha = parse_real("--alpha", words.alpha);
+    }
+    if (!words.beta.empty()) {
+        product.beta = parse_real("--beta", words.beta);
+    }
+    product.add = words.add;
+    product.columns = column_count(words.columns);
+    product.transpose_a = words.transpose_a;
+    product.transpose_b = words.transpose_b;
+    product.count = words.count;
+    product.json = words.json;
+    return product;
+}
+
+void require_beta_with_add(const ProductWords& words) {
+    if (words.beta.empty() != words.add.empty()) {
+        fail(ErrorCode::usage, "--beta and --add belong together; give both or neither");
+    }
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,35 @@
+// The options of a product as typed, and what they mean.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "option_words.hpp"
+
+namespace heptad::cli {
+
+/// Options of a product as typed.
+struct ProductWords {
+    std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
+    std::string raw_a, raw_b, overlap, trace;
+    HostWords host;
+    bool transpose_a = false, transpose_b = false, count = false, json = false, verify = false, resume = false;
+
+    /// What only a product from file to file has.
+    bool by_files() const { return resume || !overlap.empty() || !trace.empty(); }
+};
+
+/// How the product is made: type, device, algorithm, levels, accuracy, memory ...
+void add_plan_options(CLI::App& command, ProductWords& words);
+/// What is multiplied and added: alpha, beta, C0, transposes, columns of packed bits.
+void add_update_options(CLI::App& command, ProductWords& words);
+/// How the run goes: check, files without headers, resume, overlap, timeline.
+void add_run_options(CLI::App& command, ProductWords& words);
+
+/// Values that were checked. Throws Error(usage).
+ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy);
+/// Empty where nothing was typed.
+std::optional<bool> overlap_of(const ProductWords& words);
+void require_beta_with_add(const ProductWords& words);
+
+}  // namespace heptad::cli

@@ -1,0 +1,5 @@
+heptad_test(base/size_test heptad_base)
+heptad_test(base/half_test heptad_base)
+heptad_test(base/view_test heptad_base)
+heptad_test(base/thread_pool_test heptad_base)
+heptad_test(base/idle_threads_test heptad_base)

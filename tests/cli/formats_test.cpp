@@ -1,0 +1,128 @@
+// Matrices in every format that a command reads and writes beside .npy and packed bits: Matrix Market and HDF5; names
+// that promise a format which is not written.
+#include "cli/heptad_process.hpp"
+
+namespace heptad::testing {
+namespace {
+
+std::string market(const TestMatrix& matrix, const std::string& field) {
+    std::string text = "%%MatrixMarket matrix array " + field + " general\n" + std::to_string(matrix.rows) + " " +
+                       std::to_string(matrix.cols) + "\n";
+    for (std::int64_t j = 0; j < matrix.cols; ++j) {
+        for (std::int64_t i = 0; i < matrix.rows; ++i) {
+            text += std::to_string(static_cast<int>(matrix.at(i, j))) + "\n";
+        }
+    }
+    return text;
+}
+
+class Formats : public HeptadProcess {
+protected:
+    void SetUp() override {
+        HeptadProcess::SetUp();
+        write("A.mtx", market(a_, "real"));
+        write("I.mtx", market(a_, "integer"));
+        write("B.mtx", market(b_, "integer"));
+        write_matrix("B32.npy", b_);
+        write("P.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 3\n3 1\n");
+    }
+    const TestMatrix a_ = integers(6, 4, 1), b_ = integers(4, 5, 2);
+};
+
+TEST_F(Formats, numbers_of_matrix_market_files_are_multiplied) {
+    EXPECT_EQ(heptad_json({"mul", "A.mtx", "B.mtx", "-o", "C.npy", "--verify"})["type"], "f64");
+    EXPECT_EQ(read_matrix("C.npy"), product(a_, b_));
+    EXPECT_EQ(heptad_json({"mul", "I.mtx", "B.mtx", "-o", "C.npy"})["type"], "i32");
+    EXPECT_EQ(read_matrix("C.npy"), product(a_, b_));
+    const TestMatrix c0 = integers(5, 6, 3);
+    write("C0.mtx", market(c0, "integer"));
+    heptad_ok({"mul", "B.mtx", "A.mtx", "-o", "T.npy", "--transpose-a", "--transpose-b", "--alpha", "2", "--beta", "-1",
+               "--add", "C0.mtx", "--verify"});
+    EXPECT_EQ(read_matrix("T.npy"), product(transposed(b_), transposed(a_), 2, -1, c0));
+}
+
+TEST_F(Formats, matrix_market_files_take_the_type_of_the_others) {
+    EXPECT_EQ(heptad_json({"mul", "A.mtx", "B32.npy", "-o", "C.npy"})["type"], "f32");
+    EXPECT_EQ(read_matrix("C.npy"), product(a_, b_));
+    heptad_ok({"verify", "A.mtx", "B.mtx", "C.npy"});
+    EXPECT_EQ(heptad_json({"mul", "I.mtx", "B.mtx", "-o", "C.npy", "--type", "f32"})["type"], "f32");
+    EXPECT_EQ(read_matrix("C.npy"), product(a_, b_));
+    write("F.bin", std::string(4 * 4 * 5, '\0'));
+    EXPECT_EQ(heptad_json({"mul", "A.mtx", "F.bin", "-o", "C.npy", "--raw-b", "f32:4x5"})["type"], "f32");
+}
+
+TEST_F(Formats, patterns_are_bits_or_ones_as_the_type_says) {
+    EXPECT_NE(heptad_fails(2, {"mul", "P.mtx", "P.mtx", "-o", "C.npy"}).find("--type"), std::string::npos);
+    const TestMatrix pattern{3, 3, {0, 1, 0, 0, 0, 1, 1, 0, 0}};
+    for (const char* type : {"bool", "gf2", "f32", "i32"}) {
+        EXPECT_EQ(heptad_json({"mul", "P.mtx", "P.mtx", "-o", "C.npy", "--type", type})["type"], type);
+        EXPECT_EQ(read_matrix("C.npy"), product(pattern, pattern)) << type;
+    }
+    heptad_ok({"mul", "P.mtx", "P.mtx", "-o", "C.npy", "--type", "gf2", "--mode", "serial", "--levels", "1"});
+    EXPECT_EQ(read_matrix("C.npy"), product(pattern, pattern));
+}
+
+TEST_F(Formats, info_tells_field_symmetry_and_the_type_that_a_product_takes) {
+    const nlohmann::json real = heptad_json({"info", "A.mtx"});
+    EXPECT_EQ(real["rows"], 6);
+    EXPECT_EQ(real["cols"], 4);
+    EXPECT_EQ(real["type"], "f64");
+    EXPECT_EQ(real["layout"], "array");
+    EXPECT_EQ(real["field"], "real");
+    EXPECT_EQ(real["symmetry"], "general");
+    EXPECT_EQ(heptad_json({"info", "A.mtx", "--type", "f32"})["type"], "f32");
+    EXPECT_EQ(heptad_json({"info", "P.mtx"})["type"], "bool");
+    EXPECT_EQ(heptad_json({"info", "P.mtx"})["entries"], 3);
+    EXPECT_NE(heptad_ok({"info", "P.mtx"}).find("pattern"), std::string::npos);
+    heptad_fails(2, {"info", "P.mtx", "--columns", "3"});
+    heptad_ok({"gen", "bits", "--shape", "4x9", "-o", "G.pbm"});
+    EXPECT_EQ(heptad_json({"info", "G.pbm"})["type"], "bool");
+    EXPECT_EQ(heptad_json({"info", "G.pbm", "--type", "gf2"})["type"], "gf2");
+    EXPECT_EQ(heptad_json({"info", "G.pbm"})["layout"], "c");
+}
+
+TEST_F(Formats, what_a_matrix_market_file_cannot_be_is_told) {
+    write("W.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n0.5\nx\n4\n");
+    EXPECT_NE(heptad_fails(3, {"mul", "W.mtx", "W.mtx", "-o", "C.npy"}).find("line 5"), std::string::npos);
+    EXPECT_NE(heptad_fails(3, {"mul", "W.mtx", "W.mtx", "-o", "C.npy", "--type", "i32"}).find("0.5"),
+              std::string::npos);
+    EXPECT_NE(heptad_fails(3, {"mul", "A.mtx", "B.mtx", "-o", "C.npy", "--memory", "100"}).find("in memory"),
+              std::string::npos);
+    heptad_fails(3, {"mul", "A.mtx", "B.mtx", "-o", "C.npy", "--overlap", "on"});
+    heptad_fails(3, {"mul", "A.mtx", "A.mtx", "-o", "C.npy"});
+    write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n3000000 3000000 1\n1 1 1\n");
+    heptad_fails(4, {"verify", "huge.mtx", "huge.mtx", "huge.mtx"});
+}
+
+TEST_F(Formats, results_keep_to_formats_that_are_written) {
+    for (const char* name : {"C.mtx", "C.csv", "C.txt", "C.CSV", "C.bin", "C.npz", "C.h5"}) {
+        SCOPED_TRACE(name);
+        EXPECT_NE(heptad_fails(3, {"mul", "A.mtx", "B.mtx", "-o", name}).find(name), std::string::npos);
+        heptad_fails(3, {"mul", "B32.npy", "B32.npy", "-o", name, "--transpose-b", "--overlap", "on"});
+        heptad_fails(3, {"mul", "P.mtx", "P.mtx", "-o", name, "--type", "gf2"});
+        heptad_fails(3, {"gen", "uniform", "--shape", "2x2", "-o", name});
+        heptad_fails(3, {"gen", "bits", "--shape", "2x2", "--packed", "-o", name});
+        heptad_fails(3, {"closure", "P.mtx", "-o", name});
+    }
+    heptad_ok({"mul", "A.mtx", "B.mtx", "-o", "without-suffix"});
+    EXPECT_EQ(read_matrix("without-suffix"), product(a_, b_));
+}
+
+TEST_F(Formats, results_are_written_as_datasets_where_the_library_is_there) {
+    const Outcome first = heptad({"mul", "A.mtx", "B.mtx", "-o", "C.h5:/products/c"});
+    if (first.exit_code == 3 && first.err.find("does not have the HDF5 library") != std::string::npos) {
+        GTEST_SKIP() << first.err;
+    }
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    EXPECT_EQ(heptad_json({"info", "C.h5:/products/c"})["type"], "f64");
+    heptad_ok({"verify", "A.mtx", "B.mtx", "C.h5:/products/c"});
+    heptad_ok({"gen", "identity", "--shape", "5x5", "--type", "f64", "-o", "C.h5:/e"});
+    heptad_ok({"mul", "C.h5:/products/c", "C.h5:/e", "-o", "D.npy"});
+    EXPECT_EQ(read_matrix("D.npy"), product(a_, b_));
+    heptad_fails(3, {"mul", "C.h5:/products/c", "C.h5:/e", "-o", "C.h5:/products"});
+    heptad_fails(3, {"mul", "C.h5:/products/c", "C.h5:/e", "-o", "E.h5:/x", "--overlap", "on"});
+    heptad_fails(3, {"mul", "P.mtx", "P.mtx", "-o", "E.h5:/x", "--type", "bool"});
+}
+
+}  // namespace
+}  // namespace heptad::testing
