@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
@@ -259,7 +260,16 @@ private:
         }
     }
 
+    /// Of a product at the bottom; many ways lead to blocks of one size.
     double leaf_estimate(const BlockSize& block) const {
+        const auto [known, is_new] = leaf_estimates_.try_emplace({block.m, block.k, block.n}, 0.0);
+        if (is_new) {
+            known->second = new_leaf_estimate(block);
+        }
+        return known->second;
+    }
+
+    double new_leaf_estimate(const BlockSize& block) const {
         const Type type = scales_sums_ ? Type::f16 : problem_.type;
         const std::string leaf = problem_.options.leaf == "auto"
                                      ? best_leaf(machine_, type, block.m, block.k, block.n, LeafUse::below_levels)
@@ -302,6 +312,7 @@ private:
     const bool scales_sums_;
     const std::array<double, 3> factors_;  // by LevelCuts
     std::vector<Candidate> candidates_;
+    mutable std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, double> leaf_estimates_;
     double growth_limit_ = HUGE_VAL;
     double classical_s_ = 0;
     bool refused_ = false;  // something faster did not fit the workspace
