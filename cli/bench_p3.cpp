@@ -117,7 +117,7 @@ private:
         const Samples first = samples(plan, 1, 1, progress);
         require_right(plan, checked_rows);
         const double first_s = first.seconds.front();
-        if (first_s > long_s && bench_.rounds == 0) {
+        if (first_s > long_s && bench_.rounds <= 1) {
             return record_of(plan, first);
         }
         const int rounds = bench_.rounds > 0 ? bench_.rounds : first_s > 0.1 ? 3 : 7;

@@ -213,6 +213,7 @@ void run_bits(const MulArguments& mul, Type algebra) {
         nlohmann::ordered_json object = chosen.object;
         object["output"] = mul.output;
         object["multiply_s"] = multiply_s;
+        add_wall_over_bound(object, multiply_s);
         object["effective_tops"] = rate / 1e12;
         object["verified"] = mul.verify;
         if (mul.verify) {

@@ -70,9 +70,17 @@ nlohmann::ordered_json plan_json(const HostPlan& plan, std::int64_t operand_byte
             {"download_s", plan.download_s},
             {"host_s", plan.host_s},
             {"binds", plan.binds()},
+            {"bound_s", plan.bound_s()},
             {"predicted_s", plan.predicted_s},
             {"error_bound", plan.error_bound},
             {"plan", to_string(plan)}};
+}
+
+void add_wall_over_bound(nlohmann::ordered_json& object, double multiply_s) {
+    const auto bound = object.find("bound_s");
+    if (bound != object.end() && bound->get<double>() > 0) {
+        object["wall_over_bound"] = multiply_s / bound->get<double>();
+    }
 }
 
 }  // namespace heptad::cli

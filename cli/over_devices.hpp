@@ -15,5 +15,7 @@ bool goes_over_devices(const ProductOptions& product, std::int64_t operand_bytes
 /// The plan as one line, and remarks: memory, stages, bound.
 std::string print_plan(const HostPlan& plan);
 nlohmann::ordered_json plan_json(const HostPlan& plan, std::int64_t operand_bytes);
+/// What a product took, over the predicted time of its slowest stage: into the JSON of a product whose plan has one.
+void add_wall_over_bound(nlohmann::ordered_json& object, double multiply_s);
 
 }  // namespace heptad::cli

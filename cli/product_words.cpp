@@ -2,12 +2,31 @@
 #include "product_words.hpp"
 
 #include <CLI/CLI.hpp>
+#include <array>
 
 #include "base/error.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
 namespace {
+
+/// A name of ours, or numpy's for the same elements.
+Type raw_type(const std::string& name) {
+    struct Alias {
+        const char *numpy, *descriptor;
+        Type type;
+    };
+    constexpr std::array<Alias, 4> kAliases{{{"float64", "<f8", Type::f64},
+                                             {"float32", "<f4", Type::f32},
+                                             {"float16", "<f2", Type::f16},
+                                             {"int32", "<i4", Type::i32}}};
+    for (const Alias& alias : kAliases) {
+        if (name == alias.numpy || name == alias.descriptor) {
+            return alias.type;
+        }
+    }
+    return type_from_name(name);
+}
 
 /// "f32:4096x1024"
 std::optional<RawShape> raw_shape(const std::string& option, const std::string& word) {
@@ -19,7 +38,7 @@ std::optional<RawShape> raw_shape(const std::string& option, const std::string& 
         fail(ErrorCode::usage, "{} takes a type and a shape such as f32:4096x1024, not '{}'", option, word);
     }
     const std::vector<std::int64_t> shape = parse_shape(option, word.substr(colon + 1), 2);
-    return RawShape{type_from_name(word.substr(0, colon)), shape[0], shape[1]};
+    return RawShape{raw_type(word.substr(0, colon)), shape[0], shape[1]};
 }
 
 }  // namespace

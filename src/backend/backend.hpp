@@ -83,8 +83,6 @@ struct FusedTileShape {
     int blocks_of_multiprocessor = 1;  // that run at a time
     /// Likewise of a faster kernel for regular products: up to two terms on a side, k a multiple of 8, n of 4. 0: none.
     int regular_blocks_of_multiprocessor = 0;
-    /// Products of so many terms on a side at most have a faster kernel, whatever their sizes. 0: none.
-    int few_terms = 0;
 };
 
 /// Largest absolute value of a view; NaN if any entry is NaN, infinity if any is infinite and none NaN.

@@ -15,8 +15,6 @@ constexpr std::int64_t kMostBandRows = 4096, kFewestBandRows = 1024;
 /// Columns of A whose ones are listed at a time: the rows of a slab of B that they name (64 bytes each) take half of a
 /// small L2 cache. Fewer where rows fill up before that.
 constexpr std::int64_t kMostDepth = 8192, kLeastDepth = 64;
-/// Rows of B that are added in the time of one key of 32 columns (five lookups, and C read and written).
-constexpr double kRowsPerKey = 1.0;
 constexpr std::int64_t kSamples = 32, kRowsPerLook = 8;
 
 bool holds_all(const std::uint64_t* row, const std::uint64_t* reachable, int words) {
@@ -136,7 +134,7 @@ void BooleanSlabs::find_reachable() {
 BooleanSlabs::Band BooleanSlabs::sampled(const GroupRange& groups) const {
     const std::int64_t first = groups.first * kGroupRows, last = std::min(groups.last * kGroupRows, a_.rows);
     const std::int64_t slabs = leaf_.layout->tiles(shape_.n);
-    const double most = kRowsPerKey * static_cast<double>(shape_.k) / 32;  // what the tables cost
+    const double most = leaf_.rows_per_key * static_cast<double>(shape_.k) / 32;  // what the tables cost
     const std::int64_t samples = std::min(kSamples, last - first);
     double rows = 0, columns = 0;
     for (std::int64_t s = 0; s < samples; ++s) {

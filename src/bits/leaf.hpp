@@ -128,6 +128,7 @@ struct Leaf {
     double products_per_packing;   // the same for a word that is packed or unpacked
     std::int64_t smallest;         // levels pay down to leaves of this size
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
+    double rows_per_key = 0;       // rows of B that are ORed one by one in the time of the lookups for 32 columns of A
 };
 
 /// Seconds per bit product of (m + overhead_rows) x k x n, on one thread; measured once per process in a millisecond or

@@ -45,11 +45,11 @@ std::vector<Leaf> find_leaves() {
     }
     if (avx512) {
         found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean,
-                         add_rows_avx512, nullptr, 0, 2500, 10000, 512, 100});
+                         add_rows_avx512, nullptr, 0, 2500, 10000, 512, 100, 1.0});
     }
     if (__builtin_cpu_supports("avx2")) {
         found.push_back({"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, add_rows_avx2,
-                         nullptr, 0, 1500, 6000, 512, 100});
+                         nullptr, 0, 1500, 6000, 512, 100, 1.5});
     }
 #elif defined(__aarch64__)
     if (has_sha3()) {
@@ -58,7 +58,7 @@ std::vector<Leaf> find_leaves() {
     }
 #endif
     found.push_back(
-        {"table", &slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512, 100});
+        {"table", &slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512, 100, 2.0});
     found.push_back({"blocks", &blocks, multiply_blocks, nullptr, nullptr, multiply_blocks_fused, 2, 100, 500, 512, 0});
     return found;
 }

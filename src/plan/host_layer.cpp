@@ -96,7 +96,8 @@ HostLayer segment_layer(const BlockGrid& grid) {
     layer.disjoint = true;
     layer.instances.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < grid.m; ++i) {
-        for (int j = 0; j < grid.n; ++j) {
+        for (int turn = 0; turn < grid.n; ++turn) {
+            const int j = i % 2 == 0 ? turn : grid.n - 1 - turn;
             for (int l = 0; l < grid.k; ++l) {
                 layer.instances.push_back({{{i * grid.k + l, 1}}, {{l * grid.n + j, 1}}, {{i * grid.n + j, 1, 0}}});
             }

@@ -52,7 +52,8 @@ struct HostLayer {
 /// does not admit the type, or if it has more blocks or products than a host could deal out.
 HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type);
 
-/// The classical product: every block of C is a group, its steps go along k.
+/// The classical product: every block of C is a group, its steps go along k. Rows of segments run to and fro, so that a
+/// row begins with the blocks of B that the one before ended with.
 HostLayer segment_layer(const BlockGrid& grid);
 
 /// What the sums of a layer do to floats.

@@ -25,6 +25,9 @@ constexpr int kMostCuts = 18;
 constexpr std::int64_t kEnoughTasks = 32;
 constexpr int kMostAutoPipelines = 2;
 constexpr int kMostPipelines = 16;
+/// What runs beside the stage that binds takes memory and power from it, a little: of cuts that are equal otherwise the
+/// one with the fewest transfers wins.
+constexpr double kShareOfWhatRunsBeside = 0.05;
 /// Levels at the host must be predicted this much faster than segments to be taken.
 constexpr double kLeastGain = 1.02;
 
@@ -180,6 +183,21 @@ bool lies_in_place(const HostProblem& problem, const Cut& cut, const ProblemSize
            size.m == block.m * cut.grid.m && size.k == block.k * cut.grid.k && size.n == block.n * cut.grid.n;
 }
 
+/// A block of A stays on a device for all segments of its row, if nothing takes its place in between.
+std::int64_t uploads_of_left(const Cut& cut, int devices) {
+    const std::int64_t all = cut.groups * cut.steps;
+    return cut.levels == 0 && cut.steps == 1 ? std::min(all, std::int64_t{cut.grid.m} * devices) : all;
+}
+
+/// The blocks of B that the pipelines of a device had last are those that its next row of segments begins with. Which
+/// of several devices gets there is not known.
+std::int64_t uploads_of_right(const Cut& cut, int devices, int pipelines) {
+    const std::int64_t all = cut.groups * cut.steps;
+    return cut.levels == 0 && cut.steps == 1 && devices == 1
+               ? all - (std::int64_t{cut.grid.m} - 1) * std::min(pipelines, cut.grid.n)
+               : all;
+}
+
 std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                                  const SolveForecaster& forecast, const Cut& cut, int pipelines, Shortage& shortage) {
     const ProblemSize block = block_of(problem, cut.grid);
@@ -235,11 +253,9 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     plan.pipelines = pipelines;
     plan.error_bound = bound_of(problem, cut, block, solve.error_bound);
 
-    // A block of A stays on the device for all segments of its row, if nothing takes its place in between.
-    const std::int64_t lanes = std::int64_t{devices.devices} * pipelines;
-    const std::int64_t left_uploads =
-        cut.levels == 0 && cut.steps == 1 ? std::min(plan.tasks, cut.grid.m * lanes) : plan.tasks;
-    plan.upload_bytes = checked_add(checked_mul(left_uploads, left), checked_mul(plan.tasks, right));
+    const std::int64_t left_uploads = uploads_of_left(cut, devices.devices);
+    const std::int64_t right_uploads = uploads_of_right(cut, devices.devices, pipelines);
+    plan.upload_bytes = checked_add(checked_mul(left_uploads, left), checked_mul(right_uploads, right));
     plan.download_bytes = checked_mul(cut.groups, result);
     const std::int64_t turns = ceil_div(cut.groups, devices.devices);
     const double share = static_cast<double>(turns) / static_cast<double>(cut.groups);
@@ -247,7 +263,11 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     plan.upload_s = share * static_cast<double>(plan.upload_bytes) / devices.upload_bytes_per_s;
     plan.download_s = share * static_cast<double>(plan.download_bytes) / devices.download_bytes_per_s;
     // Blocks that sums read, buffers that they write, and for each update of C two reads and a write.
-    const double host_bytes = static_cast<double>(cut.left_terms + left_uploads) * static_cast<double>(left) +
+    // Every pipeline makes its own, whatever another one has brought.
+    const std::int64_t lefts_made = cut.levels == 0 && cut.steps == 1
+                                        ? std::min(plan.tasks, std::int64_t{cut.grid.m} * devices.devices * pipelines)
+                                        : plan.tasks;
+    const double host_bytes = static_cast<double>(cut.left_terms + lefts_made) * static_cast<double>(left) +
                               static_cast<double>(cut.right_terms + plan.tasks) * static_cast<double>(right) +
                               static_cast<double>(cut.result_terms) * (cut.levels == 0 && !problem.accumulate ? 2 : 3) *
                                   static_cast<double>(result);
@@ -258,7 +278,13 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
                                            : plan.solve_s + plan.upload_s + plan.download_s;
     // The first operands are waited for, and the last result.
     const auto groups = static_cast<double>(cut.groups);
-    const double ends = (plan.upload_s + plan.download_s + plan.host_s) / std::max(1.0, groups / devices.devices);
+    double ends = (plan.upload_s + plan.download_s + plan.host_s) / std::max(1.0, groups / devices.devices);
+    if (plan.in_place) {  // one pipeline of every device brings a T and an S, and one puts a Q away, all at a time
+        const double host_s_per_byte = 2.0 * devices.devices / host.sum_bytes_per_s;
+        ends = static_cast<double>(left + right) * std::max(1 / devices.upload_bytes_per_s, host_s_per_byte) +
+               static_cast<double>(result) * std::max(1 / devices.download_bytes_per_s, host_s_per_byte) +
+               kShareOfWhatRunsBeside * (plan.upload_s + plan.download_s + plan.host_s);
+    }
     const double before = static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
     plan.predicted_s = std::max(on_device, plan.host_s) + ends + before;
     return plan;
@@ -302,6 +328,10 @@ std::int64_t padded_block_bytes(Type type, bool packed, std::int64_t rows, std::
     const auto element = static_cast<std::int64_t>(element_bytes(type));
     return std::max(checked_mul(rows, round_up(checked_mul(cols, element), 64)),
                     checked_mul(cols, round_up(checked_mul(rows, element), 64)));
+}
+
+double HostPlan::bound_s() const {
+    return std::max({solve_s, upload_s, download_s, host_s});
 }
 
 const char* HostPlan::binds() const {

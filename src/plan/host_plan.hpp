@@ -76,6 +76,8 @@ struct HostPlan {
 
     /// The stage that takes longest: "solve", "upload", "download" or "host".
     const char* binds() const;
+    /// And its time: with everything else hidden behind it, no run could be faster.
+    double bound_s() const;
 };
 /// One line.
 std::string to_string(const HostPlan& plan);

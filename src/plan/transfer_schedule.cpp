@@ -1,8 +1,9 @@
 #include "plan/transfer_schedule.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -42,34 +43,43 @@ std::vector<TransferTerm> terms_inside(const Blocks& blocks, const std::vector<B
     return inside;
 }
 
-/// First the product that needs the fewest blocks; then those that the block of C with the fewest left waits for.
+/// Always the product that needs the fewest blocks that are not there yet; among equals one that the block of C with
+/// the fewest products left waits for.
 std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer) {
     std::vector<const SubInstance*> waiting, order;
     for (const SubInstance& instance : layer.instances) {
         waiting.push_back(&instance);
     }
-    const auto take = [&](auto which) {
-        order.push_back(*which);
-        waiting.erase(which);
+    std::set<int> there_a, there_b;
+    const auto missing = [](const std::vector<BlockTerm>& terms, const std::set<int>& there) {
+        return std::count_if(terms.begin(), terms.end(),
+                             [&](const BlockTerm& term) { return !there.contains(term.block); });
     };
-    take(std::min_element(waiting.begin(), waiting.end(), [](const SubInstance* x, const SubInstance* y) {
-        return x->left.size() + x->right.size() < y->left.size() + y->right.size();
-    }));
-    const auto updates = [](const SubInstance* instance, int block) {
-        return std::any_of(instance->result.begin(), instance->result.end(),
-                           [&](const ResultTerm& term) { return term.block == block; });
+    const auto left_for = [&](int block) {
+        return std::count_if(waiting.begin(), waiting.end(), [&](const SubInstance* instance) {
+            return std::any_of(instance->result.begin(), instance->result.end(),
+                               [&](const ResultTerm& term) { return term.block == block; });
+        });
+    };
+    const auto rank = [&](const SubInstance* instance) {
+        std::pair<std::int64_t, int> nearest{std::numeric_limits<std::int64_t>::max(), 0};  // products left, block
+        for (const ResultTerm& term : instance->result) {
+            nearest = std::min(nearest, {left_for(term.block), term.block});
+        }
+        return std::tuple(missing(instance->left, there_a) + missing(instance->right, there_b), nearest);
     };
     while (!waiting.empty()) {
-        std::optional<std::pair<std::int64_t, int>> next;  // products left, block
-        for (int block = 0; block < layer.grid.m * layer.grid.n; ++block) {
-            const auto left = std::count_if(waiting.begin(), waiting.end(),
-                                            [&](const SubInstance* instance) { return updates(instance, block); });
-            if (left > 0 && (!next || left < next->first)) {
-                next = {left, block};
-            }
+        const auto next =
+            std::min_element(waiting.begin(), waiting.end(),
+                             [&](const SubInstance* x, const SubInstance* y) { return rank(x) < rank(y); });
+        for (const BlockTerm& term : (*next)->left) {
+            there_a.insert(term.block);
         }
-        take(std::find_if(waiting.begin(), waiting.end(),
-                          [&](const SubInstance* instance) { return updates(instance, next->second); }));
+        for (const BlockTerm& term : (*next)->right) {
+            there_b.insert(term.block);
+        }
+        order.push_back(*next);
+        waiting.erase(next);
     }
     return order;
 }

@@ -6,8 +6,8 @@
 namespace heptad {
 namespace {
 
-/// A busy neighbour only ever adds, so the least time of each tells who is behind. After a single turn it may be his, or
-/// that of a library whose second thread was woken on the core of the first.
+/// A busy neighbour only ever adds, so the least time of each tells who is behind. After a single turn it may be his,
+/// or that of a library whose second thread was woken on the core of the first.
 constexpr double kFarBehindAtFirst = 2.5, kFarBehind = 1.15;
 
 }  // namespace

@@ -14,13 +14,18 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_F(Commands, help_lists_every_command_and_an_example_each) {
     const std::string help = heptad_ok({"--help"});
-    for (const char* command : {"mul", "plan", "verify", "gen", "info", "algorithms", "tune", "bench"}) {
+    for (const char* command :
+         {"mul", "plan", "verify", "gen", "info", "closure", "algorithms", "tune", "bench", "report"}) {
         EXPECT_TRUE(contains(help, std::string("  ") + command + " ")) << help;
         const std::string own = heptad_ok({command, "--help"});
         EXPECT_TRUE(contains(own, std::string("Example: heptad ") + command)) << own;
         EXPECT_TRUE(contains(own, "--help")) << own;
     }
     EXPECT_TRUE(contains(heptad_ok({"bench", "cpu", "--help"}), "--sizes"));
+    for (const char* suite : {"cpu", "gpu", "bits", "devices", "p0", "p1", "p3", "model", "files"}) {
+        const std::string own = heptad_ok({"bench", suite, "--help"});
+        EXPECT_TRUE(contains(own, "--json F") && contains(own, "--html F")) << own;
+    }
     EXPECT_EQ(heptad_ok({"--version"}).rfind("heptad ", 0), 0U);
 }
 

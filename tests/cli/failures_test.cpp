@@ -260,6 +260,12 @@ TEST_F(Failures, raw_files_are_what_they_are_said_to_be) {
     std::vector<std::string> same = words;
     same.emplace_back("tf32");
     EXPECT_EQ(heptad_json(same)["type"], "tf32");
+    for (const char* numpy : {"float32:64x64", "<f4:64x64"}) {
+        EXPECT_EQ(
+            heptad_json({"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", numpy, "--raw-b", "f32:64x64"})["type"],
+            "f32");
+    }
+    heptad_fails(2, {"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", "complex64:64x64", "--raw-b", "f32:64x64"});
 }
 
 TEST_F(Failures, a_limit_on_file_sizes_exits_4_and_leaves_nothing) {
@@ -272,10 +278,13 @@ TEST_F(Failures, a_limit_on_file_sizes_exits_4_and_leaves_nothing) {
     const Outcome made = heptad({"gen", "uniform", "--shape", "64x64", "-o", "G.npy"});
     const Outcome multiplied = heptad({"mul", "X.npy", "X.npy", "-o", "C.npy"});
     const Outcome streamed = heptad({"mul", "X.npy", "X.npy", "-o", "D.npy", "--overlap", "on"});
+    const Outcome dataset = heptad({"mul", "X.npy", "X.npy", "-o", "E.h5:/e"});
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_EQ(made.exit_code, 4) << made.err;
     EXPECT_EQ(multiplied.exit_code, 4) << multiplied.err;
     EXPECT_EQ(streamed.exit_code, 4) << streamed.err;
+    const bool has_hdf5 = dataset.err.find("does not have the HDF5 library") == std::string::npos;
+    EXPECT_EQ(dataset.exit_code, has_hdf5 ? 4 : 3) << dataset.err;
     EXPECT_EQ(folder_contents().size(), 3U) << "something beside A, B and X is there";
 }
 

@@ -49,6 +49,9 @@ TEST_F(OverDevices, bits_are_multiplied_packed) {
         EXPECT_EQ(read("one.pbm"), read("many.pbm")) << type;
         EXPECT_EQ(object["device_count"], 3);
         EXPECT_LE(object["device_bytes"].get<std::int64_t>(), 32 << 10);
+        const double bound_s = object["bound_s"];
+        EXPECT_GT(bound_s, 0);
+        EXPECT_DOUBLE_EQ(object["wall_over_bound"].get<double>(), object["multiply_s"].get<double>() / bound_s);
     }
     heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "one.pbm", "--type", "gf2"});
     heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "many.pbm", "--type", "gf2", "--device", "cpu:2", "--host-levels", "1",
@@ -98,6 +101,16 @@ TEST_F(OverDevices, bench_compares_with_the_same_cores_as_threads) {
         EXPECT_EQ(record["vendor"], "threads");
         EXPECT_GT(record["heptad_s"].get<double>(), 0);
         EXPECT_EQ(record["plan"].get<std::string>().rfind("devices cpu:2 ", 0), 0U);
+        const bool packed = record["type"] == "gf2" || record["type"] == "bool";
+        ASSERT_EQ(record.contains("shares"), packed);
+        if (packed) {
+            const nlohmann::json& shares = record["shares"];
+            const double bound_s = std::max({shares["products_s"].get<double>(), shares["link_s"].get<double>(),
+                                             shares["host_memory_s"].get<double>()});
+            EXPECT_GT(bound_s, 0);
+            EXPECT_DOUBLE_EQ(shares["wall_over_bound"].get<double>(), record["heptad_s"].get<double>() / bound_s);
+            EXPECT_NE(outcome.out.find(record["variant"].get<std::string>()), std::string::npos);
+        }
     }
     heptad_fails(2, {"bench", "devices", "--device", "cpu:x"});
 }

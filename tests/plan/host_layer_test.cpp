@@ -102,6 +102,14 @@ TEST(HostLayer, segments_go_along_k_and_share_no_block) {
     expect_product(layer, false);
 }
 
+TEST(HostLayer, a_row_of_segments_begins_where_the_one_before_ended) {
+    const HostLayer layer = segment_layer({3, 1, 4});
+    for (std::size_t row = 1; row < 3; ++row) {
+        EXPECT_EQ(layer.instances[4 * row].right, layer.instances[4 * row - 1].right) << row;
+        EXPECT_EQ(layer.instances[4 * row].left, layer.instances[4 * row + 3].left) << row;
+    }
+}
+
 TEST(HostLayer, growth_is_that_of_the_algorithm) {
     const LayerGrowth one = layer_growth(algorithm_layer("strassen", 1, Type::f32));
     EXPECT_EQ(one.growth, 12);  // as computed from U, V and W by hand

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace heptad {
@@ -66,6 +67,28 @@ TEST(HostPlan, locked_memory_for_transfers_in_place_is_told_and_within_the_hosts
     const HostPlan small = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
     EXPECT_TRUE(small.in_place);
     EXPECT_EQ(small.host_bytes, 0);
+}
+
+TEST(HostPlan, uploads_count_what_stays_on_a_device) {
+    HostProblem problem = cube(65536, Type::gf2);  // 512 MiB each
+    problem.packed = true;
+    problem.wishes.levels = 0;
+    for (const int count : {1, 2}) {
+        for (const int pipelines : {1, 2}) {
+            problem.wishes.pipelines = pipelines;
+            const HostPlan plan = make_host_plan(problem, devices(count, kGiB / 4), {kNoLimit, 20e9}, plain_forecast);
+            ASSERT_TRUE(plan.in_place) << to_string(plan);
+            ASSERT_GT(plan.grid.m, 1) << to_string(plan);
+            const std::int64_t left = padded_block_bytes(problem.type, true, plan.block.m, plan.block.k);
+            const std::int64_t right = padded_block_bytes(problem.type, true, plan.block.k, plan.block.n);
+            // Whole rows of A, each on every device; with one device the last blocks of B serve the next row too.
+            const bool stays = plan.grid.k == 1;
+            const std::int64_t lefts = stays ? std::min<std::int64_t>(plan.tasks, plan.grid.m * count) : plan.tasks;
+            const std::int64_t kept = stays && count == 1 ? (plan.grid.m - 1) * std::min(pipelines, plan.grid.n) : 0;
+            EXPECT_EQ(plan.upload_bytes, lefts * left + (plan.tasks - kept) * right) << to_string(plan);
+            EXPECT_DOUBLE_EQ(plan.bound_s(), std::max({plan.solve_s, plan.upload_s, plan.download_s, plan.host_s}));
+        }
+    }
 }
 
 TEST(HostPlan, other_times_leave_what_decides_bits_and_another_cut_or_plan_of_a_device_does_not) {

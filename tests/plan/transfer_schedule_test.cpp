@@ -172,6 +172,14 @@ TEST(TransferSchedule, pieces_give_the_product) {
     expect_product({3, 0, 4}, undivided_transfers({3, 0, 4}), 1);
 }
 
+TEST(TransferSchedule, products_of_a_level_come_in_the_order_of_what_they_have_to_wait_for) {
+    std::vector<std::size_t> brought;
+    for (const TransferStep& step : transfers_by_level({64, 64, 64}, "winograd", Type::f32).steps) {
+        brought.push_back(step.brings_a.size() + step.brings_b.size());
+    }
+    EXPECT_EQ(brought, (std::vector<std::size_t>{2, 2, 3, 1, 0, 0, 0}));
+}
+
 TEST(TransferSchedule, a_level_begins_with_two_blocks_and_ends_with_one) {
     const TransferSchedule schedule = transfers_by_level({64, 64, 64}, "winograd", Type::f32);
     const TransferStep &first = schedule.steps.front(), &last = schedule.steps.back();

@@ -362,6 +362,7 @@ void CudaBackend::multiply(std::span<const Product> batch, const std::string& le
 }
 
 bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets) const {
+    const DeviceScope scope(state_->device);
     return fused_available(type, left_terms, right_terms, targets);
 }
 

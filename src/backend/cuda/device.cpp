@@ -41,6 +41,7 @@ Report look_around() {
         if (cudaGetDeviceProperties(&properties, i) == cudaSuccess) {
             report.devices.push_back({i, properties.name, properties.major, properties.minor,
                                       properties.multiProcessorCount,
+                                      static_cast<int>(properties.sharedMemPerBlockOptin),
                                       static_cast<std::int64_t>(properties.totalGlobalMem), 0});
         } else {
             cudaGetLastError();

@@ -15,6 +15,7 @@ struct DeviceInfo {
     std::string name;
     int major = 0, minor = 0;  // compute capability
     int multiprocessors = 0;
+    int shared_bytes = 0;  // that a thread block may have
     std::int64_t memory_bytes = 0, free_bytes = 0;
 };
 

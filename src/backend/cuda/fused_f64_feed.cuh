@@ -1,7 +1,7 @@
-// The loading half of the fused f64 kernel: how a thread takes its share of an operand's slabs from global to shared
-// memory. While slab i is multiplied, slab i + 2 is on its way: in each of the four quads of k one place of it (see
-// SlabPlaces). One term is copied asynchronously; two are added in registers, where they wait for two quads; anything
-// else (more terms, fringes, any strides) is loaded and stored within one quad.
+// How a loading thread of the fused f64 kernel takes its share of an operand's slabs from global to shared memory.
+// Terms are copied asynchronously. The second one goes to a place of its own, and when both are there the thread adds
+// what it has copied itself: so nobody else has to be waited for. One and two terms are known when compiling. Fringes
+// and other strides are loaded into registers and stored at once.
 #pragma once
 
 #include "backend/cuda/fused_arguments.hpp"
@@ -9,173 +9,195 @@
 
 namespace heptad::cuda::fused_f64 {
 
-__device__ __forceinline__ double2 load_pair(const double* from) {
+__device__ __forceinline__ double2 load_shared_pair(std::uint32_t from) {
     double2 pair;
-    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(pair.x), "=d"(pair.y)
-                 : "l"(from));
+    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "r"(from) : "memory");
     return pair;
 }
-__device__ __forceinline__ void store_pair(std::uint32_t to, double2 pair) {
+__device__ __forceinline__ void store_shared_pair(std::uint32_t to, double2 pair) {
     asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(to), "d"(pair.x), "d"(pair.y) : "memory");
 }
 __device__ __forceinline__ void copy_pair(std::uint32_t to, const double* from) {
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ __forceinline__ void end_copy_group() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Returns when all groups of copies of this thread but the last `pending` have arrived.
+template <int pending>
+__device__ __forceinline__ void await_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 __device__ __forceinline__ void add_pair(double2& sum, double coefficient, double2 pair) {
     sum.x = fma(coefficient, pair.x, sum.x);
     sum.y = fma(coefficient, pair.y, sum.y);
 }
 
-/// The slabs that are being filled: of the next slab's stage and of the one after it.
-struct FilledSlabs {
-    std::uint32_t next, after;
+/// Where an operand's slab of one stage begins in shared memory, and where its second term does.
+struct SlabPair {
+    std::uint32_t first, second;
 };
 
-/// The whole, aligned slabs of one operand from `slab` on, place after place: as pointers of each term.
+/// first += coefficient * second, where this thread has copied both.
+template <class Places>
+__device__ __forceinline__ void add_slab(const SlabPair& slabs, const Places& places, double coefficient) {
+    constexpr int kAtOnce = 8;
+#pragma unroll
+    for (int place0 = 0; place0 < kPlaces; place0 += kAtOnce) {
+        double2 sum[kAtOnce], second[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            sum[i] = load_shared_pair(slabs.first + places.offset(place0 + i));
+            second[i] = load_shared_pair(slabs.second + places.offset(place0 + i));
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            add_pair(sum[i], coefficient, second[i]);
+            store_shared_pair(slabs.first + places.offset(place0 + i), sum[i]);
+        }
+    }
+}
+
+/// Whole, aligned slabs of an operand of `count` terms (one or two), from depth0 on. The coefficient of the first term
+/// is 1.
 template <int count, bool along_depth>
-class WholeTerms {
+class CopiedFeed {
+    using Places = SlabPlaces<along_depth>;
+
 public:
-    __device__ __forceinline__ WholeTerms(const FusedTermArgument<double>* terms, const FusedOperandLayout& layout,
-                                          int outer0) {
-        const SlabPlaces<along_depth> places(static_cast<int>(threadIdx.x));
-        const std::int64_t offset = (outer0 + places.outer) * layout.outer_stride + places.depth * layout.depth_stride;
+    __device__ __forceinline__ CopiedFeed(const FusedTermArgument<double>* terms, const FusedOperandLayout& layout,
+                                          int outer0, int depth0, int thread)
+        : places_(thread) {
+        const std::int64_t offset =
+            (outer0 + places_.outer) * layout.outer_stride + (depth0 + places_.depth) * layout.depth_stride;
 #pragma unroll
         for (int t = 0; t < count; ++t) {
             at_[t] = terms[t].data + offset;
         }
-        step_ = along_depth ? SlabPlaces<along_depth>::outer_step(1) * layout.outer_stride
-                            : SlabPlaces<along_depth>::depth_step(1) * layout.depth_stride;
-        to_next_slab_ = along_depth ? kStep - 3 * step_ : step_;
+        coefficient_ = terms[count - 1].coefficient;
+        step_ = along_depth ? Places::kOuterStep * layout.outer_stride : Places::kDepthStep * layout.depth_stride;
+        to_next_slab_ = along_depth ? kStep - (kPlaces - 1) * step_ : step_;
     }
-    __device__ __forceinline__ const double* at(int term) const {
-        return at_[term];
-    }
-    __device__ __forceinline__ void advance(int place) {
+
+    /// Copies of the next slab set off.
+    __device__ __forceinline__ void start(const SlabPair& slabs, int) {
 #pragma unroll
-        for (int t = 0; t < count; ++t) {
-            at_[t] += place == SlabPlaces<along_depth>::kCount - 1 ? to_next_slab_ : step_;
+        for (int place = 0; place < kPlaces; ++place) {
+            copy_pair(slabs.first + places_.offset(place), at_[0]);
+            if constexpr (count == 2) {
+                copy_pair(slabs.second + places_.offset(place), at_[1]);
+            }
+#pragma unroll
+            for (int t = 0; t < count; ++t) {
+                at_[t] += place == kPlaces - 1 ? to_next_slab_ : step_;
+            }
+        }
+    }
+    /// They have arrived.
+    __device__ __forceinline__ void finish(const SlabPair& slabs, int) const {
+        if constexpr (count == 2) {
+            add_slab(slabs, places_, coefficient_);
         }
     }
 
 private:
+    const Places places_;
     const double* at_[count];
+    double coefficient_;                // of the second term
     std::int64_t step_, to_next_slab_;  // elements
 };
 
-/// One term, whose coefficient is 1.
+/// Whole, aligned slabs of an operand of any number of terms, known when running. A slab takes as many rounds as there
+/// are additions: the first one brings two terms, each of the others one more.
 template <bool along_depth>
-class CopiedFeed {
-public:
-    static constexpr bool kCopies = true;
-    __device__ __forceinline__ CopiedFeed(const FusedTermArgument<double>* terms, const FusedOperandLayout& layout,
-                                          int outer0)
-        : terms_(terms, layout, outer0), offset_(SlabPlaces<along_depth>(static_cast<int>(threadIdx.x)).offset(0)) {}
+class ManyCopiedFeed {
+    using Places = SlabPlaces<along_depth>;
 
-    __device__ __forceinline__ void early(int quad, bool more, const FilledSlabs& slabs) {
-        if (more) {
-            copy_pair(slabs.after + offset_ + SlabPlaces<along_depth>::kOffsetStep * static_cast<std::uint32_t>(quad),
-                      terms_.at(0));
+public:
+    __device__ __forceinline__ ManyCopiedFeed(const FusedTermArgument<double>* terms, int count,
+                                              const FusedOperandLayout& layout, int outer0, int depth0, int thread)
+        : terms_(terms),
+          count_(count),
+          places_(thread),
+          at_((outer0 + places_.outer) * layout.outer_stride + (depth0 + places_.depth) * layout.depth_stride),
+          step_(along_depth ? Places::kOuterStep * layout.outer_stride : Places::kDepthStep * layout.depth_stride),
+          to_next_slab_(kStep * layout.depth_stride) {}
+
+    __device__ __forceinline__ void start(const SlabPair& slabs, int round) {
+        if (round == 0) {
+            at_ += started_ ? to_next_slab_ : 0;
+            started_ = true;
+            copy(terms_[0].data, slabs.first);
         }
-        terms_.advance(quad);
+        if (round + 1 < count_) {
+            copy(terms_[round + 1].data, slabs.second);
+        }
     }
-    __device__ __forceinline__ void late(int, bool, const FilledSlabs&) {}
+    __device__ __forceinline__ void finish(const SlabPair& slabs, int round) const {
+        if (round + 1 < count_) {
+            add_slab(slabs, places_, terms_[round + 1].coefficient);
+        }
+    }
 
 private:
-    WholeTerms<1, along_depth> terms_;
-    std::uint32_t offset_;
-};
-
-/// The sum of two terms; the coefficient of the first one is 1.
-template <bool along_depth>
-class SummedFeed {
-public:
-    static constexpr bool kCopies = false;
-    __device__ __forceinline__ SummedFeed(const FusedTermArgument<double>* terms, const FusedOperandLayout& layout,
-                                          int outer0)
-        : terms_(terms, layout, outer0),
-          coefficient_(terms[1].coefficient),
-          offset_(SlabPlaces<along_depth>(static_cast<int>(threadIdx.x)).offset(0)) {}
-
-    /// What was loaded two quads ago makes room for what is loaded now.
-    __device__ __forceinline__ void early(int quad, bool more, const FilledSlabs& slabs) {
-        double2(&pair)[2] = waiting_[quad % 2];
-        const int stored = (quad + 2) % SlabPlaces<along_depth>::kCount;
-        add_pair(pair[0], coefficient_, pair[1]);
-        store_pair((quad < 2 ? slabs.next : slabs.after) + offset_ +
-                       SlabPlaces<along_depth>::kOffsetStep * static_cast<std::uint32_t>(stored),
-                   pair[0]);
-        if (more) {
-            pair[0] = load_pair(terms_.at(0));
-            pair[1] = load_pair(terms_.at(1));
+    __device__ __forceinline__ void copy(const double* block, std::uint32_t slab) const {
+        const double* from = block + at_;
+#pragma unroll
+        for (int place = 0; place < kPlaces; ++place) {
+            copy_pair(slab + places_.offset(place), from);
+            from += step_;
         }
-        terms_.advance(quad);
     }
-    __device__ __forceinline__ void late(int, bool, const FilledSlabs&) {}
 
-private:
-    WholeTerms<2, along_depth> terms_;
-    double coefficient_;
-    std::uint32_t offset_;
-    double2 waiting_[2][2] = {};  // by quad, by term
+    const FusedTermArgument<double>* const terms_;
+    const int count_;
+    const Places places_;
+    bool started_ = false;
+    std::int64_t at_;                         // elements from the corner of a block
+    const std::int64_t step_, to_next_slab_;  // likewise
 };
 
 /// Any number of terms of any strides, as far as they are there; what is missing is zero.
 template <bool along_depth>
 class GuardedFeed {
+    using Places = SlabPlaces<along_depth>;
+
 public:
-    static constexpr bool kCopies = false;
     __device__ __forceinline__ GuardedFeed(const FusedTermArgument<double>* terms, int count,
-                                           const FusedOperandLayout& layout, int outer0, int depth0)
+                                           const FusedOperandLayout& layout, int outer0, int depth0, int thread)
         : terms_(terms),
           layout_(layout),
-          places_(static_cast<int>(threadIdx.x)),
+          places_(thread),
           count_(count),
           outer_(outer0 + places_.outer),
           depth_(depth0 + places_.depth) {}
 
-    __device__ __forceinline__ void early(int quad, bool more, const FilledSlabs&) {
-        if (more) {
-#pragma unroll
-            for (int t = 0; t < kAtOnce; ++t) {
-                if (t < count_) {
-                    loaded_[t] = load(terms_[t], quad);
-                }
-            }
-        }
-    }
-    __device__ __forceinline__ void late(int quad, bool more, const FilledSlabs& slabs) {
-        if (more) {
-            double2 sum = loaded_[0];  // its coefficient is 1
-#pragma unroll
-            for (int t = 1; t < kAtOnce; ++t) {
-                if (t < count_) {
-                    add_pair(sum, terms_[t].coefficient, loaded_[t]);
-                }
-            }
+    __device__ __forceinline__ void start(const SlabPair& slabs, int) {
 #pragma unroll 1
-            for (int t = kAtOnce; t < count_; ++t) {
-                add_pair(sum, terms_[t].coefficient, load(terms_[t], quad));
+        for (int place = 0; place < kPlaces; place += 2) {
+            double2 sum[2] = {load(terms_[0], place), load(terms_[0], place + 1)};  // its coefficient is 1
+#pragma unroll 3
+            for (int t = 1; t < count_; ++t) {
+                const double2 pairs[2] = {load(terms_[t], place), load(terms_[t], place + 1)};
+                add_pair(sum[0], terms_[t].coefficient, pairs[0]);
+                add_pair(sum[1], terms_[t].coefficient, pairs[1]);
             }
-            store_pair(slabs.after + places_.offset(quad), sum);
+            store_shared_pair(slabs.first + places_.offset(place), sum[0]);
+            store_shared_pair(slabs.first + places_.offset(place + 1), sum[1]);
         }
-        if (quad == SlabPlaces<along_depth>::kCount - 1) {
-            depth_ += kStep;
-        }
+        depth_ += kStep;
     }
+    __device__ __forceinline__ void finish(const SlabPair&, int) const {}
 
 private:
-    static constexpr int kAtOnce = 4;
-
     __device__ __forceinline__ double2 load(const FusedTermArgument<double>& term, int place) const {
-        const int outer = outer_ + SlabPlaces<along_depth>::outer_step(place);
-        const int depth = depth_ + SlabPlaces<along_depth>::depth_step(place);
+        const int outer = outer_ + Places::kOuterStep * place, depth = depth_ + Places::kDepthStep * place;
         const double* const from = term.data + outer * layout_.outer_stride + depth * layout_.depth_stride;
         const int rest_of_outer = term.outer - outer, rest_of_depth = term.depth - depth;
         const int there =
             along_depth ? (rest_of_outer > 0 ? rest_of_depth : 0) : (rest_of_depth > 0 ? rest_of_outer : 0);
         if (layout_.wide != 0 && there > 1) {
-            return load_pair(from);
+            return __ldg(reinterpret_cast<const double2*>(from));
         }
         const std::int64_t neighbour = along_depth ? layout_.depth_stride : layout_.outer_stride;
         return {there > 0 ? __ldg(from) : 0.0, there > 1 ? __ldg(from + neighbour) : 0.0};
@@ -183,17 +205,16 @@ private:
 
     const FusedTermArgument<double>* const terms_;
     const FusedOperandLayout& layout_;
-    const SlabPlaces<along_depth> places_;
+    const Places places_;
     const int count_;
     const int outer_;
     int depth_;
-    double2 loaded_[kAtOnce] = {};
 };
 
-/// Slabs of an operand from the front that a feed without guards may take: all there of every term, lines aligned.
+/// Slabs of an operand from the front that may be copied: all there of every term, lines aligned.
 __device__ __forceinline__ int whole_slabs(const FusedTermArgument<double>* terms, int count,
                                            const FusedOperandLayout& layout, int outer0) {
-    int depth = layout.wide != 0 && count <= 2 ? 1 << 30 : 0;
+    int depth = layout.wide != 0 ? 1 << 30 : 0;
     for (int t = 0; t < count; ++t) {
         depth = outer0 + kTile <= terms[t].outer ? min(depth, terms[t].depth) : 0;
     }

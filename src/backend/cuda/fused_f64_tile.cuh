@@ -19,22 +19,22 @@ inline constexpr int kWarpRows = 64, kWarpCols = 32, kRowBlocks = kWarpRows / 16
 /// e.
 using Sums = double[kRowBlocks][kColBlocks][4];
 
-/// How a thread goes through a slab: four times two neighbours (16 bytes).
+/// How a loading thread goes through a slab: so many times two neighbours (16 bytes), by halves of the slab.
+inline constexpr int kPlaces = kTile * kStep / 2 / kLoading, kPlacesOfHalf = kPlaces / 2;
 template <bool along_depth>
 struct SlabPlaces {
-    static constexpr int kCount = 4;
-    static constexpr std::uint32_t kOffsetStep = 4096;  // bytes of the slab from place to place
-    int outer, depth;                                   // of the first element of place 0
+    static constexpr int kOuterStep = along_depth ? kTile / kPlaces : 0, kDepthStep = along_depth ? 0 : kStep / kPlaces;
+    int outer, depth;                     // of the first element of place 0
+    std::uint32_t even_bytes, odd_bytes;  // from the start of the slab to place 0; to place 1, without its step
 
     __device__ __forceinline__ explicit SlabPlaces(int thread)
-        : outer(along_depth ? thread / 8 : thread % 64 * 2), depth(along_depth ? thread % 8 * 2 : thread / 64) {}
-    static __device__ __forceinline__ int outer_step(int place) { return along_depth ? 32 * place : 0; }
-    static __device__ __forceinline__ int depth_step(int place) { return along_depth ? 0 : 4 * place; }
-    /// Bytes from the start of the slab.
+        : outer(along_depth ? thread / 8 : thread % 64 * 2), depth(along_depth ? thread % 8 * 2 : thread / 64) {
+        even_bytes = static_cast<std::uint32_t>(along_depth ? outer * 128 + ((depth * 8) ^ (outer % 4 * 32))
+                                                            : depth * 1024 + ((outer * 8) ^ (depth * 32)));
+        odd_bytes = even_bytes ^ (kDepthStep % 4 == 2 ? 64U : 0U);  // two lines of k further the turn is another one
+    }
     __device__ __forceinline__ std::uint32_t offset(int place) const {
-        const int row = outer + outer_step(place), k = depth + depth_step(place);
-        return static_cast<std::uint32_t>(along_depth ? row * 128 + ((k * 8) ^ (row % 4 * 32))
-                                                      : k * 1024 + ((row * 8) ^ (k % 4 * 32)));
+        return (place % 2 == 0 ? even_bytes : odd_bytes) + static_cast<std::uint32_t>(kSlabBytes / kPlaces * place);
     }
 };
 

@@ -10,8 +10,12 @@
 
 namespace heptad::cuda {
 
-/// Whether there is a kernel for that type, and products of so many terms and targets fit into one launch.
+/// Whether the current device has a kernel for that type, and products of so many terms and targets fit into one
+/// launch.
 bool fused_available(Type type, int left_terms, int right_terms, int targets);
+
+/// Whether the kernel of that type and tile needs no more shared memory for a block than that. Asks no device.
+bool fused_tile_fits(Type type, FusedTile tile, int shared_bytes);
 
 /// The tiles of a type that a caller may choose from, on the current device.
 std::vector<FusedTileShape> fused_shapes(Type type);

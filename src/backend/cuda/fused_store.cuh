@@ -4,6 +4,7 @@
 #include "backend/cuda/fused_arguments.hpp"
 #include "backend/cuda/fused_bulk.cuh"
 #include "backend/cuda/fused_shape.cuh"
+#include "backend/cuda/fused_turns.cuh"
 #include "backend/cuda/fused_walk.hpp"
 
 namespace heptad::cuda::fused {
@@ -17,10 +18,7 @@ __device__ __forceinline__ void consumers_sync() {
 template <class Shape>
 __device__ __forceinline__ void await_turn(const std::uint32_t* counter, std::uint32_t turn) {
     if (threadIdx.x == 0) {
-        std::uint32_t updates = 0;
-        do {
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(updates) : "l"(counter) : "memory");
-        } while (updates < turn);
+        await_updates(counter, turn);
     }
     consumers_sync<Shape>();
 }
@@ -30,7 +28,7 @@ __device__ __forceinline__ void end_turn(std::uint32_t* counter) {
     __threadfence();
     consumers_sync<Shape>();
     if (threadIdx.x == 0) {
-        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+        count_update(counter);
     }
 }
 

@@ -108,8 +108,18 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
 }
 
 bool fused_available(Type type, int left_terms, int right_terms, int targets) {
-    return !choices(type).empty() && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
+    const std::vector<TileChoice> all = choices(type);
+    const bool fits = std::any_of(all.begin(), all.end(),
+                                  [](const TileChoice& choice) { return blocks_of_multiprocessor(choice.kernel) > 0; });
+    return fits && left_terms >= 1 && right_terms >= 1 && targets >= 1 &&
            left_terms + right_terms + kSpareFusedTerms <= kMostFusedTerms && targets <= kMostFusedTargets;
+}
+
+bool fused_tile_fits(Type type, FusedTile tile, int shared_bytes) {
+    const std::vector<TileChoice> all = choices(type);
+    return std::any_of(all.begin(), all.end(), [&](const TileChoice& choice) {
+        return choice.tile == tile && choice.kernel.shared_bytes <= shared_bytes;
+    });
 }
 
 std::vector<FusedTileShape> fused_shapes(Type type) {
@@ -121,12 +131,11 @@ std::vector<FusedTileShape> fused_shapes(Type type) {
         return blocks_of_multiprocessor(tile == FusedTile::large ? fused_kernel_f32_regular_large(by_rows)
                                                                  : fused_kernel_f32_regular_huge(by_rows));
     };
-    const int few_terms = type == Type::f64 ? 2 : 0;
     std::vector<FusedTileShape> shapes;
     for (const TileChoice& choice : choices(type)) {
         if (const int blocks = blocks_of_multiprocessor(choice.kernel); blocks > 0) {
-            shapes.push_back({choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks,
-                              regular_blocks(choice.tile), few_terms});
+            shapes.push_back(
+                {choice.tile, choice.kernel.tile_rows, choice.kernel.tile_cols, blocks, regular_blocks(choice.tile)});
         }
     }
     return shapes;

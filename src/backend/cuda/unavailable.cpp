@@ -7,6 +7,7 @@
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/energy.hpp"
+#include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/p1_verbs.hpp"
 #include "base/error.hpp"
 
@@ -104,6 +105,10 @@ P1Verbs::P1Verbs(int, void*, P1Style) {
 P1Verbs::~P1Verbs() = default;
 void P1Verbs::add(const View&, double, const ConstView&, double, const ConstView&, double) {}
 void P1Verbs::multiply(const ConstView&, const ConstView&, const View&) {}
+
+bool fused_tile_fits(Type, FusedTile, int) {
+    return false;
+}
 
 struct CudaBackend::State {};
 CudaBackend::CudaBackend(int, void*) {

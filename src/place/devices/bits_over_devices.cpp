@@ -138,17 +138,23 @@ HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool 
                           forecaster(list, algebra, device_options(options)));
 }
 
+SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options, const ProductContext& context) {
+    SubProduct product;
+    product.left = {plan.type, true, true, plan.block.m, plan.block.k};
+    product.right = {plan.type, true, true, plan.block.k, plan.block.n};
+    product.result = {plan.type, true, true, plan.block.m, plan.block.n};
+    product.bit_options = device_options(options);
+    product.options.workspace_limit_bytes = plan.workspace_bytes;
+    product.cancel = context.hooks.cancel;
+    return product;
+}
+
 void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
                    const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
     const HostLayer layer = layer_of(plan);
     LayerRun run;
     run.layer = &layer;
-    run.product.left = {plan.type, true, true, plan.block.m, plan.block.k};
-    run.product.right = {plan.type, true, true, plan.block.k, plan.block.n};
-    run.product.result = {plan.type, true, true, plan.block.m, plan.block.n};
-    run.product.bit_options = device_options(options);
-    run.product.options.workspace_limit_bytes = plan.workspace_bytes;
-    run.product.cancel = context.hooks.cancel;
+    run.product = bit_sub_product(plan, options, context);
     run.pipelines = plan.pipelines;
     const bool cuda = parse_device_list(options.device).cuda;
     ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);

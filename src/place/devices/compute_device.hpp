@@ -22,19 +22,27 @@ struct HostRows {
     std::int64_t pitch_bytes = 0;  // from row to row
 };
 
-/// The place of one pipeline on a device: memory for T, S and Q. Used by one thread at a time.
+/// Memory on a device for one T or one S, in the layout of the sub-product. All lanes of the device can fill it and
+/// multiply from it.
+class OperandPlace {
+public:
+    virtual ~OperandPlace() = default;
+};
+
+/// What one pipeline has on a device: the ways there and back, and memory for Q. Used by one thread at a time. Places
+/// outlive the lanes that use them.
 class Lane {
 public:
     virtual ~Lane() = default;
-    /// Brings T or S to the device, in the layout of the sub-product. Returns when `from` may be overwritten.
-    virtual void upload(Operand operand, const void* from) = 0;
+    /// Brings T or S to the device. Returns when it is there, and `from` may be overwritten.
+    virtual void upload(OperandPlace& to, const void* from) = 0;
     /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is
     /// done. Calls of the lanes of one device never overlap.
-    virtual void solve(double alpha, double beta) = 0;
+    virtual void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) = 0;
     /// Returns when Q has arrived.
     virtual void download(void* to) = 0;
     /// The same from where T or S lies among other blocks, and to where Q belongs; layouts by rows only.
-    virtual void upload_rows(Operand operand, const HostRows& from) = 0;
+    virtual void upload_rows(OperandPlace& to, const HostRows& from) = 0;
     virtual void download_rows(const HostRows& to) = 0;
 };
 
@@ -47,6 +55,8 @@ public:
     virtual std::string name() const = 0;
     /// Takes the memory of a lane. Throws Error(resource), naming the bytes, where it cannot be had.
     virtual std::unique_ptr<Lane> open_lane(const SubProduct& product) = 0;
+    /// The same for T or S of that product.
+    virtual std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) = 0;
     /// Memory that uploads and downloads are fast with, aligned to 64 bytes.
     virtual HostBuffer host_buffer(std::int64_t bytes) = 0;
 };

@@ -10,31 +10,35 @@
 namespace heptad {
 namespace {
 
+struct CpuPlace final : OperandPlace {
+    explicit CpuPlace(const BlockLayout& of) : layout(of), memory(of.bytes() / 8) {}
+    void* data() const { return memory.data(); }
+    BlockLayout layout;
+    bits::WordBuffer memory;
+};
+
 class CpuLane final : public Lane {
 public:
-    explicit CpuLane(const SubProduct& product)
-        : product_(product),
-          left_(product.left.bytes() / 8),
-          right_(product.right.bytes() / 8),
-          result_(product.result.bytes() / 8) {}
+    explicit CpuLane(const SubProduct& product) : product_(product), result_(product.result.bytes() / 8) {}
 
-    void upload(Operand operand, const void* from) override {
-        const bool is_left = operand == Operand::left;
-        std::memcpy(is_left ? left_.data() : right_.data(), from,
-                    static_cast<std::size_t>(is_left ? product_.left.bytes() : product_.right.bytes()));
+    void upload(OperandPlace& to, const void* from) override {
+        const auto& place = static_cast<const CpuPlace&>(to);
+        std::memcpy(place.data(), from, static_cast<std::size_t>(place.layout.bytes()));
     }
 
-    void solve(double alpha, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) override {
+        void* const t = static_cast<const CpuPlace&>(left).data();
+        void* const s = static_cast<const CpuPlace&>(right).data();
         if (product_.left.packed) {
-            bits::multiply_bits(product_.left.type, product_.left.bits(left_.data()),
-                                product_.right.bits(right_.data()), product_.result.bits(result_.data()), beta != 0,
-                                product_.bit_options, {1, {product_.cancel}});
+            bits::multiply_bits(product_.left.type, product_.left.bits(t), product_.right.bits(s),
+                                product_.result.bits(result_.data()), beta != 0, product_.bit_options,
+                                {1, {product_.cancel}});
             return;
         }
         ProductContext context;
         context.threads = 1;
         context.hooks.cancel = product_.cancel;
-        multiply_in_memory(alpha, product_.left.view(left_.data()), product_.right.view(right_.data()), beta,
+        multiply_in_memory(alpha, product_.left.view(t), product_.right.view(s), beta,
                            product_.result.view(result_.data()), product_.options, context);
     }
 
@@ -42,12 +46,12 @@ public:
         std::memcpy(to, result_.data(), static_cast<std::size_t>(product_.result.bytes()));
     }
 
-    void upload_rows(Operand operand, const HostRows& from) override {
-        const bool is_left = operand == Operand::left;
-        auto* const to = reinterpret_cast<std::byte*>(is_left ? left_.data() : right_.data());
-        const std::int64_t pitch = (is_left ? product_.left : product_.right).line_bytes();
+    void upload_rows(OperandPlace& to, const HostRows& from) override {
+        const auto& place = static_cast<const CpuPlace&>(to);
+        auto* const first = static_cast<std::byte*>(place.data());
+        const std::int64_t pitch = place.layout.line_bytes();
         for (std::int64_t i = 0; i < from.count; ++i) {
-            std::memcpy(to + i * pitch, from.data + i * from.pitch_bytes, static_cast<std::size_t>(from.row_bytes));
+            std::memcpy(first + i * pitch, from.data + i * from.pitch_bytes, static_cast<std::size_t>(from.row_bytes));
         }
     }
 
@@ -61,7 +65,7 @@ public:
 
 private:
     SubProduct product_;
-    bits::WordBuffer left_, right_, result_;
+    bits::WordBuffer result_;
 };
 
 }  // namespace
@@ -72,6 +76,10 @@ std::string CpuDevice::name() const {
 
 std::unique_ptr<Lane> CpuDevice::open_lane(const SubProduct& product) {
     return std::make_unique<CpuLane>(product);
+}
+
+std::unique_ptr<OperandPlace> CpuDevice::open_place(const SubProduct& product, Operand operand) {
+    return std::make_unique<CpuPlace>(operand == Operand::left ? product.left : product.right);
 }
 
 HostBuffer CpuDevice::host_buffer(std::int64_t bytes) {

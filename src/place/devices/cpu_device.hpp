@@ -11,6 +11,7 @@ public:
     explicit CpuDevice(int index) : index_(index) {}
     std::string name() const override;
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
+    std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) override;
     HostBuffer host_buffer(std::int64_t bytes) override;
 
 private:

@@ -11,19 +11,29 @@
 
 namespace heptad {
 
-struct SharedWorkspace {
-    SharedWorkspace(int device, std::int64_t size)
-        : stream(device), memory(device, size, stream.handle()), bytes(size) {
+/// Memory that is there for all streams.
+struct SharedMemory {
+    SharedMemory(int device, std::int64_t size) : stream(device), memory(device, size, stream.handle()), bytes(size) {
         stream.synchronize();
     }
     cuda::Stream stream;  // before the memory, which is given back in its order
     cuda::DeviceMemory memory;
     std::int64_t bytes;
 };
+struct SharedWorkspace : SharedMemory {
+    using SharedMemory::SharedMemory;
+};
 
 namespace {
 
-/// T, S and Q of a lane and the way between them and the host, whatever the elements are.
+struct CudaPlace final : OperandPlace {
+    CudaPlace(int device, const BlockLayout& of) : layout(of), shared(device, of.bytes()) {}
+    void* data() const { return shared.memory.data(); }
+    BlockLayout layout;
+    SharedMemory shared;
+};
+
+/// Q of a lane and the ways between the device and the host, whatever the elements are.
 class CudaLane : public Lane {
 public:
     CudaLane(const SubProduct& product, int device, std::shared_ptr<SharedWorkspace> workspace)
@@ -31,26 +41,31 @@ public:
           device_(device),
           workspace_(std::move(workspace)),
           stream_(device),
-          left_(device, product.left.bytes(), stream_.handle()),
-          right_(device, product.right.bytes(), stream_.handle()),
           result_(device, product.result.bytes(), stream_.handle()),
           staging_(device) {
         stream_.synchronize();
     }
+    /// Places and workspace may go right after the lane, whatever was left under way by an error.
+    ~CudaLane() override {
+        try {
+            stream_.synchronize();
+        } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that is lost does nothing any more
+        }
+    }
+    CudaLane(const CudaLane&) = delete;
+    CudaLane& operator=(const CudaLane&) = delete;
 
-    void upload(Operand operand, const void* from) override {
-        const bool is_left = operand == Operand::left;
-        const std::int64_t bytes = is_left ? product_.left.bytes() : product_.right.bytes();
-        copy(from, is_left ? left_.data() : right_.data(), bytes);
+    void upload(OperandPlace& to, const void* from) override {
+        const auto& place = static_cast<const CudaPlace&>(to);
+        copy(from, place.data(), place.layout.bytes());
     }
 
     void download(void* to) override { copy(result_.data(), to, product_.result.bytes()); }
 
-    void upload_rows(Operand operand, const HostRows& from) override {
-        const bool is_left = operand == Operand::left;
-        const std::int64_t pitch = (is_left ? product_.left : product_.right).line_bytes();
+    void upload_rows(OperandPlace& to, const HostRows& from) override {
+        const auto& place = static_cast<const CudaPlace&>(to);
         const cuda::DeviceScope scope(device_);
-        staging_.upload(from, {static_cast<std::byte*>(is_left ? left_.data() : right_.data()), pitch}, stream_);
+        staging_.upload(from, {static_cast<std::byte*>(place.data()), place.layout.line_bytes()}, stream_);
         stream_.synchronize();
     }
 
@@ -65,8 +80,7 @@ protected:
     int device() const { return device_; }
     const cuda::Stream& stream() const { return stream_; }
     const SharedWorkspace& workspace() const { return *workspace_; }
-    void* left() const { return left_.data(); }
-    void* right() const { return right_.data(); }
+    static void* data_of(const OperandPlace& place) { return static_cast<const CudaPlace&>(place).data(); }
     void* result() const { return result_.data(); }
 
 private:
@@ -80,7 +94,7 @@ private:
     int device_;
     std::shared_ptr<SharedWorkspace> workspace_;
     cuda::Stream stream_;  // before the memory, which is given back in its order
-    cuda::DeviceMemory left_, right_, result_;
+    cuda::DeviceMemory result_;
     Staging staging_;
 };
 
@@ -88,13 +102,13 @@ class DenseCudaLane final : public CudaLane {
 public:
     using CudaLane::CudaLane;
 
-    void solve(double alpha, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) override {
         ProductContext context;
         context.stream = stream().handle();
         context.workspace = workspace().memory.data();
         context.workspace_bytes = workspace().bytes;
         context.hooks.cancel = product().cancel;
-        multiply_on_device(alpha, product().left.view(left()), product().right.view(right()), beta,
+        multiply_on_device(alpha, product().left.view(data_of(left)), product().right.view(data_of(right)), beta,
                            product().result.view(result()), product().options, context);
         stream().synchronize();
     }
@@ -102,12 +116,12 @@ public:
 
 class PackedCudaLane final : public CudaLane {
 public:
-    PackedCudaLane(const SubProduct& product, int device, const BitDevicePlan& plan,
+    PackedCudaLane(const SubProduct& product, int device, BitDevicePlan plan,
                    std::shared_ptr<SharedWorkspace> workspace)
-        : CudaLane(product, device, std::move(workspace)), plan_(plan) {}
+        : CudaLane(product, device, std::move(workspace)), plan_(std::move(plan)) {}
 
-    void solve(double /*alpha*/, double beta) override {
-        multiply_bits_on_device(plan_, product().left.bits(left()), product().right.bits(right()),
+    void solve(const OperandPlace& left, const OperandPlace& right, double /*alpha*/, double beta) override {
+        multiply_bits_on_device(plan_, product().left.bits(data_of(left)), product().right.bits(data_of(right)),
                                 product().result.bits(result()), beta != 0, device(), stream().handle(),
                                 workspace().memory.data());
         stream().synchronize();
@@ -138,6 +152,11 @@ std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     SubProduct here = product;
     here.options.device = name();
     return std::make_unique<DenseCudaLane>(here, index_, workspace_of(here.options.workspace_limit_bytes));
+}
+
+std::unique_ptr<OperandPlace> CudaDevice::open_place(const SubProduct& product, Operand operand) {
+    const cuda::DeviceScope scope(index_);
+    return std::make_unique<CudaPlace>(index_, operand == Operand::left ? product.left : product.right);
 }
 
 std::shared_ptr<SharedWorkspace> CudaDevice::workspace_of(std::int64_t bytes) {

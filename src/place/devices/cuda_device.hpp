@@ -15,6 +15,7 @@ public:
     explicit CudaDevice(int index);
     std::string name() const override;
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override;
+    std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) override;
     /// Page-locked from 4 MiB on, where the system allows that.
     HostBuffer host_buffer(std::int64_t bytes) override;
 

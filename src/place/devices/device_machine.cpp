@@ -12,6 +12,7 @@
 #include "algorithm/catalogue.hpp"
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
+#include "backend/cuda/fused_product.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
@@ -386,8 +387,17 @@ Machine load_device_machine(int device) {
         if (!kept.empty()) {
             return kept.front();
         }
+        return without_fused_tiles_beyond(default_device_machine(),
+                                          report.devices[static_cast<std::size_t>(device)].shared_bytes);
     }
     return default_device_machine();
+}
+
+Machine without_fused_tiles_beyond(Machine machine, int shared_bytes) {
+    std::erase_if(machine.fused, [&](const FusedProfile& profile) {
+        return !cuda::fused_tile_fits(profile.type, profile.tile, shared_bytes);
+    });
+    return machine;
 }
 
 Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note) {

@@ -12,7 +12,9 @@ namespace heptad {
 
 /// Rates measured on an H200 with cuBLAS 13; other chips are slower all over, but in similar proportions.
 Machine default_device_machine();
-/// The description kept by `heptad tune` for this device, or the default one.
+/// Without the kernels with sums inside that need more shared memory than a block may have.
+Machine without_fused_tiles_beyond(Machine machine, int shared_bytes);
+/// The description kept by `heptad tune` for this device, or the default one as far as its kernels run there.
 Machine load_device_machine(int device);
 /// Measures the device (about two minutes) and keeps the result for this user. `note` is called with what comes next.
 /// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before.

@@ -219,7 +219,7 @@ Machine default_device_machine() {
     // Regular products of up to two terms on a side have a faster kernel.
     fused(Type::f32, FusedTile::large, 128, 128, 2, 52.0, 3, 150, 3.4, 0.9, 1.4, kFewTerms);
     fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.6, 2, 150, 2.5, 1, 1.9, kFewTerms);
-    fused(Type::f64, FusedTile::large, 128, 128, 1, 36, 18, 250, 2.7, 1, 1.2, kManyTerms);
+    fused(Type::f64, FusedTile::large, 128, 128, 1, 57, 35, 220, 5.3, 1, 3, kManyTerms);
     return machine;
 }
 

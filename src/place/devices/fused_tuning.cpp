@@ -87,11 +87,6 @@ std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const
             const FusedProduct product = product_of(trial, blocks);
             return tuning.seconds_of([&] { tuning.backend.multiply_fused({&product, 1}, FusedOrder::serial, tile); });
         };
-        if (shape.few_terms > 0) {
-            FusedProfile of_few = profile;
-            of_few.most_terms = std::min(profile.most_terms, shape.few_terms);
-            profiles.push_back(fit_fused_profile(of_few, device, seconds));
-        }
         if (shape.regular_blocks_of_multiprocessor == 0) {
             profiles.push_back(fit_fused_profile(profile, device, seconds));
         } else {

@@ -36,6 +36,9 @@ RunReport run_host_plan(const HostPlan& plan, const DeviceSet& devices, double a
 void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
                    const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context);
 
+/// What each device is asked for by a plan for packed bits.
+SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options, const ProductContext& context);
+
 /// Would a product of matrices in host memory on one NVIDIA device go this way? If that was asked for by limits or
 /// levels of the host, or if the matrices (so many bytes in all) do not fit there.
 bool goes_beyond_device(std::int64_t operand_bytes, const Options& options);

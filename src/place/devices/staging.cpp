@@ -7,21 +7,30 @@
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "bits/word_buffer.hpp"
+#include "place/devices/streaming_copy.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr std::int64_t kSlotBytes = kStagingBytes / kStagingSlots;
-constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+/// Several for each core from every buffer: a core that comes late holds up all others.
+constexpr std::int64_t kTaskBytes = std::int64_t{1} << 18;
+/// In shorter rows most of what is stored past the caches would be parts of lines.
+constexpr std::int64_t kLeastStreamedBytes = 1024;
+
+void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
 
 /// Rows of the host and rows that lie side by side in a buffer, copied by all cores.
+template <class CopyRow>
 void copy_rows_by_all_cores(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::int64_t from_pitch,
-                            std::int64_t row_bytes, std::int64_t rows) {
+                            std::int64_t row_bytes, std::int64_t rows, CopyRow copy) {
     const std::int64_t rows_per_task = std::max<std::int64_t>(1, kTaskBytes / row_bytes);
     shared_pool(available_cores()).run(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
         const std::int64_t last = std::min(rows, (task + 1) * rows_per_task);
         for (std::int64_t i = task * rows_per_task; i < last; ++i) {
-            std::memcpy(to + i * to_pitch, from + i * from_pitch, static_cast<std::size_t>(row_bytes));
+            copy(to + i * to_pitch, from + i * from_pitch, row_bytes);
         }
     });
 }
@@ -91,7 +100,7 @@ void Staging::upload(const HostRows& from, const DeviceRows& to, const cuda::Str
         Slot& slot = next_slot();
         auto* const buffer = static_cast<std::byte*>(slot.memory.get());
         copy_rows_by_all_cores(buffer, from.row_bytes, from.data + first * from.pitch_bytes, from.pitch_bytes,
-                               from.row_bytes, rows);
+                               from.row_bytes, rows, copy_row);
         cuda::copy_rows(buffer, from.row_bytes, to.data + first * to.pitch_bytes, to.pitch_bytes, from.row_bytes, rows,
                         stream.handle());
         slot.moved->record(stream);
@@ -120,7 +129,8 @@ void Staging::download(const DeviceRows& from, const HostRows& to, const cuda::S
             const Slot& slot = *filled[static_cast<std::size_t>((chunk - 1) % 2)];
             slot.moved->wait();
             copy_rows_by_all_cores(to.data + first * to.pitch_bytes, to.pitch_bytes,
-                                   static_cast<const std::byte*>(slot.memory.get()), to.row_bytes, to.row_bytes, rows);
+                                   static_cast<const std::byte*>(slot.memory.get()), to.row_bytes, to.row_bytes, rows,
+                                   to.row_bytes < kLeastStreamedBytes ? copy_row : copy_past_caches);
         }
     }
 }

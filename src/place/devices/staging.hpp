@@ -20,9 +20,11 @@ struct DeviceRows {
     std::int64_t pitch_bytes = 0;
 };
 
+/// All of them together stay in the cache of a large processor, so that the link reads from there what the cores have
+/// written. Seven cores of a Xeon, rows of 8 and 32 KB: 40 and 44 GB/s through buffers of 16 MB, 32 and 35 of 64 MB.
 inline constexpr int kStagingSlots = 3;
 /// What the buffers of one take on the host, and the least bytes that go through them.
-inline constexpr std::int64_t kStagingBytes = kStagingSlots * (std::int64_t{64} << 20);
+inline constexpr std::int64_t kStagingBytes = kStagingSlots * (std::int64_t{16} << 20);
 inline constexpr std::int64_t kLeastStagedBytes = std::int64_t{4} << 20;
 
 /// Used by one thread at a time.

@@ -11,8 +11,10 @@
 
 #include <array>
 #include <fstream>
+#include <optional>
 #include <vector>
 
+#include "base/size.hpp"
 #include "place/file/atomic_file.hpp"
 #include "place/file/view_copy.hpp"
 #include "place/memory/matrix.hpp"
@@ -23,15 +25,17 @@ namespace heptad {
 #ifdef HEPTAD_HAS_HDF5
 namespace {
 
+constexpr std::int64_t kHeadersBytes = 65536;                 // of groups and of the dataset, more than enough
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;  // between two looks at the cancel token
 
 hid_t stored_type(Type type) {
     return type == Type::f64 ? H5T_IEEE_F64LE : type == Type::i32 ? H5T_STD_I32LE : H5T_IEEE_F32LE;
 }
 
-bool is_there(const std::string& path) {
+/// Nothing where there is no file.
+std::optional<std::int64_t> bytes_of(const std::string& path) {
     struct stat facts {};
-    return ::stat(path.c_str(), &facts) == 0;
+    return ::stat(path.c_str(), &facts) == 0 ? std::optional<std::int64_t>(facts.st_size) : std::nullopt;
 }
 
 void copy_into(AtomicFile& file, const std::string& path, const FileHooks& hooks) {
@@ -132,12 +136,14 @@ void check_hdf5_writable(const std::string& name, Type type) {
 void write_hdf5_dataset(const std::string& name, const ConstView& matrix, const FileHooks& hooks) {
     check_hdf5_writable(name, matrix.type);
     const Hdf5Name parts = split_hdf5_name(name);
-    const bool existing = is_there(parts.file);
-    AtomicFile file(parts.file, 0);
-    if (existing) {
+    const std::optional<std::int64_t> old_bytes = bytes_of(parts.file);
+    // Reserved first: the library does not survive a disk that is full when it closes a file.
+    const std::int64_t new_bytes = checked_add(matrix_bytes(matrix.type, matrix.rows, matrix.cols), kHeadersBytes);
+    AtomicFile file(parts.file, checked_add(old_bytes.value_or(0), new_bytes));
+    if (old_bytes) {
         copy_into(file, parts.file, hooks);
     }
-    file.seek(make_room(file.temporary(), existing, parts, matrix));
+    file.seek(make_room(file.temporary(), old_bytes.has_value(), parts, matrix));
     if (matrix.rows > 0 && matrix.cols > 0) {
         write_rows(file, name, matrix, hooks);
     }

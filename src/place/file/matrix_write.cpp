@@ -32,8 +32,7 @@ void require_format(const std::string& path) {
              path);
     }
     if (promises_foreign_format(path)) {
-        fail(ErrorCode::input, "'{}' promises a format that is not written; name a .npy file or file.h5:/dataset",
-             path);
+        fail(ErrorCode::input, "'{}' promises a format that is not written; name a .npy file", path);
     }
 }
 

@@ -150,6 +150,35 @@ TEST(BitsOverDevices, whole_blocks_are_read_and_written_in_place) {
     EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, false, options, {}).in_place);
 }
 
+TEST(BitsOverDevices, blocks_that_are_there_are_not_brought_again) {
+    const BitMatrix a = BitMatrix::random(192, 128, 1), b = BitMatrix::random(128, 256, 2);
+    bits::BitOptions options;
+    options.device = "cpu:1";
+    options.host.levels = 0;
+    HostPlan plan = make_bit_plan_over_devices(Type::gf2, {192, 128, 256}, false, options, {});
+    plan.in_place = true;
+    plan.grid = {3, 1, 4};
+    plan.block = {64, 128, 64};
+    plan.tasks = 12;
+    for (const int pipelines : {1, 2}) {
+        plan.pipelines = pipelines;
+        FaultPlan uploads;
+        uploads.fault = Fault::upload;
+        uploads.calls_before = std::numeric_limits<int>::max();
+        DeviceSet set = open_devices(parse_device_list(options.device));
+        set[0] = std::make_unique<FaultyDevice>(std::move(set[0]), uploads);
+        BitMatrix c(192, 256);
+        run_host_plan(plan, set, a, b, c.view(), false, options, {});
+        EXPECT_TRUE(c == product_by_definition(Type::gf2, a, b));
+        if (pipelines == 1) {
+            // Every block of A once; of B one for each segment, but for the first of all rows except the first.
+            EXPECT_EQ(uploads.calls, 3 + 12 - 2);
+        } else {  // how many depends on who is faster; each brought for itself it would be 24
+            EXPECT_LE(uploads.calls, 3 + 12 + 2);
+        }
+    }
+}
+
 TEST(BitsOverDevices, buffers_and_copies_of_matrices_that_begin_inside_a_word_are_told) {
     bits::BitOptions options;
     options.device = "cpu:2";

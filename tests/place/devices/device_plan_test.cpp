@@ -1,6 +1,9 @@
 // Plans for a device need no device.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "backend/cuda/device.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "place/devices/device_machine.hpp"
@@ -50,6 +53,27 @@ TEST(device_plan, kernels_of_the_vendor_are_kept_with_their_sizes) {
     EXPECT_EQ(kernels->front().n, 128);
     EXPECT_EQ(kernels->front().kernel, "1.2.3");
     EXPECT_FALSE(vendor_kernels(default_device_machine())->empty());
+}
+
+TEST(device_plan, kernels_with_sums_inside_that_do_not_fit_a_chip_are_not_planned_with) {
+    if (!cuda::known_report().built) {
+        GTEST_SKIP() << "this build has no such kernels";
+    }
+    const auto types = [](int shared_kib) {
+        std::set<Type> found;
+        for (const FusedProfile& profile :
+             without_fused_tiles_beyond(default_device_machine(), shared_kib << 10).fused) {
+            found.insert(profile.type);
+        }
+        return found;
+    };
+    EXPECT_EQ(types(227), (std::set{Type::f32, Type::f64}));
+    EXPECT_EQ(types(99), std::set{Type::f32});  // an sm_86
+    EXPECT_TRUE(types(0).empty());
+    Options options = fast_on_device();
+    options.mode = "fused";
+    const Problem problem{4096, 4096, 4096, Type::f64, 1, options};
+    EXPECT_THROW((void)make_plan(problem, without_fused_tiles_beyond(default_device_machine(), 99 << 10), {}), Error);
 }
 
 TEST(device_plan, strict_is_the_vendors_product) {

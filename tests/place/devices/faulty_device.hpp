@@ -13,9 +13,9 @@
 
 namespace heptad::test {
 
-enum class Fault : std::uint8_t { none, open_lane, host_buffer, upload, solve, download };
-inline constexpr Fault all_faults[] = {Fault::open_lane, Fault::host_buffer, Fault::upload, Fault::solve,
-                                       Fault::download};
+enum class Fault : std::uint8_t { none, open_lane, open_place, host_buffer, upload, solve, download };
+inline constexpr Fault all_faults[] = {Fault::open_lane, Fault::open_place, Fault::host_buffer,
+                                       Fault::upload,    Fault::solve,      Fault::download};
 
 struct FaultPlan {
     Fault fault = Fault::none;
@@ -36,21 +36,21 @@ struct FaultPlan {
 class FaultyLane final : public Lane {
 public:
     FaultyLane(std::unique_ptr<Lane> lane, FaultPlan& plan) : lane_(std::move(lane)), plan_(plan) {}
-    void upload(Operand operand, const void* from) override {
+    void upload(OperandPlace& to, const void* from) override {
         plan_.pass(Fault::upload);
-        lane_->upload(operand, from);
+        lane_->upload(to, from);
     }
-    void solve(double alpha, double beta) override {
+    void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) override {
         plan_.pass(Fault::solve);
-        lane_->solve(alpha, beta);
+        lane_->solve(left, right, alpha, beta);
     }
     void download(void* to) override {
         plan_.pass(Fault::download);
         lane_->download(to);
     }
-    void upload_rows(Operand operand, const HostRows& from) override {
+    void upload_rows(OperandPlace& to, const HostRows& from) override {
         plan_.pass(Fault::upload);
-        lane_->upload_rows(operand, from);
+        lane_->upload_rows(to, from);
     }
     void download_rows(const HostRows& to) override {
         plan_.pass(Fault::download);
@@ -69,6 +69,10 @@ public:
     std::unique_ptr<Lane> open_lane(const SubProduct& product) override {
         plan_.pass(Fault::open_lane);
         return std::make_unique<FaultyLane>(device_->open_lane(product), plan_);
+    }
+    std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) override {
+        plan_.pass(Fault::open_place);
+        return device_->open_place(product, operand);
     }
     HostBuffer host_buffer(std::int64_t bytes) override {
         plan_.pass(Fault::host_buffer);

@@ -20,6 +20,8 @@ heptad_test(place/devices/scaled_sums_device_test heptad_place_devices LABELS gp
 heptad_test(place/devices/pipeline_test heptad_place_devices)
 heptad_test(place/devices/block_turns_test heptad_place_devices)
 heptad_test(place/devices/dense_blocks_test heptad_place_devices heptad_backend_reference)
+heptad_test(place/devices/operand_shelf_test heptad_place_devices)
+heptad_test(place/devices/streaming_copy_test heptad_place_devices)
 heptad_test(place/devices/dense_over_devices_test heptad_place_devices)
 heptad_test(place/devices/bits_over_devices_test heptad_place_devices)
 heptad_test(place/devices/cuda_over_devices_test heptad_place_devices LABELS gpu)
