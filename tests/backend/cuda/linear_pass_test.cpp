@@ -40,7 +40,7 @@ void expect_same(const LinearPass& x, const LinearPass& y) {
 TEST(linear_passes, a_pass_that_comes_again_with_other_matrices_is_made_of_those) {
     const LevelPrograms programs = level_programs("winograd*winograd", false);
     LinearPasses passes;
-    for (const std::size_t offset : {0x10000, 0x90000}) {
+    for (const std::size_t offset : {0x10000U, 0x90000U}) {
         const OperandLayout layout = operand_layout(*programs.a, true);
         const std::vector<View> stored = blocks_from(offset + 0x20000, static_cast<std::size_t>(layout.stored));
         const CombinePass sums = operand_pass(*programs.a, layout, blocks_from(offset, 16), stored);
