@@ -127,7 +127,7 @@ std::vector<PlotLine> square_lines(const Json& records) {
         for (const char* key : {"suite", "type", "variant"}) {
             const auto found = record.find(key);
             if (found != record.end() && found->is_string()) {
-                label += (label.empty() ? "" : " ") + found->get<std::string>();
+                label.append(label.empty() ? "" : " ").append(found->get<std::string>());
             }
         }
         PlotLine& line = lines[label];
