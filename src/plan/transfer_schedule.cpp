@@ -120,7 +120,8 @@ void settle_results(std::vector<TransferStep>& steps) {
 
 /// Pieces of a side: one of `parts` parts, and then three times as much as came before, again and again.
 std::vector<std::int64_t> growing_pieces(std::int64_t size, int parts) {
-    std::vector<std::int64_t> pieces{std::min(size, round_up(size / parts, kUnit))};
+    // Also of a side shorter than the parts are many the first piece has something, or else nothing would grow.
+    std::vector<std::int64_t> pieces{std::min(size, round_up(ceil_div(size, parts), kUnit))};
     for (std::int64_t done = pieces[0]; done < size; done += pieces.back()) {
         pieces.push_back(std::min(3 * done, size - done));
     }

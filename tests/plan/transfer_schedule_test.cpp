@@ -147,6 +147,12 @@ TEST(TransferSchedule, the_last_product_of_a_level_may_go_home_in_parts) {
     expect_product({4096, 2048, 2}, transfers_by_level({4096, 2048, 2}, "winograd", Type::f32, {4, 4}), 0);
 }
 
+TEST(TransferSchedule, sides_shorter_than_the_parts_asked_for_are_left_whole) {
+    for (const ProblemSize& size : {ProblemSize{6, 1, 5}, {1, 6, 5}, {1, 1, 1}, {3, 2, 7}}) {
+        expect_product(size, transfers_by_level(size, "winograd", Type::f64, {4, 4}), 2);
+    }
+}
+
 TEST(TransferSchedule, memory_for_sums_is_the_largest_of_each_side) {
     const TransferSchedule whole = undivided_transfers({64, 64, 64});
     EXPECT_EQ(sum_buffers(whole, 4, 4).bytes(), 0);
