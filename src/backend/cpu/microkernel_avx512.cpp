@@ -8,11 +8,9 @@ namespace heptad::cpu {
 
 const KernelTable& kernels_avx512() {
     // Tiles fill the 32 registers: 28 sums, 2 of B, 1 broadcast of A; i32 needs one more for the products.
-    // Blocks of A take two thirds of the smallest L2 of such processors (1 MiB): each panel of B comes from L3 once per
-    // block, and the first tile waits for it.
     static constexpr KernelTable table =
-        kernel_table(gemm_kernels<float, 14, 2>({672, 256, 3072}), gemm_kernels<double, 14, 2>({336, 256, 1536}),
-                     gemm_kernels<std::uint32_t, 12, 2>({672, 256, 3072}));
+        kernel_table(gemm_kernels<float, 14, 2>({336, 256, 3072}), gemm_kernels<double, 14, 2>({168, 256, 1536}),
+                     gemm_kernels<std::uint32_t, 12, 2>({336, 256, 3072}));
     return table;
 }
 
