@@ -1,6 +1,7 @@
 #include "plan/transfer_schedule.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <set>
@@ -215,6 +216,9 @@ double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
     if (!step.result_lies_there()) {
         bytes += static_cast<double>(2 * step.results.size() + 1) * area(m, n) * result;
     }
+    for (const TransferSpread& spread : step.spreads) {
+        bytes += static_cast<double>(spread.to.size() + 1) * area(spread.from.rows, spread.from.cols) * result;
+    }
     return bytes;
 }
 
@@ -256,7 +260,7 @@ TransferSchedule undivided_transfers(const ProblemSize& size) {
 }
 
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
-                                    const LevelEnds& ends) {
+                                    const LevelCuts& ends) {
     const HostLayer layer = algorithm_layer(algorithm, 1, type);
     const BlockGrid& grid = layer.grid;
     const ProblemSize block{ceil_div(size.m, grid.m), ceil_div(size.k, grid.k), ceil_div(size.n, grid.n)};
@@ -265,8 +269,7 @@ TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& 
     TransferSchedule schedule;
     schedule.algorithm = algorithm;
     for (const SubInstance* instance : order_of_arrival(layer)) {
-        TransferStep step{block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}, false,
-                          false};
+        TransferStep step{block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}, {}, false, false};
         for (const ResultTerm& term : instance->result) {
             if (const MatrixWindow window = c.window(term.block); window.elements() > 0) {
                 step.results.push_back({window, term.coefficient, true, true});
@@ -293,6 +296,7 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
                                   {{{row, rows, first, depth}, 1}},
                                   {{{first, depth, 0, size.n}, 1}},
                                   {{{row, rows, 0, size.n}, 1, first == 0, last}},
+                                  {},
                                   {},
                                   {},
                                   false,
@@ -362,6 +366,13 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
             }
             accumulates = accumulates || (step.result_lies_there() && (problem.adds || !result.first));
         }
+        for (const TransferSpread& spread : step.spreads) {
+            for (const TransferResult& result : spread.to) {
+                if (result.last) {
+                    complete.push_back(result.window);
+                }
+            }
+        }
         uploaded += bytes / problem.upload_bytes_per_s;
         computed = std::max(computed, uploaded) + sum_bytes(problem, step) / problem.sum_bytes_per_s +
                    product_s(step.size, accumulates);
@@ -389,6 +400,13 @@ TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSec
         candidates.push_back(transfers_by_pieces(size, depths, panels));
     }
     if (problem.may_take_level && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
+        for (int opening = 1; opening <= 4 && std::getenv("HEPTAD_OLD_ENDS") == nullptr; ++opening) {
+            for (int closing = 1; closing <= 4; ++closing) {
+                if (std::min({size.m, size.k, size.n}) >> std::max(opening, closing) >= kLeastPiece) {
+                    candidates.push_back(transfers_by_levels(size, kAlgorithm, problem.type, {opening, closing}));
+                }
+            }
+        }
         for (const int first : kEndParts) {
             for (const int last : kEndParts) {
                 const bool small = size.k / 2 / first < kLeastPiece || size.m / 2 / last < kLeastPiece;

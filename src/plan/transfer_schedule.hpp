@@ -36,12 +36,18 @@ struct TransferResult {
     double coefficient = 1;
     bool first = true, last = true;  // to be added there
 };
+/// What is complete in one part of C by now is where others begin.
+struct TransferSpread {
+    MatrixWindow from;
+    std::vector<TransferResult> to;  // no larger
+};
 /// (sum of left)(sum of right), added to parts of C; to none where the next step continues the product.
 struct TransferStep {
     ProblemSize size;
     std::vector<TransferTerm> left, right;
     std::vector<TransferResult> results;
-    std::vector<MatrixWindow> brings_a, brings_b;  // what no step before has needed
+    std::vector<TransferSpread> spreads{};
+    std::vector<MatrixWindow> brings_a{}, brings_b{};  // what no step before has needed
     bool keeps_right_sum = false;                  // the step before has made the same one
     bool continues_product = false;                // is added to the product of the step before, which went nowhere
 
@@ -74,12 +80,20 @@ TransferSchedule undivided_transfers(const ProblemSize& size);
 /// How much is waited for at both ends of a level. The first product begins with one of `first_parts` parts of its k,
 /// and the last one ends with one of `last_parts` parts of its rows; the pieces between are three times as large as all
 /// that are nearer to the end, so that what they wait for is moved meanwhile.
-struct LevelEnds {
+struct LevelCuts {
     int first_parts = 1, last_parts = 1;
 };
 /// One level. Ends are cut only where that is possible: the first product takes no sums, the last one whole blocks.
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
-                                    const LevelEnds& ends = {});
+                                    const LevelCuts& ends = {});
+/// How many levels the opening and the closing product of a level are part of: 1 is that level alone, 2 makes the
+/// product by a level of its own, and so on.
+struct LevelEnds {
+    int opening = 1, closing = 1;
+};
+/// Precondition of carrying it out: C is not added to.
+TransferSchedule transfers_by_levels(const ProblemSize& size, const std::string& algorithm, Type type,
+                                     const LevelEnds& ends = {});
 /// The parts add up to k and m.
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
                                      const std::vector<std::int64_t>& panels);

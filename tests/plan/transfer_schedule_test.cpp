@@ -97,6 +97,20 @@ void expect_product(const ProblemSize& size, const TransferSchedule& schedule, s
                 }
             });
         }
+        for (const TransferSpread& spread : step.spreads) {
+            for (const TransferResult& result : spread.to) {
+                each(result.window, [&](std::int64_t i, std::int64_t j) {
+                    ASSERT_TRUE(result.first);
+                    ASSERT_EQ(c.at(i, j), kMissing) << "begun twice";
+                    c.at(i, j) = std::llround(result.coefficient) *
+                                 c.at(i - result.window.row + spread.from.row, j - result.window.col + spread.from.col);
+                    if (result.last) {
+                        ASSERT_EQ(home.at(i, j), kMissing) << "fetched twice";
+                        home.at(i, j) = c.at(i, j);
+                    }
+                });
+            }
+        }
     }
     each({0, m, 0, n}, [&](std::int64_t i, std::int64_t j) {
         std::int64_t entry = beta * entry_of_c(i, j);
@@ -114,6 +128,19 @@ TEST(TransferSchedule, levels_give_the_product_of_even_and_odd_sizes) {
         }
     }
     expect_product({8, 8, 8}, transfers_by_level({8, 8, 8}, "winograd", Type::i32), 3);
+}
+
+TEST(TransferSchedule, levels_at_both_ends_give_the_product_of_any_sizes) {
+    for (const ProblemSize& size : {ProblemSize{16, 16, 16}, {17, 19, 15}, {7, 9, 5}, {2, 3, 11}, {1, 1, 1}, {6, 1, 4},
+                                    {1, 12, 13}, {33, 2, 1}, {9, 31, 1}}) {
+        for (const char* algorithm : {"winograd", "strassen"}) {
+            for (int opening = 0; opening <= 4; ++opening) {
+                for (int closing = 0; closing <= 4; ++closing) {
+                    expect_product(size, transfers_by_levels(size, algorithm, Type::f32, {opening, closing}), 0);
+                }
+            }
+        }
+    }
 }
 
 TEST(TransferSchedule, the_first_product_of_a_level_may_begin_with_a_part_of_k) {
@@ -156,7 +183,7 @@ TEST(TransferSchedule, sides_shorter_than_the_parts_asked_for_are_left_whole) {
 TEST(TransferSchedule, memory_for_sums_is_the_largest_of_each_side) {
     const TransferSchedule whole = undivided_transfers({64, 64, 64});
     EXPECT_EQ(sum_buffers(whole, 4, 4).bytes(), 0);
-    for (const LevelEnds& ends : {LevelEnds{1, 1}, LevelEnds{4, 4}}) {
+    for (const LevelCuts& ends : {LevelCuts{1, 1}, LevelCuts{4, 4}}) {
         const SumBuffers sums = sum_buffers(transfers_by_level({4096, 2048, 1024}, "winograd", Type::f32, ends), 4, 4);
         EXPECT_EQ(sums.left_bytes, 2048 * 1024 * 4);
         EXPECT_EQ(sums.right_bytes, 1024 * 512 * 4);

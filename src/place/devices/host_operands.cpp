@@ -192,8 +192,6 @@ public:
           sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
           product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
-            const TransferStep& step = steps_[i];
-            last_bringing_ = step.brings_a.empty() && step.brings_b.empty() ? last_bringing_ : i;
             arrived_.push_back(std::make_unique<cuda::Event>(device));
             made_.push_back(std::make_unique<cuda::Event>(device));
         }
@@ -212,7 +210,7 @@ public:
         } catch (const UnsafeSums&) {  // all of A and B is there, and nothing of C was fetched yet
             report_ = product_(1, a_.on_device(whole(size_.m, size_.k)), b_.on_device(whole(size_.k, size_.n)), beta_,
                                c_.on_device(whole(size_.m, size_.n)),
-                               here(std::min(last_bringing_ + 1, steps_.size() - 1), steps_.size()));
+                               here(static_cast<std::size_t>(gate_.multiplied), steps_.size()));
             report_.fell_back = true;
             made_[0]->record(compute_);
             made_[0]->hold_back(back_.stream);
@@ -235,7 +233,7 @@ private:
     bool sums_blocks() const { return !schedule_.algorithm.empty(); }
 
     void run_overlapped() {
-        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done) {
+        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done, auto at_end) {
             try {
                 const cuda::DeviceScope scope(device_);
                 for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -245,29 +243,21 @@ private:
                     what(i);
                     gate_.change([&] { ++(gate_.*done); });
                 }
+                at_end();
             } catch (...) {
                 gate_.fail_with(std::current_exception());
             }
         };
-        // Nothing of C goes home before A and B were judged, nor before the device has its next product: one that comes
-        // to an idle device while C is on its way waits until it has arrived.
-        const auto judged =
-            sums_blocks() ? static_cast<std::int64_t>(std::min(last_bringing_ + 1, steps_.size() - 1)) : 0;
         const std::jthread bringing([&] {
-            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded);
+            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded,
+                 [this] { judge(); });
         });
         std::jthread fetching([&] {
-            each([&](std::int64_t i) { return gate_.multiplied > std::max(i, judged); },
-                 [this](std::size_t i) { fetch(i); }, &StageGate::downloaded);
+            each([&](std::int64_t i) { return judged_ && gate_.multiplied > i; }, [this](std::size_t i) { fetch(i); },
+                 &StageGate::downloaded, [] {});
         });
-        each([this](std::int64_t i) { return gate_.uploaded > i; },
-             [this](std::size_t i) {
-                 multiply(i);
-                 if (sums_blocks() && i == last_bringing_) {
-                     judge();
-                 }
-             },
-             &StageGate::multiplied);
+        each([this](std::int64_t i) { return gate_.uploaded > i; }, [this](std::size_t i) { multiply(i); },
+             &StageGate::multiplied, [] {});
         fetching.join();  // by then everything was brought, or something failed
         gate_.rethrow();
     }
@@ -302,8 +292,8 @@ private:
     }
 
     template <class Use>
-    void with_backend(Use use) const {
-        const auto backend = cuda::backend_for(device_, compute_.handle());
+    void with_backend(const cuda::Stream& stream, Use use) const {
+        const auto backend = cuda::backend_for(device_, stream.handle());
         const std::lock_guard lock(backend->mutex());
         use(*backend);
     }
@@ -321,7 +311,7 @@ private:
         for (const TransferTerm& term : terms) {
             parts.push_back({matrix.on_device(term.window), term.coefficient});
         }
-        with_backend([&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
+        with_backend(compute_, [&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
         return buffer;
     }
 
@@ -345,33 +335,48 @@ private:
             for (const TransferResult& result : step.results) {
                 updates.push_back({c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1});
             }
-            with_backend([&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
+            with_backend(compute_, [&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
+        }
+        for (const TransferSpread& spread : step.spreads) {
+            std::vector<PartUpdate> updates;
+            for (const TransferResult& result : spread.to) {
+                updates.push_back({c_.on_device(result.window), result.coefficient, 0});
+            }
+            with_backend(compute_, [&](cuda::CudaBackend& backend) {
+                update_parts(backend, updates, c_.on_device(spread.from));
+            });
         }
         made_[i]->record(compute_);
     }
 
-    /// Waits for what was launched so far; the device has nothing to do only while the answer comes.
+    /// Looks at A and B where they have arrived, beside the products. Nothing of C goes home before.
     void judge() {
-        if (unit_roundoff(a_.type()) == 0) {
-            return;
+        if (sums_blocks() && unit_roundoff(a_.type()) != 0) {
+            const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
+            LargestValues largest;
+            with_backend(there_.stream, [&](cuda::CudaBackend& backend) {
+                largest.a = backend.scan(a_.on_device(whole(size_.m, size_.k))).max_abs;
+                largest.b = backend.scan(b_.on_device(whole(size_.k, size_.n))).max_abs;
+            });
+            if (!layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, largest)) {
+                throw UnsafeSums{};
+            }
         }
-        const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
-        LargestValues largest;
-        with_backend([&](cuda::CudaBackend& backend) {
-            largest.a = backend.scan(a_.on_device(whole(size_.m, size_.k))).max_abs;
-            largest.b = backend.scan(b_.on_device(whole(size_.k, size_.n))).max_abs;
-        });
-        if (!layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, largest)) {
-            throw UnsafeSums{};
-        }
+        gate_.change([this] { judged_ = true; });
     }
 
     void fetch(std::size_t i) {
-        made_[i]->hold_back(back_.stream);
-        for (const TransferResult& result : steps_[i].results) {
-            if (result.last) {
-                back_.fetch(c_, result.window);
+        const auto fetch_complete = [&](const std::vector<TransferResult>& results) {
+            for (const TransferResult& result : results) {
+                if (result.last) {
+                    back_.fetch(c_, result.window);
+                }
             }
+        };
+        made_[i]->hold_back(back_.stream);
+        fetch_complete(steps_[i].results);
+        for (const TransferSpread& spread : steps_[i].spreads) {
+            fetch_complete(spread.to);
         }
     }
 
@@ -383,7 +388,6 @@ private:
     const StepProduct& product_;
     bool stages_;
     int device_;
-    std::size_t last_bringing_ = 0;
     TransferStreams streams_;  // before the memory, which is given back in the order of a stream
     Road there_, back_;
     const cuda::Stream& compute_;
@@ -392,6 +396,7 @@ private:
     SumBuffer sum_a_, sum_b_, product_of_sums_;
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
     StageGate gate_;
+    bool judged_ = false;  // changed and read as the counters of the gate
     RunReport report_;
 };
 
