@@ -260,7 +260,7 @@ TransferSchedule undivided_transfers(const ProblemSize& size) {
 }
 
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
-                                    const LevelCuts& ends) {
+                                    const EndCuts& ends) {
     const HostLayer layer = algorithm_layer(algorithm, 1, type);
     const BlockGrid& grid = layer.grid;
     const ProblemSize block{ceil_div(size.m, grid.m), ceil_div(size.k, grid.k), ceil_div(size.n, grid.n)};

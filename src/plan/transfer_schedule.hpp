@@ -80,12 +80,12 @@ TransferSchedule undivided_transfers(const ProblemSize& size);
 /// How much is waited for at both ends of a level. The first product begins with one of `first_parts` parts of its k,
 /// and the last one ends with one of `last_parts` parts of its rows; the pieces between are three times as large as all
 /// that are nearer to the end, so that what they wait for is moved meanwhile.
-struct LevelCuts {
+struct EndCuts {
     int first_parts = 1, last_parts = 1;
 };
 /// One level. Ends are cut only where that is possible: the first product takes no sums, the last one whole blocks.
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
-                                    const LevelCuts& ends = {});
+                                    const EndCuts& ends = {});
 /// How many levels the opening and the closing product of a level are part of: 1 is that level alone, 2 makes the
 /// product by a level of its own, and so on.
 struct LevelEnds {

@@ -183,7 +183,7 @@ TEST(TransferSchedule, sides_shorter_than_the_parts_asked_for_are_left_whole) {
 TEST(TransferSchedule, memory_for_sums_is_the_largest_of_each_side) {
     const TransferSchedule whole = undivided_transfers({64, 64, 64});
     EXPECT_EQ(sum_buffers(whole, 4, 4).bytes(), 0);
-    for (const LevelCuts& ends : {LevelCuts{1, 1}, LevelCuts{4, 4}}) {
+    for (const EndCuts& ends : {EndCuts{1, 1}, EndCuts{4, 4}}) {
         const SumBuffers sums = sum_buffers(transfers_by_level({4096, 2048, 1024}, "winograd", Type::f32, ends), 4, 4);
         EXPECT_EQ(sums.left_bytes, 2048 * 1024 * 4);
         EXPECT_EQ(sums.right_bytes, 1024 * 512 * 4);
