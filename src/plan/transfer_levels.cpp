@@ -209,12 +209,12 @@ public:
     }
 
 private:
-    /// The product is made in the first of the blocks of C that it is added to, and the others begin with what is there.
+    /// The product is made in the first of the blocks of C that it is added to, and the others begin with what is
+    /// there.
     void open(const TransferStep& step, int levels) {
         add({step.left[0].window, step.right[0].window, step.results[0].window}, {levels, 0}, true);
         if (step.results.size() > 1) {
-            steps_.back().spreads.push_back(
-                {step.results[0].window, {step.results.begin() + 1, step.results.end()}});
+            steps_.back().spreads.push_back({step.results[0].window, {step.results.begin() + 1, step.results.end()}});
         }
     }
 
@@ -230,6 +230,7 @@ TransferSchedule transfers_by_levels(const ProblemSize& size, const std::string&
     steps.add({{0, size.m, 0, size.k}, {0, size.k, 0, size.n}, {0, size.m, 0, size.n}}, ends, true);
     TransferSchedule schedule;
     schedule.algorithm = algorithm;
+    schedule.levels = std::max(ends.opening, ends.closing);
     schedule.steps = std::move(steps).settled();
     return schedule;
 }

@@ -13,7 +13,6 @@
 namespace heptad {
 namespace {
 
-constexpr const char* kAlgorithm = "winograd";  // its first product takes one block of A and one of B
 constexpr std::int64_t kLeastSideOfLevel = 8192;
 constexpr std::int64_t kLeastPiece = 1024;  // smaller products are poor ones
 constexpr std::int64_t kUnit = 256;         // cuts that levels divide well
@@ -268,8 +267,10 @@ TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& 
         c{size.m, size.n, block.m, block.n, grid.n};
     TransferSchedule schedule;
     schedule.algorithm = algorithm;
+    schedule.levels = 1;
     for (const SubInstance* instance : order_of_arrival(layer)) {
-        TransferStep step{block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}, {}, false, false};
+        TransferStep step{
+            block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}, {}, false, false};
         for (const ResultTerm& term : instance->result) {
             if (const MatrixWindow window = c.window(term.block); window.elements() > 0) {
                 step.results.push_back({window, term.coefficient, true, true});
@@ -345,7 +346,7 @@ SumBuffers sum_buffers(const TransferSchedule& schedule, std::int64_t operand_by
 }
 
 std::int64_t sum_bytes_of_level(const TransferProblem& problem) {
-    return sum_buffers(transfers_by_level(problem.size, kAlgorithm, problem.type), problem.operand_bytes,
+    return sum_buffers(transfers_by_level(problem.size, kTransferAlgorithm, problem.type), problem.operand_bytes,
                        problem.result_bytes)
         .bytes();
 }
@@ -399,11 +400,12 @@ TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSec
     for (const auto& panels : {cut_by(size.m, {16}), cut_by(size.m, {16, 8})}) {
         candidates.push_back(transfers_by_pieces(size, depths, panels));
     }
-    if (problem.may_take_level && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
-        for (int opening = 1; opening <= 4 && std::getenv("HEPTAD_OLD_ENDS") == nullptr; ++opening) {
-            for (int closing = 1; closing <= 4; ++closing) {
+    if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
+        for (int opening = 1; opening <= problem.most_levels && std::getenv("HEPTAD_OLD_ENDS") == nullptr; ++opening) {
+            for (int closing = 1; closing <= problem.most_levels; ++closing) {
                 if (std::min({size.m, size.k, size.n}) >> std::max(opening, closing) >= kLeastPiece) {
-                    candidates.push_back(transfers_by_levels(size, kAlgorithm, problem.type, {opening, closing}));
+                    candidates.push_back(
+                        transfers_by_levels(size, kTransferAlgorithm, problem.type, {opening, closing}));
                 }
             }
         }
@@ -411,7 +413,7 @@ TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSec
             for (const int last : kEndParts) {
                 const bool small = size.k / 2 / first < kLeastPiece || size.m / 2 / last < kLeastPiece;
                 if (!small) {
-                    candidates.push_back(transfers_by_level(size, kAlgorithm, problem.type, {first, last}));
+                    candidates.push_back(transfers_by_level(size, kTransferAlgorithm, problem.type, {first, last}));
                 }
             }
         }

@@ -20,6 +20,9 @@
 
 namespace heptad {
 
+inline constexpr const char* kTransferAlgorithm = "winograd";  // its first product takes one block of A and one of B
+inline constexpr int kMostTransferLevels = 4;                  // beyond, ends are too short to gain by
+
 /// A part of a matrix.
 struct MatrixWindow {
     std::int64_t row = 0, rows = 0, col = 0, cols = 0;
@@ -48,8 +51,8 @@ struct TransferStep {
     std::vector<TransferResult> results;
     std::vector<TransferSpread> spreads{};
     std::vector<MatrixWindow> brings_a{}, brings_b{};  // what no step before has needed
-    bool keeps_right_sum = false;                  // the step before has made the same one
-    bool continues_product = false;                // is added to the product of the step before, which went nowhere
+    bool keeps_right_sum = false;                      // the step before has made the same one
+    bool continues_product = false;                    // is added to the product of the step before, which went nowhere
 
     /// Is that side a part of the matrix as it lies there? Else it is made in a buffer.
     bool left_lies_there() const;
@@ -60,6 +63,7 @@ struct TransferStep {
 struct TransferSchedule {
     std::vector<TransferStep> steps;
     std::string algorithm;  // by level; empty: by pieces, or not cut at all
+    int levels = 0;         // the most that a step is part of
     double predicted_s = 0;
 };
 
@@ -68,7 +72,8 @@ struct TransferProblem {
     Type type = Type::f32;
     std::int64_t operand_bytes = 4, result_bytes = 4;  // of an element
     bool adds = false;                                 // C is brought too
-    bool may_take_level = true, may_cut_k = true;
+    int most_levels = kMostTransferLevels;
+    bool may_cut_k = true;
     double upload_bytes_per_s = 50e9, download_bytes_per_s = 50e9;
     double sum_bytes_per_s = 3e12;  // on the device, read and written
 };

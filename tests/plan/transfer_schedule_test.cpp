@@ -131,8 +131,15 @@ TEST(TransferSchedule, levels_give_the_product_of_even_and_odd_sizes) {
 }
 
 TEST(TransferSchedule, levels_at_both_ends_give_the_product_of_any_sizes) {
-    for (const ProblemSize& size : {ProblemSize{16, 16, 16}, {17, 19, 15}, {7, 9, 5}, {2, 3, 11}, {1, 1, 1}, {6, 1, 4},
-                                    {1, 12, 13}, {33, 2, 1}, {9, 31, 1}}) {
+    for (const ProblemSize& size : {ProblemSize{16, 16, 16},
+                                    {17, 19, 15},
+                                    {7, 9, 5},
+                                    {2, 3, 11},
+                                    {1, 1, 1},
+                                    {6, 1, 4},
+                                    {1, 12, 13},
+                                    {33, 2, 1},
+                                    {9, 31, 1}}) {
         for (const char* algorithm : {"winograd", "strassen"}) {
             for (int opening = 0; opening <= 4; ++opening) {
                 for (int closing = 0; closing <= 4; ++closing) {
@@ -259,7 +266,7 @@ TEST(TransferSchedule, levels_are_taken_where_they_pay_and_may_be_taken) {
     EXPECT_EQ(by_level.algorithm, "winograd");
     TransferProblem adding = large, without = large, slow_sums = large;
     adding.adds = true;
-    adding.may_take_level = without.may_take_level = false;
+    adding.most_levels = without.most_levels = 0;
     slow_sums.sum_bytes_per_s = 1e9;
     for (const TransferProblem& problem : {adding, without, slow_sums, cube(4096)}) {
         const TransferSchedule schedule = plan_transfers(problem, fast_product_s);

@@ -17,22 +17,17 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "place/devices/dense_blocks.hpp"
-#include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/host_operand_plan.hpp"
 #include "place/devices/staging.hpp"
 #include "place/devices/transfer_streams.hpp"
 #include "place/file/stage_gate.hpp"
-#include "plan/error_bound.hpp"
-#include "plan/planner.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr double kWorthCutting = 1e11;  // multiplications; below, it is over before a second copy has begun
 /// Fewer bytes are moved before buffers with locked pages would be there.
 constexpr std::int64_t kWorthStaging_bytes = std::int64_t{512} << 20;
-/// What the link or the cores that fill its buffers move; one figure for both, so that bits do not depend on it.
-constexpr double kTransferBytesPerS = 40e9;
 
 bool stored_by_rows(const char* name, const ConstView& view) {
     if (is_row_contiguous(view)) {
@@ -493,74 +488,6 @@ RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, do
     return TransferRun(alpha, a, b, beta, c, schedule, device, context, product).run();
 }
 
-double multiplications(const ProblemSize& size) {
-    return static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
-}
-
-/// May the host add a level to those that the planner takes on the device?
-bool may_take_level(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
-                    const ProductContext& context) {
-    const bool wide = type == Type::f32 || type == Type::f64 || type == Type::tf32 || type == Type::i32;
-    if (!wide || type != result_type || adds || options.accuracy == Accuracy::strict || options.levels >= 0 ||
-        options.algorithm != "auto" || options.mode != "auto" || options.workspace_limit_bytes == 0 ||
-        context.workspace_bytes >= 0) {
-        return false;
-    }
-    if (options.accuracy == Accuracy::fast || unit_roundoff(type) == 0) {
-        return true;
-    }
-    const ProductPlan quarter =
-        plan_device_product(ceil_div(size.m, std::int64_t{2}), ceil_div(size.k, std::int64_t{2}),
-                            ceil_div(size.n, std::int64_t{2}), type, options, context);
-    LevelPlan level;
-    level.algorithm = "winograd";
-    return expected_growth(quarter.levels) * expected_growth({level}) <= PlannerLimits{}.balanced_growth;
-}
-
-TransferProblem transfer_problem(const ProblemSize& size, Type type, Type result_type, bool adds) {
-    TransferProblem problem;
-    problem.size = size;
-    problem.type = type;
-    problem.operand_bytes = static_cast<std::int64_t>(element_bytes(type));
-    problem.result_bytes = static_cast<std::int64_t>(element_bytes(result_type));
-    problem.adds = adds;
-    problem.may_cut_k = problem.result_bytes >= 4;  // results of 16 bits would be rounded in between
-    problem.upload_bytes_per_s = problem.download_bytes_per_s = kTransferBytesPerS;
-    return problem;
-}
-
-/// Limits the workspace to what the matrices leave on the device, in whole GiB: a little more or less that is free must
-/// not make other plans. Sums of blocks, which only a level of the host needs, lie in that room too; where they do,
-/// `problem` may take one.
-Options within_device(const Options& options, Type result_type, TransferProblem& problem,
-                      const ProductContext& context) {
-    const auto& [m, k, n] = problem.size;
-    const std::int64_t matrices = (m * k + k * n) * problem.operand_bytes + m * n * problem.result_bytes;
-    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
-    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
-    const std::int64_t beside_sums = room - sum_bytes_of_level(problem);
-    Options limited = options;
-    limited.overwrite_inputs = false;
-    limited.workspace_limit_bytes = std::max<std::int64_t>(beside_sums, 0);
-    problem.may_take_level =
-        beside_sums >= 0 && may_take_level(problem.size, problem.type, result_type, problem.adds, limited, context);
-    if (!problem.may_take_level) {
-        limited.workspace_limit_bytes = room;
-    }
-    return limited;
-}
-
-TransferSchedule plan_host_operands(const TransferProblem& problem, Type result_type, const Options& options,
-                                    const ProductContext& context) {
-    const Options chosen = problem.type == result_type ? options : without_levels(options);
-    return plan_transfers(problem, [&](const ProblemSize& piece, bool accumulate) {
-        Options accumulating = chosen;
-        accumulating.accumulate = accumulate;
-        return plan_device_product(piece.m, piece.k, piece.n, problem.type, accumulating, context).predicted_s;
-    });
-}
-
 }  // namespace
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -584,14 +511,9 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
         return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
                                       context);
     }
-    const ProblemSize size{c.rows, a.cols, c.cols};
-    if (multiplications(size) < kWorthCutting) {
-        return multiply_host_operands(alpha, a, b, beta, c, undivided_transfers(size), options, device, context);
-    }
-    TransferProblem problem = transfer_problem(size, a.type, c.type, beta != 0);
-    const Options limited = within_device(options, c.type, problem, context);
-    const TransferSchedule schedule = plan_host_operands(problem, c.type, limited, context);
-    return multiply_host_operands(alpha, a, b, beta, c, schedule, limited, device, context);
+    const HostOperandPlan plan =
+        plan_host_operands({c.rows, a.cols, c.cols}, a.type, c.type, beta != 0, options, context);
+    return multiply_host_operands(alpha, a, b, beta, c, plan.schedule, plan.options, device, context);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
