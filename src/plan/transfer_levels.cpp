@@ -101,30 +101,6 @@ std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer, bool cl
     return order;
 }
 
-bool overlap(const MatrixWindow& x, const MatrixWindow& y) {
-    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
-}
-
-/// What each step is the first to need. A window and the smaller ones inside it are there together: a level that is
-/// done has used all of its blocks.
-void settle_arrivals(std::vector<TransferStep>& steps) {
-    std::vector<MatrixWindow> there_a, there_b;
-    const auto bring = [](const std::vector<TransferTerm>& terms, std::vector<MatrixWindow>& there,
-                          std::vector<MatrixWindow>& brings) {
-        for (const TransferTerm& term : terms) {
-            const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.window); };
-            if (std::none_of(there.begin(), there.end(), holds_it)) {
-                there.push_back(term.window);
-                brings.push_back(term.window);
-            }
-        }
-    };
-    for (TransferStep& step : steps) {
-        bring(step.left, there_a, step.brings_a);
-        bring(step.right, there_b, step.brings_b);
-    }
-}
-
 /// Which results are the first and the last that are added to their window.
 void settle_results(std::vector<TransferStep>& steps) {
     std::vector<TransferResult*> all;
@@ -142,6 +118,49 @@ void settle_results(std::vector<TransferStep>& steps) {
         const auto touches = [&](const TransferResult* other) { return overlap(other->window, (*result)->window); };
         (*result)->first = std::none_of(all.begin(), result, touches);
         (*result)->last = std::none_of(result + 1, all.end(), touches);
+    }
+}
+
+/// Heights of parts of `rows` rows: the last is one of `parts`, and all before are three times as high as what comes
+/// after them, so that one is at home when the next is made.
+std::vector<std::int64_t> shrinking_parts(std::int64_t rows, int parts) {
+    constexpr std::int64_t kUnit = 256;  // cuts that levels divide well
+    // Also of fewer rows than parts the last one has something, or else nothing would grow.
+    std::vector<std::int64_t> heights{std::min(rows, round_up(ceil_div(rows, parts), kUnit))};
+    for (std::int64_t done = heights[0]; done < rows; done += heights.back()) {
+        heights.push_back(std::min(3 * done, rows - done));
+    }
+    std::reverse(heights.begin(), heights.end());
+    return heights;
+}
+
+/// The last step becomes several along its rows, which go home one after another; not where one of its blocks has
+/// fewer.
+void cut_last(std::vector<TransferStep>& steps, int parts) {
+    const TransferStep whole = steps.back();
+    const auto has_all_rows = [&](const auto& part) { return part.window.rows == whole.size.m; };
+    if (!whole.spreads.empty() || !std::all_of(whole.left.begin(), whole.left.end(), has_all_rows) ||
+        !std::all_of(whole.results.begin(), whole.results.end(), has_all_rows)) {
+        return;
+    }
+    steps.pop_back();
+    std::int64_t first = 0;
+    for (const std::int64_t height : shrinking_parts(whole.size.m, parts)) {
+        TransferStep piece = whole;
+        piece.size.m = height;
+        const auto narrow = [&](auto& part) {
+            part.window.row += first;
+            part.window.rows = height;
+        };
+        std::for_each(piece.left.begin(), piece.left.end(), narrow);
+        std::for_each(piece.results.begin(), piece.results.end(), narrow);
+        if (first > 0) {
+            piece.brings_a.clear();
+            piece.brings_b.clear();
+            piece.keeps_right_sum = !piece.right_lies_there();
+        }
+        steps.push_back(piece);
+        first += height;
     }
 }
 
@@ -195,16 +214,18 @@ public:
             if (i == 0 && begins && is_plain(instance) && fits_first_result(step)) {
                 open(step, ends.opening - 1);
             } else if (i + 1 == order.size() && closes && may_close(instance) && fits_first_result(step)) {
-                add({step.left[0].window, step.right[0].window, step.results[0].window}, {0, ends.closing - 1}, false);
+                add({step.left[0].window, step.right[0].window, step.results[0].window}, {0, ends.closing - 1, 1},
+                    false);
             } else {
                 steps_.push_back(std::move(step));
             }
         }
     }
 
-    std::vector<TransferStep> settled() && {
+    std::vector<TransferStep> settled(int last_parts) && {
         settle_arrivals(steps_);
         settle_results(steps_);
+        cut_last(steps_, last_parts);
         return std::move(steps_);
     }
 
@@ -212,7 +233,7 @@ private:
     /// The product is made in the first of the blocks of C that it is added to, and the others begin with what is
     /// there.
     void open(const TransferStep& step, int levels) {
-        add({step.left[0].window, step.right[0].window, step.results[0].window}, {levels, 0}, true);
+        add({step.left[0].window, step.right[0].window, step.results[0].window}, {levels, 0, 1}, true);
         if (step.results.size() > 1) {
             steps_.back().spreads.push_back({step.results[0].window, {step.results.begin() + 1, step.results.end()}});
         }
@@ -224,14 +245,14 @@ private:
 
 }  // namespace
 
-TransferSchedule transfers_by_levels(const ProblemSize& size, const std::string& algorithm, Type type,
-                                     const LevelEnds& ends) {
+TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
+                                    const LevelEnds& ends) {
     LevelSteps steps(algorithm, type);
     steps.add({{0, size.m, 0, size.k}, {0, size.k, 0, size.n}, {0, size.m, 0, size.n}}, ends, true);
     TransferSchedule schedule;
     schedule.algorithm = algorithm;
     schedule.levels = std::max(ends.opening, ends.closing);
-    schedule.steps = std::move(steps).settled();
+    schedule.steps = std::move(steps).settled(ends.last_parts);
     return schedule;
 }
 

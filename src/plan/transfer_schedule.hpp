@@ -29,6 +29,7 @@ struct MatrixWindow {
     std::int64_t elements() const { return rows * cols; }
     bool operator==(const MatrixWindow&) const = default;
 };
+bool overlap(const MatrixWindow& x, const MatrixWindow& y);
 
 struct TransferTerm {
     MatrixWindow window;  // smaller than the product's operand at an edge: the rest is zero
@@ -44,7 +45,7 @@ struct TransferSpread {
     MatrixWindow from;
     std::vector<TransferResult> to;  // no larger
 };
-/// (sum of left)(sum of right), added to parts of C; to none where the next step continues the product.
+/// (sum of left)(sum of right), added to parts of C.
 struct TransferStep {
     ProblemSize size;
     std::vector<TransferTerm> left, right;
@@ -52,7 +53,6 @@ struct TransferStep {
     std::vector<TransferSpread> spreads{};
     std::vector<MatrixWindow> brings_a{}, brings_b{};  // what no step before has needed
     bool keeps_right_sum = false;                      // the step before has made the same one
-    bool continues_product = false;                    // is added to the product of the step before, which went nowhere
 
     /// Is that side a part of the matrix as it lies there? Else it is made in a buffer.
     bool left_lies_there() const;
@@ -81,24 +81,21 @@ struct TransferProblem {
 /// Seconds of C = A B, or of C += A B, on the device.
 using ProductSeconds = std::function<double(const ProblemSize& size, bool accumulate)>;
 
+/// Sets what each step is the first to need. Precondition: of a window and smaller ones inside it, whichever comes
+/// later finds all of itself there.
+void settle_arrivals(std::vector<TransferStep>& steps);
+
 TransferSchedule undivided_transfers(const ProblemSize& size);
-/// How much is waited for at both ends of a level. The first product begins with one of `first_parts` parts of its k,
-/// and the last one ends with one of `last_parts` parts of its rows; the pieces between are three times as large as all
-/// that are nearer to the end, so that what they wait for is moved meanwhile.
-struct EndCuts {
-    int first_parts = 1, last_parts = 1;
-};
-/// One level. Ends are cut only where that is possible: the first product takes no sums, the last one whole blocks.
-TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
-                                    const EndCuts& ends = {});
-/// How many levels the opening and the closing product of a level are part of: 1 is that level alone, 2 makes the
-/// product by a level of its own, and so on.
+/// What is done at the ends of a level. Its opening product takes one block of A and one of B, its closing one adds
+/// such a product to one block of C: each is part of so many levels, of which this one is the first. Without a closing
+/// one the products come in the order in which their blocks arrive, and the last is made in parts of its rows: one of
+/// `last_parts`, and before it always three times as much as comes after.
 struct LevelEnds {
-    int opening = 1, closing = 1;
+    int opening = 1, closing = 1, last_parts = 1;
 };
-/// Precondition of carrying it out: C is not added to.
-TransferSchedule transfers_by_levels(const ProblemSize& size, const std::string& algorithm, Type type,
-                                     const LevelEnds& ends = {});
+/// Levels of an algorithm; ends are made so only where that is possible. Carried out only where C is not added to.
+TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
+                                    const LevelEnds& ends = {});
 /// The parts add up to k and m.
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
                                      const std::vector<std::int64_t>& panels);

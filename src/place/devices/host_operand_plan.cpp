@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,16 +80,19 @@ TransferProblem transfer_problem(const ProblemSize& size, Type type, Type result
     return problem;
 }
 
-/// Limits the workspace to what the matrices leave on the device, in whole GiB: a little more or less that is free must
-/// not make other plans. Sums of blocks, which only levels of the schedule need, lie in that room too; where they do,
-/// `problem` may take some.
-Options within_device(const Options& options, Type result_type, TransferProblem& problem,
-                      const ProductContext& context) {
+/// What the matrices leave on the device, in whole GiB: a little more or less that is free must not make other plans.
+std::int64_t room_for_workspace(const TransferProblem& problem, const Options& options) {
     const auto& [m, k, n] = problem.size;
     const std::int64_t matrices = (m * k + k * n) * problem.operand_bytes + m * n * problem.result_bytes;
     const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
     constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
+    return std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
+}
+
+/// Sums of blocks, which only levels of the schedule need, lie in the room for workspace too; where they do, `problem`
+/// may take some.
+Options within_room(std::int64_t room, const Options& options, Type result_type, TransferProblem& problem,
+                    const ProductContext& context) {
     const std::int64_t beside_sums = room - sum_bytes_of_level(problem);
     Options limited = options;
     limited.overwrite_inputs = false;
@@ -121,9 +127,8 @@ private:
 /// Of a product that is made by `levels` more levels, as error_bound() counts them.
 double bound_by_levels(const ProblemSize& size, int levels, const LayerGrowth& growth, double roundoff,
                        const StepPlans& plans) {
-    const double as_planned = std::max(plans.of(size, false).error_bound, plans.of(size, true).error_bound);
     if (levels == 0) {
-        return as_planned;
+        return std::max(plans.of(size, false).error_bound, plans.of(size, true).error_bound);
     }
     const ProblemSize block = half_of(size);
     // Most products of the level are made as planned, and those at its ends by further levels.
@@ -154,20 +159,12 @@ double bound_of(const TransferProblem& problem, const TransferSchedule& schedule
     return bound;
 }
 
-}  // namespace
-
-HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
-                                   const Options& options, const ProductContext& context) {
+HostOperandPlan make_host_operand_plan(TransferProblem problem, Type result_type, std::int64_t room,
+                                       const Options& options, const ProductContext& context) {
     HostOperandPlan plan;
-    plan.size = size;
-    plan.type = type;
-    plan.options = options;
-    if (multiplications(size) < kWorthCutting) {
-        plan.schedule = undivided_transfers(size);
-        return plan;
-    }
-    TransferProblem problem = transfer_problem(size, type, result_type, adds);
-    plan.options = within_device(options, result_type, problem, context);
+    plan.size = problem.size;
+    plan.type = problem.type;
+    plan.options = within_room(room, options, result_type, problem, context);
     const StepPlans plans(problem, result_type, plan.options, context);
     plan.schedule = plan_transfers(
         problem, [&](const ProblemSize& piece, bool accumulate) { return plans.of(piece, accumulate).predicted_s; });
@@ -176,11 +173,93 @@ HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type resu
             const ProductPlan product = plans.of(step.size, accumulate);
             plan.workspace_bytes = std::max(plan.workspace_bytes, product.workspace_bytes);
             const auto levels = static_cast<int>(product.levels.size());
-            plan.levels = std::max(plan.levels, levels + halvings(size, step.size));
+            plan.levels = std::max(plan.levels, levels + halvings(problem.size, step.size));
         }
     }
     plan.workspace_bytes += sum_buffers(plan.schedule, problem.operand_bytes, problem.result_bytes).bytes();
     plan.error_bound = bound_of(problem, plan.schedule, plans);
+    return plan;
+}
+
+/// Plans that were made, by all that they depend on but the room. One that fits is taken again, unless there is more
+/// room than it was made for and it used most of that: making it anew takes longer than the transfers that are waited
+/// for, and what a device has to give changes a little with everything that runs on it.
+class KeptPlans {
+public:
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Type, bool, Accuracy, int, std::int64_t,
+                           std::string, std::string, std::string, std::string>;
+
+    template <class Make>
+    HostOperandPlan get(const Key& key, std::int64_t room, Make make) {
+        {
+            const std::lock_guard lock(mutex_);
+            const auto found = kept_.find(key);
+            if (found != kept_.end() && found->second.serves(room)) {
+                return found->second.plan;
+            }
+        }
+        Kept made{room, make()};
+        const std::lock_guard lock(mutex_);
+        if (kept_.size() >= kMostKept) {
+            kept_.clear();
+        }
+        kept_.insert_or_assign(key, made);
+        return std::move(made.plan);
+    }
+
+private:
+    struct Kept {
+        std::int64_t room;
+        HostOperandPlan plan;
+
+        bool serves(std::int64_t room_now) const {
+            const std::int64_t needed = plan.workspace_bytes;
+            return needed <= room_now && (room_now <= room || needed <= room / 2);
+        }
+    };
+    static constexpr std::size_t kMostKept = 64;
+    std::mutex mutex_;
+    std::map<Key, Kept> kept_;
+};
+
+KeptPlans& kept_plans() {
+    static auto* const plans = new KeptPlans;
+    return *plans;
+}
+
+}  // namespace
+
+HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
+                                   const Options& options, const ProductContext& context) {
+    if (multiplications(size) < kWorthCutting) {
+        HostOperandPlan plan;
+        plan.size = size;
+        plan.type = type;
+        plan.options = options;
+        plan.schedule = undivided_transfers(size);
+        return plan;
+    }
+    const TransferProblem problem = transfer_problem(size, type, result_type, adds);
+    const std::int64_t room = room_for_workspace(problem, options);
+    const KeptPlans::Key key{size.m,
+                             size.k,
+                             size.n,
+                             type,
+                             result_type,
+                             adds,
+                             options.accuracy,
+                             options.levels,
+                             context.workspace_bytes,
+                             options.algorithm,
+                             options.device,
+                             options.leaf,
+                             options.mode};
+    HostOperandPlan plan = kept_plans().get(
+        key, room, [&] { return make_host_operand_plan(problem, result_type, room, options, context); });
+    const std::int64_t limit = plan.options.workspace_limit_bytes;
+    plan.options = options;
+    plan.options.overwrite_inputs = false;
+    plan.options.workspace_limit_bytes = limit;
     return plan;
 }
 

@@ -1,9 +1,6 @@
 #include "place/devices/host_operands.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -163,71 +160,6 @@ private:
 /// A or B have a NaN, an infinity or values so large that sums of blocks could overflow.
 struct UnsafeSums {};
 
-/// Temporary: when each step's parts happened, as the device and the host saw it.
-struct TransferTrace {
-    using Clock = std::chrono::steady_clock;
-    struct Step {
-        explicit Step(int device) {
-            for (auto& timer : timers) {
-                timer = std::make_unique<cuda::Timer>(device);
-            }
-        }
-        std::unique_ptr<cuda::Timer> timers[6];  // arrived, begin, product begin, product end, end, fetched
-        double host_begin = 0, host_end = 0, host_brought = 0;
-    };
-    TransferTrace(int device, std::size_t count) : on(std::getenv("HEPTAD_TRACE_TRANSFERS") != nullptr) {
-        for (std::size_t i = 0; on && i < count; ++i) {
-            steps.emplace_back(device);
-        }
-    }
-    void start(const cuda::Stream& stream) {
-        if (on) {
-            stream.synchronize();
-            for (Step& step : steps) {
-                for (auto& timer : step.timers) {
-                    timer->start(stream.handle());
-                }
-            }
-            stream.synchronize();
-            base = Clock::now();
-        }
-    }
-    void point(std::size_t i, int which, const cuda::Stream& stream) {
-        if (on) {
-            steps[i].timers[which]->stop(stream.handle());
-        }
-    }
-    double now() const { return std::chrono::duration<double>(Clock::now() - base).count(); }
-    void print(const std::vector<TransferStep>& of) const {
-        if (!on) {
-            return;
-        }
-        double products = 0, sums = 0, idle = 0, before = 0;
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            double t[6];
-            for (int k = 0; k < 6; ++k) {
-                t[k] = steps[i].timers[k]->seconds() * 1e3;
-            }
-            products += t[3] - t[2];
-            sums += t[2] - t[1] + t[4] - t[3];
-            idle += t[1] - before;
-            before = t[4];
-            if (std::getenv("HEPTAD_TRACE_TRANSFERS")[0] == '2') {
-                std::fprintf(stderr, "%2zu %6lld %6lld %6lld up %7.1f begin %7.1f prod %7.1f..%7.1f (%6.1f) end %7.1f home %7.1f host %7.1f..%7.1f brought %7.1f\n", i,
-                         static_cast<long long>(of[i].size.m), static_cast<long long>(of[i].size.k),
-                         static_cast<long long>(of[i].size.n), t[0], t[1], t[2], t[3], t[3] - t[2], t[4], t[5],
-                         steps[i].host_begin * 1e3, steps[i].host_end * 1e3, steps[i].host_brought * 1e3);
-            }
-        }
-        std::fprintf(stderr, "trace: products %.1f sums %.1f idle %.1f last product end %.1f, first begins %.1f, all home %.1f, host %.1f ms\n",
-                     products, sums, idle, before, steps[0].timers[1]->seconds() * 1e3,
-                     steps.back().timers[5]->seconds() * 1e3, now() * 1e3);
-    }
-    bool on;
-    std::vector<Step> steps;
-    Clock::time_point base = Clock::now();
-};
-
 /// One thread brings, the caller's multiplies, one fetches. The host's part of that is launches and copies into
 /// buffers; what waits for what on the device is said by events.
 class TransferRun {
@@ -262,7 +194,6 @@ public:
 
     RunReport run() {
         const WaitAtEnd wait({&there_.stream, &compute_, &back_.stream});
-        trace_.start(there_.stream);
         try {
             if (steps_.size() == 1) {
                 bring(0);
@@ -282,7 +213,6 @@ public:
         }
         back_.stream.synchronize();
         compute_.synchronize();
-        trace_.print(steps_);
         report_.workspace_used_bytes += sums_.bytes();
         return report_;
     }
@@ -341,10 +271,6 @@ private:
             }
         }
         arrived_[i]->record(there_.stream);
-        trace_.point(i, 0, there_.stream);
-        if (trace_.on) {
-            trace_.steps[i].host_brought = trace_.now();
-        }
     }
 
     /// For steps [first, last) of all.
@@ -387,17 +313,11 @@ private:
     void multiply(std::size_t i) {
         const TransferStep& step = steps_[i];
         const auto& [m, k, n] = step.size;
-        if (trace_.on) {
-            trace_.steps[i].host_begin = trace_.now();
-        }
         arrived_[i]->hold_back(compute_);
-        trace_.point(i, 1, compute_);
         const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
         const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n), step.keeps_right_sum);
         const auto add = [&](double factor, double beta, const View& to) {
-            trace_.point(i, 2, compute_);
             const RunReport part = product_(factor, left, right, beta, to, here(i, i + 1));
-            trace_.point(i, 3, compute_);
             report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
         };
         if (step.result_lies_there()) {
@@ -405,7 +325,7 @@ private:
             add(result.coefficient, result.first ? beta_ : 1, c_.on_device(result.window));
         } else {
             const View q = product_of_sums_.view(m, n);
-            add(1, step.continues_product ? 1 : 0, q);
+            add(1, 0, q);
             std::vector<PartUpdate> updates;
             for (const TransferResult& result : step.results) {
                 updates.push_back({c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1});
@@ -422,10 +342,6 @@ private:
             });
         }
         made_[i]->record(compute_);
-        trace_.point(i, 4, compute_);
-        if (trace_.on) {
-            trace_.steps[i].host_end = trace_.now();
-        }
     }
 
     /// Looks at A and B where they have arrived, beside the products. Nothing of C goes home before.
@@ -457,7 +373,6 @@ private:
         for (const TransferSpread& spread : steps_[i].spreads) {
             fetch_complete(spread.to);
         }
-        trace_.point(i, 5, back_.stream);
     }
 
     double alpha_, beta_;
@@ -475,7 +390,6 @@ private:
     SumBuffers sums_;
     SumBuffer sum_a_, sum_b_, product_of_sums_;
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
-    TransferTrace trace_{device_, steps_.size()};
     StageGate gate_;
     bool judged_ = false;  // changed and read as the counters of the gate
     RunReport report_;

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/device.hpp"
 #include "place/devices/device_product.hpp"
 
 namespace heptad {
@@ -56,6 +55,23 @@ TEST(HostOperandPlan, what_may_take_no_level_is_cut_into_pieces) {
     }
     EXPECT_EQ(plan_cube(16384, Type::f32, on_device(Accuracy::fast), true).schedule.algorithm, "");
     EXPECT_EQ(plan_cube(16384, Type::bf16, on_device(Accuracy::fast)).schedule.algorithm, "");
+}
+
+TEST(HostOperandPlan, a_plan_that_still_fits_is_taken_again_where_there_is_less_room) {
+    Options options = on_device(Accuracy::fast);
+    const HostOperandPlan plan = plan_cube(24576, Type::f32, options);
+    options.workspace_limit_bytes = plan.workspace_bytes;
+    const HostOperandPlan again = plan_cube(24576, Type::f32, options);
+    // The products of its steps are planned with the same limit, so that their plans are kept too.
+    EXPECT_EQ(again.options.workspace_limit_bytes, plan.options.workspace_limit_bytes);
+    EXPECT_EQ(to_string(again), to_string(plan));
+    options.workspace_limit_bytes = plan.workspace_bytes - 1;
+    const HostOperandPlan smaller = plan_cube(24576, Type::f32, options);
+    EXPECT_LE(smaller.workspace_bytes, options.workspace_limit_bytes);
+    options.workspace_limit_bytes = on_device(Accuracy::fast).workspace_limit_bytes;
+    EXPECT_EQ(to_string(plan_cube(24576, Type::f32, options)), to_string(plan));
+    options.overwrite_inputs = true;  // blocks of A and B serve again
+    EXPECT_FALSE(plan_cube(24576, Type::f32, options).options.overwrite_inputs);
 }
 
 TEST(HostOperandPlan, exact_products_have_no_error) {

@@ -36,12 +36,9 @@ std::vector<TransferSchedule> schedules(const ProblemSize& size, Type type) {
     return {undivided_transfers(size),
             transfers_by_level(size, "winograd", type),
             transfers_by_level(size, "strassen", type),
-            transfers_by_level(size, "winograd", type, {4, 1}),
-            transfers_by_level(size, "winograd", type, {4, 4}),
-            transfers_by_levels(size, "winograd", type, {1, 1}),
-            transfers_by_levels(size, "winograd", type, {3, 2}),
-            transfers_by_levels(size, "winograd", type, {1, 3}),
-            transfers_by_levels(size, "strassen", type, {2, 2}),
+            transfers_by_level(size, "winograd", type, {1, 0, 4}),
+            transfers_by_level(size, "winograd", type, {3, 2, 1}),
+            transfers_by_level(size, "winograd", type, {1, 3, 1}),
             transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows})};
 }
 
