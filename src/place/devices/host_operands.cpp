@@ -187,6 +187,9 @@ public:
           sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
           product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
+            const auto& [rows, depth, cols] = steps_[i].size;
+            const double work = static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(cols);
+            done_before_.push_back(done_before_.back() + std::max(work, 1.0));
             arrived_.push_back(std::make_unique<cuda::Event>(device));
             made_.push_back(std::make_unique<cuda::Event>(device));
         }
@@ -279,8 +282,8 @@ private:
         context.stream = compute_.handle();
         if (context_.hooks.progress) {
             context.hooks.progress = [this, first, last](const Progress& part) {
-                const double done = static_cast<double>(first) + static_cast<double>(last - first) * part.fraction;
-                context_.hooks.progress({done / static_cast<double>(steps_.size()), part.stage});
+                const double done = done_before_[first] + (done_before_[last] - done_before_[first]) * part.fraction;
+                context_.hooks.progress({done / done_before_.back(), part.stage});
             };
         }
         return context;
@@ -389,6 +392,7 @@ private:
     Twin a_, b_, c_;
     SumBuffers sums_;
     SumBuffer sum_a_, sum_b_, product_of_sums_;
+    std::vector<double> done_before_{0};  // multiplications before each step, and in all
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
     StageGate gate_;
     bool judged_ = false;  // changed and read as the counters of the gate
