@@ -1,9 +1,9 @@
 // The order of a product whose operands lie in host memory, on a device that holds all three matrices: transfers go on
 // beside the products. Two ways to cut it:
 //
-//   by level   one level of a fast algorithm over blocks. The first product needs few blocks, the others arrive
-//              beside it; a block of C goes home when its last product is added. Products keep the shape of the whole,
-//              so all levels that would pay for it still do.
+//   by level   a level of a fast algorithm over blocks, and more of them at both ends (transfer_levels.cpp). The first
+//              product needs few blocks, the others arrive beside it; a block of C goes home when its last product is
+//              added. Products keep the shape of the whole, so all levels that would pay for it still do.
 //   by pieces  k is cut in two: with the first part all of C is begun as soon as that is there, with the second one
 //              panels of rows are finished, and go home one by one. For products that take no sums of blocks.
 //
