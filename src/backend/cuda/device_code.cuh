@@ -136,6 +136,7 @@ struct ScaleFactors {
             second = power_of_two(a + b - half);
         } else {
             first = power_of_two(scale.kind == Scale::Kind::a_to_sums ? -a : -b);
+            second = scale.factor;
         }
     }
     __device__ __forceinline__ float operator()(float x) const { return x * first * second; }

@@ -75,6 +75,11 @@ TEST(device_contests, other_sizes_types_and_ways_to_keep_sums_are_left_to_the_co
     const ProductPlan plan = plan_for(added, machine_with(contest(Type::f16, 32768, kTwiceWins)));
     EXPECT_TRUE(plan.levels.empty());
     EXPECT_EQ(plan.leaf, "cublas");
+    Problem adding = square(16384, Type::tf32);
+    adding.options.accumulate = true;  // sums in f32, where they were in f16 at the contest
+    const Machine won = machine_with(contest(Type::tf32, 16384, kTwiceWins));
+    EXPECT_NEAR(plan_for(square(16384, Type::tf32), won).predicted_s, 0.9 * 0.02, 1e-6);
+    EXPECT_EQ(to_string(plan_for(adding, won)), to_string(plan_for(adding, usual)));
     Problem small = square(8192, Type::bf16);
     small.options.workspace_limit_bytes = 0;
     EXPECT_TRUE(plan_for(small, machine).levels.empty());
