@@ -91,7 +91,7 @@ TEST(device_contests, odd_sizes_are_extended_to_the_plan_that_won) {
     ASSERT_EQ(plan.levels.size(), 1U);
     EXPECT_EQ(plan.leaf, "cublaslt-batched");
     EXPECT_GT(plan.predicted_s, 0.9 * 0.02);
-    EXPECT_LT(plan.predicted_s, 1.1 * 0.02);
+    EXPECT_LT(plan.predicted_s, 1.3 * 0.02);  // copies of A, B and C at the pace of the contest
 }
 
 TEST(device_contests, what_they_say_of_levels_corrects_the_cost_model_between_them) {
