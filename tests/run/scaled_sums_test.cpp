@@ -12,6 +12,8 @@
 #include "backend/backend.hpp"
 #include "backend/equal_slots.hpp"
 #include "backend/guarded_matrix.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
 #include "run/runner.hpp"
 
@@ -134,7 +136,11 @@ ProductPlan scaled_plan(Type type, std::int64_t m, std::int64_t k, std::int64_t 
     Problem problem{m, k, n, type, 1, {}};
     problem.options.device = "cuda";
     problem.options.leaf = "cublas";
-    const ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
+    ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
+    plan.scaled_sums = true;  // f16 has them anyway, tf32 if it is told
+    plan.workspace_bytes = plan_workspace_bytes(plan);
+    plan.error_bound = error_bound(plan);
+    EXPECT_NO_THROW(check_plan(plan));
     EXPECT_TRUE(plan.scaled_sums && plan.levels.size() == levels.size()) << to_string(plan);
     return plan;
 }

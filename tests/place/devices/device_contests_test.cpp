@@ -75,11 +75,6 @@ TEST(device_contests, other_sizes_types_and_ways_to_keep_sums_are_left_to_the_co
     const ProductPlan plan = plan_for(added, machine_with(contest(Type::f16, 32768, kTwiceWins)));
     EXPECT_TRUE(plan.levels.empty());
     EXPECT_EQ(plan.leaf, "cublas");
-    Problem adding = square(16384, Type::tf32);
-    adding.options.accumulate = true;  // sums in f32, where they were in f16 at the contest
-    const Machine won = machine_with(contest(Type::tf32, 16384, kTwiceWins));
-    EXPECT_NEAR(plan_for(square(16384, Type::tf32), won).predicted_s, 0.9 * 0.02, 1e-6);
-    EXPECT_EQ(to_string(plan_for(adding, won)), to_string(plan_for(adding, usual)));
     Problem small = square(8192, Type::bf16);
     small.options.workspace_limit_bytes = 0;
     EXPECT_TRUE(plan_for(small, machine).levels.empty());
@@ -91,7 +86,7 @@ TEST(device_contests, odd_sizes_are_extended_to_the_plan_that_won) {
     ASSERT_EQ(plan.levels.size(), 1U);
     EXPECT_EQ(plan.leaf, "cublaslt-batched");
     EXPECT_GT(plan.predicted_s, 0.9 * 0.02);
-    EXPECT_LT(plan.predicted_s, 1.3 * 0.02);  // copies of A, B and C at the pace of the contest
+    EXPECT_LT(plan.predicted_s, 1.1 * 0.02);
 }
 
 TEST(device_contests, what_they_say_of_levels_corrects_the_cost_model_between_them) {

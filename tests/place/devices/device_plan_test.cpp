@@ -16,6 +16,13 @@
 namespace heptad::test {
 namespace {
 
+ProductPlan with_sums_in_f16(ProductPlan plan) {
+    plan.scaled_sums = true;
+    plan.workspace_bytes = plan_workspace_bytes(plan);
+    plan.error_bound = error_bound(plan);
+    return plan;
+}
+
 Options fast_on_device() {
     Options options;
     options.device = "cuda";
@@ -244,46 +251,36 @@ TEST(device_plan, sums_of_16_bit_floats_are_scaled_where_c_is_not_needed) {
     EXPECT_LT(scaled, unscaled / 2);
 }
 
-TEST(device_plan, sums_of_tf32_are_kept_in_f16_and_products_in_f32_where_c_is_not_needed) {
+TEST(device_plan, products_of_tf32_are_those_of_tf32_unless_a_plan_is_told_otherwise) {
     Options options = fast_on_device();
     const ProductPlan chosen = plan_device_product(16384, 16384, 16384, Type::tf32, options, {});
-    EXPECT_TRUE(chosen.scaled_sums && !chosen.levels.empty()) << to_string(chosen);
-    EXPECT_EQ(parse_plan(to_string(chosen)), chosen);
-    EXPECT_NO_THROW(check_plan(chosen));
+    EXPECT_TRUE(!chosen.scaled_sums && !chosen.levels.empty()) << to_string(chosen);
     options.algorithm = "winograd*winograd";
     options.levels = 1;
-    const ProductPlan scaled = plan_device_product(1024, 1024, 1024, Type::tf32, options, {});
+    const ProductPlan own = plan_device_product(1024, 1024, 1024, Type::tf32, options, {});
+    ProductPlan in_f16 = own;
+    in_f16.scaled_sums = true;
+    EXPECT_THROW(check_plan(in_f16), Error);  // with the workspace of the other one
+    in_f16 = with_sums_in_f16(own);
+    EXPECT_NO_THROW(check_plan(in_f16));
+    EXPECT_EQ(parse_plan(to_string(in_f16)), in_f16);
     const std::int64_t block = std::int64_t{256} * 256;
-    EXPECT_EQ(scaled.workspace_bytes - scaled.vendor_workspace_bytes - reserved_bytes(scaled),
-              49 * (2 * 2 * block + 4 * block));
-    // Sums in f32, of which the tensor cores read as many bits, are a plan too; nobody chooses it.
-    ProductPlan wide = scaled;
-    wide.scaled_sums = false;
-    EXPECT_THROW(check_plan(wide), Error);  // with the workspace of the other one
-    wide.workspace_bytes = plan_workspace_bytes(wide);
-    wide.error_bound = error_bound(wide);
-    EXPECT_NO_THROW(check_plan(wide));
-    EXPECT_GT(wide.workspace_bytes, scaled.workspace_bytes);
-    EXPECT_LT(scaled.error_bound, 1.02 * wide.error_bound);
-    EXPECT_GT(scaled.error_bound, 0.98 * wide.error_bound);
+    EXPECT_EQ(in_f16.workspace_bytes - in_f16.vendor_workspace_bytes - reserved_bytes(in_f16),
+              49 * (2 * 2 * block + 4 * block));  // products stay in f32
+    EXPECT_NEAR(in_f16.error_bound, own.error_bound, 0.02 * own.error_bound);
 }
 
-TEST(device_plan, levels_of_tf32_that_add_to_c_or_go_depth_first_keep_their_sums_in_f32) {
-    Options adding = fast_on_device();
-    adding.accumulate = true;
-    const ProductPlan added = plan_device_product(32768, 32768, 32768, Type::tf32, adding, {});
-    EXPECT_TRUE(!added.scaled_sums && !added.levels.empty()) << to_string(added);
-    Options serial = fast_on_device();
-    serial.mode = "serial";
-    serial.levels = 2;
-    const ProductPlan depth_first = plan_device_product(1024, 1024, 1024, Type::tf32, serial, {});
-    EXPECT_TRUE(!depth_first.scaled_sums && depth_first.levels.size() == 2) << to_string(depth_first);
-    Options none = fast_on_device();
-    none.levels = 0;
-    EXPECT_FALSE(plan_device_product(16384, 16384, 16384, Type::tf32, none, {}).scaled_sums);
-    none.levels = -1;
-    none.accuracy = Accuracy::strict;
-    EXPECT_FALSE(plan_device_product(16384, 16384, 16384, Type::tf32, none, {}).scaled_sums);
+TEST(device_plan, sums_of_tf32_cannot_be_in_f16_where_c_is_added_to_or_levels_go_depth_first) {
+    Options options = fast_on_device();
+    options.levels = 2;
+    options.accumulate = true;
+    EXPECT_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::tf32, options, {}))), Error);
+    options.accumulate = false;
+    options.mode = "serial";
+    EXPECT_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::tf32, options, {}))), Error);
+    options.mode = "auto";
+    EXPECT_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::f32, options, {}))), Error);
+    EXPECT_NO_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::tf32, options, {}))));
 }
 
 TEST(device_plan, bit_matrices_and_unknown_devices_are_refused) {

