@@ -139,9 +139,8 @@ std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine
         return std::nullopt;
     }
     ProductPlan plan = plan_of(decision->plan, problem, machine);
-    // Where C is added to, sums cannot be scaled, or levels even fall away: that is not the plan that won.
-    const bool is_whole = plan.levels.size() == decision->plan.algorithms.size() &&
-                          (plan.levels.empty() || plan.scaled_sums == wants_scaled_sums(problem));
+    // Levels fall away where a type's sums cannot be scaled because C is added to: that is not the plan that won.
+    const bool is_whole = plan.levels.size() == decision->plan.algorithms.size();
     if (!is_whole || plan.workspace_bytes > problem.options.workspace_limit_bytes) {
         return std::nullopt;
     }

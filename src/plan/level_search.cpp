@@ -98,7 +98,7 @@ public:
         // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
         // overwriting A and B, where that is allowed, for those who cannot have that much either.
         for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
-            if (mode == LevelMode::serial && scales_sums_ && problem_.type != Type::tf32) {
+            if (mode == LevelMode::serial && scales_sums_) {
                 break;  // depth first, sums would be rounded to bf16
             }
             if (is_mode_allowed(mode) || must_fuse()) {
@@ -295,12 +295,10 @@ private:
     }
 
     /// What f16 gains over large products while it is measured by itself, the device's power takes away again (H200:
-    /// 1.2 predicted and 0.96 to 0.99 measured at n = 16384, 1.5 and 1.12 to 1.14 at n = 32768). Products of tf32 are
-    /// as hot, so that levels of f16 lose less against them.
+    /// 1.2 predicted and 0.96 to 0.99 measured at n = 16384, 1.5 and 1.12 to 1.14 at n = 32768).
     double least_gain() const {
-        constexpr double kForScaledSums = 1.3, kForSumsOfTf32 = 1.15;
-        const double scaled = problem_.type == Type::tf32 ? kForSumsOfTf32 : kForScaledSums;
-        return scales_sums_ ? std::max(scaled, limits_.least_gain) : limits_.least_gain;
+        constexpr double kForScaledSums = 1.3;
+        return scales_sums_ ? std::max(kForScaledSums, limits_.least_gain) : limits_.least_gain;
     }
 
     /// A level that seems to lose this much may still pay together with the next one; beyond, it never did.

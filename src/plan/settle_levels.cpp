@@ -1,7 +1,6 @@
 #include "plan/settle_levels.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "algorithm/catalogue.hpp"
 #include "base/size.hpp"
@@ -140,9 +139,7 @@ std::string backend_of(const std::string& device) {
 }
 
 bool wants_scaled_sums(const Problem& problem) {
-    const bool tf32_too = std::getenv("HEPTAD_TF32_SUMS_IN_F16") != nullptr;  // for one trial
-    return problem.type == Type::f16 || (problem.type == Type::tf32 && tf32_too) ||
-           (problem.type == Type::bf16 && problem.options.accuracy != Accuracy::fast);
+    return problem.type == Type::f16 || (problem.type == Type::bf16 && problem.options.accuracy != Accuracy::fast);
 }
 
 bool scales_sums(const Problem& problem) {
