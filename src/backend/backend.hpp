@@ -41,6 +41,7 @@ struct CombinePass {
     bool only_if_safe = false;              // with a guard: nothing is written if the sums cannot be trusted
     SumScaling scaling = SumScaling::none;  // needs a guard that has watched A and B
     double factor = 1;                      // of all sums, where they are scaled
+    bool only_multiplied = false;  // nobody but products reads the outputs: those of tf32 may be rounded to its bits
 };
 
 /// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.

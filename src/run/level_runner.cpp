@@ -224,6 +224,7 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
                 backend_.deferred_guard()->watch(pass.watch, operand);
             }
         }
+        pass.only_multiplied = depth + 1 == plan_.levels.size();
         if (scales) {
             pass.scaling = shape == Shape::a ? SumScaling::a_to_sums : SumScaling::b_to_sums;
             pass.factor = std::ldexp(1.0, room_above_sums(plan_, shape));

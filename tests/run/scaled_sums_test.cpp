@@ -35,10 +35,12 @@ class ScalingBackend final : public Backend, private DeferredGuard {
 public:
     double largest_sum = 0;  // that was stored in f16
     bool was_classical = false;
+    int passes_for_products = 0;
 
     std::string name() const override { return "cuda"; }
 
     void combine(const CombinePass& pass) override {
+        passes_for_products += pass.only_multiplied ? 1 : 0;
         const std::vector<std::size_t> slot_of = first_equal_slots(pass.slots);
         const double scale = pass.scaling == SumScaling::none        ? 1
                              : pass.scaling == SumScaling::a_to_sums ? std::ldexp(pass.factor, -exponent(0))
@@ -205,6 +207,8 @@ TEST(scaled_sums, products_are_within_the_bound_whatever_the_magnitudes_of_a_and
             EXPECT_LE(error, plan.error_bound * unit) << to_string(plan);
             EXPECT_GT(error, 0x1p-14 * unit) << "sums were not rounded: " << to_string(plan);
             EXPECT_FALSE(backend.was_classical);
+            // Sums of A and of B, of the innermost level alone.
+            EXPECT_EQ(backend.passes_for_products, levels.size() == 1 ? 2 : 14);
         }
     }
 }
