@@ -38,7 +38,8 @@ std::string short_plan(const std::string& plan) {
         levels += (levels.empty() ? "" : "+") + level.algorithm;
         levels += level.mode == LevelMode::parallel ? "" : fmt::format(" ({})", mode_name(level.mode));
     }
-    return fmt::format("{}, {}", levels.empty() ? "classical" : levels, parsed.leaf);
+    return fmt::format("{}, {}{}", levels.empty() ? "classical" : levels, parsed.leaf,
+                       parsed.scaled_sums ? ", sums in f16" : "");
 }
 
 }  // namespace heptad::cli

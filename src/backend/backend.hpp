@@ -28,8 +28,8 @@ struct CombineStatement {
     int target = 0;
     std::vector<CombineTerm> terms;  // empty: zero
 };
-/// Between a 16-bit type and sums kept in f16: powers of two are taken out of A and B, by what the guard of the product
-/// noted as their largest values, and put back into C. Inputs and outputs of such a pass have different types.
+/// Between A, B and C and sums kept in f16: powers of two are taken out of A and B, by what the guard of the product
+/// noted as their largest values, and put back into C. Inputs and outputs of such a pass may have different types.
 enum class SumScaling : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
 
 struct CombinePass {
@@ -40,7 +40,8 @@ struct CombinePass {
     int watched_slots = 0;
     bool only_if_safe = false;              // with a guard: nothing is written if the sums cannot be trusted
     SumScaling scaling = SumScaling::none;  // needs a guard that has watched A and B
-    double factor = 1;                      // sums_to_c: of all sums
+    double factor = 1;                      // of all sums, where they are scaled
+    bool only_multiplied = false;  // nobody but products reads the outputs: those of tf32 may be rounded to its bits
 };
 
 /// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.

@@ -99,7 +99,7 @@ double error_bound(const ProductPlan& plan) {
         bound = error.growth * (bound + error.roundings * u_kept * k);
         k *= find_algorithm(level->algorithm).algorithm.k;
     }
-    if (plan.scaled_sums) {  // the result is rounded to its own type
+    if (plan.scaled_sums && plan.type != Type::tf32) {  // the result is rounded to its own type
         bound += k * u;
     }
     // The peeled part of k is added to the core's result: its own error, and one rounding of the sum.

@@ -269,7 +269,7 @@ std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block,
 }
 
 std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
-                                   Type type, const LevelStorage& storage) {
+                                   const BlockTypes& types, const LevelStorage& storage) {
     std::int64_t bytes = 0;
     if (level.mode == LevelMode::fused) {
         return 0;
@@ -277,13 +277,15 @@ std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const Leve
     if (level.mode == LevelMode::serial) {
         const Schedule& schedule = level_schedule(level, core, entry);
         for (const Temporary& temporary : schedule.temporaries) {
-            bytes = checked_add(bytes, temporary_bytes(temporary, block, type, storage.padded));
+            bytes = checked_add(bytes, temporary_bytes(temporary, block, types.products, storage.padded));
         }
-        return needs_spare(schedule, storage) ? checked_add(bytes, block_bytes(Shape::c, block, type, storage.padded))
-                                              : bytes;
+        return needs_spare(schedule, storage)
+                   ? checked_add(bytes, block_bytes(Shape::c, block, types.products, storage.padded))
+                   : bytes;
     }
     const LevelPrograms programs = level_programs(level.algorithm, core);
     const auto add = [&](std::int64_t blocks, Shape shape) {
+        const Type type = shape == Shape::c ? types.products : types.sums;
         bytes = checked_add(bytes, checked_mul(blocks, block_bytes(shape, block, type, storage.padded)));
     };
     add(operand_layout(*programs.a, storage.batched).stored, Shape::a);
@@ -319,12 +321,18 @@ LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry,
             static_cast<double>(programs.algorithm->rank() + outputs * (entry.accumulate ? 2 : 1)), 3, false};
 }
 
-double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type) {
+double traffic_bytes(const LevelCost& cost, const BlockSize& block, const BlockTypes& types) {
     const auto m = static_cast<double>(block.m);
     const auto k = static_cast<double>(block.k);
     const auto n = static_cast<double>(block.n);
-    return (cost.a_blocks * m * k + cost.b_blocks * k * n + cost.c_blocks * m * n) *
-           static_cast<double>(element_bytes(type));
+    return (cost.a_blocks * m * k + cost.b_blocks * k * n) * static_cast<double>(element_bytes(types.sums)) +
+           cost.c_blocks * m * n * static_cast<double>(element_bytes(types.products));
+}
+
+double wider_operand_bytes(const BlockSize& whole, Type type, bool scaled) {
+    const double wider =
+        static_cast<double>(element_bytes(type)) - static_cast<double>(element_bytes(sums_type(type, scaled)));
+    return wider * (static_cast<double>(whole.m) + static_cast<double>(whole.n)) * static_cast<double>(whole.k);
 }
 
 std::int64_t reserved_bytes(const ProductPlan& plan) {
@@ -366,8 +374,9 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         std::int64_t level_bytes = 0;
         for (const LevelEntry& entry : entries[depth]) {
-            level_bytes = std::max(level_bytes, level_workspace_bytes(level, plan.change_basis, entry, block, plan.type,
-                                                                      level_storage(plan, depth)));
+            level_bytes =
+                std::max(level_bytes, level_workspace_bytes(level, plan.change_basis, entry, block,
+                                                            {plan.type, plan.scaled_sums}, level_storage(plan, depth)));
         }
         bytes = checked_add(bytes, level_bytes);
     }

@@ -89,9 +89,15 @@ std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool pa
 /// Bytes of a temporary: the largest shape it holds.
 std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type, bool padded);
 
+/// Types of the blocks that levels keep.
+struct BlockTypes {
+    Type sums, products;
+    BlockTypes(Type type, bool scaled) : sums(sums_type(type, scaled)), products(products_type(type, scaled)) {}
+};
+
 /// Workspace of one level alone, its products' own workspace apart.
 std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
-                                   Type type, const LevelStorage& storage);
+                                   const BlockTypes& types, const LevelStorage& storage);
 /// What the additions of one level cost, whatever the sizes: blocks of each shape read and written, and passes.
 struct LevelCost {
     double a_blocks = 0, b_blocks = 0, c_blocks = 0;
@@ -99,7 +105,9 @@ struct LevelCost {
     bool adds_products = false;  // the level below must accumulate
 };
 LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry, const LevelStorage& storage);
-double traffic_bytes(const LevelCost& cost, const BlockSize& block, Type type);
+double traffic_bytes(const LevelCost& cost, const BlockSize& block, const BlockTypes& types);
+/// What the outermost level reads of A and B beyond that, because they are wider than their sums.
+double wider_operand_bytes(const BlockSize& whole, Type type, bool scaled);
 
 /// Workspace that a device needs beside the blocks: its view of the operands, and what a leaf splits operands into.
 std::int64_t reserved_bytes(const ProductPlan& plan);

@@ -244,7 +244,8 @@ private:
                 continue;
             }
             const LevelCost& cost = partial.accumulate ? candidate.adds : candidate.stores;
-            const double traffic_s = partial.traffic_s + partial.products * traffic_bytes(cost, block, problem_.type) /
+            const double traffic_s = partial.traffic_s + partial.products *
+                                                             traffic_bytes(cost, block, {problem_.type, scales_sums_}) /
                                                              machine_.combine_bytes_per_s;
             const double passes = partial.passes + partial.products * cost.passes;
             const double products = partial.products * algorithm.rank();
@@ -270,7 +271,7 @@ private:
     }
 
     double new_leaf_estimate(const BlockSize& block) const {
-        const Type type = scales_sums_ ? Type::f16 : problem_.type;
+        const Type type = sums_type(problem_.type, scales_sums_);
         const std::string leaf = problem_.options.leaf == "auto"
                                      ? best_leaf(machine_, type, block.m, block.k, block.n, LeafUse::below_levels)
                                      : problem_.options.leaf;

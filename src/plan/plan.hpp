@@ -47,8 +47,9 @@ struct ProductPlan {
     /// and rows begin where a device likes them to.
     bool extended = false;
     bool overwrite_inputs = false;  // carrying it out destroys A and B; only with the caller's leave
-    /// 16-bit floats on a device: sums and products are kept in f16, with powers of two taken out of A and B and put
-    /// back into C. Eleven bits of significand are more than bf16 has, and the range of f16 is no limit any more.
+    /// On a device: sums are kept in f16, with powers of two taken out of A and B and put back into C. Eleven bits of
+    /// significand are more than bf16 has and as many as tf32 has, and the range of f16 is no limit any more. Products
+    /// are kept in f16 too, or in f32 where that is what C is made of (tf32).
     bool scaled_sums = false;
     std::int64_t workspace_bytes = 0;
     std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
@@ -61,9 +62,17 @@ std::string to_string(const ProductPlan& plan);
 /// Throws Error(input) that names the part it does not understand, or Error(usage) for an unknown algorithm.
 ProductPlan parse_plan(const std::string& text);
 
+/// In which levels keep sums of A and B, and what they multiply at the bottom.
+inline Type sums_type(Type type, bool scaled) {
+    return scaled ? Type::f16 : type;
+}
+/// In which levels keep products.
+inline Type products_type(Type type, bool scaled) {
+    return scaled && type != Type::tf32 ? Type::f16 : type;
+}
 /// The type of the products at the bottom.
 inline Type leaf_type(const ProductPlan& plan) {
-    return plan.scaled_sums ? Type::f16 : plan.type;
+    return sums_type(plan.type, plan.scaled_sums);
 }
 
 /// The innermost level's products have their sums inside.

@@ -108,15 +108,15 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     double seconds = products_seconds(plan, machine);
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
     if (plan.extended) {  // each matrix is read and written once
-        seconds +=
-            traffic_bytes({2, 2, 2, 0, false}, block, plan.type) / machine.combine_bytes_per_s + 5 * machine.call_s;
+        seconds += traffic_bytes({2, 2, 2, 0, false}, block, {plan.type, false}) / machine.combine_bytes_per_s +
+                   5 * machine.call_s;
     }
     if (plan.levels.empty()) {
         return seconds;
     }
     LevelCuts cuts = LevelCuts::halved_once;
     double count = 1;
-    double bytes = 0;
+    double bytes = wider_operand_bytes(block, plan.type, plan.scaled_sums);
     double passes = 0;
     const std::vector<std::vector<LevelEntry>> entries = level_entries(plan);
     LevelEntry entry = entries.front().back();  // adding to C, if it may be asked for
@@ -136,7 +136,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         cuts = cuts_with(depth, cuts, algorithm);
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
-        bytes += count * traffic_bytes(cost, block, plan.type);
+        bytes += count * traffic_bytes(cost, block, {plan.type, plan.scaled_sums});
         passes += count * cost.passes;
         const bool operands_die = entry.operands_die && level.mode == LevelMode::serial &&
                                   level_schedule(level, plan.change_basis, entry).operands_die;

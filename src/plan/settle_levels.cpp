@@ -23,11 +23,11 @@ void keep_c_until_the_end(ProductPlan& plan) {
     }
 }
 
-/// Whether the scaled sums of 16-bit floats stayed within range shows only at the end, so C must not be needed then:
-/// all levels breadth first, and beta zero or C in workspace.
+/// Whether scaled sums stayed within range shows only at the end, so C must not be needed then: all levels breadth
+/// first, and beta zero or C in workspace.
 bool can_scale_sums(const ProductPlan& plan) {
-    return plan.backend == "cuda" && has_16_bits(plan.type) && !plan.levels.empty() && !plan.change_basis &&
-           (plan.extended || !plan.accumulate) &&
+    return plan.backend == "cuda" && (has_16_bits(plan.type) || plan.type == Type::tf32) && !plan.levels.empty() &&
+           !plan.change_basis && (plan.extended || !plan.accumulate) &&
            std::all_of(plan.levels.begin(), plan.levels.end(),
                        [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
 }

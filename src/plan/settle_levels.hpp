@@ -14,7 +14,8 @@ bool has_levels(Type type, const std::string& backend);
 /// The backend behind the name of a device.
 std::string backend_of(const std::string& device);
 
-/// f16 always, for its range; bf16 unless everything is for speed: the scans of A and B take 2 % at n = 16384.
+/// f16 always, for its range; bf16 unless everything is for speed: the scans of A and B take 2 % at n = 16384. Never
+/// tf32, whose products are to be those of tf32: a plan that says so itself may have them.
 bool wants_scaled_sums(const Problem& problem);
 /// Whether breadth-first plans for the problem keep their sums in f16.
 bool scales_sums(const Problem& problem);

@@ -11,12 +11,31 @@
 namespace heptad {
 namespace {
 
-/// Products of scaled sums are divided by 2^this. Scaled operands are below 1 and their sums a few times that, so 2^10
-/// terms have ample room in f16 (65504) unless nearly all of them are as large as they can be; then the guard sees it.
-/// Dividing by what is certain to suffice would push ordinary values below the normal numbers of f16.
+/// Products of scaled sums that are kept in f16 are divided by 2^this. Scaled operands are below 1 and their sums a few
+/// times that, so 2^10 terms have ample room in f16 (65504) unless nearly all of them are as large as they can be; then
+/// the guard sees it. Dividing by what is certain to suffice would push ordinary values below the normal numbers of
+/// f16.
 int shift_of_sums(const ProductPlan& plan) {
     constexpr int kTermsWithRoom = 10;
+    if (products_type(plan.type, plan.scaled_sums) != Type::f16) {
+        return 0;
+    }
     return std::max(0, static_cast<int>(std::ceil(std::log2(static_cast<double>(leaf_size(plan).k)))) - kTermsWithRoom);
+}
+
+/// Where products are kept in f32, sums of A or B take the upper end of the range of f16, as far as the largest of them
+/// allows: 2^this above 1. Entries far below the largest one then keep all their bits, down to about 2^-25 of it.
+int room_above_sums(const ProductPlan& plan, Shape shape) {
+    constexpr int kRangeOfF16 = 15;
+    if (products_type(plan.type, plan.scaled_sums) == Type::f16) {
+        return 0;
+    }
+    double largest = 1;
+    for (const LevelPlan& level : plan.levels) {
+        const AlgorithmFacts& facts = find_algorithm(level.algorithm).facts;
+        largest *= shape == Shape::a ? facts.largest_sum_a : facts.largest_sum_b;
+    }
+    return std::max(0, kRangeOfF16 - static_cast<int>(std::ceil(std::log2(largest))));
 }
 
 }  // namespace
@@ -182,11 +201,11 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     const LevelStorage storage = level_storage(plan_, depth);
     const bool watches = watches_ && depth == 0;
     const bool scales = plan_.scaled_sums && depth == 0;
-    const auto in_sums = [&](const ConstView& view) {
-        ConstView like = view;
-        like.type = scales ? Type::f16 : view.type;
+    const auto kept_as = [&](ConstView like, Type type) {
+        like.type = scales ? type : like.type;
         return like;
     };
+    const Type sums_kept = sums_type(plan_.type, scales), products_kept = products_type(plan_.type, scales);
 
     const auto sums = [&](const LinearProgram& program, const ConstView& operand, int grid_rows, int grid_cols,
                           Shape shape) {
@@ -194,7 +213,8 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
         const OperandLayout layout = operand_layout(program, storage.batched);
         std::vector<View> stored;
         for (int i = 0; i < layout.stored; ++i) {
-            stored.push_back(stored_block(in_sums(operand), blocks.front().rows, blocks.front().cols, shape));
+            stored.push_back(
+                stored_block(kept_as(operand, sums_kept), blocks.front().rows, blocks.front().cols, shape));
         }
         CombinePass pass = operand_pass(program, layout, blocks, stored);
         if (watches) {
@@ -204,8 +224,10 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
                 backend_.deferred_guard()->watch(pass.watch, operand);
             }
         }
+        pass.only_multiplied = depth + 1 == plan_.levels.size();
         if (scales) {
             pass.scaling = shape == Shape::a ? SumScaling::a_to_sums : SumScaling::b_to_sums;
+            pass.factor = std::ldexp(1.0, room_above_sums(plan_, shape));
         }
         combine(pass);
         return product_operands(program, layout, blocks, stored);
@@ -219,9 +241,10 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     const double of_products = scales ? std::ldexp(1.0, -shift_of_sums(plan_)) : alpha;
     for (int s = 0; s < algorithm.rank(); ++s) {
         const auto i = static_cast<std::size_t>(s);
-        products.push_back(beta == 0 && !storage.products_apart && i < c_blocks.size()
-                               ? c_blocks[i]
-                               : stored_block(in_sums(c), c_blocks.front().rows, c_blocks.front().cols, Shape::c));
+        products.push_back(
+            beta == 0 && !storage.products_apart && i < c_blocks.size()
+                ? c_blocks[i]
+                : stored_block(kept_as(c, products_kept), c_blocks.front().rows, c_blocks.front().cols, Shape::c));
         batch.push_back({of_products * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0,
                          products.back()});
     }
@@ -230,7 +253,8 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     pass.only_if_safe = watches && beta != 0;
     if (scales) {
         pass.scaling = SumScaling::sums_to_c;
-        pass.factor = alpha / of_products;
+        const int room = room_above_sums(plan_, Shape::a) + room_above_sums(plan_, Shape::b);
+        pass.factor = std::ldexp(alpha / of_products, -room);
     }
     combine(pass);
 }

@@ -47,11 +47,12 @@ GuardLimits operand_limits(const ProductPlan& plan, double alpha) {
     }
     if (plan.scaled_sums) {
         // Sums of A and B, made before they are scaled, have room in f32; powers of two put back with alpha have too.
-        // Beyond what f16 holds, and near the limit of the result, the classical product answers.
+        // Beyond what f16 holds (or f32, which holds any product of scaled sums), and near the limit of the result,
+        // the classical product answers.
         constexpr double kLargestOperand = 0x1p100, kLargestAlpha = 0x1p60;
         const bool moderate = std::abs(alpha) < kLargestAlpha && std::abs(alpha) > 1 / kLargestAlpha;
         return moderate ? GuardLimits{kLargestOperand, kLargestOperand, std::numeric_limits<double>::infinity(),
-                                      largest_finite(Type::f16), largest_finite(plan.type) / 4}
+                                      largest_finite(products_type(plan.type, true)), largest_finite(plan.type) / 4}
                         : GuardLimits{};
     }
     const Growth growth = plan_growth(plan);

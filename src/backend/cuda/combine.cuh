@@ -37,7 +37,8 @@ struct PassArguments {
     Guard guard;
 };
 
-/// Only sums in 16 bits are scaled.
+/// Sums in 16 bits may be scaled in any pass; f32 on its way to them and back is in kernels of its own (`Scaled`), so
+/// that passes of f32 itself multiply nothing.
 template <class T>
 constexpr bool kMayBeScaled = sizeof(T) == 2;
 
@@ -179,7 +180,7 @@ struct KnownArguments {
     std::int64_t input_stride, output_stride;  // between rows
 };
 
-template <class Pass, class T, class Out, int N, int Together>
+template <class Pass, class T, class Out, bool Scaled, int N, int Together>
 __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     known_pass(const __grid_constant__ KnownArguments<Pass, T, Out> args) {
     const auto& pass = args.pass;
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
             [] { return Few(); }, pass.watch != nullptr,
             [&](const Few& value) { note_largest<T, N * Together>(value.element, seen); },
             [&](int j, Few sum) {
-                if constexpr (kMayBeScaled<T>) {
+                if constexpr (Scaled) {
 #pragma unroll
                     for (int e = 0; e < N * Together; ++e) {
                         sum.element[e] = scaled(sum.element[e]);
@@ -245,7 +246,7 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     if (pass.watch != nullptr) {
         note_maximum(seen, pass.watch);
     }
-    if (kMayBeScaled<T> && pass.watch_results != nullptr) {
+    if (Scaled && pass.watch_results != nullptr) {
         note_maximum(seen_results, pass.watch_results);
     }
 }
@@ -259,7 +260,7 @@ struct AnyArguments {
     ArithmeticOf<T> coefficient[kMostOutputs][Inputs];
 };
 
-template <class T, class Out, int Inputs, int N>
+template <class T, class Out, bool Scaled, int Inputs, int N>
 __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
     any_pass(const __grid_constant__ AnyArguments<T, Out, Inputs> args) {
     const auto& pass = args.pass;
@@ -295,7 +296,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
             Out* const place =
                 pass.output[j] + row * args.output_stride[j] + (N == 1 ? col * args.output_step[j] : col);
             Wide sum[N] = {};
-            if (pass.keeps && !kMayBeScaled<T>) {
+            if (pass.keeps && !Scaled) {
                 keep_old<Out, N>(place, pass.keep, sum);
             }
 #pragma unroll
@@ -305,7 +306,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
                     sum[e] += args.coefficient[j][i] * value[i][e];
                 }
             }
-            if constexpr (kMayBeScaled<T>) {
+            if constexpr (Scaled) {
 #pragma unroll
                 for (int e = 0; e < N; ++e) {
                     sum[e] = scaled(sum[e]);
@@ -323,7 +324,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
     if (pass.watch != nullptr) {
         note_maximum(seen, pass.watch);
     }
-    if (kMayBeScaled<T> && pass.watch_results != nullptr) {
+    if (Scaled && pass.watch_results != nullptr) {
         note_maximum(seen_results, pass.watch_results);
     }
 }
@@ -445,7 +446,7 @@ constexpr int vector_length(int held) {
     return length;
 }
 
-template <class Pass, class T, class Out>
+template <class Pass, class T, class Out, bool Scaled>
 DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
     constexpr int kLength = vector_length<T>(std::min(Pass::kInputs, Pass::kOutputs));
     KnownArguments<Pass, T, Out> args{};
@@ -457,17 +458,17 @@ DeviceStatus launch_known(const LinearLaunch& launch, cudaStream_t stream) {
                           launch.shape.places};
     const auto threads = static_cast<unsigned>(shape.threads);
     if (!is_wide<T>(launch, kLength)) {
-        known_pass<Pass, T, Out, 1, 1><<<blocks_for(rows, cols, 1, shape), threads, 0, stream>>>(args);
+        known_pass<Pass, T, Out, Scaled, 1, 1><<<blocks_for(rows, cols, 1, shape), threads, 0, stream>>>(args);
         return cudaGetLastError();
     }
     const unsigned blocks = blocks_for(rows, cols, kLength, shape);
     if constexpr (Pass::kInputs <= kMostOfFew && Pass::kOutputs <= kMostOfFew) {
         if (shape.places > 1) {  // the registers hold the values of two places
-            known_pass<Pass, T, Out, kLength, 2><<<blocks, threads, 0, stream>>>(args);
+            known_pass<Pass, T, Out, Scaled, kLength, 2><<<blocks, threads, 0, stream>>>(args);
             return cudaGetLastError();
         }
     }
-    known_pass<Pass, T, Out, kLength, 1><<<blocks, threads, 0, stream>>>(args);
+    known_pass<Pass, T, Out, Scaled, kLength, 1><<<blocks, threads, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -484,12 +485,12 @@ bool is_pass(const LinearLaunch& launch) {
            has_unit_steps(launch) && have_one_stride(launch.inputs) && have_one_stride(launch.outputs);
 }
 
-template <class T, class Out, class... Passes>
+template <class T, class Out, bool Scaled, class... Passes>
 bool try_known(const LinearLaunch& launch, cudaStream_t stream, DeviceStatus& status, PassList<Passes...>) {
-    return ((is_pass<Passes>(launch) && (status = launch_known<Passes, T, Out>(launch, stream), true)) || ...);
+    return ((is_pass<Passes>(launch) && (status = launch_known<Passes, T, Out, Scaled>(launch, stream), true)) || ...);
 }
 
-template <class T, class Out, int Inputs>
+template <class T, class Out, bool Scaled, int Inputs>
 DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
     constexpr int kLength = vector_length<T>(Inputs);
     for (std::size_t first = 0; first < launch.outputs.size(); first += kMostOutputs) {
@@ -517,9 +518,9 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         const unsigned blocks = blocks_for(args.pass.rows, args.pass.cols, wide ? kLength : 1, shape);
         const auto threads = static_cast<unsigned>(shape.threads);
         if (wide) {
-            any_pass<T, Out, Inputs, kLength><<<blocks, threads, 0, stream>>>(args);
+            any_pass<T, Out, Scaled, Inputs, kLength><<<blocks, threads, 0, stream>>>(args);
         } else {
-            any_pass<T, Out, Inputs, 1><<<blocks, threads, 0, stream>>>(args);
+            any_pass<T, Out, Scaled, Inputs, 1><<<blocks, threads, 0, stream>>>(args);
         }
         if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
             return status;
@@ -536,7 +537,7 @@ bool writes_an_input(const LinearLaunch& launch) {
 }
 
 /// More inputs than registers: the sum over the first ones, then the others added to it.
-template <class T, class Out>
+template <class T, class Out, bool Scaled>
 DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
     const std::size_t all = launch.inputs.size();
     for (std::size_t first = 0; first < all; first += kMostInputs) {
@@ -550,7 +551,7 @@ DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
             part.coefficients.insert(part.coefficients.end(), row, row + static_cast<std::ptrdiff_t>(count));
         }
         part.keep = first == 0 ? launch.keep : 1;
-        if (const DeviceStatus status = launch_any<T, Out, kMostInputs>(part, stream); status != 0) {
+        if (const DeviceStatus status = launch_any<T, Out, Scaled, kMostInputs>(part, stream); status != 0) {
             return status;
         }
     }
@@ -578,7 +579,7 @@ DeviceStatus launch_copy(const LinearLaunch& launch, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-template <class T, class Out = T>
+template <class T, class Out = T, bool Scaled = kMayBeScaled<T>>
 DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     if (asked.outputs.empty() || asked.outputs.front().rows == 0 || asked.outputs.front().cols == 0) {
         return 0;
@@ -590,7 +591,7 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     LinearLaunch launch = asked;
     make_rows_contiguous(launch);
     DeviceStatus status = 0;
-    if (try_known<T, Out>(launch, stream, status, KnownPasses{})) {
+    if (try_known<T, Out, Scaled>(launch, stream, status, KnownPasses{})) {
         return status;
     }
     const std::size_t inputs = launch.inputs.size();
@@ -602,11 +603,11 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
         }
     }
     if (inputs > kMostInputs) {
-        return launch_in_parts<T, Out>(launch, stream);
+        return launch_in_parts<T, Out, Scaled>(launch, stream);
     }
-    return inputs <= 4    ? launch_any<T, Out, 4>(launch, stream)
-           : inputs <= 16 ? launch_any<T, Out, 16>(launch, stream)
-                          : launch_any<T, Out, kMostInputs>(launch, stream);
+    return inputs <= 4    ? launch_any<T, Out, Scaled, 4>(launch, stream)
+           : inputs <= 16 ? launch_any<T, Out, Scaled, 16>(launch, stream)
+                          : launch_any<T, Out, Scaled, kMostInputs>(launch, stream);
 }
 
 }  // namespace

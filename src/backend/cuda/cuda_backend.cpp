@@ -213,6 +213,9 @@ void CudaBackend::combine(const CombinePass& pass) {
     LinearLaunch launch;
     launch.result = scalar_type(linear.outputs.front().type);
     launch.scalar = linear.inputs.empty() ? launch.result : scalar_type(linear.inputs.front().type);
+    if (pass.only_multiplied && linear.outputs.front().type == Type::tf32) {
+        launch.result = Scalar::rounded_to_tf32;
+    }
     launch.coefficients = std::move(linear.coefficients);
     launch.keep = linear.keep;
     for (const View& view : linear.inputs) {

@@ -28,6 +28,15 @@ template <>
 struct Arithmetic<std::int32_t> {
     using type = std::uint32_t;  // wraps
 };
+/// An f32 that is only written, for tensor cores that read 19 bits of it: rounded to those, the others zero. Bits that
+/// do not toggle cost no power on their way, and power is what limits products of tf32.
+struct Tf32 {
+    float value;
+};
+template <>
+struct Arithmetic<Tf32> {
+    using type = float;
+};
 template <class T>
 using ArithmeticOf = typename Arithmetic<T>::type;
 
@@ -44,6 +53,11 @@ __device__ __forceinline__ float widen<__half>(__half x) {
     return __half2float(x);
 }
 
+template <>
+__device__ __forceinline__ float widen<Tf32>(Tf32 x) {
+    return x.value;
+}
+
 template <class T>
 __device__ __forceinline__ T narrow(ArithmeticOf<T> x) {
     return static_cast<T>(x);
@@ -55,6 +69,12 @@ __device__ __forceinline__ __nv_bfloat16 narrow<__nv_bfloat16>(float x) {
 template <>
 __device__ __forceinline__ __half narrow<__half>(float x) {
     return __float2half_rn(x);
+}
+template <>
+__device__ __forceinline__ Tf32 narrow<Tf32>(float x) {
+    std::uint32_t bits = 0;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return {__uint_as_float(bits & 0xffffe000U)};
 }
 
 /// A scalar from the host, in the arithmetic of T; integers wrap.
@@ -136,6 +156,7 @@ struct ScaleFactors {
             second = power_of_two(a + b - half);
         } else {
             first = power_of_two(scale.kind == Scale::Kind::a_to_sums ? -a : -b);
+            second = scale.factor;
         }
     }
     __device__ __forceinline__ float operator()(float x) const { return x * first * second; }

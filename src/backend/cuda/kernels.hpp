@@ -9,8 +9,9 @@
 
 namespace heptad::cuda {
 
-/// Element types as a kernel sees them: tf32 is f32 here, the difference is in the products only.
-enum class Scalar : std::uint8_t { f64, f32, bf16, f16, i32 };
+/// Element types as a kernel sees them: tf32 is f32 here, the difference is in the products only. A pass may write f32
+/// rounded to the bits that those read; nothing else knows of `rounded_to_tf32`.
+enum class Scalar : std::uint8_t { f64, f32, bf16, f16, i32, rounded_to_tf32 };
 
 using StreamHandle = void*;  // a cudaStream_t
 /// 0, or the code of what went wrong (a cudaError_t).
@@ -37,7 +38,7 @@ struct Guard {
 };
 
 /// Sums kept in f16: 2^e above the largest value of A or B is divided out on the way in, and both are multiplied in
-/// again on the way out, with the factor. The exponents are read from the device.
+/// again on the way out, either with the factor. The exponents are read from the device.
 struct Scale {
     enum class Kind : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
     Kind kind = Kind::none;
@@ -53,7 +54,7 @@ inline constexpr int kMostOutputs = 32;
 /// matrices have one shape. An output may be an input (the same matrix): every value is read before any is written.
 struct LinearLaunch {
     Scalar scalar = Scalar::f32;
-    Scalar result = Scalar::f32;  // of the outputs: the same, or the other one of bf16 and f16
+    Scalar result = Scalar::f32;  // of the outputs: the same; bf16 to f16 and back; f32 to f16 or rounded
     std::vector<DeviceMatrix> inputs, outputs;
     std::vector<double> coefficients;             // outputs.size() rows of inputs.size()
     double keep = 0;                              // 0: outputs are not read
@@ -70,16 +71,22 @@ DeviceStatus launch_linear_f16(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_i32(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_bf16_to_f16(const LinearLaunch& launch, StreamHandle stream);
 DeviceStatus launch_linear_f16_to_bf16(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_f32_to_f16(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_f32_to_tf32(const LinearLaunch& launch, StreamHandle stream);
+DeviceStatus launch_linear_f32_scaled(const LinearLaunch& launch, StreamHandle stream);
 inline DeviceStatus launch_linear(const LinearLaunch& launch, StreamHandle stream) {
     if (launch.scalar != launch.result) {
-        return launch.scalar == Scalar::bf16 ? launch_linear_bf16_to_f16(launch, stream)
-                                             : launch_linear_f16_to_bf16(launch, stream);
+        return launch.scalar == Scalar::bf16  ? launch_linear_bf16_to_f16(launch, stream)
+               : launch.scalar == Scalar::f16 ? launch_linear_f16_to_bf16(launch, stream)
+               : launch.result == Scalar::f16 ? launch_linear_f32_to_f16(launch, stream)
+                                              : launch_linear_f32_to_tf32(launch, stream);
     }
     switch (launch.scalar) {
         case Scalar::f64:
             return launch_linear_f64(launch, stream);
         case Scalar::f32:
-            return launch_linear_f32(launch, stream);
+            return launch.scale.kind == Scale::Kind::none ? launch_linear_f32(launch, stream)
+                                                          : launch_linear_f32_scaled(launch, stream);
         case Scalar::bf16:
             return launch_linear_bf16(launch, stream);
         case Scalar::f16:

@@ -1,4 +1,5 @@
 heptad_test(backend/cuda/pass_shape_test heptad_run heptad_backend_cuda heptad_backend_reference LABELS gpu)
+heptad_test(backend/cuda/rounded_pass_test heptad_run heptad_backend_cuda LABELS gpu)
 heptad_test(backend/cuda/fused_build_test heptad_backend_cuda)
 heptad_test(backend/cuda/fused_split_test heptad_backend_cuda)
 heptad_test(backend/cuda/fused_test heptad_backend_cuda heptad_backend_reference LABELS gpu)

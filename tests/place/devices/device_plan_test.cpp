@@ -10,10 +10,18 @@
 #include "place/devices/device_product.hpp"
 #include "place/devices/pass_tuning.hpp"
 #include "plan/error_bound.hpp"
+#include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad::test {
 namespace {
+
+ProductPlan with_sums_in_f16(ProductPlan plan) {
+    plan.scaled_sums = true;
+    plan.workspace_bytes = plan_workspace_bytes(plan);
+    plan.error_bound = error_bound(plan);
+    return plan;
+}
 
 Options fast_on_device() {
     Options options;
@@ -241,6 +249,38 @@ TEST(device_plan, sums_of_16_bit_floats_are_scaled_where_c_is_not_needed) {
     two.accuracy = Accuracy::fast;
     const double unscaled = plan_device_product(1024, 1024, 1024, Type::bf16, two, {}).error_bound;
     EXPECT_LT(scaled, unscaled / 2);
+}
+
+TEST(device_plan, products_of_tf32_are_those_of_tf32_unless_a_plan_is_told_otherwise) {
+    Options options = fast_on_device();
+    const ProductPlan chosen = plan_device_product(16384, 16384, 16384, Type::tf32, options, {});
+    EXPECT_TRUE(!chosen.scaled_sums && !chosen.levels.empty()) << to_string(chosen);
+    options.algorithm = "winograd*winograd";
+    options.levels = 1;
+    const ProductPlan own = plan_device_product(1024, 1024, 1024, Type::tf32, options, {});
+    ProductPlan in_f16 = own;
+    in_f16.scaled_sums = true;
+    EXPECT_THROW(check_plan(in_f16), Error);  // with the workspace of the other one
+    in_f16 = with_sums_in_f16(own);
+    EXPECT_NO_THROW(check_plan(in_f16));
+    EXPECT_EQ(parse_plan(to_string(in_f16)), in_f16);
+    const std::int64_t block = std::int64_t{256} * 256;
+    EXPECT_EQ(in_f16.workspace_bytes - in_f16.vendor_workspace_bytes - reserved_bytes(in_f16),
+              49 * (2 * 2 * block + 4 * block));  // products stay in f32
+    EXPECT_NEAR(in_f16.error_bound, own.error_bound, 0.02 * own.error_bound);
+}
+
+TEST(device_plan, sums_of_tf32_cannot_be_in_f16_where_c_is_added_to_or_levels_go_depth_first) {
+    Options options = fast_on_device();
+    options.levels = 2;
+    options.accumulate = true;
+    EXPECT_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::tf32, options, {}))), Error);
+    options.accumulate = false;
+    options.mode = "serial";
+    EXPECT_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::tf32, options, {}))), Error);
+    options.mode = "auto";
+    EXPECT_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::f32, options, {}))), Error);
+    EXPECT_NO_THROW(check_plan(with_sums_in_f16(plan_device_product(1024, 1024, 1024, Type::tf32, options, {}))));
 }
 
 TEST(device_plan, bit_matrices_and_unknown_devices_are_refused) {
