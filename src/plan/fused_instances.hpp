@@ -31,6 +31,7 @@ struct OperandCounts {
     auto operator<=>(const OperandCounts&) const = default;
 };
 OperandCounts operand_counts(const FusedInstance& instance);
+bool share_a_target(const FusedInstance& x, const FusedInstance& y);
 
 struct FusedInstances {
     int m = 1, k = 1, n = 1;  // of the algorithm: the grids of A, B and C

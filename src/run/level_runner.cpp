@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "algorithm/catalogue.hpp"
 #include "plan/fused_instances.hpp"
@@ -125,9 +126,13 @@ bool are_laid_out_alike(const Product& x, const Product& y) {
 std::vector<FusedProduct> interleaved(std::vector<std::vector<FusedProduct>> levels) {
     std::vector<FusedProduct> all;
     all.reserve(levels.size() * levels.front().size());
-    for (std::size_t i = 0; i < levels.front().size(); ++i) {
-        for (std::vector<FusedProduct>& level : levels) {
-            all.push_back(std::move(level[i]));
+    const char* const tried = std::getenv("HEPTAD_TRY_GROUP");
+    const std::size_t group = tried != nullptr ? std::strtoul(tried, nullptr, 10) : levels.size();
+    for (std::size_t first = 0; first < levels.size(); first += group) {
+        for (std::size_t i = 0; i < levels.front().size(); ++i) {
+            for (std::size_t l = first; l < std::min(first + group, levels.size()); ++l) {
+                all.push_back(std::move(levels[l][i]));
+            }
         }
     }
     return all;

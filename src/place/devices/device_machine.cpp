@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -81,6 +82,16 @@ public:
           memory_(device, kBytes, stream_.handle()) {}
 
     Machine run(const std::string& device_name) {
+        if (std::getenv("HEPTAD_TRY_FUSED_ONLY") != nullptr) {
+            Machine only = default_device_machine();
+            only.cpu = device_name;
+            only.measured = true;
+            only.fused.clear();
+            measure_fused(only);
+            fill(Type::f32);
+            measure_passes(only);
+            return only;
+        }
         Machine machine;
         machine.cpu = device_name;
         machine.measured = true;
@@ -406,7 +417,10 @@ Machine tune_device(int device, bool only_bits, const std::function<void(const s
     const cuda::Report& report = cuda::known_report();
     const std::string name = device_name(report, device);
     Machine machine = only_bits ? load_device_machine(device) : Measurement(device, note).run(name);
-    machine.bit_splits = measure_bit_splits(device, note);
+    if (std::getenv("HEPTAD_TRY_FUSED_ONLY") == nullptr) {
+        machine.bit_splits = measure_bit_splits(device, note);
+        machine.bit_hosts = measure_bit_hosts(host_trial_of(device), note);
+    }
     write_machines(device_file(name, report.cublas), {machine});
     return machine;
 }

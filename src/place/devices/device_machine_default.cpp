@@ -194,7 +194,7 @@ Machine default_device_machine() {
     constexpr int kManyTerms = 16, kFewTerms = 2;
     const auto fused = [&](Type type, FusedTile tile, int rows, int cols, int blocks, double teraflops,
                            double addition_flops, double update_flops, double terabytes, double alone,
-                           double misaligned, int most_terms) {
+                           double misaligned, int most_terms, double atomic_flops, double edge, double turn_s) {
         FusedProfile profile;
         profile.type = type;
         profile.tile = tile;
@@ -210,16 +210,19 @@ Machine default_device_machine() {
         profile.global_bytes_per_s = terabytes * 1e12;
         profile.alone = alone;
         profile.misaligned = misaligned;
+        profile.atomic_flops = atomic_flops;
+        profile.edge = edge;
+        profile.turn_s = turn_s;
         machine.fused.push_back(profile);
     };
-    fused(Type::f32, FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2, kManyTerms);
-    fused(Type::f32, FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2, kManyTerms);
-    fused(Type::f32, FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2, kManyTerms);
-    fused(Type::f32, FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2, kManyTerms);
+    fused(Type::f32, FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2, kManyTerms, 20, 1.7, 5e-6);
+    fused(Type::f32, FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2, kManyTerms, 37, 1.7, 6e-6);
+    fused(Type::f32, FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2, kManyTerms, 45, 1.7, 8e-6);
+    fused(Type::f32, FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2, kManyTerms, 60, 1.7, 12e-6);
     // Regular products of up to two terms on a side have a faster kernel.
-    fused(Type::f32, FusedTile::large, 128, 128, 2, 52.0, 3, 150, 3.4, 0.9, 1.4, kFewTerms);
-    fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.6, 2, 150, 2.5, 1, 1.9, kFewTerms);
-    fused(Type::f64, FusedTile::large, 128, 128, 1, 57, 35, 220, 5.3, 1, 3, kManyTerms);
+    fused(Type::f32, FusedTile::large, 128, 128, 2, 52.0, 3, 150, 3.4, 0.9, 1.4, kFewTerms, 150, 1.05, 8e-6);
+    fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.6, 2, 150, 2.5, 1, 1.9, kFewTerms, 100, 1.05, 12e-6);
+    fused(Type::f64, FusedTile::large, 128, 128, 1, 57, 35, 220, 5.3, 1, 3, kManyTerms, 800, 5.2, 10e-6);
     return machine;
 }
 
