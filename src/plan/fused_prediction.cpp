@@ -104,7 +104,8 @@ private:
         }
         const double mean_s = together.block_s / together.tiles;
         const double longest_s = mean_s * profile_.edge / (whole_ + (1 - whole_) * profile_.edge);
-        return together.block_s / device_.multiprocessors + longest_s * profile_.blocks_of_multiprocessor / 2;
+        const double later_s = std::min(1.0, profile_.edge - 1) * longest_s / 2;
+        return together.block_s / device_.multiprocessors + later_s * profile_.blocks_of_multiprocessor;
     }
 
     /// Products that are under way together end together, and their updates of one tile come one after another; later
