@@ -81,12 +81,16 @@ FusedProfile fit_fused_profile(FusedProfile profile, const FusedDevice& device, 
         terms * static_cast<double>(profile.tile_m + profile.tile_n) * static_cast<double>(deep) + tile;
     profile.global_bytes_per_s =
         tiles * words * static_cast<double>(element_bytes(profile.type)) / time({terms, terms, 1}, deep);
-    const auto column_s = [&](std::int64_t cols) {
-        return std::max(1e-9, seconds({{1, 1, 1}, std::int64_t{device.multiprocessors} * profile.tile_m, deep, cols}) -
-                                  device.launch_s);
+    const std::int64_t multiprocessors = device.multiprocessors;
+    const auto column_s = [&](const OperandCounts& counts, std::int64_t blocks, std::int64_t cols) {
+        return std::max(1e-9,
+                        seconds({counts, multiprocessors * blocks * profile.tile_m, deep, cols}) - device.launch_s);
     };
-    const double alone_s = column_s(profile.tile_n);
-    profile.edge = std::max(1.0, column_s(profile.tile_n - kMissing) / alone_s);
+    const double alone_s = column_s({1, 1, 1}, 1, profile.tile_n);
+    // Loads bind where there are two terms and multiprocessors are full.
+    const OperandCounts pairs{std::min(profile.most_terms, 2), std::min(profile.most_terms, 2), 1};
+    profile.edge = std::max(1.0, column_s(pairs, profile.blocks_of_multiprocessor, profile.tile_n - kMissing) /
+                                     column_s(pairs, profile.blocks_of_multiprocessor, profile.tile_n));
     const double block_flops = 2 * tile * static_cast<double>(deep) + profile.update_flops * tile;
     profile.alone = std::clamp(block_flops * device.multiprocessors / profile.flops_per_s / alone_s, 0.05, 1.0);
     profile.misaligned = std::max(1.0, time({1, 1, 1}, deep, true) / deep_s);

@@ -105,6 +105,12 @@ const FusedInstances& fused_instances(const std::string& algorithm) {
     return *instances;
 }
 
+int levels_of_launch(FusedOrder order, int products, int levels) {
+    const bool together = order == FusedOrder::persistent || order == FusedOrder::atomic;
+    return together ? std::clamp(kMostFusedInstances / std::max(products, 1), 1, std::max(levels, 1))
+                    : std::max(levels, 1);
+}
+
 std::int64_t fused_side(std::int64_t size, int parts, Type type) {
     constexpr std::int64_t kAlignedFrom = 256;
     constexpr std::int64_t kAlignment = 16;

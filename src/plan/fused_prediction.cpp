@@ -154,6 +154,9 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
     double seconds = 0;
     Together together;
     LaunchRoom room;
+    const auto ends_group = [&](int i) {
+        return std::find(instances.group_ends.begin(), instances.group_ends.end(), i + 1) != instances.group_ends.end();
+    };
     const auto end_launch = [&](double times) {
         if (together.tiles > 0) {
             seconds += (clock.seconds(together) + device.launch_s) * times;
@@ -161,33 +164,36 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
         together = {};
         room = {};
     };
-    int launched = 0;  // instances so far
-    for (int i = 0; i < count; ++i) {
-        const FusedInstance& instance = instances.instances[static_cast<std::size_t>(i)];
-        const bool ends_group =
-            std::find(instances.group_ends.begin(), instances.group_ends.end(), i + 1) != instances.group_ends.end();
-        const bool is_last = i + 1 == count;
-        if (order == FusedOrder::serial || order == FusedOrder::two_streams) {
-            clock.add(together, instance, 1);
-            if (order == FusedOrder::serial || is_last || i + 1 - launched == 2 || ends_group) {
+    if (order == FusedOrder::serial || order == FusedOrder::two_streams) {
+        int launched = 0;  // instances so far
+        for (int i = 0; i < count; ++i) {
+            clock.add(together, instances.instances[static_cast<std::size_t>(i)], 1);
+            if (order == FusedOrder::serial || i + 1 == count || i + 1 - launched == 2 || ends_group(i)) {
                 end_launch(work.levels_together);
                 launched = i + 1;
             }
-            continue;
         }
-        for (int levels = work.levels_together; levels > 0;) {  // the same product of all levels, side by side
-            const int taken = std::min(levels, room.left_for(instance));
-            if (taken == 0) {
-                end_launch(1);
-                continue;
+        return seconds;
+    }
+    const int group = levels_of_launch(order, count, work.levels_together);
+    for (int first = 0; first < work.levels_together; first += group) {
+        for (int i = 0; i < count; ++i) {  // the same product of all levels, side by side
+            const FusedInstance& instance = instances.instances[static_cast<std::size_t>(i)];
+            for (int levels = std::min(group, work.levels_together - first); levels > 0;) {
+                const int taken = std::min(levels, room.left_for(instance));
+                if (taken == 0) {
+                    end_launch(1);
+                    continue;
+                }
+                clock.add(together, instance, taken);
+                room.take(instance, taken);
+                levels -= taken;
             }
-            clock.add(together, instance, taken);
-            room.take(instance, taken);
-            levels -= taken;
+            if (order == FusedOrder::batched && ends_group(i)) {
+                end_launch(1);
+            }
         }
-        if (is_last || (order == FusedOrder::batched && ends_group)) {
-            end_launch(1);
-        }
+        end_launch(1);
     }
     return seconds;
 }

@@ -78,6 +78,7 @@ struct FusedProfile {
 struct FusedDevice {
     int multiprocessors = 1;
     double launch_s = 3e-6;  // one more launch behind others
+    double product_s = 0;  // what one more product of a level takes of the host's time, its share of launches included
 };
 
 /// A product of packed bits over GF(2) with m = k = n on a device, cut into serial and parallel levels (P3's d_s and

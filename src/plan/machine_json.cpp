@@ -128,7 +128,8 @@ std::string print_machine(const Machine& machine) {
     }
     if (!machine.fused.empty()) {
         json["fused_device"] = {{"multiprocessors", machine.fused_device.multiprocessors},
-                                {"launch_s", machine.fused_device.launch_s}};
+                                {"launch_s", machine.fused_device.launch_s},
+                                {"product_s", machine.fused_device.product_s}};
     }
     for (const FusedProfile& profile : machine.fused) {
         json["fused"].push_back({{"type", type_name(profile.type)},
@@ -233,7 +234,10 @@ Machine parse_machine(const std::string& json) {
         }
         if (root.contains("fused_device")) {
             const auto& device = root.at("fused_device");
-            machine.fused_device = {device.at("multiprocessors").get<int>(), device.at("launch_s").get<double>()};
+            machine.fused_device = {device.at("multiprocessors").get<int>(), device.at("launch_s").get<double>(),
+                                    device.value("product_s", 0.0)};
+            require(std::isfinite(machine.fused_device.product_s) && machine.fused_device.product_s >= 0,
+                    "a product that takes less than no time");
             require(machine.fused_device.multiprocessors >= 1, "fewer multiprocessors than 1");
             require(is_positive(machine.fused_device.launch_s), "a rate or a time that is not positive");
         }

@@ -98,7 +98,8 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
                 const double result = static_cast<double>(leaf.m * algorithm.m) *
                                       static_cast<double>(leaf.n * algorithm.n) *
                                       static_cast<double>(element_bytes(plan.type));
-                seconds += calls * launch_s + levels * result / machine.combine_bytes_per_s;
+                const double clearing_launches = choice->judges_result ? 0 : calls;  // or begins while that runs
+                seconds += clearing_launches * launch_s + levels * result / machine.combine_bytes_per_s;
             }
             return seconds;
         }
@@ -172,6 +173,10 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
                    machine.scan_bytes_per_s;
     }
     seconds = seconds_with_starts(plan.backend, machine, seconds, passes);
+    if (plan.backend == "cuda" && is_fused(plan)) {  // the host makes products while the device is at others
+        const auto products = static_cast<double>(leaf_size(plan).count);
+        seconds = std::max(seconds, passes * machine.call_s + products * machine.fused_device.product_s);
+    }
     const bool is_measured_machine = plan.backend != "reference";
     return seconds * (is_measured_machine ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }

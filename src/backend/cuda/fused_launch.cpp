@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -100,34 +98,7 @@ public:
         config.attrs = &begins_early;
         config.numAttrs = early ? 1 : 0;
         void* parameters[] = {args_.get()};
-        static const bool times = std::getenv("HEPTAD_TRY_TIMES") != nullptr;
-        static cudaEvent_t events[2] = {};
-        static auto last = std::chrono::steady_clock::now();
-        const double host_us =
-            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - last).count();
-        if (times) {
-            if (events[0] == nullptr) {
-                cudaEventCreate(&events[0]);
-                cudaEventCreate(&events[1]);
-            }
-            cudaEventRecord(events[0], stream);
-        }
         check(cudaLaunchKernelExC(&config, kernel_.function, parameters), "start fused products");
-        if (times) {
-            const double launched_us =
-                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - last).count();
-            cudaEventRecord(events[1], stream);
-            cudaEventSynchronize(events[1]);
-            float ms = 0;
-            cudaEventElapsedTime(&ms, events[0], events[1]);
-            std::fprintf(stderr,
-                         "TIMES m %d k %d n %d tile %dx%d products %d items %d whole %d pieces %d ranges %d update %d "
-                         "us %.1f host %.1f launch %.1f\n",
-                         args_->m, args_->k, args_->n, kernel_.tile_rows, kernel_.tile_cols, args_->instance_count,
-                         items, args_->whole_tiles, args_->pieces, args_->ranges, static_cast<int>(update), ms * 1e3,
-                         host_us, launched_us - host_us);
-            last = std::chrono::steady_clock::now();
-        }
     }
 
 private:
@@ -262,8 +233,7 @@ bool can_begin_early(bool captured) {
     int device = 0, major = 0;
     check(cudaGetDevice(&device), "tell the current device");
     check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "tell its generation");
-    static const bool tried = std::getenv("HEPTAD_TRY_PDL") != nullptr;
-    return major >= 9 && !captured && tried;
+    return major >= 9 && !captured;
 }
 
 /// One launch whose blocks draw tiles of all products from a counter.
