@@ -24,6 +24,7 @@
 #include "output.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/host_operand_plan.hpp"
 #include "place/devices/locked_pages.hpp"
 #include "place/devices/over_devices.hpp"
 #include "place/file/generate.hpp"
@@ -158,7 +159,11 @@ BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices
     record.size = {matrices.c.rows(), matrices.a.cols(), matrices.c.cols()};
     record.device = bench.device;
     record.plan = in_core.plan;
-    record.error_bound = in_core.error_bound;
+    const HostOperandPlan from_host = plan_host_operands(record.size, type, type, false, options, bench_context());
+    record.predicted_s = from_host.schedule.predicted_s;
+    record.levels = from_host.levels;
+    record.workspace_bytes = from_host.workspace_bytes;
+    record.error_bound = std::max(in_core.error_bound, from_host.error_bound);
     set_times(record, in_core.timing, timings.front());
     record.libraries_s = {{record.vendor, record.vendor_s}};
     return record;

@@ -25,6 +25,8 @@
 #include "over_devices.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/host_operand_plan.hpp"
+#include "place/devices/host_operands.hpp"
 #include "place/devices/over_devices.hpp"
 #include "place/file/matrix_read.hpp"
 #include "place/file/matrix_write.hpp"
@@ -125,6 +127,19 @@ Decision decision_of(const Plan& plan, std::optional<int> device, const ProductO
             }};
 }
 
+/// One NVIDIA device holds all, and the matrices arrive and leave beside the products.
+Decision decision_of(const HostOperandPlan& plan, int device, const ProductOptions& product, const Context& context) {
+    return {to_string(plan),
+            plan.levels,
+            plan.workspace_bytes,
+            plan.schedule.predicted_s,
+            plan.error_bound,
+            [=](const ConstView& a, const ConstView& b, const View& c) {
+                multiply_host_operands(product.alpha, a, b, product.beta, c, plan.schedule, plan.options, device,
+                                       heptad::product_context(context));
+            }};
+}
+
 Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t operand_bytes,
                 const Context& context) {
     if (mul.plan_file.empty()) {
@@ -135,6 +150,13 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
         const std::optional<int> device = device_of(options.device);
         options.workspace_limit_bytes = workspace_beside(operand_bytes, mul.product, device);
         options.accumulate = mul.product.beta != 0;
+        if (device) {
+            const HostOperandPlan divided = plan_host_operands(facts.size, facts.type, facts.type, options.accumulate,
+                                                               options, heptad::product_context(context));
+            if (divided.is_divided()) {
+                return decision_of(divided, *device, mul.product, context);
+            }
+        }
         return decision_of(plan(facts.size, facts.type, options, context), device, mul.product, context);
     }
     const Plan given = read_plan_file(mul.plan_file);

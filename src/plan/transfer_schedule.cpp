@@ -1,9 +1,7 @@
 #include "plan/transfer_schedule.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,182 +10,10 @@
 namespace heptad {
 namespace {
 
-constexpr const char* kAlgorithm = "winograd";  // its first product takes one block of A and one of B
 constexpr std::int64_t kLeastSideOfLevel = 8192;
 constexpr std::int64_t kLeastPiece = 1024;  // smaller products are poor ones
 constexpr std::int64_t kUnit = 256;         // cuts that levels divide well
-/// Parts of a first product's k and of a last one's rows that are tried, wherever pieces are not too small.
-constexpr int kEndParts[] = {1, 4, 8, 16};
-
-/// A matrix cut into equal blocks, row by row; those at the edge are smaller, or have nothing.
-struct Blocks {
-    std::int64_t rows, cols;  // of the matrix
-    std::int64_t block_rows, block_cols;
-    int in_row;
-
-    MatrixWindow window(int index) const {
-        const std::int64_t row = index / in_row * block_rows, col = index % in_row * block_cols;
-        const std::int64_t height = std::clamp<std::int64_t>(rows - row, 0, block_rows);
-        const std::int64_t width = std::clamp<std::int64_t>(cols - col, 0, block_cols);
-        return height > 0 && width > 0 ? MatrixWindow{row, height, col, width} : MatrixWindow{};
-    }
-};
-
-std::vector<TransferTerm> terms_inside(const Blocks& blocks, const std::vector<BlockTerm>& terms) {
-    std::vector<TransferTerm> inside;
-    for (const BlockTerm& term : terms) {
-        if (const MatrixWindow window = blocks.window(term.block); window.elements() > 0) {
-            inside.push_back({window, term.coefficient});
-        }
-    }
-    return inside;
-}
-
-/// Always the product that needs the fewest blocks that are not there yet; among equals one that the block of C with
-/// the fewest products left waits for.
-std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer) {
-    std::vector<const SubInstance*> waiting, order;
-    for (const SubInstance& instance : layer.instances) {
-        waiting.push_back(&instance);
-    }
-    std::set<int> there_a, there_b;
-    const auto missing = [](const std::vector<BlockTerm>& terms, const std::set<int>& there) {
-        return std::count_if(terms.begin(), terms.end(),
-                             [&](const BlockTerm& term) { return !there.contains(term.block); });
-    };
-    const auto left_for = [&](int block) {
-        return std::count_if(waiting.begin(), waiting.end(), [&](const SubInstance* instance) {
-            return std::any_of(instance->result.begin(), instance->result.end(),
-                               [&](const ResultTerm& term) { return term.block == block; });
-        });
-    };
-    const auto rank = [&](const SubInstance* instance) {
-        std::pair<std::int64_t, int> nearest{std::numeric_limits<std::int64_t>::max(), 0};  // products left, block
-        for (const ResultTerm& term : instance->result) {
-            nearest = std::min(nearest, {left_for(term.block), term.block});
-        }
-        return std::tuple(missing(instance->left, there_a) + missing(instance->right, there_b), nearest);
-    };
-    while (!waiting.empty()) {
-        const auto next =
-            std::min_element(waiting.begin(), waiting.end(),
-                             [&](const SubInstance* x, const SubInstance* y) { return rank(x) < rank(y); });
-        for (const BlockTerm& term : (*next)->left) {
-            there_a.insert(term.block);
-        }
-        for (const BlockTerm& term : (*next)->right) {
-            there_b.insert(term.block);
-        }
-        order.push_back(*next);
-        waiting.erase(next);
-    }
-    return order;
-}
-
-/// What each step is the first to need.
-void settle_arrivals(std::vector<TransferStep>& steps) {
-    std::vector<MatrixWindow> there_a, there_b;
-    const auto bring = [](const std::vector<TransferTerm>& terms, std::vector<MatrixWindow>& there,
-                          std::vector<MatrixWindow>& brings) {
-        for (const TransferTerm& term : terms) {
-            if (std::find(there.begin(), there.end(), term.window) == there.end()) {
-                there.push_back(term.window);
-                brings.push_back(term.window);
-            }
-        }
-    };
-    for (TransferStep& step : steps) {
-        bring(step.left, there_a, step.brings_a);
-        bring(step.right, there_b, step.brings_b);
-    }
-}
-
-/// Which results are the first and the last that are added to their window.
-void settle_results(std::vector<TransferStep>& steps) {
-    std::map<std::pair<std::int64_t, std::int64_t>, TransferResult*> latest;  // by the corner of the window
-    for (TransferStep& step : steps) {
-        for (TransferResult& result : step.results) {
-            TransferResult*& before = latest[{result.window.row, result.window.col}];
-            result.first = before == nullptr;
-            result.last = true;
-            if (before != nullptr) {
-                before->last = false;
-            }
-            before = &result;
-        }
-    }
-}
-
-/// Pieces of a side: one of `parts` parts, and then three times as much as came before, again and again.
-std::vector<std::int64_t> growing_pieces(std::int64_t size, int parts) {
-    // Also of a side shorter than the parts are many the first piece has something, or else nothing would grow.
-    std::vector<std::int64_t> pieces{std::min(size, round_up(ceil_div(size, parts), kUnit))};
-    for (std::int64_t done = pieces[0]; done < size; done += pieces.back()) {
-        pieces.push_back(std::min(3 * done, size - done));
-    }
-    return pieces;
-}
-
-/// The first step becomes several along its inner side; not where its operands are sums.
-void cut_first(std::vector<TransferStep>& steps, int parts) {
-    const TransferStep whole = steps.front();
-    if (!whole.left_lies_there() || !whole.right_lies_there()) {
-        return;
-    }
-    const bool in_buffer = !whole.result_lies_there();  // then blocks of C are updated once, when it is complete
-    std::vector<TransferStep> pieces;
-    std::int64_t first = 0;
-    for (const std::int64_t depth : growing_pieces(whole.size.k, parts)) {
-        TransferStep piece = whole;
-        piece.size.k = depth;
-        MatrixWindow &left = piece.left[0].window, &right = piece.right[0].window;
-        left.col += first;
-        right.row += first;
-        left.cols = right.rows = depth;
-        piece.brings_a = {left};
-        piece.brings_b = {right};
-        piece.continues_product = in_buffer && first > 0;
-        first += depth;
-        if (in_buffer && first < whole.size.k) {
-            piece.results.clear();
-        }
-        pieces.push_back(piece);
-    }
-    steps.erase(steps.begin());
-    steps.insert(steps.begin(), pieces.begin(), pieces.end());
-}
-
-/// The last step becomes several along its rows, which go home one after another; not where one of its blocks has
-/// fewer.
-void cut_last(std::vector<TransferStep>& steps, int parts) {
-    const TransferStep whole = steps.back();
-    const auto has_all_rows = [&](const auto& part) { return part.window.rows == whole.size.m; };
-    if (!std::all_of(whole.left.begin(), whole.left.end(), has_all_rows) ||
-        !std::all_of(whole.results.begin(), whole.results.end(), has_all_rows)) {
-        return;
-    }
-    std::vector<std::int64_t> heights = growing_pieces(whole.size.m, parts);
-    std::reverse(heights.begin(), heights.end());
-    steps.pop_back();
-    std::int64_t first = 0;
-    for (const std::int64_t height : heights) {
-        TransferStep piece = whole;
-        piece.size.m = height;
-        const auto narrow = [&](auto& part) {
-            part.window.row += first;
-            part.window.rows = height;
-        };
-        std::for_each(piece.left.begin(), piece.left.end(), narrow);
-        std::for_each(piece.results.begin(), piece.results.end(), narrow);
-        if (first > 0) {
-            piece.brings_a.clear();
-            piece.brings_b.clear();
-            piece.keeps_right_sum = !piece.right_lies_there();
-        }
-        steps.push_back(piece);
-        first += height;
-    }
-}
+constexpr int kLastParts[] = {4, 8, 16};
 
 double bytes_of(const std::vector<MatrixWindow>& windows, std::int64_t element_bytes) {
     double bytes = 0;
@@ -215,6 +41,9 @@ double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
     if (!step.result_lies_there()) {
         bytes += static_cast<double>(2 * step.results.size() + 1) * area(m, n) * result;
     }
+    for (const TransferSpread& spread : step.spreads) {
+        bytes += static_cast<double>(spread.to.size() + 1) * area(spread.from.rows, spread.from.cols) * result;
+    }
     return bytes;
 }
 
@@ -239,6 +68,26 @@ std::vector<std::int64_t> cut_by(std::int64_t size, const std::vector<std::int64
     return pieces;
 }
 
+/// All that are tried.
+std::vector<LevelEnds> ends_of_levels(const ProblemSize& size, int most_levels) {
+    const std::int64_t side = std::min({size.m, size.k, size.n});
+    while (most_levels > 1 && side >> most_levels < kLeastPiece) {
+        --most_levels;
+    }
+    std::vector<LevelEnds> all;
+    for (int opening = 1; opening <= most_levels; ++opening) {
+        for (int closing = 1; closing <= most_levels; ++closing) {
+            all.push_back({opening, closing, 1});
+        }
+        for (const int last_parts : kLastParts) {
+            if (size.m / 2 / last_parts >= kLeastPiece) {
+                all.push_back({opening, 0, last_parts});
+            }
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 bool TransferStep::left_lies_there() const {
@@ -251,36 +100,30 @@ bool TransferStep::result_lies_there() const {
     return results.size() == 1 && results[0].window.rows == size.m && results[0].window.cols == size.n;
 }
 
+bool overlap(const MatrixWindow& x, const MatrixWindow& y) {
+    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
+}
+
 TransferSchedule undivided_transfers(const ProblemSize& size) {
     return transfers_by_pieces(size, {size.k}, {size.m});
 }
 
-TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
-                                    const LevelEnds& ends) {
-    const HostLayer layer = algorithm_layer(algorithm, 1, type);
-    const BlockGrid& grid = layer.grid;
-    const ProblemSize block{ceil_div(size.m, grid.m), ceil_div(size.k, grid.k), ceil_div(size.n, grid.n)};
-    const Blocks a{size.m, size.k, block.m, block.k, grid.k}, b{size.k, size.n, block.k, block.n, grid.n},
-        c{size.m, size.n, block.m, block.n, grid.n};
-    TransferSchedule schedule;
-    schedule.algorithm = algorithm;
-    for (const SubInstance* instance : order_of_arrival(layer)) {
-        TransferStep step{block, terms_inside(a, instance->left), terms_inside(b, instance->right), {}, {}, {}, false,
-                          false};
-        for (const ResultTerm& term : instance->result) {
-            if (const MatrixWindow window = c.window(term.block); window.elements() > 0) {
-                step.results.push_back({window, term.coefficient, true, true});
+void settle_arrivals(std::vector<TransferStep>& steps) {
+    std::vector<MatrixWindow> there_a, there_b;
+    const auto bring = [](const std::vector<TransferTerm>& terms, std::vector<MatrixWindow>& there,
+                          std::vector<MatrixWindow>& brings) {
+        for (const TransferTerm& term : terms) {
+            const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.window); };
+            if (std::none_of(there.begin(), there.end(), holds_it)) {
+                there.push_back(term.window);
+                brings.push_back(term.window);
             }
         }
-        if (!step.left.empty() && !step.right.empty() && !step.results.empty()) {
-            schedule.steps.push_back(std::move(step));
-        }
+    };
+    for (TransferStep& step : steps) {
+        bring(step.left, there_a, step.brings_a);
+        bring(step.right, there_b, step.brings_b);
     }
-    settle_arrivals(schedule.steps);
-    cut_first(schedule.steps, ends.first_parts);
-    settle_results(schedule.steps);
-    cut_last(schedule.steps, ends.last_parts);
-    return schedule;
 }
 
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
@@ -295,7 +138,7 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
                                   {{{row, rows, 0, size.n}, 1, first == 0, last}},
                                   {},
                                   {},
-                                  false,
+                                  {},
                                   false});
     };
     for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
@@ -341,7 +184,7 @@ SumBuffers sum_buffers(const TransferSchedule& schedule, std::int64_t operand_by
 }
 
 std::int64_t sum_bytes_of_level(const TransferProblem& problem) {
-    return sum_buffers(transfers_by_level(problem.size, kAlgorithm, problem.type), problem.operand_bytes,
+    return sum_buffers(transfers_by_level(problem.size, kTransferAlgorithm, problem.type), problem.operand_bytes,
                        problem.result_bytes)
         .bytes();
 }
@@ -352,7 +195,7 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
     for (const TransferStep& step : schedule.steps) {
         double bytes = bytes_of(step.brings_a, problem.operand_bytes) + bytes_of(step.brings_b, problem.operand_bytes);
         std::vector<MatrixWindow> complete;
-        bool accumulates = step.continues_product;
+        bool accumulates = false;
         for (const TransferResult& result : step.results) {
             if (problem.adds && result.first) {
                 bytes += bytes_of({result.window}, problem.result_bytes);
@@ -361,6 +204,13 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
                 complete.push_back(result.window);
             }
             accumulates = accumulates || (step.result_lies_there() && (problem.adds || !result.first));
+        }
+        for (const TransferSpread& spread : step.spreads) {
+            for (const TransferResult& result : spread.to) {
+                if (result.last) {
+                    complete.push_back(result.window);
+                }
+            }
         }
         uploaded += bytes / problem.upload_bytes_per_s;
         computed = std::max(computed, uploaded) + sum_bytes(problem, step) / problem.sum_bytes_per_s +
@@ -388,14 +238,9 @@ TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSec
     for (const auto& panels : {cut_by(size.m, {16}), cut_by(size.m, {16, 8})}) {
         candidates.push_back(transfers_by_pieces(size, depths, panels));
     }
-    if (problem.may_take_level && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
-        for (const int first : kEndParts) {
-            for (const int last : kEndParts) {
-                const bool small = size.k / 2 / first < kLeastPiece || size.m / 2 / last < kLeastPiece;
-                if (!small) {
-                    candidates.push_back(transfers_by_level(size, kAlgorithm, problem.type, {first, last}));
-                }
-            }
+    if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
+        for (const LevelEnds& ends : ends_of_levels(size, problem.most_levels)) {
+            candidates.push_back(transfers_by_level(size, kTransferAlgorithm, problem.type, ends));
         }
     }
     for (TransferSchedule& candidate : candidates) {

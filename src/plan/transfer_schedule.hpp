@@ -1,9 +1,9 @@
 // The order of a product whose operands lie in host memory, on a device that holds all three matrices: transfers go on
 // beside the products. Two ways to cut it:
 //
-//   by level   one level of a fast algorithm over blocks. The first product needs few blocks, the others arrive
-//              beside it; a block of C goes home when its last product is added. Products keep the shape of the whole,
-//              so all levels that would pay for it still do.
+//   by level   a level of a fast algorithm over blocks, and more of them at both ends (transfer_levels.cpp). The first
+//              product needs few blocks, the others arrive beside it; a block of C goes home when its last product is
+//              added. Products keep the shape of the whole, so all levels that would pay for it still do.
 //   by pieces  k is cut in two: with the first part all of C is begun as soon as that is there, with the second one
 //              panels of rows are finished, and go home one by one. For products that take no sums of blocks.
 //
@@ -20,12 +20,16 @@
 
 namespace heptad {
 
+inline constexpr const char* kTransferAlgorithm = "winograd";  // its first product takes one block of A and one of B
+inline constexpr int kMostTransferLevels = 4;                  // beyond, ends are too short to gain by
+
 /// A part of a matrix.
 struct MatrixWindow {
     std::int64_t row = 0, rows = 0, col = 0, cols = 0;
     std::int64_t elements() const { return rows * cols; }
     bool operator==(const MatrixWindow&) const = default;
 };
+bool overlap(const MatrixWindow& x, const MatrixWindow& y);
 
 struct TransferTerm {
     MatrixWindow window;  // smaller than the product's operand at an edge: the rest is zero
@@ -36,14 +40,19 @@ struct TransferResult {
     double coefficient = 1;
     bool first = true, last = true;  // to be added there
 };
-/// (sum of left)(sum of right), added to parts of C; to none where the next step continues the product.
+/// What is complete in one part of C by now is where others begin.
+struct TransferSpread {
+    MatrixWindow from;
+    std::vector<TransferResult> to;  // no larger
+};
+/// (sum of left)(sum of right), added to parts of C.
 struct TransferStep {
     ProblemSize size;
     std::vector<TransferTerm> left, right;
     std::vector<TransferResult> results;
-    std::vector<MatrixWindow> brings_a, brings_b;  // what no step before has needed
-    bool keeps_right_sum = false;                  // the step before has made the same one
-    bool continues_product = false;                // is added to the product of the step before, which went nowhere
+    std::vector<TransferSpread> spreads{};
+    std::vector<MatrixWindow> brings_a{}, brings_b{};  // what no step before has needed
+    bool keeps_right_sum = false;                      // the step before has made the same one
 
     /// Is that side a part of the matrix as it lies there? Else it is made in a buffer.
     bool left_lies_there() const;
@@ -54,6 +63,7 @@ struct TransferStep {
 struct TransferSchedule {
     std::vector<TransferStep> steps;
     std::string algorithm;  // by level; empty: by pieces, or not cut at all
+    int levels = 0;         // the most that a step is part of
     double predicted_s = 0;
 };
 
@@ -62,7 +72,8 @@ struct TransferProblem {
     Type type = Type::f32;
     std::int64_t operand_bytes = 4, result_bytes = 4;  // of an element
     bool adds = false;                                 // C is brought too
-    bool may_take_level = true, may_cut_k = true;
+    int most_levels = kMostTransferLevels;
+    bool may_cut_k = true;
     double upload_bytes_per_s = 50e9, download_bytes_per_s = 50e9;
     double sum_bytes_per_s = 3e12;  // on the device, read and written
 };
@@ -70,14 +81,19 @@ struct TransferProblem {
 /// Seconds of C = A B, or of C += A B, on the device.
 using ProductSeconds = std::function<double(const ProblemSize& size, bool accumulate)>;
 
+/// Sets what each step is the first to need. Precondition: of a window and smaller ones inside it, whichever comes
+/// later finds all of itself there.
+void settle_arrivals(std::vector<TransferStep>& steps);
+
 TransferSchedule undivided_transfers(const ProblemSize& size);
-/// How much is waited for at both ends of a level. The first product begins with one of `first_parts` parts of its k,
-/// and the last one ends with one of `last_parts` parts of its rows; the pieces between are three times as large as all
-/// that are nearer to the end, so that what they wait for is moved meanwhile.
+/// What is done at the ends of a level. Its opening product takes one block of A and one of B, its closing one adds
+/// such a product to one block of C: each is part of so many levels, of which this one is the first. Without a closing
+/// one the products come in the order in which their blocks arrive, and the last is made in parts of its rows: one of
+/// `last_parts`, and before it always three times as much as comes after.
 struct LevelEnds {
-    int first_parts = 1, last_parts = 1;
+    int opening = 1, closing = 1, last_parts = 1;
 };
-/// One level. Ends are cut only where that is possible: the first product takes no sums, the last one whole blocks.
+/// Levels of an algorithm; ends are made so only where that is possible. Carried out only where C is not added to.
 TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& algorithm, Type type,
                                     const LevelEnds& ends = {});
 /// The parts add up to k and m.

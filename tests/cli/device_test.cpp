@@ -90,6 +90,24 @@ TEST_F(Device, mul_gives_the_product_or_exits_4) {
     }
 }
 
+TEST_F(Device, mul_moves_large_matrices_beside_their_product) {
+    if (!available_) {
+        GTEST_SKIP() << cuda_["problem"].get<std::string>();
+    }
+    for (const char* name : {"L.npy", "R.npy"}) {
+        heptad_ok({"gen", "uniform", "--shape", "8192x8192", "--type", "f32", "--seed", name[0] == 'L' ? "1" : "2",
+                   "-o", name});
+    }
+    for (const char* accuracy : {"strict", "fast"}) {
+        const nlohmann::json done = heptad_json(
+            {"mul", "L.npy", "R.npy", "-o", "C.npy", "--device", "cuda", "--accuracy", accuracy, "--verify"});
+        EXPECT_TRUE(done["verified"].get<bool>());
+        EXPECT_TRUE(contains(done["plan"].get<std::string>(), "from-host 8192x8192x8192 f32 by=")) << done["plan"];
+        EXPECT_GT(done["predicted_s"].get<double>(), 0);
+        EXPECT_GT(done["error_bound"].get<double>(), 0);
+    }
+}
+
 TEST_F(Device, bench_writes_a_result_file_or_exits_4) {
     EXPECT_TRUE(contains(heptad_ok({"bench", "--help"}), "gpu"));
     EXPECT_TRUE(contains(heptad_ok({"bench", "gpu", "--help"}), "--shapes"));

@@ -14,22 +14,17 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "place/devices/dense_blocks.hpp"
-#include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
+#include "place/devices/host_operand_plan.hpp"
 #include "place/devices/staging.hpp"
 #include "place/devices/transfer_streams.hpp"
 #include "place/file/stage_gate.hpp"
-#include "plan/error_bound.hpp"
-#include "plan/planner.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr double kWorthCutting = 1e11;  // multiplications; below, it is over before a second copy has begun
 /// Fewer bytes are moved before buffers with locked pages would be there.
 constexpr std::int64_t kWorthStaging_bytes = std::int64_t{512} << 20;
-/// What the link or the cores that fill its buffers move; one figure for both, so that bits do not depend on it.
-constexpr double kTransferBytesPerS = 40e9;
 
 bool stored_by_rows(const char* name, const ConstView& view) {
     if (is_row_contiguous(view)) {
@@ -192,8 +187,9 @@ public:
           sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
           product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
-            const TransferStep& step = steps_[i];
-            last_bringing_ = step.brings_a.empty() && step.brings_b.empty() ? last_bringing_ : i;
+            const auto& [rows, depth, cols] = steps_[i].size;
+            const double work = static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(cols);
+            done_before_.push_back(done_before_.back() + std::max(work, 1.0));
             arrived_.push_back(std::make_unique<cuda::Event>(device));
             made_.push_back(std::make_unique<cuda::Event>(device));
         }
@@ -212,7 +208,7 @@ public:
         } catch (const UnsafeSums&) {  // all of A and B is there, and nothing of C was fetched yet
             report_ = product_(1, a_.on_device(whole(size_.m, size_.k)), b_.on_device(whole(size_.k, size_.n)), beta_,
                                c_.on_device(whole(size_.m, size_.n)),
-                               here(std::min(last_bringing_ + 1, steps_.size() - 1), steps_.size()));
+                               here(static_cast<std::size_t>(gate_.multiplied), steps_.size()));
             report_.fell_back = true;
             made_[0]->record(compute_);
             made_[0]->hold_back(back_.stream);
@@ -235,7 +231,7 @@ private:
     bool sums_blocks() const { return !schedule_.algorithm.empty(); }
 
     void run_overlapped() {
-        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done) {
+        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done, auto at_end) {
             try {
                 const cuda::DeviceScope scope(device_);
                 for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -245,29 +241,21 @@ private:
                     what(i);
                     gate_.change([&] { ++(gate_.*done); });
                 }
+                at_end();
             } catch (...) {
                 gate_.fail_with(std::current_exception());
             }
         };
-        // Nothing of C goes home before A and B were judged, nor before the device has its next product: one that comes
-        // to an idle device while C is on its way waits until it has arrived.
-        const auto judged =
-            sums_blocks() ? static_cast<std::int64_t>(std::min(last_bringing_ + 1, steps_.size() - 1)) : 0;
         const std::jthread bringing([&] {
-            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded);
+            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded,
+                 [this] { judge(); });
         });
         std::jthread fetching([&] {
-            each([&](std::int64_t i) { return gate_.multiplied > std::max(i, judged); },
-                 [this](std::size_t i) { fetch(i); }, &StageGate::downloaded);
+            each([&](std::int64_t i) { return judged_ && gate_.multiplied > i; }, [this](std::size_t i) { fetch(i); },
+                 &StageGate::downloaded, [] {});
         });
-        each([this](std::int64_t i) { return gate_.uploaded > i; },
-             [this](std::size_t i) {
-                 multiply(i);
-                 if (sums_blocks() && i == last_bringing_) {
-                     judge();
-                 }
-             },
-             &StageGate::multiplied);
+        each([this](std::int64_t i) { return gate_.uploaded > i; }, [this](std::size_t i) { multiply(i); },
+             &StageGate::multiplied, [] {});
         fetching.join();  // by then everything was brought, or something failed
         gate_.rethrow();
     }
@@ -294,16 +282,16 @@ private:
         context.stream = compute_.handle();
         if (context_.hooks.progress) {
             context.hooks.progress = [this, first, last](const Progress& part) {
-                const double done = static_cast<double>(first) + static_cast<double>(last - first) * part.fraction;
-                context_.hooks.progress({done / static_cast<double>(steps_.size()), part.stage});
+                const double done = done_before_[first] + (done_before_[last] - done_before_[first]) * part.fraction;
+                context_.hooks.progress({done / done_before_.back(), part.stage});
             };
         }
         return context;
     }
 
     template <class Use>
-    void with_backend(Use use) const {
-        const auto backend = cuda::backend_for(device_, compute_.handle());
+    void with_backend(const cuda::Stream& stream, Use use) const {
+        const auto backend = cuda::backend_for(device_, stream.handle());
         const std::lock_guard lock(backend->mutex());
         use(*backend);
     }
@@ -321,7 +309,7 @@ private:
         for (const TransferTerm& term : terms) {
             parts.push_back({matrix.on_device(term.window), term.coefficient});
         }
-        with_backend([&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
+        with_backend(compute_, [&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
         return buffer;
     }
 
@@ -340,38 +328,53 @@ private:
             add(result.coefficient, result.first ? beta_ : 1, c_.on_device(result.window));
         } else {
             const View q = product_of_sums_.view(m, n);
-            add(1, step.continues_product ? 1 : 0, q);
+            add(1, 0, q);
             std::vector<PartUpdate> updates;
             for (const TransferResult& result : step.results) {
                 updates.push_back({c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1});
             }
-            with_backend([&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
+            with_backend(compute_, [&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
+        }
+        for (const TransferSpread& spread : step.spreads) {
+            std::vector<PartUpdate> updates;
+            for (const TransferResult& result : spread.to) {
+                updates.push_back({c_.on_device(result.window), result.coefficient, 0});
+            }
+            with_backend(compute_, [&](cuda::CudaBackend& backend) {
+                update_parts(backend, updates, c_.on_device(spread.from));
+            });
         }
         made_[i]->record(compute_);
     }
 
-    /// Waits for what was launched so far; the device has nothing to do only while the answer comes.
+    /// Looks at A and B where they have arrived, beside the products. Nothing of C goes home before.
     void judge() {
-        if (unit_roundoff(a_.type()) == 0) {
-            return;
+        if (sums_blocks() && unit_roundoff(a_.type()) != 0) {
+            const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
+            LargestValues largest;
+            with_backend(there_.stream, [&](cuda::CudaBackend& backend) {
+                largest.a = backend.scan(a_.on_device(whole(size_.m, size_.k))).max_abs;
+                largest.b = backend.scan(b_.on_device(whole(size_.k, size_.n))).max_abs;
+            });
+            if (!layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, largest)) {
+                throw UnsafeSums{};
+            }
         }
-        const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
-        LargestValues largest;
-        with_backend([&](cuda::CudaBackend& backend) {
-            largest.a = backend.scan(a_.on_device(whole(size_.m, size_.k))).max_abs;
-            largest.b = backend.scan(b_.on_device(whole(size_.k, size_.n))).max_abs;
-        });
-        if (!layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, largest)) {
-            throw UnsafeSums{};
-        }
+        gate_.change([this] { judged_ = true; });
     }
 
     void fetch(std::size_t i) {
-        made_[i]->hold_back(back_.stream);
-        for (const TransferResult& result : steps_[i].results) {
-            if (result.last) {
-                back_.fetch(c_, result.window);
+        const auto fetch_complete = [&](const std::vector<TransferResult>& results) {
+            for (const TransferResult& result : results) {
+                if (result.last) {
+                    back_.fetch(c_, result.window);
+                }
             }
+        };
+        made_[i]->hold_back(back_.stream);
+        fetch_complete(steps_[i].results);
+        for (const TransferSpread& spread : steps_[i].spreads) {
+            fetch_complete(spread.to);
         }
     }
 
@@ -383,15 +386,16 @@ private:
     const StepProduct& product_;
     bool stages_;
     int device_;
-    std::size_t last_bringing_ = 0;
     TransferStreams streams_;  // before the memory, which is given back in the order of a stream
     Road there_, back_;
     const cuda::Stream& compute_;
     Twin a_, b_, c_;
     SumBuffers sums_;
     SumBuffer sum_a_, sum_b_, product_of_sums_;
+    std::vector<double> done_before_{0};  // multiplications before each step, and in all
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
     StageGate gate_;
+    bool judged_ = false;  // changed and read as the counters of the gate
     RunReport report_;
 };
 
@@ -400,74 +404,6 @@ RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, do
                         const StepProduct& product) {
     const cuda::DeviceScope scope(device);
     return TransferRun(alpha, a, b, beta, c, schedule, device, context, product).run();
-}
-
-double multiplications(const ProblemSize& size) {
-    return static_cast<double>(size.m) * static_cast<double>(size.k) * static_cast<double>(size.n);
-}
-
-/// May the host add a level to those that the planner takes on the device?
-bool may_take_level(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
-                    const ProductContext& context) {
-    const bool wide = type == Type::f32 || type == Type::f64 || type == Type::tf32 || type == Type::i32;
-    if (!wide || type != result_type || adds || options.accuracy == Accuracy::strict || options.levels >= 0 ||
-        options.algorithm != "auto" || options.mode != "auto" || options.workspace_limit_bytes == 0 ||
-        context.workspace_bytes >= 0) {
-        return false;
-    }
-    if (options.accuracy == Accuracy::fast || unit_roundoff(type) == 0) {
-        return true;
-    }
-    const ProductPlan quarter =
-        plan_device_product(ceil_div(size.m, std::int64_t{2}), ceil_div(size.k, std::int64_t{2}),
-                            ceil_div(size.n, std::int64_t{2}), type, options, context);
-    LevelPlan level;
-    level.algorithm = "winograd";
-    return expected_growth(quarter.levels) * expected_growth({level}) <= PlannerLimits{}.balanced_growth;
-}
-
-TransferProblem transfer_problem(const ProblemSize& size, Type type, Type result_type, bool adds) {
-    TransferProblem problem;
-    problem.size = size;
-    problem.type = type;
-    problem.operand_bytes = static_cast<std::int64_t>(element_bytes(type));
-    problem.result_bytes = static_cast<std::int64_t>(element_bytes(result_type));
-    problem.adds = adds;
-    problem.may_cut_k = problem.result_bytes >= 4;  // results of 16 bits would be rounded in between
-    problem.upload_bytes_per_s = problem.download_bytes_per_s = kTransferBytesPerS;
-    return problem;
-}
-
-/// Limits the workspace to what the matrices leave on the device, in whole GiB: a little more or less that is free must
-/// not make other plans. Sums of blocks, which only a level of the host needs, lie in that room too; where they do,
-/// `problem` may take one.
-Options within_device(const Options& options, Type result_type, TransferProblem& problem,
-                      const ProductContext& context) {
-    const auto& [m, k, n] = problem.size;
-    const std::int64_t matrices = (m * k + k * n) * problem.operand_bytes + m * n * problem.result_bytes;
-    const std::int64_t free = device_facts(parse_device_list(options.device)).memory_bytes - matrices;
-    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-    const std::int64_t room = std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
-    const std::int64_t beside_sums = room - sum_bytes_of_level(problem);
-    Options limited = options;
-    limited.overwrite_inputs = false;
-    limited.workspace_limit_bytes = std::max<std::int64_t>(beside_sums, 0);
-    problem.may_take_level =
-        beside_sums >= 0 && may_take_level(problem.size, problem.type, result_type, problem.adds, limited, context);
-    if (!problem.may_take_level) {
-        limited.workspace_limit_bytes = room;
-    }
-    return limited;
-}
-
-TransferSchedule plan_host_operands(const TransferProblem& problem, Type result_type, const Options& options,
-                                    const ProductContext& context) {
-    const Options chosen = problem.type == result_type ? options : without_levels(options);
-    return plan_transfers(problem, [&](const ProblemSize& piece, bool accumulate) {
-        Options accumulating = chosen;
-        accumulating.accumulate = accumulate;
-        return plan_device_product(piece.m, piece.k, piece.n, problem.type, accumulating, context).predicted_s;
-    });
 }
 
 }  // namespace
@@ -493,14 +429,9 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
         return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
                                       context);
     }
-    const ProblemSize size{c.rows, a.cols, c.cols};
-    if (multiplications(size) < kWorthCutting) {
-        return multiply_host_operands(alpha, a, b, beta, c, undivided_transfers(size), options, device, context);
-    }
-    TransferProblem problem = transfer_problem(size, a.type, c.type, beta != 0);
-    const Options limited = within_device(options, c.type, problem, context);
-    const TransferSchedule schedule = plan_host_operands(problem, c.type, limited, context);
-    return multiply_host_operands(alpha, a, b, beta, c, schedule, limited, device, context);
+    const HostOperandPlan plan =
+        plan_host_operands({c.rows, a.cols, c.cols}, a.type, c.type, beta != 0, options, context);
+    return multiply_host_operands(alpha, a, b, beta, c, plan.schedule, plan.options, device, context);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

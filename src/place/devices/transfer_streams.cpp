@@ -40,6 +40,7 @@ TransferStreams::TransferStreams(int device) {
         set_ = std::make_unique<Set>(device);
     }
     cuda::backend_for(device, set_->compute.handle());
+    cuda::backend_for(device, set_->there.handle());
 }
 
 TransferStreams::~TransferStreams() {

@@ -11,7 +11,7 @@ namespace heptad {
 /// Lent to one product at a time; whoever uses them waits for what is under way before giving them back.
 class TransferStreams {
 public:
-    /// The backend of the stream that computes is there on return.
+    /// The backends of the streams that compute and bring are there on return.
     explicit TransferStreams(int device);
     ~TransferStreams();
     TransferStreams(const TransferStreams&) = delete;

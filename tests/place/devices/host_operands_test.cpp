@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "backend/cuda/device.hpp"
 #include "place/devices/locked_pages.hpp"
@@ -36,8 +38,9 @@ std::vector<TransferSchedule> schedules(const ProblemSize& size, Type type) {
     return {undivided_transfers(size),
             transfers_by_level(size, "winograd", type),
             transfers_by_level(size, "strassen", type),
-            transfers_by_level(size, "winograd", type, {4, 1}),
-            transfers_by_level(size, "winograd", type, {4, 4}),
+            transfers_by_level(size, "winograd", type, {1, 0, 4}),
+            transfers_by_level(size, "winograd", type, {3, 2, 1}),
+            transfers_by_level(size, "winograd", type, {1, 3, 1}),
             transfers_by_pieces(size, {part, size.k - part}, {rows, size.m - rows})};
 }
 
@@ -91,6 +94,23 @@ TEST_F(HostOperands, panels_of_rows_are_added_to_what_c_held) {
         multiply_host_operands(1, a.view(), b.view(), 3, result.view(), schedule, on_device(), 0, {});
         EXPECT_TRUE(result.equals(expected));
     }
+}
+
+TEST_F(HostOperands, progress_grows_to_one_by_the_work_of_the_steps) {
+    GuardedMatrix a(Type::f32, 64, 64, Layout::rows), b(Type::f32, 64, 64, Layout::rows),
+        c(Type::f32, 64, 64, Layout::rows);
+    a.fill(1);
+    b.fill(1);
+    std::vector<double> told;
+    ProductContext context;
+    context.hooks.progress = [&](const Progress& progress) { told.push_back(progress.fraction); };
+    multiply_host_operands(1, a.view(), b.view(), 0, c.view(),
+                           transfers_by_level({64, 64, 64}, "winograd", Type::f32, {2, 2, 1}), on_device(), 0, context);
+    ASSERT_EQ(told.size(), 19U);  // one for each product
+    EXPECT_NEAR(told.front(), 1.0 / (5 * 8 + 14), 1e-9);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_EQ(told.back(), 1);
+    EXPECT_EQ(c.get(63, 63), 64);
 }
 
 TEST_F(HostOperands, a_nan_and_sums_that_would_overflow_are_answered_by_the_whole_product) {
