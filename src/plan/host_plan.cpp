@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -199,21 +198,21 @@ std::int64_t uploads_of_right(const Cut& cut, int devices, int pipelines) {
                : all;
 }
 
-double measured_factor(const std::vector<BitHostSample>& measured, int levels, int pipelines) {
-    double of_all = 0, of_alike = 0;  // sums of logarithms
+double measured_more(const std::vector<BitHostSample>& measured, int levels, int pipelines) {
+    double of_all = 0, of_alike = 0;
     int alike = 0;
     for (const BitHostSample& sample : measured) {
-        const double factor = std::log(sample.seconds / sample.predicted_s);
-        of_all += factor;
+        const double more_s = sample.seconds - sample.predicted_s;
+        of_all += more_s;
         if (sample.host_levels == levels && sample.pipelines == pipelines) {
-            of_alike += factor;
+            of_alike += more_s;
             ++alike;
         }
     }
     if (alike > 0) {
-        return std::exp(of_alike / alike);
+        return of_alike / alike;
     }
-    return measured.empty() ? 1 : std::exp(of_all / static_cast<double>(measured.size()));
+    return measured.empty() ? 0 : of_all / static_cast<double>(measured.size());
 }
 
 std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
@@ -304,8 +303,10 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
                kShareOfWhatRunsBeside * (plan.upload_s + plan.download_s + plan.host_s);
     }
     const double before = static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
-    plan.measured_factor = measured_factor(problem.measured, cut.levels, pipelines);
-    plan.predicted_s = (std::max(on_device, plan.host_s) + ends + before) * plan.measured_factor;
+    const double predicted_s = std::max(on_device, plan.host_s) + ends + before;
+    // A sample that was faster than predicted does not make a smaller product free.
+    plan.measured_more_s = std::max(measured_more(problem.measured, cut.levels, pipelines), -predicted_s / 2);
+    plan.predicted_s = predicted_s + plan.measured_more_s;
     return plan;
 }
 
@@ -371,7 +372,7 @@ std::string to_string(const HostPlan& plan) {
         plan.block.m, plan.block.k, plan.block.n, plan.tasks, plan.pipelines, plan.device_bytes, plan.workspace_bytes,
         plan.host_bytes, plan.upload_bytes, plan.download_bytes, plan.solve_s, plan.upload_s, plan.download_s,
         plan.host_s, plan.binds(), plan.predicted_s, plan.error_bound,
-        plan.measured_factor == 1 ? "" : fmt::format(" measured-factor={:.3g}", plan.measured_factor));
+        plan.measured_more_s == 0 ? "" : fmt::format(" measured-more_s={:.3g}", plan.measured_more_s));
 }
 
 std::string bits_decided_by(const HostPlan& plan) {

@@ -77,7 +77,7 @@ std::vector<BitHostSample> measure_bit_hosts(const BitHostTrial& trial,
                 seconds = std::min(seconds, taken.count());
             }
             found.push_back({trial.n, trial.device_memory_bytes, levels, pipelines,
-                             plan->predicted_s / plan->measured_factor, seconds});
+                             plan->predicted_s - plan->measured_more_s, seconds});
             least_s = std::min(least_s, seconds);
             if (seconds > kFarBehind * least_s) {
                 break;
