@@ -86,6 +86,20 @@ std::string machine_summary(const Machine& machine) {
         text += fmt::format("bits gf2     d_s = {} and d_p = {} at n = {}: {}\n", best.serial_levels,
                             best.parallel_levels, n, format_seconds(best.seconds));
     }
+    std::map<int, BitHostSample> best_cuts;  // by levels at the host
+    for (const BitHostSample& sample : machine.bit_hosts) {
+        const auto [at, is_new] = best_cuts.try_emplace(sample.host_levels, sample);
+        if (!is_new && sample.seconds < at->second.seconds) {
+            at->second = sample;
+        }
+    }
+    for (const auto& [levels, best] : best_cuts) {
+        text += fmt::format(
+            "bits gf2     d_h = {} and {} pipeline{} at n = {} from the host with {} of the device: {} (predicted "
+            "{})\n",
+            levels, best.pipelines, best.pipelines == 1 ? "" : "s", best.n, format_bytes(best.device_memory_bytes),
+            format_seconds(best.seconds), format_seconds(best.predicted_s));
+    }
     return text;
 }
 

@@ -6,6 +6,9 @@
 //   four terms on each side           what memory and the L2 cache give
 //   one block on each multiprocessor  the rate of lone blocks
 //   rows that do not begin on 16-byte boundaries
+//   the same in tiles that end beyond it  what asking for every element costs
+//   few waves, added in any order         what an atomic update costs
+//   four products at once, one target     what waiting for an update costs
 #pragma once
 
 #include <functional>
@@ -15,11 +18,14 @@
 
 namespace heptad {
 
-/// One product of m x k by k x n with so many terms and targets, launched alone.
+/// One product of m x k by k x n with so many terms and targets, launched alone, or several.
 struct FusedTrial {
     OperandCounts counts;
     std::int64_t m = 0, k = 0, n = 0;
     bool misaligned = false;
+    FusedOrder order = FusedOrder::serial;
+    int products = 1;         // of that shape in one call
+    bool one_target = false;  // all of them update the same ones
 };
 using FusedStopwatch = std::function<double(const FusedTrial&)>;
 

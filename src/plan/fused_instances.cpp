@@ -33,13 +33,6 @@ double take_sign(std::vector<InstanceTerm>& terms) {
     return -1;
 }
 
-bool share_a_target(const FusedInstance& x, const FusedInstance& y) {
-    return std::any_of(x.targets.begin(), x.targets.end(), [&](const InstanceTerm& of_x) {
-        return std::any_of(y.targets.begin(), y.targets.end(),
-                           [&](const InstanceTerm& of_y) { return of_x.block == of_y.block; });
-    });
-}
-
 /// Each instance goes to the first group where it shares no target; the larger groups come first.
 std::vector<std::vector<FusedInstance>> groups_of(const std::vector<FusedInstance>& instances) {
     std::vector<std::vector<FusedInstance>> groups;
@@ -63,6 +56,13 @@ std::vector<std::vector<FusedInstance>> groups_of(const std::vector<FusedInstanc
 OperandCounts operand_counts(const FusedInstance& instance) {
     return {static_cast<int>(instance.left.size()), static_cast<int>(instance.right.size()),
             static_cast<int>(instance.targets.size())};
+}
+
+bool share_a_target(const FusedInstance& x, const FusedInstance& y) {
+    return std::any_of(x.targets.begin(), x.targets.end(), [&](const InstanceTerm& of_x) {
+        return std::any_of(y.targets.begin(), y.targets.end(),
+                           [&](const InstanceTerm& of_y) { return of_x.block == of_y.block; });
+    });
 }
 
 FusedInstances make_fused_instances(const Algorithm& algorithm) {
@@ -103,6 +103,12 @@ const FusedInstances& fused_instances(const std::string& algorithm) {
         instances = std::make_unique<FusedInstances>(make_fused_instances(find_algorithm(algorithm).standard));
     }
     return *instances;
+}
+
+int levels_of_launch(FusedOrder order, int products, int levels) {
+    const bool together = order == FusedOrder::persistent || order == FusedOrder::atomic;
+    return together ? std::clamp(kMostFusedInstances / std::max(products, 1), 1, std::max(levels, 1))
+                    : std::max(levels, 1);
 }
 
 std::int64_t fused_side(std::int64_t size, int parts, Type type) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "algorithm/algorithm.hpp"
+#include "base/fused.hpp"
 
 namespace heptad {
 
@@ -31,6 +32,7 @@ struct OperandCounts {
     auto operator<=>(const OperandCounts&) const = default;
 };
 OperandCounts operand_counts(const FusedInstance& instance);
+bool share_a_target(const FusedInstance& x, const FusedInstance& y);
 
 struct FusedInstances {
     int m = 1, k = 1, n = 1;  // of the algorithm: the grids of A, B and C
@@ -46,6 +48,11 @@ struct FusedInstances {
 FusedInstances make_fused_instances(const Algorithm& algorithm);
 /// The same for an algorithm of the catalogue, made once; the reference stays valid.
 const FusedInstances& fused_instances(const std::string& algorithm);
+
+/// How many levels of so many products each are interleaved at a time, of `levels` that run in one call. A launch of
+/// the orders `persistent` and `atomic` takes all products of its levels, so that what these share stays in the cache;
+/// other orders need as many levels as there are to fill the device.
+int levels_of_launch(FusedOrder order, int products, int levels);
 
 /// Side of the blocks when `size` rows or columns are cut into `parts`: all but the last few have it, those have what
 /// is left. From a size on that does not matter, it is a multiple of 16 bytes, so that blocks of aligned rows are

@@ -2,7 +2,8 @@
 // (12), (20) and (22) with three differences: an addition and an update count as many flops as they were measured to
 // cost; the maximum of arithmetic and memory is taken block by block; and in a last wave that is not full, a
 // multiprocessor runs at the rate of as many lone blocks as it has, up to its own. The time in shared memory, (21), is
-// part of the measured rate.
+// part of the measured rate. Three terms are not P2's: tiles at the edge of a product take longer, updates of one tile
+// by products that end together wait for each other, and atomic ones have a cost of their own.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ struct FusedChoice {
     FusedTile tile = FusedTile::automatic;
     double seconds = 0;
     double misaligned = 1;
+    bool judges_result = false;  // nobody has to look at C for infinities and NaN afterwards
 };
 /// Nothing if the machine has no such kernels.
 std::optional<FusedChoice> choose_fused_tile(const Machine& machine, Type type, FusedOrder order, FusedTile asked,

@@ -198,6 +198,23 @@ std::int64_t uploads_of_right(const Cut& cut, int devices, int pipelines) {
                : all;
 }
 
+double measured_more(const std::vector<BitHostSample>& measured, int levels, int pipelines) {
+    double of_all = 0, of_alike = 0;
+    int alike = 0;
+    for (const BitHostSample& sample : measured) {
+        const double more_s = sample.seconds - sample.predicted_s;
+        of_all += more_s;
+        if (sample.host_levels == levels && sample.pipelines == pipelines) {
+            of_alike += more_s;
+            ++alike;
+        }
+    }
+    if (alike > 0) {
+        return of_alike / alike;
+    }
+    return measured.empty() ? 0 : of_all / static_cast<double>(measured.size());
+}
+
 std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                                  const SolveForecaster& forecast, const Cut& cut, int pipelines, Shortage& shortage) {
     const ProblemSize block = block_of(problem, cut.grid);
@@ -286,7 +303,10 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
                kShareOfWhatRunsBeside * (plan.upload_s + plan.download_s + plan.host_s);
     }
     const double before = static_cast<double>(plan.host_bytes) / devices.buffer_bytes_per_s;
-    plan.predicted_s = std::max(on_device, plan.host_s) + ends + before;
+    const double predicted_s = std::max(on_device, plan.host_s) + ends + before;
+    // A sample that was faster than predicted does not make a smaller product free.
+    plan.measured_more_s = std::max(measured_more(problem.measured, cut.levels, pipelines), -predicted_s / 2);
+    plan.predicted_s = predicted_s + plan.measured_more_s;
     return plan;
 }
 
@@ -346,12 +366,13 @@ std::string to_string(const HostPlan& plan) {
     return fmt::format(
         "devices {} {}x{}x{} {}{} host={}{} d_h={} grid={}x{}x{} block={}x{}x{} tasks={} pipelines={} device-bytes={} "
         "workspace={} host-bytes={} upload-bytes={} download-bytes={} solve_s={:.3g} upload_s={:.3g} download_s={:.3g} "
-        "host_s={:.3g} binds={} predicted_s={:.3g} error-bound={:.3g}",
+        "host_s={:.3g} binds={} predicted_s={:.3g} error-bound={:.3g}{}",
         plan.devices, plan.size.m, plan.size.k, plan.size.n, type_name(plan.type), plan.packed ? " packed" : "",
         plan.algorithm, plan.in_place ? " in-place" : "", plan.levels, plan.grid.m, plan.grid.k, plan.grid.n,
         plan.block.m, plan.block.k, plan.block.n, plan.tasks, plan.pipelines, plan.device_bytes, plan.workspace_bytes,
         plan.host_bytes, plan.upload_bytes, plan.download_bytes, plan.solve_s, plan.upload_s, plan.download_s,
-        plan.host_s, plan.binds(), plan.predicted_s, plan.error_bound);
+        plan.host_s, plan.binds(), plan.predicted_s, plan.error_bound,
+        plan.measured_more_s == 0 ? "" : fmt::format(" measured-more_s={:.3g}", plan.measured_more_s));
 }
 
 std::string bits_decided_by(const HostPlan& plan) {
@@ -367,7 +388,12 @@ HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, 
                         const SolveForecaster& forecast) {
     check_wishes(problem.wishes);
     const int fewest = problem.wishes.pipelines > 0 ? problem.wishes.pipelines : 1;
-    const int most = problem.wishes.pipelines > 0 ? problem.wishes.pipelines : kMostAutoPipelines;
+    int most = problem.wishes.pipelines > 0 ? problem.wishes.pipelines : kMostAutoPipelines;
+    if (problem.wishes.pipelines == 0) {
+        for (const BitHostSample& sample : problem.measured) {
+            most = std::clamp(sample.pipelines, most, kMostPipelines);
+        }
+    }
     std::optional<HostPlan> best;
     Shortage shortage;
     for (const Cut& cut : candidates(problem)) {

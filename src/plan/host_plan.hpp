@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "plan/host_layer.hpp"
+#include "plan/machine.hpp"
 
 namespace heptad {
 
@@ -22,6 +24,10 @@ struct HostProblem {
     HostOptions wishes;             // its device_memory_bytes is what a device has, if less than that was not asked for
     bool shifted = false;           // packed: A or B begins inside a word, so that blocks do not lie in place
     std::int64_t copied_bytes = 0;  // on the host beside the buffers, as for a C that begins inside a word
+    /// Cuts like these were measured there: what those with the same levels and pipelines took more than predicted, or
+    /// where there is none the mean of all, is added to a prediction. What binds is predicted from rates, and grows
+    /// with the product; what else a run costs does not.
+    std::vector<BitHostSample> measured = {};
 };
 
 /// N equal devices and the host between them.
@@ -72,6 +78,7 @@ struct HostPlan {
     std::int64_t upload_bytes = 0, download_bytes = 0;
     double solve_s = 0, upload_s = 0, download_s = 0, host_s = 0;  // of the busiest device, and of the host
     double predicted_s = 0;
+    double measured_more_s = 0;  // that is in it
     double error_bound = 0;
 
     /// The stage that takes longest: "solve", "upload", "download" or "host".

@@ -61,17 +61,24 @@ struct FusedProfile {
     /// What adding one more element of A or B on its way to shared memory, and updating one element of C, take as long
     /// as. P2 counts one flop for each.
     double addition_flops = 1, update_flops = 1;
+    double atomic_flops = 1;  // an update in the order `atomic`
     /// What the kernel draws from memory and the L2 cache where that is all it waits for: P2's tau_gmop (1 + lambda).
     double global_bytes_per_s = 1e12;
     double alone = 1;  // share of that rate that a thread block reaches which has its multiprocessor to itself
     /// How many times longer it takes where rows do not begin on 16-byte boundaries.
     double misaligned = 1;
+    /// How many times longer a tile takes that ends beyond the product: loads ask whether each element is there.
+    double edge = 1;
+    /// In the order `persistent`, of several updates of one tile that are ready together: what each waits for the one
+    /// before it.
+    double turn_s = 0;
 };
 
 /// What all those kernels share on one device.
 struct FusedDevice {
     int multiprocessors = 1;
     double launch_s = 3e-6;  // one more launch behind others
+    double product_s = 0;  // what one more product of a level takes of the host's time, its share of launches included
 };
 
 /// A product of packed bits over GF(2) with m = k = n on a device, cut into serial and parallel levels (P3's d_s and
@@ -80,6 +87,14 @@ struct BitSplitSample {
     std::int64_t n = 0;
     int serial_levels = 0, parallel_levels = 0;
     double seconds = 0;
+};
+
+/// A product of packed bits over GF(2) with m = k = n in host memory, for a device that may use so much of its own: cut
+/// by so many levels at the host (P3's d_h; 0: segments of C), by so many pipelines, as it was predicted and measured.
+struct BitHostSample {
+    std::int64_t n = 0, device_memory_bytes = 0;
+    int host_levels = 0, pipelines = 1;
+    double predicted_s = 0, seconds = 0;
 };
 
 struct Machine {
@@ -96,6 +111,7 @@ struct Machine {
     FusedDevice fused_device;
     std::vector<FusedProfile> fused;         // empty: no such kernels
     std::vector<BitSplitSample> bit_splits;  // devices; empty: as predicted
+    std::vector<BitHostSample> bit_hosts;    // devices; empty: as predicted
 };
 
 /// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.

@@ -128,7 +128,8 @@ std::string print_machine(const Machine& machine) {
     }
     if (!machine.fused.empty()) {
         json["fused_device"] = {{"multiprocessors", machine.fused_device.multiprocessors},
-                                {"launch_s", machine.fused_device.launch_s}};
+                                {"launch_s", machine.fused_device.launch_s},
+                                {"product_s", machine.fused_device.product_s}};
     }
     for (const FusedProfile& profile : machine.fused) {
         json["fused"].push_back({{"type", type_name(profile.type)},
@@ -144,11 +145,22 @@ std::string print_machine(const Machine& machine) {
                                  {"update_flops", profile.update_flops},
                                  {"global_bytes_per_s", profile.global_bytes_per_s},
                                  {"alone", profile.alone},
-                                 {"misaligned", profile.misaligned}});
+                                 {"misaligned", profile.misaligned},
+                                 {"atomic_flops", profile.atomic_flops},
+                                 {"edge", profile.edge},
+                                 {"turn_s", profile.turn_s}});
     }
     for (const BitSplitSample& sample : machine.bit_splits) {
         json["bit_splits_n_serial_parallel_s"].push_back(
             {sample.n, sample.serial_levels, sample.parallel_levels, sample.seconds});
+    }
+    for (const BitHostSample& sample : machine.bit_hosts) {
+        json["bit_hosts"].push_back({{"n", sample.n},
+                                     {"device_memory_bytes", sample.device_memory_bytes},
+                                     {"host_levels", sample.host_levels},
+                                     {"pipelines", sample.pipelines},
+                                     {"predicted_s", sample.predicted_s},
+                                     {"seconds", sample.seconds}});
     }
     return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -222,7 +234,10 @@ Machine parse_machine(const std::string& json) {
         }
         if (root.contains("fused_device")) {
             const auto& device = root.at("fused_device");
-            machine.fused_device = {device.at("multiprocessors").get<int>(), device.at("launch_s").get<double>()};
+            machine.fused_device = {device.at("multiprocessors").get<int>(), device.at("launch_s").get<double>(),
+                                    device.value("product_s", 0.0)};
+            require(std::isfinite(machine.fused_device.product_s) && machine.fused_device.product_s >= 0,
+                    "a product that takes less than no time");
             require(machine.fused_device.multiprocessors >= 1, "fewer multiprocessors than 1");
             require(is_positive(machine.fused_device.launch_s), "a rate or a time that is not positive");
         }
@@ -247,6 +262,12 @@ Machine parse_machine(const std::string& json) {
             profile.global_bytes_per_s = entry.at("global_bytes_per_s").get<double>();
             profile.alone = entry.at("alone").get<double>();
             profile.misaligned = entry.at("misaligned").get<double>();
+            profile.atomic_flops = entry.value("atomic_flops", profile.update_flops);
+            profile.edge = entry.value("edge", 1.0);
+            profile.turn_s = entry.value("turn_s", 0.0);
+            require(std::isfinite(profile.turn_s) && profile.turn_s >= 0, "a tile with a time below 0");
+            require(is_positive(profile.atomic_flops) && is_positive(profile.edge),
+                    "a tile with a factor that is not positive");
             require(is_positive(profile.flops_per_s) && is_positive(profile.addition_flops) &&
                         is_positive(profile.update_flops) && is_positive(profile.global_bytes_per_s) &&
                         is_positive(profile.alone) && is_positive(profile.misaligned),
@@ -260,6 +281,18 @@ Machine parse_machine(const std::string& json) {
                     "a product of bits whose size or levels cannot be");
             require(is_positive(sample.seconds), "a product of bits whose time is not positive");
             machine.bit_splits.push_back(sample);
+        }
+        for (const auto& entry : root.value("bit_hosts", nlohmann::json::array())) {
+            const BitHostSample sample{
+                entry.at("n").get<std::int64_t>(),     entry.at("device_memory_bytes").get<std::int64_t>(),
+                entry.at("host_levels").get<int>(),    entry.at("pipelines").get<int>(),
+                entry.at("predicted_s").get<double>(), entry.at("seconds").get<double>()};
+            require(
+                sample.n >= 1 && sample.device_memory_bytes >= 1 && sample.host_levels >= 0 && sample.pipelines >= 1,
+                "a product of bits at the host whose size, levels or pipelines cannot be");
+            require(is_positive(sample.predicted_s) && is_positive(sample.seconds),
+                    "a product of bits at the host whose time is not positive");
+            machine.bit_hosts.push_back(sample);
         }
         return machine;
     } catch (const nlohmann::json::exception& problem) {

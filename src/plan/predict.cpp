@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "algorithm/catalogue.hpp"
 #include "plan/fused_prediction.hpp"
@@ -71,22 +72,36 @@ FusedWork fused_work(const ProductPlan& plan) {
 
 namespace {
 
+/// The kernel of the fused level of a plan that has one, and the time of all its products in one call.
+std::optional<FusedChoice> fused_choice(const ProductPlan& plan, const Machine& machine) {
+    const LevelPlan& level = plan.levels.back();
+    return choose_fused_tile(machine, plan.type, level.order, level.tile, fused_instances(level.algorithm),
+                             fused_work(plan));
+}
+
 /// The products at the bottom, with their sums inside where that is the plan.
 double products_seconds(const ProductPlan& plan, const Machine& machine) {
     const LeafSize leaf = leaf_size(plan);
     if (is_fused(plan)) {
         const LevelPlan& level = plan.levels.back();
-        const FusedInstances& instances = fused_instances(level.algorithm);
-        const FusedWork work = fused_work(plan);
-        if (const auto choice = choose_fused_tile(machine, plan.type, level.order, level.tile, instances, work)) {
-            const auto calls = static_cast<double>(leaf.count) /
-                               static_cast<double>(find_algorithm(level.algorithm).algorithm.rank()) /
-                               work.levels_together;
+        if (const auto choice = fused_choice(plan, machine)) {
+            const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+            const double levels = static_cast<double>(leaf.count) / static_cast<double>(algorithm.rank());
+            const double calls = levels / fused_work(plan).levels_together;
+            const double launch_s = machine.fused_device.launch_s;
             // What judges the operands or the result is launched beside it.
-            constexpr double kLaunchesOfGuard = 3;
-            const double guard_s = plan.levels.size() == 1 ? kLaunchesOfGuard * machine.fused_device.launch_s : 0;
+            const double guard_launches = choice->judges_result ? 1 : 3;
+            const double guard_s = plan.levels.size() == 1 ? guard_launches * launch_s : 0;
             const bool misaligned = plan.levels.size() == 1 && !plan.extended && rows_are_misaligned(plan);
-            return guard_s + calls * choice->seconds * (misaligned ? choice->misaligned : 1);
+            double seconds = guard_s + calls * choice->seconds * (misaligned ? choice->misaligned : 1);
+            if (level.order == FusedOrder::atomic) {  // additions in any order find zeros
+                const double result = static_cast<double>(leaf.m * algorithm.m) *
+                                      static_cast<double>(leaf.n * algorithm.n) *
+                                      static_cast<double>(element_bytes(plan.type));
+                const double clearing_launches = choice->judges_result ? 0 : calls;  // or begins while that runs
+                seconds += clearing_launches * launch_s + levels * result / machine.combine_bytes_per_s;
+            }
+            return seconds;
         }
     }
     return static_cast<double>(leaf.count) *
@@ -150,12 +165,18 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
     if (is_float(plan.type) && !watched_in_passes) {
         const double result = static_cast<double>(plan.m) * static_cast<double>(plan.n) * element;
         // A fused level on a device is judged by the result where that is not added to, and by all three otherwise.
-        const bool scans_result = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::fused;
-        const bool scans_operands = !scans_result || plan.accumulate || plan.extended;
+        const bool judges_result = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::fused;
+        const bool scans_operands = !judges_result || plan.accumulate || plan.extended;
+        const auto choice = judges_result ? fused_choice(plan, machine) : std::nullopt;
+        const bool scans_result = judges_result && (scans_operands || !choice || !choice->judges_result);
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
                    machine.scan_bytes_per_s;
     }
     seconds = seconds_with_starts(plan.backend, machine, seconds, passes);
+    if (plan.backend == "cuda" && is_fused(plan)) {  // the host makes products while the device is at others
+        const auto products = static_cast<double>(leaf_size(plan).count);
+        seconds = std::max(seconds, passes * machine.call_s + products * machine.fused_device.product_s);
+    }
     const bool is_measured_machine = plan.backend != "reference";
     return seconds * (is_measured_machine ? level_factor(machine, plan.type, cuts, plan.m, plan.k, plan.n) : 1);
 }

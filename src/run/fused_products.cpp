@@ -1,6 +1,7 @@
 #include "run/fused_products.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace heptad {
 namespace {
@@ -33,35 +34,53 @@ std::vector<FusedTerm> present_terms(const std::vector<InstanceTerm>& terms, con
 
 }  // namespace
 
+FusedLevel::FusedLevel(const FusedInstances& instances, double alpha, const ConstView& a, const ConstView& b,
+                       double beta, const View& c)
+    : instances_(&instances),
+      alpha_(alpha),
+      beta_(beta),
+      a_(a),
+      b_(b),
+      c_(c),
+      m_(fused_side(c.rows, instances.m, c.type)),
+      k_(fused_side(a.cols, instances.k, c.type)),
+      n_(fused_side(c.cols, instances.n, c.type)),
+      is_written_(static_cast<std::size_t>(instances.m) * static_cast<std::size_t>(instances.n)) {}
+
+std::optional<FusedProduct> FusedLevel::product(std::size_t i) {
+    const FusedInstance& instance = instances_->instances[i];
+    FusedProduct product{m_,
+                         k_,
+                         n_,
+                         present_terms(instance.left, a_, instances_->k, m_, k_),
+                         present_terms(instance.right, b_, instances_->n, k_, n_),
+                         {}};
+    if (product.left.empty() || product.right.empty()) {
+        return std::nullopt;
+    }
+    product.targets.reserve(instance.targets.size());
+    for (const InstanceTerm& target : instance.targets) {
+        const View place = block_at(c_, target.block, instances_->n, m_, n_);
+        if (!is_empty(place)) {
+            const auto number = static_cast<std::size_t>(target.block);
+            product.targets.push_back({place, alpha_ * target.coefficient, is_written_[number] ? 1 : beta_});
+            is_written_[number] = true;
+        }
+    }
+    if (product.targets.empty()) {
+        return std::nullopt;
+    }
+    return product;
+}
+
 std::vector<FusedProduct> fused_products(const FusedInstances& instances, double alpha, const ConstView& a,
                                          const ConstView& b, double beta, const View& c) {
-    const std::int64_t m = fused_side(c.rows, instances.m, c.type);
-    const std::int64_t k = fused_side(a.cols, instances.k, c.type);
-    const std::int64_t n = fused_side(c.cols, instances.n, c.type);
-    std::vector<bool> is_written(static_cast<std::size_t>(instances.m) * static_cast<std::size_t>(instances.n));
+    FusedLevel level(instances, alpha, a, b, beta, c);
     std::vector<FusedProduct> products;
     products.reserve(instances.instances.size());
-    for (const FusedInstance& instance : instances.instances) {
-        FusedProduct product{m,
-                             k,
-                             n,
-                             present_terms(instance.left, a, instances.k, m, k),
-                             present_terms(instance.right, b, instances.n, k, n),
-                             {}};
-        if (product.left.empty() || product.right.empty()) {
-            continue;
-        }
-        product.targets.reserve(instance.targets.size());
-        for (const InstanceTerm& target : instance.targets) {
-            const View place = block_at(c, target.block, instances.n, m, n);
-            if (!is_empty(place)) {
-                const auto number = static_cast<std::size_t>(target.block);
-                product.targets.push_back({place, alpha * target.coefficient, is_written[number] ? 1 : beta});
-                is_written[number] = true;
-            }
-        }
-        if (!product.targets.empty()) {
-            products.push_back(std::move(product));
+    for (std::size_t i = 0; i < instances.instances.size(); ++i) {
+        if (auto product = level.product(i)) {
+            products.push_back(std::move(*product));
         }
     }
     return products;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "algorithm/catalogue.hpp"
 #include "plan/fused_instances.hpp"
@@ -125,10 +128,10 @@ void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& produ
 
 namespace {
 
-/// Products that one call takes: those whose operands are laid out alike.
+/// Levels whose operands are laid out alike, so that their products can be launched together.
 struct FusedCall {
     Product like;
-    std::vector<std::vector<FusedProduct>> levels;  // one for each product of the level above
+    std::vector<FusedLevel> levels;  // one for each product of the level above
 };
 
 bool have_same_strides(const ConstView& x, const ConstView& y) {
@@ -139,21 +142,36 @@ bool are_laid_out_alike(const Product& x, const Product& y) {
     return have_same_strides(x.a, y.a) && have_same_strides(x.b, y.b) && have_same_strides(x.c, y.c);
 }
 
-/// The first product of every level, then the second: neighbours of different levels have no common target, so more of
-/// them can run at a time.
-std::vector<FusedProduct> interleaved(std::vector<std::vector<FusedProduct>> levels) {
-    std::vector<FusedProduct> all;
-    all.reserve(levels.size() * levels.front().size());
-    for (std::size_t i = 0; i < levels.front().size(); ++i) {
-        for (std::vector<FusedProduct>& level : levels) {
-            all.push_back(std::move(level[i]));
-        }
+/// As many products as one launch takes.
+class LaunchLoad {
+public:
+    bool has_room_for(const FusedProduct& product) const {
+        return products_.size() < kMostFusedInstances && terms_ + terms_of(product) <= kMostFusedTerms &&
+               targets_ + product.targets.size() <= kMostFusedTargets;
     }
-    return all;
-}
+    void add(FusedProduct product) {
+        terms_ += terms_of(product);
+        targets_ += product.targets.size();
+        products_.push_back(std::move(product));
+    }
+    const std::vector<FusedProduct>& products() const { return products_; }
+    void clear() {
+        products_.clear();
+        terms_ = targets_ = 0;
+    }
+
+private:
+    static std::size_t terms_of(const FusedProduct& product) {
+        return product.left.size() + product.right.size() + kSpareFusedTerms;
+    }
+    std::vector<FusedProduct> products_;
+    std::size_t terms_ = 0, targets_ = 0;
+};
 
 }  // namespace
 
+/// The first product of some levels, then the second: neighbours of different levels have no common target, so more of
+/// them can run at a time. What fills a launch goes to the device before the rest is made.
 void LevelRunner::run_fused(const std::vector<Product>& products) {
     const LevelPlan& level = plan_.levels.back();
     const FusedInstances& instances = fused_instances(level.algorithm);
@@ -165,17 +183,42 @@ void LevelRunner::run_fused(const std::vector<Product>& products) {
             calls.push_back({product, {}});
             call = calls.end() - 1;
         }
-        call->levels.push_back(fused_products(instances, product.alpha, product.a, product.b, product.beta, product.c));
+        call->levels.emplace_back(instances, product.alpha, product.a, product.b, product.beta, product.c);
     }
-    for (FusedCall& call : calls) {
+    LaunchLoad load;
+    const auto launch = [&] {
+        if (load.products().empty()) {
+            return;
+        }
         meter_.check_cancelled();
-        const std::vector<FusedProduct> together = interleaved(std::move(call.levels));
-        backend_.multiply_fused(together, level.order, level.tile);
+        backend_.multiply_fused(load.products(), level.order, level.tile);
         double work = 0;
-        for (const FusedProduct& product : together) {
+        for (const FusedProduct& product : load.products()) {
             work += static_cast<double>(product.m) * static_cast<double>(product.k) * static_cast<double>(product.n);
         }
         meter_.advance(work);
+        load.clear();
+    };
+    const auto add = [&](std::optional<FusedProduct> product) {
+        if (product && !load.has_room_for(*product)) {
+            launch();
+        }
+        if (product) {
+            load.add(std::move(*product));
+        }
+    };
+    for (FusedCall& call : calls) {
+        const auto group = static_cast<std::size_t>(levels_of_launch(
+            level.order, static_cast<int>(instances.instances.size()), static_cast<int>(call.levels.size())));
+        for (std::size_t first = 0; first < call.levels.size(); first += group) {
+            const auto some = std::span(call.levels).subspan(first, std::min(group, call.levels.size() - first));
+            for (std::size_t i = 0; i < instances.instances.size(); ++i) {
+                for (FusedLevel& one : some) {
+                    add(one.product(i));
+                }
+            }
+            launch();
+        }
     }
 }
 

@@ -10,12 +10,23 @@
 namespace heptad {
 namespace {
 
-FusedInstances single_product(const OperandCounts& counts) {
-    FusedInstance instance;
-    instance.left.resize(static_cast<std::size_t>(counts.a));
-    instance.right.resize(static_cast<std::size_t>(counts.b));
-    instance.targets.resize(static_cast<std::size_t>(counts.c));
-    return {1, 1, 1, {instance}, {1}, counts};
+FusedInstances products_of(const FusedTrial& trial) {
+    FusedInstances products{1, 1, 1, {}, {}, trial.counts};
+    for (int i = 0; i < trial.products; ++i) {
+        FusedInstance instance;
+        instance.left.resize(static_cast<std::size_t>(trial.counts.a));
+        instance.right.resize(static_cast<std::size_t>(trial.counts.b));
+        instance.targets.resize(static_cast<std::size_t>(trial.counts.c), {trial.one_target ? 0 : i, 1});
+        products.instances.push_back(instance);
+        products.group_ends.push_back(i + 1);
+    }
+    return products;
+}
+
+double seconds_of(const FusedTrial& trial, const FusedDevice& device, const FusedProfile& truth) {
+    const double seconds =
+        fused_seconds(device, truth, trial.order, products_of(trial), {trial.m, trial.k, trial.n, 1});
+    return trial.misaligned ? (seconds - device.launch_s) * truth.misaligned + device.launch_s : seconds;
 }
 
 FusedProfile known(int tile_m, int tile_n, int blocks) {
@@ -30,6 +41,9 @@ FusedProfile known(int tile_m, int tile_n, int blocks) {
     profile.global_bytes_per_s = 3 * 4 * (tile_m + tile_n) / (2.0 * tile_m * tile_n) * profile.flops_per_s;
     profile.alone = blocks == 1 ? 1 : 0.8;
     profile.misaligned = 1.3;
+    profile.atomic_flops = 90;
+    profile.edge = 1.7;
+    profile.turn_s = 11e-6;
     return profile;
 }
 
@@ -44,17 +58,17 @@ FusedProfile unknown(const FusedProfile& profile) {
 TEST(fused_fit, finds_the_parameters_of_kernels_timed_by_the_model) {
     const FusedDevice device{132, 3e-6};
     for (const FusedProfile& truth : {known(128, 128, 2), known(128, 256, 1), known(64, 64, 4), known(128, 32, 3)}) {
-        const FusedProfile fitted = fit_fused_profile(unknown(truth), device, [&](const FusedTrial& trial) {
-            const double seconds = fused_seconds(device, truth, FusedOrder::serial, single_product(trial.counts),
-                                                 {trial.m, trial.k, trial.n, 1});
-            return trial.misaligned ? (seconds - device.launch_s) * truth.misaligned + device.launch_s : seconds;
-        });
+        const FusedProfile fitted = fit_fused_profile(
+            unknown(truth), device, [&](const FusedTrial& trial) { return seconds_of(trial, device, truth); });
         EXPECT_NEAR(fitted.flops_per_s / truth.flops_per_s, 1, 1e-6);
         EXPECT_NEAR(fitted.addition_flops, truth.addition_flops, 1e-3);
         EXPECT_NEAR(fitted.update_flops, truth.update_flops, 1e-3);
         EXPECT_NEAR(fitted.global_bytes_per_s / truth.global_bytes_per_s, 1, 1e-3);
         EXPECT_NEAR(fitted.alone, truth.alone, 1e-3);
         EXPECT_NEAR(fitted.misaligned, truth.misaligned, 1e-6);
+        EXPECT_NEAR(fitted.atomic_flops, truth.atomic_flops, 1e-3);
+        EXPECT_NEAR(fitted.edge, truth.edge, 1e-6);
+        EXPECT_NEAR(fitted.turn_s, truth.turn_s, 1e-9);
     }
 }
 
@@ -63,8 +77,7 @@ TEST(fused_fit, a_k_that_is_no_multiple_of_8_changes_no_parameter) {
     const FusedProfile truth = known(128, 256, 1);
     const auto seconds = [&](const FusedTrial& trial) {
         EXPECT_EQ(trial.k % 8, 4);
-        return fused_seconds(device, truth, FusedOrder::serial, single_product(trial.counts),
-                             {trial.m, trial.k, trial.n, 1});
+        return seconds_of(trial, device, truth);
     };
     const FusedProfile fitted = fit_fused_profile(unknown(truth), device, seconds, 4);
     EXPECT_NEAR(fitted.flops_per_s / truth.flops_per_s, 1, 1e-6);
@@ -79,8 +92,7 @@ TEST(fused_fit, noise_of_a_few_percent_leaves_parameters_that_can_be) {
     const FusedProfile truth = known(128, 128, 2);
     for (int i = 0; i < 100; ++i) {
         const FusedProfile fitted = fit_fused_profile(unknown(truth), device, [&](const FusedTrial& trial) {
-            return noise(random) * fused_seconds(device, truth, FusedOrder::serial, single_product(trial.counts),
-                                                 {trial.m, trial.k, trial.n, 1});
+            return noise(random) * seconds_of(trial, device, truth);
         });
         EXPECT_NEAR(fitted.flops_per_s / truth.flops_per_s, 1, 0.15);
         EXPECT_GT(fitted.addition_flops, 0);
@@ -88,6 +100,9 @@ TEST(fused_fit, noise_of_a_few_percent_leaves_parameters_that_can_be) {
         EXPECT_GT(fitted.alone, 0);
         EXPECT_LE(fitted.alone, 1);
         EXPECT_GE(fitted.misaligned, 1);
+        EXPECT_GT(fitted.atomic_flops, 0);
+        EXPECT_GE(fitted.edge, 1);
+        EXPECT_GE(fitted.turn_s, 0);
     }
 }
 

@@ -116,5 +116,17 @@ TEST(fused_instances, sides_cover_the_size_and_keep_large_blocks_aligned) {
     EXPECT_EQ(fused_side(4098, 3, Type::f32), 1368);
 }
 
+TEST(fused_instances, a_launch_takes_all_products_of_its_levels) {
+    for (const FusedOrder order : {FusedOrder::persistent, FusedOrder::atomic}) {
+        EXPECT_EQ(levels_of_launch(order, 7, 49), kMostFusedInstances / 7);
+        EXPECT_EQ(levels_of_launch(order, 7, 3), 3);
+        EXPECT_EQ(levels_of_launch(order, 2 * kMostFusedInstances, 7), 1);
+        EXPECT_EQ(levels_of_launch(order, 0, 0), 1);
+    }
+    for (const FusedOrder order : {FusedOrder::serial, FusedOrder::two_streams, FusedOrder::batched}) {
+        EXPECT_EQ(levels_of_launch(order, 7, 49), 49);
+    }
+}
+
 }  // namespace
 }  // namespace heptad

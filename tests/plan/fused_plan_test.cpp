@@ -30,7 +30,7 @@ Machine fusing_device() {
     huge.global_bytes_per_s = 5.5e12;
     huge.flops_per_s = 50e12;
     huge.addition_flops = 4;
-    huge.update_flops = 20;
+    huge.update_flops = huge.atomic_flops = 20;
     FusedProfile small = huge;
     small.tile = FusedTile::large;
     small.tile_m = small.tile_n = 64;
@@ -287,7 +287,7 @@ FusedProfile exact_profile() {
 TEST(fused_prediction, waves_of_each_order_as_counted_by_hand) {
     const FusedDevice device{10, 1e-3};
     FusedProfile profile = exact_profile();
-    profile.addition_flops = profile.update_flops = 1e-9;
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
     const FusedInstances& strassen = fused_instances("strassen");
     const FusedWork work{256, 1000, 256, 1};  // 4 blocks of each of 7 products
     const double block_s = 2.0 * 128 * 128 * 1000 / 1e11;
@@ -302,23 +302,77 @@ TEST(fused_prediction, waves_of_each_order_as_counted_by_hand) {
     EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::serial, strassen, seven), 49 * block_s + 49e-3, 1e-9);
 }
 
-/// 343 products of 4 blocks, of which a launch takes 64: five launches of 256 blocks and one of 92 on 10
-/// multiprocessors.
+TEST(fused_prediction, updates_of_products_that_end_together_wait_for_each_other) {
+    FusedProfile profile = exact_profile();
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
+    profile.turn_s = 0.5;
+    const FusedInstances& strassen = fused_instances("strassen");  // groups of 2, 2, 2 and 1
+    const auto waits = [&](int multiprocessors, int levels, FusedOrder order) {
+        const FusedDevice device{multiprocessors, 1e-3};
+        const FusedWork work{256, 1000, 256, levels};  // 4 blocks of each of 7 products
+        FusedProfile without = profile;
+        without.turn_s = 0;
+        return (fused_seconds(device, profile, order, strassen, work) -
+                fused_seconds(device, without, order, strassen, work)) /
+               profile.turn_s;
+    };
+    EXPECT_NEAR(waits(4, 1, FusedOrder::persistent), 0, 1e-9);   // one product at a time
+    EXPECT_NEAR(waits(8, 1, FusedOrder::persistent), 0, 1e-9);   // two, which have no common target
+    EXPECT_NEAR(waits(16, 1, FusedOrder::persistent), 1, 1e-9);  // two groups
+    EXPECT_NEAR(waits(28, 1, FusedOrder::persistent), 3, 1e-9);  // all four
+    EXPECT_NEAR(waits(28, 7, FusedOrder::persistent), 0, 1e-9);  // one product of each of seven levels
+    EXPECT_NEAR(waits(28, 1, FusedOrder::batched), 0, 1e-9);
+    EXPECT_NEAR(waits(28, 1, FusedOrder::atomic), 0, 1e-9);
+}
+
+TEST(fused_prediction, tiles_at_the_edge_take_longer_and_end_last) {
+    FusedProfile profile = exact_profile();
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
+    const FusedInstances& strassen = fused_instances("strassen");
+    const FusedDevice device{10, 1e-3};
+    const double block_s = 2.0 * 128 * 128 * 1000 / 1e11;
+    const auto seconds = [&](std::int64_t n, double edge) {
+        profile.edge = edge;
+        return fused_seconds(device, profile, FusedOrder::persistent, strassen, {256, 1000, n, 1}) - 1e-3;
+    };
+    EXPECT_NEAR(seconds(256, 3), seconds(256, 1), 1e-9);  // whole tiles only
+    EXPECT_NEAR(seconds(255, 1), 3 * block_s, 1e-9);
+    // 14 whole tiles and 14 at the edge, three times as long, and half of one of those at the end.
+    EXPECT_NEAR(seconds(255, 3), (14 + 14 * 3) / 10.0 * block_s + 1.5 * block_s, 1e-9);
+    EXPECT_NEAR(seconds(100, 3), 2 * 3 * block_s, 1e-9);  // 14 tiles, all of them at the edge
+}
+
+TEST(fused_prediction, atomic_updates_have_a_cost_of_their_own) {
+    const FusedDevice device{10, 1e-3};
+    FusedProfile profile = exact_profile();
+    const FusedWork work{256, 1000, 256, 1};
+    const FusedInstances& strassen = fused_instances("strassen");
+    const auto seconds = [&](FusedOrder order) { return fused_seconds(device, profile, order, strassen, work); };
+    profile.atomic_flops = profile.update_flops;
+    const double persistent_s = seconds(FusedOrder::persistent), atomic_s = seconds(FusedOrder::atomic);
+    EXPECT_NEAR(atomic_s, persistent_s, 1e-9);
+    profile.atomic_flops = 10 * profile.update_flops;
+    EXPECT_GT(seconds(FusedOrder::atomic), atomic_s);
+    EXPECT_EQ(seconds(FusedOrder::persistent), persistent_s);
+}
+
+/// 49 levels of 7 products of 4 blocks, of which a launch takes 64: five launches for 9 levels each, 252 blocks, and one
+/// for 4, 112 blocks, on 10 multiprocessors.
 TEST(fused_prediction, products_that_one_launch_does_not_take_are_several_launches) {
     const FusedDevice device{10, 1e-3};
     FusedProfile profile = exact_profile();
-    profile.addition_flops = profile.update_flops = 1e-9;
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
     const FusedWork work{256, 1000, 256, 49};
     const double block_s = 2.0 * 128 * 128 * 1000 / 1e11;
     static_assert(kMostFusedInstances == 64);
     EXPECT_NEAR(fused_seconds(device, profile, FusedOrder::persistent, fused_instances("strassen"), work),
-                (5 * 26 + 10) * block_s + 6e-3, 1e-9);
+                (5 * 26 + 12) * block_s + 6e-3, 1e-9);
 }
 
 TEST(fused_prediction, every_launch_of_a_batched_order_has_all_its_room) {
     const FusedDevice device{10, 1e-3};
     FusedProfile profile = exact_profile();
-    profile.addition_flops = profile.update_flops = 1e-9;
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
     // Strassen's groups have at most two instances: of 7 levels 14, far below what a launch takes.
     const FusedInstances& instances = fused_instances("strassen");
     const double together_s = fused_seconds(device, profile, FusedOrder::batched, instances, {256, 1000, 256, 7});
@@ -335,7 +389,7 @@ TEST(fused_prediction, every_launch_of_a_batched_order_has_all_its_room) {
 TEST(fused_prediction, a_last_wave_of_lone_blocks_runs_at_their_rate) {
     const FusedDevice device{10, 1e-9};
     FusedProfile profile = exact_profile();
-    profile.addition_flops = profile.update_flops = 1e-9;
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
     profile.blocks_of_multiprocessor = 2;
     profile.alone = 0.8;
     const FusedInstances one = make_fused_instances([] {
@@ -361,7 +415,7 @@ TEST(fused_prediction, memory_bounds_those_products_whose_terms_are_many) {
     const FusedDevice device{1, 1e-9};
     FusedProfile profile = exact_profile();
     profile.flops_per_s = 1e12;
-    profile.addition_flops = profile.update_flops = 1e-9;
+    profile.addition_flops = profile.update_flops = profile.atomic_flops = 1e-9;
     const FusedInstances& two_levels = fused_instances("strassen*strassen");
     // Between the words of products with six terms and those with eight.
     profile.global_bytes_per_s = 1e12 * 4 * 7 * 128 * 1000 / (2.0 * 128 * 128 * 1000);
@@ -392,6 +446,12 @@ TEST(fused_machine, prints_and_parses_back_and_refuses_what_cannot_be) {
     EXPECT_THROW(parse_machine(print_machine(wrong)), Error);
     wrong = machine;
     wrong.fused.front().tile_m = 0;
+    EXPECT_THROW(parse_machine(print_machine(wrong)), Error);
+    wrong = machine;
+    wrong.fused.front().edge = 0;
+    EXPECT_THROW(parse_machine(print_machine(wrong)), Error);
+    wrong = machine;
+    wrong.fused.front().turn_s = -1e-6;
     EXPECT_THROW(parse_machine(print_machine(wrong)), Error);
     wrong = machine;
     wrong.fused_device.multiprocessors = 0;

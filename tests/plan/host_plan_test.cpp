@@ -69,6 +69,45 @@ TEST(HostPlan, locked_memory_for_transfers_in_place_is_told_and_within_the_hosts
     EXPECT_EQ(small.host_bytes, 0);
 }
 
+TEST(HostPlan, what_was_measured_of_a_cut_decides_about_others_like_it) {
+    HostProblem problem = cube(65536, Type::gf2);
+    problem.packed = true;
+    const auto plan_with = [&](const std::vector<BitHostSample>& measured) {
+        problem.measured = measured;
+        return make_host_plan(problem, devices(1, kGiB), {kNoLimit, 20e9}, plain_forecast);
+    };
+    const auto sample = [](int levels, int pipelines, double more_s) {
+        return BitHostSample{32768, kGiB / 4, levels, pipelines, 10000, 10000 + more_s};
+    };
+    const HostPlan predicted = plan_with({});
+    const double alone_s = predicted.predicted_s;
+    EXPECT_EQ(predicted.measured_more_s, 0);
+    EXPECT_EQ(to_string(predicted).find("measured-more_s"), std::string::npos);
+    // All ways alike slower: the same plan, later.
+    const HostPlan slower = plan_with({sample(0, 1, 3), sample(1, 1, 3)});
+    EXPECT_EQ(bits_decided_by(slower), bits_decided_by(predicted));
+    EXPECT_NEAR(slower.predicted_s, alone_s + 3, 1e-9 * alone_s);
+    EXPECT_NE(to_string(slower).find("measured-more_s=3"), std::string::npos) << to_string(slower);
+    // What was chosen is far slower than predicted, whatever the pipelines, and other levels are not.
+    for (const int other : {0, 1}) {
+        if (other != predicted.levels) {
+            const HostPlan changed = plan_with({sample(predicted.levels, 1, 50 * alone_s),
+                                                sample(predicted.levels, 2, 50 * alone_s), sample(other, 1, 0)});
+            EXPECT_EQ(changed.levels, other) << to_string(changed);
+        }
+    }
+    // Faster than predicted, but never for nothing.
+    const HostPlan faster = plan_with({sample(predicted.levels, predicted.pipelines, -9000)});
+    EXPECT_NEAR(faster.predicted_s, alone_s / 2, 1e-9 * alone_s);
+    // Three pipelines are tried on their own account only where they were measured.
+    EXPECT_LE(predicted.pipelines, 2);
+    const double much = 50 * alone_s;
+    EXPECT_EQ(plan_with({sample(0, 3, 0), sample(1, 3, 0), sample(0, 1, much), sample(0, 2, much), sample(1, 1, much),
+                         sample(1, 2, much), sample(2, 1, much)})
+                  .pipelines,
+              3);
+}
+
 TEST(HostPlan, uploads_count_what_stays_on_a_device) {
     HostProblem problem = cube(65536, Type::gf2);  // 512 MiB each
     problem.packed = true;

@@ -74,6 +74,9 @@ struct CudaBackend::State {
     std::int64_t reserved_bytes = 0;
     bool guarded = false;
     Guard guard;
+    /// The guard's words are cleared by their first user, so that what clears other things anyway can do it.
+    bool words_are_fresh = false;
+    bool is_result_judged = false;  // by the kernels that made it
     PassShapes shapes;
     LinearPasses linear_passes;
     cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
@@ -89,6 +92,13 @@ struct CudaBackend::State {
         }
         std::byte* const own = static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes;
         return reinterpret_cast<GuardWords*>(reserved_bytes >= kGuardBytes ? reserved : own);
+    }
+    GuardWords* cleared_words() {
+        if (words_are_fresh) {
+            words_are_fresh = false;
+            check(cudaMemsetAsync(words(), 0, sizeof(GuardWords), stream), "clear the guard");
+        }
+        return words();
     }
     void multiply_cublas(const Product& product) const;
     bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
@@ -165,7 +175,7 @@ std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product
 void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
     state_->reserved = static_cast<std::byte*>(reserved);
     state_->reserved_bytes = bytes;
-    state_->guarded = false;
+    state_->guarded = state_->words_are_fresh = state_->is_result_judged = false;
     state_->captured_words = DeviceMemory();
 }
 
@@ -174,18 +184,23 @@ void CudaBackend::start(const GuardLimits& limits) {
         // Graphs outlive this product and may run beside each other: each needs words that are its own.
         state_->captured_words = DeviceMemory(state_->device, kGuardBytes, state_->stream);
     }
-    check(cudaMemsetAsync(state_->words(), 0, sizeof(GuardWords), state_->stream), "clear the guard");
+    state_->words_are_fresh = true;
+    state_->is_result_judged = false;
     state_->guard = {state_->words(), limits.a, limits.b, limits.product, limits.sums, limits.result, true};
     state_->guarded = true;
 }
 
 void CudaBackend::watch(int operand, const ConstView& view) {
-    check_launch(
-        launch_scan(scalar_type(view.type), device_matrix(view), &state_->words()->max_bits[operand], state_->stream),
-        "scan an operand");
+    if (operand == kWatchedC && state_->is_result_judged) {
+        return;
+    }
+    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), &state_->cleared_words()->max_bits[operand],
+                             state_->stream),
+                 "scan an operand");
 }
 
 void CudaBackend::answer_if_unsafe(const Product& product) {
+    state_->cleared_words();
     Guard unsafe = state_->guard;
     unsafe.run_when_safe = false;
     state_->multiply_classical(product, unsafe);
@@ -193,6 +208,7 @@ void CudaBackend::answer_if_unsafe(const Product& product) {
 
 void CudaBackend::finish() {
     state_->guarded = false;
+    state_->is_result_judged = false;
     state_->captured_words = DeviceMemory();
 }
 
@@ -225,16 +241,17 @@ void CudaBackend::combine(const CombinePass& pass) {
         launch.outputs.push_back(device_matrix(view));
     }
     if (state_->guarded && pass.watch >= 0) {
-        launch.watch = &state_->words()->max_bits[pass.watch];
+        launch.watch = &state_->cleared_words()->max_bits[pass.watch];
     }
     if (pass.scaling != SumScaling::none) {
-        launch.scale = {scale_kind(pass.scaling), state_->words(), static_cast<float>(pass.factor)};
+        launch.scale = {scale_kind(pass.scaling), state_->cleared_words(), static_cast<float>(pass.factor)};
     }
     if (pass.scaling == SumScaling::sums_to_c) {
-        launch.watch = &state_->words()->max_bits[kWordOfSums];
-        launch.watch_results = &state_->words()->max_bits[kWordOfResult];
+        launch.watch = &state_->cleared_words()->max_bits[kWordOfSums];
+        launch.watch_results = &state_->cleared_words()->max_bits[kWordOfResult];
     }
     if (state_->guarded && pass.only_if_safe) {
+        state_->cleared_words();
         launch.guard = state_->guard;
     }
     launch.shape =
@@ -377,8 +394,14 @@ void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedO
         // A graph may run beside whatever this backend does by then, so it has memory of its own.
         const FusedScratch scratch =
             state_->is_captured() ? FusedScratch{} : FusedScratch{state_->own_workspace, kCublasWorkspaceBytes};
-        launch_fused(state_->stream, state_->second_stream, instances[0].targets[0].block.type, instances, order, tile,
-                     state_->guarded ? state_->guard : Guard{}, scratch);
+        FusedGuard guard;
+        if (state_->guarded) {
+            // Nothing was watched, so the result will be.
+            guard = {state_->guard, std::exchange(state_->words_are_fresh, false) ? state_->words() : nullptr};
+        }
+        state_->is_result_judged =
+            launch_fused(state_->stream, state_->second_stream, instances[0].targets[0].block.type, instances, order,
+                         tile, guard, scratch);
     }
 }
 

@@ -77,6 +77,9 @@ struct FusedArguments {
     /// is the number of updates that this tile of the block has had. All zero before the launch.
     std::uint32_t* counters;
     Guard guard;
+    /// Where kernels that judge (FusedKernel::judges) tell, as GuardWords keeps it, that a product may be too large for
+    /// C or is not finite. Null: not asked.
+    unsigned long long* verdict;
     FusedInstanceArgument instances[kMostFusedInstances];
     FusedTermArgument<T> terms[kMostFusedTerms];
     FusedTargetArgument<T> targets[kMostFusedTargets];

@@ -110,6 +110,26 @@ bool fused_conflict(const FusedProduct& one, const FusedProduct& other) {
     });
 }
 
+std::vector<int> stream_numbers(std::span<const FusedProduct> products) {
+    std::vector<int> numbers(products.size(), 0);
+    std::vector<int> ends(products.size(), 0);
+    int busy_until[2] = {0, 0};
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        int earliest = 0, preferred = 0;
+        for (std::size_t j = 0; j < i; ++j) {
+            if (ends[j] >= earliest && fused_conflict(products[j], products[i])) {
+                earliest = ends[j];
+                preferred = numbers[j];
+            }
+        }
+        const int other = 1 - preferred;
+        const bool changes = std::max(busy_until[other], earliest) < std::max(busy_until[preferred], earliest);
+        numbers[i] = changes ? other : preferred;
+        ends[i] = busy_until[numbers[i]] = std::max(busy_until[numbers[i]], earliest) + 1;
+    }
+    return numbers;
+}
+
 std::optional<RegularLayout> regular_layout(std::span<const FusedProduct> products) {
     constexpr std::int64_t kSlab = 8;
     const bool all_regular = std::all_of(products.begin(), products.end(), [](const FusedProduct& product) {

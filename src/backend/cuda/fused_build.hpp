@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/cuda/fused_arguments.hpp"
@@ -28,5 +29,9 @@ std::optional<RegularLayout> regular_layout(std::span<const FusedProduct> produc
 
 /// Do two products update the same block?
 bool fused_conflict(const FusedProduct& one, const FusedProduct& other);
+
+/// Which of two streams each product goes to, 0 or 1: the one where it can begin first if all take the same time and a
+/// product waits for those before it that update one of its blocks; and if both will do, the one that it waits for.
+std::vector<int> stream_numbers(std::span<const FusedProduct> products);
 
 }  // namespace heptad::cuda

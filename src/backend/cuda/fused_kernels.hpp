@@ -9,6 +9,7 @@ struct FusedKernel {
     int tile_rows = 0, tile_cols = 0;
     int threads = 0, shared_bytes = 0;  // of a block
     int slab = 0;                       // how much of k a step takes, if it can make tiles in pieces along k; else 0
+    bool judges = false;                // tells of products that are not finite or nearly so (FusedArguments::verdict)
 };
 
 /// Whether the lines of regular operands run along k (regular_layout()).

@@ -2,13 +2,16 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/device.hpp"
 #include "backend/cuda/fused_build.hpp"
+#include "backend/cuda/fused_clear.hpp"
 #include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/fused_split.hpp"
 #include "backend/cuda/fused_tiles.hpp"
@@ -43,8 +46,10 @@ private:
 template <class T>
 class Launcher {
 public:
-    Launcher(const FusedKernel& kernel, const Guard& guard) : kernel_(kernel), args_(new FusedArguments<T>{}) {
+    Launcher(const FusedKernel& kernel, const Guard& guard, unsigned long long* verdict)
+        : kernel_(kernel), args_(new FusedArguments<T>{}) {
         args_->guard = guard;
+        args_->verdict = verdict;
     }
     const FusedArguments<T>& build(std::span<const FusedProduct> products) {
         build_fused(products, *args_);
@@ -52,7 +57,9 @@ public:
         args_->tiles_across = (args_->n + kernel_.tile_cols - 1) / kernel_.tile_cols;
         return *args_;
     }
-    void launch(FusedUpdate update, std::uint32_t* counters, cudaStream_t stream) {
+    bool judges() const { return kernel_.judges; }
+    /// `early`: while the launch before, which clears what this one needs, is still under way.
+    void launch(FusedUpdate update, std::uint32_t* counters, cudaStream_t stream, bool early = false) {
         const std::int64_t tiles = std::int64_t{args_->instance_count} * args_->tiles_down * args_->tiles_across;
         if (tiles == 0) {
             return;
@@ -76,13 +83,22 @@ public:
             keep_tiles_whole(*args_);
         }
         args_->update = update;
-        args_->counters = counters;
+        const int items = fused::item_count(*args_);
+        // Blocks that have one item each need not draw it, and so not wait for the counter to be cleared.
+        const bool is_dealt_out = kernel_.judges && update == FusedUpdate::atomic && items <= resident;
+        args_->counters = is_dealt_out ? nullptr : counters;
+        cudaLaunchAttribute begins_early{};
+        begins_early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        begins_early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = dim3(static_cast<unsigned>(std::min(items, resident)));
+        config.blockDim = dim3(static_cast<unsigned>(kernel_.threads));
+        config.dynamicSmemBytes = static_cast<std::size_t>(kernel_.shared_bytes);
+        config.stream = stream;
+        config.attrs = &begins_early;
+        config.numAttrs = early ? 1 : 0;
         void* parameters[] = {args_.get()};
-        check(cudaLaunchKernel(kernel_.function,
-                               dim3(static_cast<unsigned>(std::min(fused::item_count(*args_), resident))),
-                               dim3(static_cast<unsigned>(kernel_.threads)), parameters,
-                               static_cast<std::size_t>(kernel_.shared_bytes), stream),
-              "start fused products");
+        check(cudaLaunchKernelExC(&config, kernel_.function, parameters), "start fused products");
     }
 
 private:
@@ -132,32 +148,24 @@ private:
     bool joined_ = false;
 };
 
-/// Each product goes to the stream of the last one that it has to wait for, or else to the one with less to do.
+/// Both streams at a time, as far as products with a common target let them (stream_numbers()).
 template <class T>
 void run_two_streams(Launcher<T>& launcher, std::span<const FusedProduct> products, cudaStream_t stream,
                      cudaStream_t second) {
     const cudaStream_t streams[2] = {stream, second};
     std::vector<Event> finished(products.size());
-    std::vector<int> stream_of(products.size(), 0);
-    int launched[2] = {};
+    const std::vector<int> numbers = stream_numbers(products);
     Beside beside(stream, second);
     for (std::size_t i = 0; i < products.size(); ++i) {
-        int chosen = launched[0] <= launched[1] ? 0 : 1;
+        const cudaStream_t own = streams[numbers[i]];
         for (std::size_t j = 0; j < i; ++j) {
-            if (fused_conflict(products[j], products[i])) {
-                chosen = stream_of[j];
-            }
-        }
-        for (std::size_t j = 0; j < i; ++j) {
-            if (stream_of[j] != chosen && fused_conflict(products[j], products[i])) {
-                finished[j].hold_back(streams[chosen]);
+            if (numbers[j] != numbers[i] && fused_conflict(products[j], products[i])) {
+                finished[j].hold_back(own);
             }
         }
         launcher.build(products.subspan(i, 1));
-        launcher.launch(FusedUpdate::plain, nullptr, streams[chosen]);
-        finished[i].record(streams[chosen]);
-        stream_of[i] = chosen;
-        ++launched[chosen];
+        launcher.launch(FusedUpdate::plain, nullptr, own);
+        finished[i].record(own);
     }
     beside.join();
 }
@@ -190,10 +198,48 @@ void scale_targets(Scalar scalar, std::span<const FusedProduct> products, const 
     }
 }
 
+/// The same in one launch where every target that is not kept is to be zero, and the counter and the fresh words of a
+/// guard with them. Otherwise nothing is done, and false returned.
+bool clear_targets(Type type, std::span<const FusedProduct> products, const Guard& guard, std::uint32_t* counter,
+                   GuardWords* fresh, cudaStream_t stream) {
+    FusedClearing clearing{};
+    clearing.counter = counter;
+    clearing.words = fresh;
+    clearing.guard = fresh == nullptr ? guard : Guard{};
+    const auto words = static_cast<std::int64_t>(element_bytes(type) / sizeof(std::uint32_t));
+    for (const FusedProduct& product : products) {
+        for (const FusedTarget& target : product.targets) {
+            const View& c = target.block;
+            if (target.beta == 1 || c.rows == 0 || c.cols == 0) {
+                continue;
+            }
+            const bool by_rows = c.col_stride == 1;
+            if (target.beta != 0 || (!by_rows && c.row_stride != 1) ||
+                clearing.block_count == FusedClearing::kMostBlocks) {
+                return false;
+            }
+            clearing.blocks[clearing.block_count++] = {static_cast<std::uint32_t*>(c.data), by_rows ? c.rows : c.cols,
+                                                       words * (by_rows ? c.cols : c.rows),
+                                                       words * (by_rows ? c.row_stride : c.col_stride)};
+        }
+    }
+    check(static_cast<cudaError_t>(launch_clearing(clearing, stream)), "clear the targets of fused products");
+    return true;
+}
+
+/// Whether kernels here can begin before the launch before them has ended. Not in a graph, whose edges say so
+/// otherwise.
+bool can_begin_early(bool captured) {
+    int device = 0, major = 0;
+    check(cudaGetDevice(&device), "tell the current device");
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "tell its generation");
+    return major >= 9 && !captured;
+}
+
 /// One launch whose blocks draw tiles of all products from a counter.
 template <class T>
-void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products, bool atomic, Scalar scalar,
-                  const Guard& guard, const FusedScratch& scratch, cudaStream_t stream) {
+void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products, bool atomic, Type type,
+                  const Guard& guard, GuardWords* fresh, const FusedScratch& scratch, cudaStream_t stream) {
     const FusedArguments<T>& args = launcher.build(products);
     std::int32_t blocks = 0;
     for (const FusedInstanceArgument& instance :
@@ -205,9 +251,6 @@ void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products,
             atomic = atomic && (target.turn == 0 || target.beta == T{1}) && target.addend_coefficient == T{0};
         }
     }
-    if (atomic) {
-        scale_targets(scalar, products, guard, stream);
-    }
     const std::int64_t tiles = std::int64_t{args.tiles_down} * args.tiles_across;
     const std::int64_t bytes = 4 * (1 + (atomic ? 0 : blocks * tiles));
     DeviceMemory from_pool;
@@ -216,15 +259,33 @@ void run_together(Launcher<T>& launcher, std::span<const FusedProduct> products,
         check(cudaGetDevice(&device), "tell the current device");
         from_pool = DeviceMemory(device, bytes, stream);
     }
-    void* const counters = bytes > scratch.bytes ? from_pool.data() : scratch.data;
+    auto* const counters = static_cast<std::uint32_t*>(bytes > scratch.bytes ? from_pool.data() : scratch.data);
+    if (atomic && clear_targets(type, products, guard, counters, fresh, stream)) {
+        launcher.launch(FusedUpdate::atomic, counters, stream,
+                        launcher.judges() && can_begin_early(scratch.bytes == 0));
+        return;
+    }
     check(cudaMemsetAsync(counters, 0, static_cast<std::size_t>(bytes), stream), "clear counters");
-    launcher.launch(atomic ? FusedUpdate::atomic : FusedUpdate::ordered, static_cast<std::uint32_t*>(counters), stream);
+    if (fresh != nullptr) {
+        check(cudaMemsetAsync(fresh, 0, sizeof(GuardWords), stream), "clear the guard");
+    }
+    if (atomic) {
+        scale_targets(type == Type::f64 ? Scalar::f64 : Scalar::f32, products, guard, stream);
+    }
+    launcher.launch(atomic ? FusedUpdate::atomic : FusedUpdate::ordered, counters, stream);
 }
 
 template <class T>
-void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKernel& kernel, Scalar scalar,
-         const Guard& guard, const FusedScratch& scratch, cudaStream_t stream, cudaStream_t second) {
-    Launcher<T> launcher(kernel, guard);
+void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKernel& kernel, Type type,
+         const FusedGuard& guard, const FusedScratch& scratch, cudaStream_t stream, cudaStream_t second) {
+    // Fresh words say nothing yet, and the first launch of the atomic order clears them.
+    Launcher<T> launcher(kernel, guard.fresh == nullptr ? guard.guard : Guard{},
+                         guard.fresh == nullptr ? nullptr : &guard.fresh->max_bits[kWordOfResult]);
+    GuardWords* fresh = guard.fresh;
+    const bool together = order == FusedOrder::atomic || order == FusedOrder::persistent;
+    if (fresh != nullptr && !together) {
+        check(cudaMemsetAsync(fresh, 0, sizeof(GuardWords), stream), "clear the guard");
+    }
     while (!products.empty()) {
         const std::size_t length = fused_run_length(products);
         const std::span<const FusedProduct> part = products.first(length);
@@ -243,7 +304,9 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
                 break;
             case FusedOrder::atomic:
             case FusedOrder::persistent:
-                run_together(launcher, part, order == FusedOrder::atomic, scalar, guard, scratch, stream);
+                run_together(launcher, part, order == FusedOrder::atomic, type,
+                             guard.fresh == nullptr ? guard.guard : Guard{}, std::exchange(fresh, nullptr), scratch,
+                             stream);
                 break;
         }
         products = products.subspan(length);
@@ -252,10 +315,10 @@ void run(std::span<const FusedProduct> products, FusedOrder order, const FusedKe
 
 }  // namespace
 
-void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
-                  FusedOrder order, FusedTile tile, const Guard& guard, const FusedScratch& scratch) {
+bool launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
+                  FusedOrder order, FusedTile tile, const FusedGuard& guard, const FusedScratch& scratch) {
     if (products.empty()) {
-        return;
+        return false;
     }
     for (const FusedProduct& product : products) {
         const std::int64_t side = std::max({product.m, product.k, product.n});
@@ -268,10 +331,11 @@ void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span
     auto* const first_stream = static_cast<cudaStream_t>(stream);
     auto* const second_stream = static_cast<cudaStream_t>(second);
     if (type == Type::f64) {
-        run<double>(products, order, kernel, Scalar::f64, guard, scratch, first_stream, second_stream);
+        run<double>(products, order, kernel, type, guard, scratch, first_stream, second_stream);
     } else {
-        run<float>(products, order, kernel, Scalar::f32, guard, scratch, first_stream, second_stream);
+        run<float>(products, order, kernel, type, guard, scratch, first_stream, second_stream);
     }
+    return kernel.judges && guard.fresh != nullptr;
 }
 
 }  // namespace heptad::cuda

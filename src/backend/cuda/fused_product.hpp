@@ -26,11 +26,19 @@ struct FusedScratch {
     std::int64_t bytes = 0;
 };
 
+/// Who judges the sums: `guard`, which has watched A and B; or, where `fresh` is not null, whoever looks at the result.
+/// Then these are its words, which nobody has cleared or asked yet.
+struct FusedGuard {
+    Guard guard;
+    GuardWords* fresh = nullptr;
+};
+
 /// Enqueues the products; the preconditions are those of Backend::multiply_fused. FusedOrder::persistent and atomic
 /// count in `scratch` (4 bytes per tile of C, and 4), or, where that is too small, in memory from the device's pool.
 /// FusedOrder::two_streams also needs a stream that nobody else uses meanwhile. Throws Error(usage) for products of
-/// 2^31 rows, columns or more.
-void launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
-                  FusedOrder order, FusedTile tile, const Guard& guard, const FusedScratch& scratch);
+/// 2^31 rows, columns or more. Fresh words are cleared; true if the kernels note in them whatever could make the result
+/// infinite or NaN, so that nobody has to look at that any more.
+bool launch_fused(StreamHandle stream, StreamHandle second, Type type, std::span<const FusedProduct> products,
+                  FusedOrder order, FusedTile tile, const FusedGuard& guard, const FusedScratch& scratch);
 
 }  // namespace heptad::cuda

@@ -12,6 +12,7 @@
 #include "backend/cuda/fused_regular_multiply.cuh"
 #include "backend/cuda/fused_store.cuh"
 #include "backend/cuda/fused_walk.hpp"
+#include "backend/cuda/launch_order.cuh"
 
 namespace heptad::cuda::fused {
 
@@ -25,6 +26,11 @@ __device__ __forceinline__ int draw_item(std::uint32_t* counter, int former) {
 template <class Shape, bool left_along_depth, bool right_along_depth>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident)
     fused_regular_kernel(const __grid_constant__ FusedArguments<float> args) {
+    if constexpr (Shape::kAddsInBackground) {
+        if (args.counters != nullptr || args.guard.words != nullptr) {
+            await_launch_before();
+        }
+    }
     if (!should_run(args.guard)) {
         return;
     }
@@ -72,7 +78,8 @@ FusedKernel regular_kernel_of(bool left_along_depth, bool right_along_depth) {
                            Shape::kCols,
                            Shape::kThreads,
                            Shape::kSharedBytes,
-                           kDepth};
+                           kDepth,
+                           Shape::kAddsInBackground};
     };
     if (left_along_depth) {
         return right_along_depth ? of(&fused_regular_kernel<Shape, true, true>)

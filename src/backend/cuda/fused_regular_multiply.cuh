@@ -10,6 +10,7 @@
 #include "backend/cuda/fused_regular_feed.cuh"
 #include "backend/cuda/fused_regular_shape.cuh"
 #include "backend/cuda/fused_store.cuh"
+#include "backend/cuda/launch_order.cuh"
 #include "backend/cuda/shared_barrier.cuh"
 
 namespace heptad::cuda::fused {
@@ -42,6 +43,33 @@ __device__ __forceinline__ int thread_number() {
 template <class Shape>
 __device__ __forceinline__ WarpPart<Shape> part_of_warp() {
     return WarpPart<Shape>(stages_of_block<Shape>() + kStages * Shape::kStageFloats, thread_number());
+}
+
+/// Tells of a product that is not finite, or so large that a few hundred thousand of its size could add up to something
+/// that is not: C then holds nothing that was not told of here, in whatever order it is added up.
+template <int rows, int cols>
+__device__ __forceinline__ void judge(const FusedArguments<float>& args, const FusedInstanceArgument& instance,
+                                      const float (&sum)[rows][cols]) {
+    if (args.verdict == nullptr) {
+        return;
+    }
+    constexpr float kLargestJudged = 0x1p108F;
+    constexpr unsigned long long kInfinity = 0x7ff0ULL << 48;
+    float total = 0;
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < cols; ++j) {
+            total += fabsf(sum[i][j]);
+        }
+    }
+    float factor = 0;
+    for (int t = 0; t < instance.target_count; ++t) {
+        factor = fmaxf(factor, fabsf(args.targets[instance.target_begin + t].coefficient));
+    }
+    if (!(total * factor < kLargestJudged)) {
+        atomicMax(args.verdict, kInfinity);
+    }
 }
 
 /// The product of `slabs` slabs from `first` on goes to the part of each warp. It is made four rows of a thread at a
@@ -142,6 +170,10 @@ __device__ __forceinline__ void multiply_regular(const FusedArguments<float>& ar
             }
         }
         at = next;
+    }
+    if constexpr (Shape::kAddsInBackground) {
+        await_launch_before();  // which clears the targets
+        judge(args, instance, sum);
     }
     part.put(sum);
     __syncthreads();  // the next tile writes the stages from the first one on

@@ -53,6 +53,7 @@ struct BitDeviceFacts {
     int multiprocessors = 132;
     /// What `heptad tune` measured there. Predictions are corrected by the nearest sample of the same split.
     std::vector<BitSplitSample> measured = {};
+    std::vector<BitHostSample> measured_at_host = {};  // likewise, of cuts at the host
 };
 
 /// Part of the workspace, in words.

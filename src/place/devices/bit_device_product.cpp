@@ -53,13 +53,20 @@ void enqueue(const BitDevicePlan& plan, BitDeviceOperands operands, int device, 
 }
 
 /// Read once: a file for every product would take longer than a small one.
-std::vector<BitSplitSample> measured_splits(int device) {
+struct MeasuredBits {
+    std::vector<BitSplitSample> splits;
+    std::vector<BitHostSample> at_host;
+};
+MeasuredBits measured_bits(int device) {
     static std::mutex mutex;
-    static std::map<int, std::vector<BitSplitSample>> known;
+    static std::map<int, MeasuredBits> known;
     const std::lock_guard lock(mutex);
-    const auto found = known.find(device);
-    return found != known.end() ? found->second
-                                : known.emplace(device, load_device_machine(device).bit_splits).first->second;
+    auto found = known.find(device);
+    if (found == known.end()) {
+        Machine machine = load_device_machine(device);
+        found = known.emplace(device, MeasuredBits{std::move(machine.bit_splits), std::move(machine.bit_hosts)}).first;
+    }
+    return found->second;
 }
 
 }  // namespace
@@ -71,7 +78,9 @@ BitDeviceFacts bit_device_facts(int device) {
         const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
         facts.leaf = cuda::best_bit_leaf(info.major, info.major == 9 && cuda::has_warpgroup_leaf(device));
         facts.multiprocessors = info.multiprocessors;
-        facts.measured = measured_splits(device);
+        const MeasuredBits measured = measured_bits(device);
+        facts.measured = measured.splits;
+        facts.measured_at_host = measured.at_host;
     }
     return facts;
 }

@@ -127,6 +127,9 @@ HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool 
     }
     const DeviceList list = parse_device_list(options.device);
     HostProblem problem{size, algebra, algebra, true, accumulate, Accuracy::fast, options.host, offsets.operands};
+    if (list.cuda && algebra == Type::gf2) {
+        problem.measured = bit_device_facts(list.indices.front()).measured_at_host;
+    }
     if (offsets.result) {
         problem.copied_bytes = padded_block_bytes(algebra, true, size.m, size.n);
     }

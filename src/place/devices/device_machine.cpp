@@ -343,25 +343,30 @@ private:
         constexpr double kSide = 8192;
         machine.combine_bytes_per_s = (16 + 49) / 16.0 * kSide * kSide * 4 / seconds(8192);
         machine.scan_bytes_per_s = machine.combine_bytes_per_s;
-        machine.call_s = std::max(1e-6, call_seconds(machine));
+        // What one pass of a level takes of the host's time, with its share of the rest.
+        constexpr double kPasses = 3;  // of A, of B, and to C
+        const LevelPlan passes{"winograd*winograd", LevelMode::parallel, ""};
+        machine.call_s = std::max(1e-6, small_seconds(machine, 256, {passes}) / kPasses);
+        if (backend_.fuses(Type::f32, 2, 2, 2)) {
+            const LevelPlan fused{"strassen", LevelMode::fused, "", FusedOrder::persistent, FusedTile::large};
+            constexpr double kProducts = 7.0 * 7 * 7;
+            const double products_s = small_seconds(machine, 512, {passes, fused}) - kPasses * machine.call_s;
+            machine.fused_device.product_s = std::max(0.0, products_s / kProducts);
+        }
     }
 
-    /// What one pass of a level takes of the host's time, with its share of the rest: the level is so small that the
-    /// device waits.
-    double call_seconds(const Machine& machine) {
-        constexpr std::int64_t kSide = 256;
-        constexpr double kPasses = 3;  // of A, of B, and to C
-        Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+    /// A product with such levels that is so small that the device waits for the host.
+    double small_seconds(const Machine& machine, std::int64_t side, const std::vector<LevelPlan>& levels) {
+        Problem problem{side, side, side, Type::f32, 1, {}};
         problem.options.device = "cuda";
-        const ProductPlan plan = plan_with_levels(problem, machine, {{"winograd*winograd", LevelMode::parallel, ""}});
+        problem.options.accuracy = Accuracy::fast;
+        const ProductPlan plan = plan_with_levels(problem, machine, levels);
         auto* const bytes = static_cast<std::byte*>(memory_.data());
         const auto matrix = [&](std::int64_t number) {
-            return View(bytes + number * kSide * kSide * 4, Type::f32, kSide, kSide, kSide, 1);
+            return View(bytes + number * side * side * 4, Type::f32, side, side, side, 1);
         };
-        return seconds_of([&] {
-                   run_plan(plan, backend_, 1, matrix(0), matrix(1), 0, matrix(2), bytes + 3 * kSide * kSide * 4, {});
-               }) /
-               kPasses;
+        return seconds_of(
+            [&] { run_plan(plan, backend_, 1, matrix(0), matrix(1), 0, matrix(2), bytes + 3 * side * side * 4, {}); });
     }
 
     const std::function<void(const std::string&)>& note_;
@@ -407,6 +412,7 @@ Machine tune_device(int device, bool only_bits, const std::function<void(const s
     const std::string name = device_name(report, device);
     Machine machine = only_bits ? load_device_machine(device) : Measurement(device, note).run(name);
     machine.bit_splits = measure_bit_splits(device, note);
+    machine.bit_hosts = measure_bit_hosts(host_trial_of(device), note);
     write_machines(device_file(name, report.cublas), {machine});
     return machine;
 }

@@ -188,13 +188,14 @@ Machine default_device_machine() {
                  {8192, 1024, 8192, 21.4},
                  {8192, 8192, 1024, 21.7}}),
     };
-    // Kernels with sums inside: rates and costs from single products of n = 4096. How much slower lone blocks and rows
-    // that are not aligned are is a guess until the device is tuned.
-    machine.fused_device = {132, 8.7e-6};
+    // Kernels with sums inside: rates and costs from single products of n = 4096, how much longer tiles at the edge
+    // take from levels whose blocks do not divide into tiles. How much slower lone blocks and rows that are not aligned
+    // are is a guess until the device is tuned.
+    machine.fused_device = {132, 8.7e-6, 1.1e-6};
     constexpr int kManyTerms = 16, kFewTerms = 2;
     const auto fused = [&](Type type, FusedTile tile, int rows, int cols, int blocks, double teraflops,
                            double addition_flops, double update_flops, double terabytes, double alone,
-                           double misaligned, int most_terms) {
+                           double misaligned, int most_terms, double atomic_flops, double edge, double turn_s) {
         FusedProfile profile;
         profile.type = type;
         profile.tile = tile;
@@ -210,16 +211,19 @@ Machine default_device_machine() {
         profile.global_bytes_per_s = terabytes * 1e12;
         profile.alone = alone;
         profile.misaligned = misaligned;
+        profile.atomic_flops = atomic_flops;
+        profile.edge = edge;
+        profile.turn_s = turn_s;
         machine.fused.push_back(profile);
     };
-    fused(Type::f32, FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2, kManyTerms);
-    fused(Type::f32, FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2, kManyTerms);
-    fused(Type::f32, FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2, kManyTerms);
-    fused(Type::f32, FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2, kManyTerms);
+    fused(Type::f32, FusedTile::small, 64, 64, 4, 29.1, 11.1, 20, 3.07, 0.35, 1.2, kManyTerms, 15, 1.7, 1e-7);
+    fused(Type::f32, FusedTile::tall, 128, 64, 3, 32.5, 23.4, 37, 2.6, 0.45, 1.2, kManyTerms, 37, 1.7, 1.1e-6);
+    fused(Type::f32, FusedTile::large, 128, 128, 2, 43.9, 18.3, 45, 2.69, 0.75, 1.2, kManyTerms, 69, 1.7, 2.2e-6);
+    fused(Type::f32, FusedTile::huge, 128, 256, 1, 33.5, 33.6, 60, 1.57, 1, 1.2, kManyTerms, 60, 1.7, 3.6e-6);
     // Regular products of up to two terms on a side have a faster kernel.
-    fused(Type::f32, FusedTile::large, 128, 128, 2, 52.0, 3, 150, 3.4, 0.9, 1.4, kFewTerms);
-    fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.6, 2, 150, 2.5, 1, 1.9, kFewTerms);
-    fused(Type::f64, FusedTile::large, 128, 128, 1, 57, 35, 220, 5.3, 1, 3, kManyTerms);
+    fused(Type::f32, FusedTile::large, 128, 128, 2, 52.4, 7.4, 93, 3.1, 0.91, 1.2, kFewTerms, 157, 1.05, 1.9e-6);
+    fused(Type::f32, FusedTile::huge, 128, 256, 1, 52.8, 1.9, 91, 2.5, 1, 1.6, kFewTerms, 147, 1.05, 2.9e-6);
+    fused(Type::f64, FusedTile::large, 128, 128, 1, 57, 35, 220, 5.3, 1, 3, kManyTerms, 900, 5.0, 2.5e-6);
     return machine;
 }
 

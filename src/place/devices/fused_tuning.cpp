@@ -33,18 +33,26 @@ private:
     std::int64_t used_ = 0;
 };
 
-FusedProduct product_of(const FusedTrial& trial, Blocks& blocks) {
-    FusedProduct product{trial.m, trial.k, trial.n, {}, {}, {}};
-    for (int i = 0; i < trial.counts.a; ++i) {
-        product.left.push_back({blocks.take(trial.m, trial.k, trial.misaligned), i == 0 ? 1.0 : -1.0});
+/// In any order, additions find what is there: clearing it is a pass of its own.
+std::vector<FusedProduct> products_of(const FusedTrial& trial, Blocks& blocks) {
+    std::vector<FusedProduct> products;
+    for (int p = 0; p < trial.products; ++p) {
+        FusedProduct product{trial.m, trial.k, trial.n, {}, {}, {}};
+        for (int i = 0; i < trial.counts.a; ++i) {
+            product.left.push_back({blocks.take(trial.m, trial.k, trial.misaligned), i == 0 ? 1.0 : -1.0});
+        }
+        for (int i = 0; i < trial.counts.b; ++i) {
+            product.right.push_back({blocks.take(trial.k, trial.n, trial.misaligned), 1});
+        }
+        for (int i = 0; i < trial.counts.c; ++i) {
+            const bool stores = i == 0 && p == 0 && trial.order != FusedOrder::atomic;
+            const View target = trial.one_target && p > 0 ? products[0].targets[static_cast<std::size_t>(i)].block
+                                                          : blocks.take(trial.m, trial.n, trial.misaligned);
+            product.targets.push_back({target, 1, stores ? 0.0 : 1.0});
+        }
+        products.push_back(std::move(product));
     }
-    for (int i = 0; i < trial.counts.b; ++i) {
-        product.right.push_back({blocks.take(trial.k, trial.n, trial.misaligned), 1});
-    }
-    for (int i = 0; i < trial.counts.c; ++i) {
-        product.targets.push_back({blocks.take(trial.m, trial.n, trial.misaligned), 1, i == 0 ? 0.0 : 1.0});
-    }
-    return product;
+    return products;
 }
 
 int most_accepted(const std::function<bool(int)>& accepts) {
@@ -62,10 +70,9 @@ double fused_launch_seconds(Type type, const FusedTuning& tuning) {
     constexpr int kProducts = 8;
     constexpr std::int64_t kSide = 16;
     Blocks blocks(type, tuning);
-    std::vector<FusedProduct> products;
-    for (int i = 0; i < kProducts; ++i) {
-        products.push_back(product_of({{1, 1, 1}, kSide, kSide, kSide}, blocks));
-    }
+    FusedTrial trial{{1, 1, 1}, kSide, kSide, kSide};
+    trial.products = kProducts;
+    const std::vector<FusedProduct> products = products_of(trial, blocks);
     return tuning.seconds_of([&] {
         tuning.backend.multiply_fused(products, FusedOrder::serial, FusedTile::automatic);
     }) / kProducts;
@@ -84,8 +91,8 @@ std::vector<FusedProfile> tune_fused(Type type, const FusedDevice& device, const
         profile.most_targets = most_accepted([&](int targets) { return tuning.backend.fuses(type, 1, 1, targets); });
         const auto seconds = [&, tile = shape.tile](const FusedTrial& trial) {
             Blocks blocks(type, tuning);
-            const FusedProduct product = product_of(trial, blocks);
-            return tuning.seconds_of([&] { tuning.backend.multiply_fused({&product, 1}, FusedOrder::serial, tile); });
+            const std::vector<FusedProduct> products = products_of(trial, blocks);
+            return tuning.seconds_of([&] { tuning.backend.multiply_fused(products, trial.order, tile); });
         };
         if (shape.regular_blocks_of_multiprocessor == 0) {
             profiles.push_back(fit_fused_profile(profile, device, seconds));

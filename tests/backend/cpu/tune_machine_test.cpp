@@ -134,6 +134,26 @@ TEST(machine, unknown_leaf_type_and_empty_sizes_give_positive_finite_seconds) {
     EXPECT_GT(leaf_seconds(machine, "blis", Type::f32, 0, 5, 5), 0);
 }
 
+TEST(machine, cuts_of_bit_products_at_the_host_are_kept_and_checked) {
+    Machine machine = two_leaves();
+    EXPECT_TRUE(parse_machine(print_machine(machine)).bit_hosts.empty());
+    machine.bit_hosts = {{65536, 1 << 30, 1, 2, 0.2, 0.25}};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.bit_hosts.size(), 1U);
+    EXPECT_EQ(again.bit_hosts[0].n, 65536);
+    EXPECT_EQ(again.bit_hosts[0].device_memory_bytes, 1 << 30);
+    EXPECT_EQ(again.bit_hosts[0].host_levels, 1);
+    EXPECT_EQ(again.bit_hosts[0].pipelines, 2);
+    EXPECT_EQ(again.bit_hosts[0].predicted_s, 0.2);
+    EXPECT_EQ(again.bit_hosts[0].seconds, 0.25);
+    for (const BitHostSample& wrong :
+         {BitHostSample{0, 1, 0, 1, 1, 1}, BitHostSample{64, 0, 0, 1, 1, 1}, BitHostSample{64, 1, -1, 1, 1, 1},
+          BitHostSample{64, 1, 0, 0, 1, 1}, BitHostSample{64, 1, 0, 1, 0, 1}, BitHostSample{64, 1, 0, 1, 1, -1}}) {
+        machine.bit_hosts = {wrong};
+        EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    }
+}
+
 TEST(machine, splits_of_bit_products_are_kept_and_checked) {
     Machine machine = two_leaves();
     machine.bit_splits = {{65536, 1, 3, 0.04}, {16384, 0, 0, 8e-4}};

@@ -205,5 +205,39 @@ TEST(fused_build, what_the_faster_kernel_cannot_read_is_not_regular) {
         << "lines too far apart";
 }
 
+/// Products by the blocks that they update.
+std::vector<FusedProduct> updating(Blocks& blocks, const std::vector<std::vector<int>>& targets) {
+    std::vector<View> c;
+    for (int i = 0; i < 4; ++i) {
+        c.push_back(blocks.take(6, 8, 32, 1));
+    }
+    std::vector<FusedProduct> products;
+    for (const std::vector<int>& updated : targets) {
+        std::vector<FusedTarget> list;
+        for (const int block : updated) {
+            list.push_back({c[static_cast<std::size_t>(block)], 1, 1});
+        }
+        products.push_back(product(blocks, {1}, {1}, std::move(list)));
+    }
+    return products;
+}
+
+TEST(fused_build, products_of_one_group_go_to_different_streams) {
+    Blocks blocks;
+    // Groups of two, like those of one level: each waits for both of the group before it.
+    const std::vector<int> numbers =
+        cuda::stream_numbers(updating(blocks, {{0, 3}, {1, 2}, {0, 1}, {2, 3}, {0, 2}, {1, 3}, {0}}));
+    ASSERT_EQ(numbers.size(), 7U);
+    EXPECT_NE(numbers[0], numbers[1]);
+    EXPECT_NE(numbers[2], numbers[3]);
+    EXPECT_NE(numbers[4], numbers[5]);
+}
+
+TEST(fused_build, a_chain_of_updates_stays_on_one_stream_and_leaves_the_other_to_the_rest) {
+    Blocks blocks;
+    EXPECT_EQ(cuda::stream_numbers(updating(blocks, {{0}, {0}, {1}, {0}, {2}})), (std::vector<int>{0, 0, 1, 0, 1}));
+    EXPECT_TRUE(cuda::stream_numbers({}).empty());
+}
+
 }  // namespace
 }  // namespace heptad::test

@@ -150,33 +150,39 @@ TEST(fused_on_device, input_that_is_not_finite_or_could_overflow_gives_what_the_
     Random random(3);
     const cuda::Stream stream(0);
     constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
-    for (const FusedOrder order : fused_orders) {
-        for (const double beta : {0.0, 1.0}) {
-            for (const double odd : {kNan, kInf, -kInf, 3e38}) {
-                for (const int operand : {0, 1, 2}) {
-                    constexpr std::int64_t kSide = 67;
-                    const ProductPlan plan = plan_for(Type::f32, kSide, kSide, kSide, beta != 0,
-                                                      {{"strassen", LevelMode::fused, "", order}});
-                    GuardedMatrix a(Type::f32, kSide, kSide, Layout::rows), b(Type::f32, kSide, kSide, Layout::rows),
-                        c(Type::f32, kSide, kSide, Layout::rows);
-                    a.fill_random(random, 2);
-                    b.fill_random(random, 2);
-                    c.fill_random(random, 2);
-                    (operand == 0   ? a
-                     : operand == 1 ? b
-                                    : c)
-                        .set(pick(random, 0, kSide - 1), pick(random, 0, kSide - 1), odd);
-                    const GuardedMatrix expected = by_definition(1, a, b, beta, c);
-                    run_on_device(plan, 1, a, b, beta, c, stream);
-                    for (std::int64_t i = 0; i < kSide; ++i) {
-                        for (std::int64_t j = 0; j < kSide; ++j) {
-                            const double x = c.get(i, j), y = expected.get(i, j);
-                            // Large values are rounded differently here and there; what matters is what they are.
-                            ASSERT_TRUE((std::isnan(x) && std::isnan(y)) || x == y ||
-                                        (std::isfinite(x) && std::abs(x - y) <= 1e-5 * std::abs(y)))
-                                << i << ", " << j << ": " << x << " " << y << ", " << odd << " in operand " << operand
-                                << ", beta " << beta << ": " << to_string(plan);
-                        }
+    // The second is made of regular blocks, at the edge of a tile, and the third of whole tiles: there the order atomic
+    // judges the products in the kernel.
+    constexpr ProblemSize kSizes[] = {{67, 67, 67}, {64, 64, 64}, {256, 16, 512}};
+    const auto check = [&](const ProblemSize& size, FusedOrder order, double beta, double odd, int operand) {
+        const ProductPlan plan = plan_for(Type::f32, size.m, size.k, size.n, beta != 0,
+                                          {{"strassen", LevelMode::fused, "", order, FusedTile::huge}});
+        GuardedMatrix a(Type::f32, size.m, size.k, Layout::rows), b(Type::f32, size.k, size.n, Layout::rows),
+            c(Type::f32, size.m, size.n, Layout::rows);
+        a.fill_random(random, 2);
+        b.fill_random(random, 2);
+        c.fill_random(random, 2);
+        GuardedMatrix& changed = operand == 0 ? a : operand == 1 ? b : c;
+        changed.set(pick(random, 0, static_cast<int>(changed.view().rows) - 1),
+                    pick(random, 0, static_cast<int>(changed.view().cols) - 1), odd);
+        const GuardedMatrix expected = by_definition(1, a, b, beta, c);
+        run_on_device(plan, 1, a, b, beta, c, stream);
+        for (std::int64_t i = 0; i < size.m; ++i) {
+            for (std::int64_t j = 0; j < size.n; ++j) {
+                const double x = c.get(i, j), y = expected.get(i, j);
+                // Large values are rounded differently here and there; what matters is what they are.
+                ASSERT_TRUE((std::isnan(x) && std::isnan(y)) || x == y ||
+                            (std::isfinite(x) && std::abs(x - y) <= 1e-5 * std::abs(y)))
+                    << i << ", " << j << ": " << x << " " << y << ", " << odd << " in operand " << operand << ", beta "
+                    << beta << ": " << to_string(plan);
+            }
+        }
+    };
+    for (const ProblemSize& size : kSizes) {
+        for (const FusedOrder order : fused_orders) {
+            for (const double beta : {0.0, 1.0}) {
+                for (const double odd : {kNan, kInf, -kInf, 3e38}) {
+                    for (const int operand : {0, 1, 2}) {
+                        ASSERT_NO_FATAL_FAILURE(check(size, order, beta, odd, operand));
                     }
                 }
             }
