@@ -23,6 +23,11 @@ namespace {
 constexpr std::int64_t page_bytes = 4096;
 /// Up to this size in every dimension packing costs more than it brings.
 constexpr std::int64_t small_side = 32;
+/// And up to this one where B and C can be used as they lie.
+std::int64_t direct_side() {
+    static const std::int64_t side = std::getenv("HEPTAD_DIRECT") ? std::atoi(std::getenv("HEPTAD_DIRECT")) : 72;
+    return side;
+}
 
 template <class T>
 const GemmKernels<T>& gemm_kernels_of(InstructionSet set) {
@@ -184,7 +189,14 @@ void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
     }
 }
 
-/// All sides <= small_side. Operands that lack a unit stride, or are too narrow for a vector, go through the stack.
+/// Rows of B and C are whole vectors and more, of adjacent elements.
+template <class T>
+bool lies_ready(const TypedProduct<T>& p, InstructionSet set) {
+    return p.b.col_stride == 1 && p.c.col_stride == 1 && p.n >= gemm_kernels_of<T>(set).vector_elements;
+}
+
+/// All sides <= small_side, or the product lies ready. Operands that lack a unit stride, or are too narrow for a
+/// vector, go through the stack.
 template <class T>
 void multiply_small(const TypedProduct<T>& p, InstructionSet set) {
     const GemmKernels<T>& kernels = gemm_kernels_of<T>(set);
@@ -232,7 +244,8 @@ void gemm_typed(const Product& product, T alpha, T beta, InstructionSet set) {
     if (p.n == 1 || (p.c.col_stride != 1 && p.c.row_stride == 1)) {
         p = transposed_product(p);
     }
-    if (std::max({p.m, p.k, p.n}) <= small_side) {
+    const std::int64_t longest = std::max({p.m, p.k, p.n});
+    if (longest <= small_side || (longest <= direct_side() && lies_ready(p, set))) {
         multiply_small(p, set);
     } else {
         multiply_packed(p, set);

@@ -270,10 +270,17 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
     return run(workspace.data());
 }
 
-/// The short way for a small product like one before it: tens of nanoseconds above the leaf. False: take the long way.
-bool repeat_small_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+/// Up to here tens of nanoseconds show: a library takes 20 to 200 us for a square of 96 to 256.
+bool is_short(std::int64_t m, std::int64_t k, std::int64_t n) {
+    constexpr std::int64_t kLongest = std::int64_t{1} << 16, kLargestVolume = std::int64_t{256} * 256 * 256;
+    return m <= kLongest && k <= kLongest && n <= kLongest && m * k * n <= kLargestVolume;
+}
+
+/// The short way for a product like one before it that is a single call of a leaf: tens of nanoseconds above that call.
+/// False: take the long way.
+bool repeat_short_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                           const Options& options, int threads) {
-    if (!cpu::CpuBackend::is_small(a.rows, a.cols, b.cols) || !is_plainly_valid(a, b, c)) {
+    if (!is_short(a.rows, a.cols, b.cols) || !is_plainly_valid(a, b, c)) {
         return false;
     }
     const RecentPlan& slot = recent_plan(a.rows, a.cols, b.cols, a.type);
@@ -285,7 +292,7 @@ bool repeat_small_product(double alpha, const ConstView& a, const ConstView& b, 
     if (!ready.plan.levels.empty() || ready.cpu == nullptr) {
         return false;
     }
-    ready.cpu->multiply_one_small({alpha, a, b, beta, c}, ready.leaf_id);
+    ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
     return true;
 }
 
@@ -307,7 +314,7 @@ ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type ty
 
 void multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                         const Options& options) {
-    if (!repeat_small_product(alpha, a, b, beta, c, options, all_cores())) {
+    if (!repeat_short_product(alpha, a, b, beta, c, options, all_cores())) {
         multiply_in_memory(alpha, a, b, beta, c, options, ProductContext{});
     }
 }
@@ -316,7 +323,7 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                              const Options& options, const ProductContext& context) {
     const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();
     const bool asks_for_nothing_else = context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled;
-    if (asks_for_nothing_else && repeat_small_product(alpha, a, b, beta, c, options, effective_threads(context))) {
+    if (asks_for_nothing_else && repeat_short_product(alpha, a, b, beta, c, options, effective_threads(context))) {
         return {};
     }
     validate_product(alpha, a, b, beta, c);
