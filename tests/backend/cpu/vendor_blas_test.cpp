@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -109,6 +110,38 @@ TEST(vendor_threads, threaded_holders_meet_nobody) {
             thread.join();
         }
         EXPECT_EQ(clashes, 0) << library->name;
+        EXPECT_EQ(library->get_threads(), before) << library->name;
+    }
+}
+
+TEST(vendor_threads, who_came_while_a_threaded_holder_was_alone_gets_in_after_him) {
+    for (const VendorLibrary* library : found_libraries()) {
+        if (library->set_threads == nullptr) {
+            continue;
+        }
+        const int before = library->get_threads();
+        for (int round = 0; round < 50; ++round) {
+            std::atomic<bool> left{false};
+            std::atomic<int> early{0}, let_in{0};
+            std::vector<std::thread> waiting;
+            {
+                const VendorThreads alone(*library, 2);
+                for (const int number : {1, 2, 1}) {
+                    waiting.emplace_back([&, number] {
+                        const VendorThreads guard(*library, number);
+                        early += left ? 0 : 1;
+                        ++let_in;
+                    });
+                }
+                std::this_thread::sleep_for(std::chrono::microseconds(200 * (round % 3)));
+                left = true;
+            }
+            for (std::thread& thread : waiting) {
+                thread.join();
+            }
+            EXPECT_EQ(early, 0) << library->name;
+            EXPECT_EQ(let_in, 3) << library->name;
+        }
         EXPECT_EQ(library->get_threads(), before) << library->name;
     }
 }
