@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backend/cpu/vendor_blas.hpp"
+#include "backend/cpu/vendor_blas_memory.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -23,6 +24,7 @@ enum class Owner : std::uint8_t {
 
 struct Switch {
     std::atomic<Owner> owner{Owner::nobody};
+    int touched = 1;  // threads whose packing memory was touched; for who has the library to himself
 
     std::mutex mutex;  // of the line: all below
     std::condition_variable changed;
@@ -68,6 +70,19 @@ Switch& switch_of(Vendor vendor) {
     return switches[static_cast<std::size_t>(vendor)];
 }
 
+/// For who has the library to himself. Returns the setting before.
+int set_threads(Switch& s, const VendorLibrary& library, int threads) {
+    const int before = library.get_threads();
+    if (before != threads) {
+        library.set_threads(threads);
+    }
+    if (threads > s.touched) {
+        touch_packing_memory(library);
+        s.touched = threads;
+    }
+    return before;
+}
+
 }  // namespace
 
 VendorThreads::VendorThreads(const VendorLibrary& library, int threads) : library_(library), threads_(threads) {
@@ -77,10 +92,7 @@ VendorThreads::VendorThreads(const VendorLibrary& library, int threads) : librar
     Switch& s = switch_of(library_.vendor);
     is_alone_ = threads != 1 && s.enter_alone();
     if (is_alone_) {
-        setting_before_ = library_.get_threads();
-        if (setting_before_ != threads) {
-            library_.set_threads(threads);
-        }
+        setting_before_ = set_threads(s, library_, threads);
         return;
     }
     std::unique_lock lock(s.mutex);
@@ -91,10 +103,7 @@ VendorThreads::VendorThreads(const VendorLibrary& library, int threads) : librar
     ++s.serving;
     if (s.holders++ == 0) {
         s.threads = threads;
-        s.setting_before = library_.get_threads();
-        if (s.setting_before != threads) {
-            library_.set_threads(threads);
-        }
+        s.setting_before = set_threads(s, library_, threads);
     }
     if (s.serving < s.next_ticket) {
         s.changed.notify_all();  // the next one in line may want the same number
