@@ -149,6 +149,10 @@ void gemm_small(std::int64_t m, std::int64_t k, std::int64_t n, T alpha, const T
         small_rows<T, 4>(s, i);
         i += 4;
     }
+    if (i + 2 <= m) {
+        small_rows<T, 2>(s, i);
+        i += 2;
+    }
     for (; i < m; ++i) {
         small_rows<T, 1>(s, i);
     }
