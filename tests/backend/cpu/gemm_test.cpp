@@ -79,7 +79,7 @@ TEST_P(gemm_kernels, all_small_shapes_equal_reference_bit_for_bit) {
 TEST_P(gemm_kernels, shapes_around_the_end_of_products_without_packing_equal_reference_bit_for_bit) {
     constexpr Layout layouts_of_a[] = {Layout::rows, Layout::columns, Layout::general};
     std::size_t turn = 0;
-    for (const std::int64_t m : {1, 3, 4, 5, 7, 8, 9, 13, 33, 64, 72, 73}) {
+    for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 64, 73}) {
         for (const std::int64_t k : {1, 33, 72, 73}) {
             for (const std::int64_t n : {1, 4, 15, 16, 17, 33, 47, 48, 49, 63, 64, 65, 71, 72, 73}) {
                 const Type type = gemm_types[turn++ % 3];
@@ -90,6 +90,12 @@ TEST_P(gemm_kernels, shapes_around_the_end_of_products_without_packing_equal_ref
                     return;
                 }
             }
+        }
+    }
+    for (const Type type : gemm_types) {
+        for (const std::int64_t n : {111, 112, 113, 127, 128, 129}) {
+            expect_equals_reference({type, n, n, n, 1, 0}, GetParam(), random_);
+            expect_equals_reference({type, 6, n, n - 1, 3, -1}, GetParam(), random_);
         }
     }
 }
