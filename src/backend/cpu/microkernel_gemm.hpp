@@ -100,7 +100,7 @@ HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int
     }
     for (int r = 0; r < rows; ++r) {
         T* c = s.c + (i + r) * s.c_row_stride + j;
-        if (skip == 0) {
+        if (skip == 0 || s.beta == T{0}) {  // written twice, elements get the same value
             HEPTAD_UNROLL
             for (int v = 0; v < column_vectors; ++v) {
                 update(c + v * width, sum[r][v], s.alpha, s.beta);
@@ -108,7 +108,7 @@ HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int
         } else {
             for (std::int64_t l = skip; l < width; ++l) {
                 const T product = s.alpha * sum[r][0][l];
-                c[l] = s.beta != T{0} ? product + s.beta * c[l] : product;
+                c[l] = product + s.beta * c[l];
             }
         }
     }
@@ -119,6 +119,12 @@ HEPTAD_INLINE void small_rows(const SmallProduct<T>& s, std::int64_t i) {
     constexpr std::int64_t width = lanes<T>;
     std::int64_t j = 0;
     std::int64_t vectors = s.n / width;
+    constexpr int wide = vector_registers / (4 * rows);  // one or two rows have few sums otherwise
+    if constexpr (wide > 3) {
+        for (; vectors >= wide; vectors -= wide, j += wide * width) {
+            small_tile<T, rows, wide>(s, i, j, 0);
+        }
+    }
     // Three at a time, but no single one at the end: its few sums would wait for one another.
     for (; vectors == 3 || vectors >= 5; vectors -= 3, j += 3 * width) {
         small_tile<T, rows, 3>(s, i, j, 0);
