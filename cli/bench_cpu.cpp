@@ -27,6 +27,7 @@ constexpr std::int64_t kQuickThin[] = {1024};
 constexpr std::int64_t kLargestInteger = 1024;  // the baseline takes too long beyond
 constexpr double kLargeOperations = 2e11;       // a product counts as large from here: fewer rounds with --quick
 constexpr double kSmallOperations = 2e7;        // and as small up to here: cheap, noisy, more rounds
+constexpr double kShortPause_s = 0.005;         // between those, where nobody's threads are busy
 
 std::vector<ProblemSize> suite_shapes(Type type, bool quick) {
     std::vector<ProblemSize> shapes;
@@ -62,7 +63,10 @@ ContestRules rules_for(const ProblemSize& size, const BenchCpuArguments& bench) 
     } else if (bench.quick) {
         rules.rounds = operations >= kLargeOperations ? 3 : 5;
     } else {
-        rules.rounds = operations <= kSmallOperations ? 9 : operations < kLargeOperations ? 7 : 5;
+        rules.rounds = operations <= kSmallOperations ? 25 : operations < kLargeOperations ? 7 : 5;
+    }
+    if (operations <= kSmallOperations) {
+        rules.pause_s = kShortPause_s;
     }
     return rules;
 }

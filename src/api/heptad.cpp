@@ -152,8 +152,20 @@ std::string plan_over_devices(ProblemSize size, Type type, const Options& option
         make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)));
 }
 
+namespace {
+/// The context has nothing that a short product would have to look at.
+bool is_plain(const Context::Impl* context) {
+    return context == nullptr || (context->device == "auto" && context->workspace_bytes < 0 && !context->progress &&
+                                  !(context->cancel && context->cancel->cancelled()));
+}
+}  // namespace
+
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) {
+    if (is_plain(context.impl()) &&
+        repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0)) {
+        return;
+    }
     if (names_device(context) && options.device == "auto") {
         multiply(alpha, a, b, beta, c, with_device(options, context), context);
         return;
@@ -164,10 +176,6 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
     }
     if (is_device_product(options.device)) {
         multiply_on_device(alpha, a, b, beta, c, options, product_context(context));
-        return;
-    }
-    if (context.impl() == nullptr) {
-        multiply_in_memory(alpha, a, b, beta, c, options);
         return;
     }
     multiply_in_memory(alpha, a, b, beta, c, options, product_context(context));

@@ -18,7 +18,7 @@ namespace heptad {
 std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
                                     const EntrantLimits& limits, int most_turns, double most_s, const Machine& machine);
 
-/// Adds contests of `type` to machine.contests: squares from 128 to kLongest, thin shapes and vectors. What they say of
+/// Adds contests of `type` to machine.contests: squares from 32 to kLongest, thin shapes and vectors. What they say of
 /// classical products and of levels goes to the samples of the leaves and to machine.level_factors. About `most_s`
 /// seconds; shapes that do not fit are left out, the largest ones last.
 void measure_contests(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s, Machine& machine,

@@ -35,10 +35,6 @@ double half_speed_size(const cpu::CpuInfo& info, const std::string& leaf) {
     return leaf == "heptad" && info.architecture == "aarch64" ? 12 : 48;
 }
 
-bool uses_vendor_threads(const std::string& leaf) {
-    return leaf.size() > 3 && leaf.compare(leaf.size() - 3, 3, "-mt") == 0;
-}
-
 double guessed_seconds(double core_rate, double half, int threads, double bytes_per_s, Type type, std::int64_t m,
                        std::int64_t k, std::int64_t n) {
     const auto x = static_cast<double>(m), y = static_cast<double>(k), z = static_cast<double>(n);
@@ -67,9 +63,8 @@ Machine default_machine(int threads) {
     const double clock = info.max_mhz > 500 ? info.max_mhz * 1e6 : 2.5e9;
     for (const Type type : {Type::f32, Type::f64, Type::i32}) {
         for (const std::string& leaf : backend.leaves(type)) {
-            if (uses_vendor_threads(leaf)) {
-                continue;  // no better than tiles as far as anyone can tell without measuring
-            }
+            // A library with its own threads is guessed to be as fast as on ours. Then whole products go to it: what
+            // its users call cannot lose against them.
             LeafProfile profile{leaf, type, machine.threads, {}};
             const double rate = flops_per_cycle(info, type) * clock * efficiency(info, leaf);
             const double half = half_speed_size(info, leaf);

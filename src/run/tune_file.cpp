@@ -24,7 +24,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 4;
+constexpr int kEdition = 5;
 
 /// What the measurements depend on.
 std::string machine_key() {

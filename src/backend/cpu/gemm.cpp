@@ -21,8 +21,8 @@ namespace heptad::cpu {
 namespace {
 
 constexpr std::int64_t page_bytes = 4096;
-/// Up to this size in every dimension packing costs more than it brings.
-constexpr std::int64_t small_side = 32;
+/// Operands up to this size in every dimension may go through the stack.
+constexpr std::int64_t copied_side = 32;
 
 template <class T>
 const GemmKernels<T>& gemm_kernels_of(InstructionSet set) {
@@ -184,14 +184,24 @@ void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
     }
 }
 
-/// All sides <= small_side. Operands that lack a unit stride, or are too narrow for a vector, go through the stack.
+/// Is packing not worth its while? Operands must be small enough for the stack, or lie ready: rows of B and C are whole
+/// vectors and more, of adjacent elements.
+template <class T>
+bool is_small(const TypedProduct<T>& p, InstructionSet set) {
+    const GemmKernels<T>& kernels = gemm_kernels_of<T>(set);
+    const std::int64_t longest = std::max({p.m, p.k, p.n});
+    const bool lies_ready = p.b.col_stride == 1 && p.c.col_stride == 1 && p.n >= kernels.vector_elements;
+    return longest <= (lies_ready ? kernels.small_side : copied_side);
+}
+
+/// A product that is_small(). Operands that lack a unit stride, or are too narrow for a vector, go through the stack.
 template <class T>
 void multiply_small(const TypedProduct<T>& p, InstructionSet set) {
     const GemmKernels<T>& kernels = gemm_kernels_of<T>(set);
     const std::int64_t width = std::max<std::int64_t>(p.n, kernels.vector_elements);
     const T* b = p.b.data;
     std::int64_t b_row_stride = p.b.row_stride;
-    T b_copy[small_side * small_side];
+    T b_copy[copied_side * copied_side];
     if (p.b.col_stride != 1 || width != p.n) {
         for (std::int64_t q = 0; q < p.k; ++q) {
             for (std::int64_t j = 0; j < width; ++j) {
@@ -206,7 +216,7 @@ void multiply_small(const TypedProduct<T>& p, InstructionSet set) {
                       p.c.data, p.c.row_stride);
         return;
     }
-    T sums[small_side * small_side];
+    T sums[copied_side * copied_side];
     kernels.small(p.m, p.k, width, T{1}, p.a.data, p.a.row_stride, p.a.col_stride, b, b_row_stride, T{0}, sums, width);
     update_from_tile(sums, static_cast<int>(width), p.m, p.n, p.alpha, p.beta, p.c);
 }
@@ -232,7 +242,7 @@ void gemm_typed(const Product& product, T alpha, T beta, InstructionSet set) {
     if (p.n == 1 || (p.c.col_stride != 1 && p.c.row_stride == 1)) {
         p = transposed_product(p);
     }
-    if (std::max({p.m, p.k, p.n}) <= small_side) {
+    if (is_small(p, set)) {
         multiply_small(p, set);
     } else {
         multiply_packed(p, set);

@@ -36,6 +36,7 @@ struct GemmKernels {
                   std::int64_t a_col_stride, const T* b, std::int64_t b_row_stride, T beta, T* c,
                   std::int64_t c_row_stride);
     int vector_elements = 0;
+    std::int64_t small_side = 0;  // the largest size in any dimension that `small` is faster for
 };
 
 /// One term of a sum of blocks: rows of `data` lie row_stride elements apart, elements of a row side by side.

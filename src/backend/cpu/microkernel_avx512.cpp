@@ -8,9 +8,9 @@ namespace heptad::cpu {
 
 const KernelTable& kernels_avx512() {
     // Tiles fill the 32 registers: 28 sums, 2 of B, 1 broadcast of A; i32 needs one more for the products.
-    static constexpr KernelTable table =
-        kernel_table(gemm_kernels<float, 14, 2>({336, 256, 3072}), gemm_kernels<double, 14, 2>({168, 256, 1536}),
-                     gemm_kernels<std::uint32_t, 12, 2>({336, 256, 3072}));
+    static constexpr KernelTable table = kernel_table(gemm_kernels<float, 14, 2>({336, 256, 3072, 1, 128}),
+                                                      gemm_kernels<double, 14, 2>({168, 256, 1536, 1, 112}),
+                                                      gemm_kernels<std::uint32_t, 12, 2>({336, 256, 3072}));
     return table;
 }
 

@@ -82,12 +82,17 @@ HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int
     const T* a = s.a + i * s.a_row_stride;
     const T* b = s.b + j;
     for (std::int64_t p = 0; p < s.k; ++p) {
+        Array<Vector<T>, column_vectors> y;
         HEPTAD_UNROLL
         for (int v = 0; v < column_vectors; ++v) {
-            const Vector<T> y = load(b + v * width);
+            y[v] = load(b + v * width);
+        }
+        HEPTAD_UNROLL
+        for (int r = 0; r < rows; ++r) {
+            const T x = a[r * s.a_row_stride];
             HEPTAD_UNROLL
-            for (int r = 0; r < rows; ++r) {
-                sum[r][v] = multiply_add<T>(broadcast(a[r * s.a_row_stride]), y, sum[r][v]);
+            for (int v = 0; v < column_vectors; ++v) {
+                sum[r][v] = multiply_add_scalar<T>(x, y[v], sum[r][v]);
             }
         }
         a += s.a_col_stride;
@@ -95,7 +100,7 @@ HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int
     }
     for (int r = 0; r < rows; ++r) {
         T* c = s.c + (i + r) * s.c_row_stride + j;
-        if (skip == 0) {
+        if (skip == 0 || s.beta == T{0}) {  // written twice, elements get the same value
             HEPTAD_UNROLL
             for (int v = 0; v < column_vectors; ++v) {
                 update(c + v * width, sum[r][v], s.alpha, s.beta);
@@ -103,7 +108,7 @@ HEPTAD_INLINE void small_tile(const SmallProduct<T>& s, std::int64_t i, std::int
         } else {
             for (std::int64_t l = skip; l < width; ++l) {
                 const T product = s.alpha * sum[r][0][l];
-                c[l] = s.beta != T{0} ? product + s.beta * c[l] : product;
+                c[l] = product + s.beta * c[l];
             }
         }
     }
@@ -113,11 +118,23 @@ template <class T, int rows>
 HEPTAD_INLINE void small_rows(const SmallProduct<T>& s, std::int64_t i) {
     constexpr std::int64_t width = lanes<T>;
     std::int64_t j = 0;
-    for (; j + 3 * width <= s.n; j += 3 * width) {
+    std::int64_t vectors = s.n / width;
+    constexpr int wide = vector_registers / (4 * rows);  // one or two rows have few sums otherwise
+    if constexpr (wide > 3) {
+        for (; vectors >= wide; vectors -= wide, j += wide * width) {
+            small_tile<T, rows, wide>(s, i, j, 0);
+        }
+    }
+    // Three at a time, but no single one at the end: its few sums would wait for one another.
+    for (; vectors == 3 || vectors >= 5; vectors -= 3, j += 3 * width) {
         small_tile<T, rows, 3>(s, i, j, 0);
     }
-    for (; j + width <= s.n; j += width) {
+    for (; vectors >= 2; vectors -= 2, j += 2 * width) {
+        small_tile<T, rows, 2>(s, i, j, 0);
+    }
+    if (vectors == 1) {
         small_tile<T, rows, 1>(s, i, j, 0);
+        j += width;
     }
     if (j < s.n) {  // the last vector overlaps the one before
         small_tile<T, rows, 1>(s, i, s.n - width, j - (s.n - width));
@@ -129,9 +146,18 @@ void gemm_small(std::int64_t m, std::int64_t k, std::int64_t n, T alpha, const T
                 std::int64_t a_col_stride, const T* b, std::int64_t b_row_stride, T beta, T* c,
                 std::int64_t c_row_stride) {
     const SmallProduct<T> s{m, k, n, alpha, a, a_row_stride, a_col_stride, b, b_row_stride, beta, c, c_row_stride};
+    constexpr int tall = vector_registers == 32 ? 8 : 4;  // with three vectors of columns: 24 sums, or 12
     std::int64_t i = 0;
-    for (; i + 4 <= m; i += 4) {
+    for (; i + tall <= m; i += tall) {
+        small_rows<T, tall>(s, i);
+    }
+    if (tall != 4 && i + 4 <= m) {
         small_rows<T, 4>(s, i);
+        i += 4;
+    }
+    if (i + 2 <= m) {
+        small_rows<T, 2>(s, i);
+        i += 2;
     }
     for (; i < m; ++i) {
         small_rows<T, 1>(s, i);

@@ -14,6 +14,7 @@ namespace {
 struct CacheBlocks {
     std::int64_t rows, depth, cols;
     std::int64_t panels_in_l1 = 1;
+    std::int64_t small_side = 32;  // up to there packing costs more than it brings, if it was not measured
 };
 
 template <class T, int rows, int column_vectors>
@@ -31,6 +32,7 @@ constexpr GemmKernels<T> gemm_kernels(CacheBlocks blocks) {
     kernels.pack_b = pack_panels<T, cols>;
     kernels.small = gemm_small<T>;
     kernels.vector_elements = lanes<T>;
+    kernels.small_side = blocks.small_side;
     return kernels;
 }
 

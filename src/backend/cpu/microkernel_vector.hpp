@@ -38,6 +38,12 @@ using Vector = typename VectorType<T, bytes>::type;
 template <class T>
 constexpr int lanes = HEPTAD_VECTOR_BYTES / static_cast<int>(sizeof(T));
 
+#if defined(HEPTAD_NEON) || defined(HEPTAD_AVX512)
+constexpr int vector_registers = 32;
+#else
+constexpr int vector_registers = 16;
+#endif
+
 /// A plain array whose length is an int.
 template <class T, int length>
 using Array = T[static_cast<std::size_t>(length)];
@@ -117,6 +123,23 @@ HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
     }
 #else
     return acc + x * y;
+#endif
+}
+
+// acc + x * y for one x. NEON multiplies by a scalar register: a broadcast would take a place among the
+// multiplications.
+template <class T>
+HEPTAD_INLINE Vector<T> multiply_add_scalar(T x, Vector<T> y, Vector<T> acc) {
+#if defined(HEPTAD_NEON)
+    if constexpr (sizeof(T) == 8) {
+        return vfmaq_n_f64(acc, y, x);
+    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+        return vfmaq_n_f32(acc, y, x);
+    } else {
+        return vmlaq_n_u32(acc, y, x);
+    }
+#else
+    return multiply_add<T>(broadcast(x), y, acc);
 #endif
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/cpu/vendor_blas_correction.hpp"
+#include "backend/cpu/vendor_blas_memory.hpp"
 #include "backend/cpu/vendor_blas_probe.hpp"
 #include "base/error.hpp"
 
@@ -408,7 +409,13 @@ const Loaded& load_once(Vendor vendor) {
     // Never destroyed: products may still run in other threads while the process ends.
     static auto& all = *new std::array<Loaded, vendor_count>;
     Loaded& loaded = all[static_cast<std::size_t>(vendor)];
-    std::call_once(loaded.once, [&] { search(vendor, loaded); });
+    std::call_once(loaded.once, [&] {
+        search(vendor, loaded);
+        if (loaded.blas) {
+            const VendorThreads here_only(*loaded.blas, 1);  // other threads come when they are asked for
+            touch_packing_memory(*loaded.blas);
+        }
+    });
     return loaded;
 }
 

@@ -74,6 +74,9 @@ public:
 
 private:
     const VendorLibrary& library_;
+    int threads_;
+    bool is_alone_ = false;   // came in without standing in line
+    int setting_before_ = 0;  // then
 };
 
 /// To be held by every thread that calls the library for one task, inside somebody's VendorThreads: libraries that keep

@@ -76,6 +76,30 @@ TEST_P(gemm_kernels, all_small_shapes_equal_reference_bit_for_bit) {
     }
 }
 
+TEST_P(gemm_kernels, shapes_around_the_end_of_products_without_packing_equal_reference_bit_for_bit) {
+    constexpr Layout layouts_of_a[] = {Layout::rows, Layout::columns, Layout::general};
+    std::size_t turn = 0;
+    for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 64, 73}) {
+        for (const std::int64_t k : {1, 33, 72, 73}) {
+            for (const std::int64_t n : {1, 4, 15, 16, 17, 33, 47, 48, 49, 63, 64, 65, 71, 72, 73}) {
+                const Type type = gemm_types[turn++ % 3];
+                expect_equals_reference(
+                    {type, m, k, n, -1, turn % 4 == 0 ? 0.0 : 2.0, layouts_of_a[turn % 5 % 3], Layout::rows_padded},
+                    GetParam(), random_);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+    for (const Type type : gemm_types) {
+        for (const std::int64_t n : {111, 112, 113, 127, 128, 129}) {
+            expect_equals_reference({type, n, n, n, 1, 0}, GetParam(), random_);
+            expect_equals_reference({type, 6, n, n - 1, 3, -1}, GetParam(), random_);
+        }
+    }
+}
+
 TEST_P(gemm_kernels, sizes_around_tiles_and_blocks_equal_reference_bit_for_bit) {
     for (const Type type : gemm_types) {
         const GemmGranule granule = gemm_granule(type, GetParam());
@@ -212,7 +236,7 @@ TEST_P(gemm_kernels, nan_and_infinity_reach_exactly_their_row_and_column) {
 
 TEST_P(gemm_kernels, an_element_does_not_depend_on_the_tile_it_is_computed_in) {
     for (const Type type : {Type::f32, Type::f64}) {
-        for (const std::int64_t k : {31, 700}) {
+        for (const std::int64_t k : {31, 50, 700}) {
             GuardedMatrix a(type, 70, k, Layout::rows), b(type, k, 75, Layout::rows), whole(type, 70, 75, Layout::rows);
             std::uniform_real_distribution<double> entries(-1, 1);
             for (GuardedMatrix* x : {&a, &b, &whole}) {
@@ -243,7 +267,7 @@ TEST_P(gemm_kernels, many_threads_at_once_get_their_own_scratch) {
     std::vector<int> wrong(4, 0);
     for (std::size_t t = 0; t < wrong.size(); ++t) {
         threads.emplace_back([&, t] {
-            const auto side = static_cast<std::int64_t>(60 + t);
+            const auto side = static_cast<std::int64_t>(90 + t);  // packed
             GuardedMatrix a(Type::f32, side, side, Layout::rows), c = a;
             a.fill(static_cast<double>(t + 1));
             for (int round = 0; round < 20; ++round) {

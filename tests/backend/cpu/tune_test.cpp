@@ -48,6 +48,15 @@ TEST_F(tune_file_test, without_a_file_the_defaults_are_used) {
     }
 }
 
+TEST_F(tune_file_test, without_a_file_a_whole_product_is_what_users_of_the_library_call) {
+    const std::vector<std::string> leaves = cpu::CpuBackend(shared_pool(2)).leaves(Type::f64);
+    if (std::none_of(leaves.begin(), leaves.end(), is_whole_call)) {
+        GTEST_SKIP() << "there is no library with threads of its own";
+    }
+    EXPECT_TRUE(is_whole_call(best_leaf(load_machine(2), Type::f64, 1000, 1000, 1000)));
+    EXPECT_FALSE(is_whole_call(best_leaf(load_machine(2), Type::f64, 1000, 1000, 1000, LeafUse::below_levels)));
+}
+
 TEST_F(tune_file_test, saved_descriptions_are_loaded_by_number_of_threads) {
     save_machine(measured(1, 11e9));
     save_machine(measured(2, 22e9));

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <random>
 #include <thread>
 
 #include "backend/cpu/vendor_blas_correction.hpp"
@@ -109,6 +111,76 @@ TEST(vendor_threads, threaded_holders_meet_nobody) {
             thread.join();
         }
         EXPECT_EQ(clashes, 0) << library->name;
+        EXPECT_EQ(library->get_threads(), before) << library->name;
+    }
+}
+
+/// Of a made-up library; written without a lock, so that the thread sanitizer sees who changes it at the same time.
+int made_up_setting = 4;
+
+TEST(vendor_threads, the_setting_of_a_made_up_library_is_never_changed_by_two_at_once) {
+    VendorLibrary library;
+    library.vendor = Vendor::mkl;  // whose switch nobody else uses: MKL's setting is per thread
+    library.get_threads = [] { return made_up_setting; };
+    library.set_threads = [](int threads) { made_up_setting = threads; };
+    constexpr unsigned kThreads = 6, kRounds = 3000;
+    std::atomic<int> wrong{0};
+    unsigned threaded = 0;  // changed by those who are to be alone
+    std::atomic<unsigned> expected_threaded{0};
+    std::vector<std::thread> all;
+    for (unsigned t = 0; t < kThreads; ++t) {
+        all.emplace_back([&, t] {
+            std::mt19937 random(t);
+            for (unsigned round = 0; round < kRounds; ++round) {
+                const int number = 1 + static_cast<int>(random() % 3);
+                const VendorThreads guard(library, number);
+                wrong += made_up_setting != number ? 1 : 0;
+                if (number > 1) {
+                    ++threaded;
+                    ++expected_threaded;
+                }
+                if (random() % 50 == 0) {
+                    std::this_thread::yield();
+                }
+            }
+        });
+    }
+    for (std::thread& thread : all) {
+        thread.join();
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(threaded, expected_threaded);
+    EXPECT_EQ(made_up_setting, 4);
+}
+
+TEST(vendor_threads, who_came_while_a_threaded_holder_was_alone_gets_in_after_him) {
+    for (const VendorLibrary* library : found_libraries()) {
+        if (library->set_threads == nullptr) {
+            continue;
+        }
+        const int before = library->get_threads();
+        for (int round = 0; round < 50; ++round) {
+            std::atomic<bool> left{false};
+            std::atomic<int> early{0}, let_in{0};
+            std::vector<std::thread> waiting;
+            {
+                const VendorThreads alone(*library, 2);
+                for (const int number : {1, 2, 1}) {
+                    waiting.emplace_back([&, number] {
+                        const VendorThreads guard(*library, number);
+                        early += left ? 0 : 1;
+                        ++let_in;
+                    });
+                }
+                std::this_thread::sleep_for(std::chrono::microseconds(200 * (round % 3)));
+                left = true;
+            }
+            for (std::thread& thread : waiting) {
+                thread.join();
+            }
+            EXPECT_EQ(early, 0) << library->name;
+            EXPECT_EQ(let_in, 3) << library->name;
+        }
         EXPECT_EQ(library->get_threads(), before) << library->name;
     }
 }

@@ -63,6 +63,38 @@ TEST(repeat, the_same_plan_and_input_give_the_same_bits) {
     }
 }
 
+TEST(repeat, a_product_like_the_last_one_is_checked_like_the_first) {
+    for (const std::int64_t n : {40, 100, 300}) {  // without a lock, one call of a leaf, the long way
+        for (const Type type : {Type::f32, Type::f64}) {
+            const GuardedMatrix a = random_matrix(type, n, n, 1), b = random_matrix(type, n, n, 2);
+            GuardedMatrix first(type, n, n, Layout::rows), again = first, twice = first;
+            const Options options = forced("auto", 0);
+            ProductContext context;
+            multiply_in_memory(1, a.view(), b.view(), 0, first.view(), options, context);
+            multiply_in_memory(1, a.view(), b.view(), 0, again.view(), options, context);
+            EXPECT_TRUE(again.equals_byte_for_byte(first)) << n;
+            multiply_in_memory(2, a.view(), b.view(), 0, twice.view(), options, context);
+            EXPECT_EQ(twice.get(n - 1, 0), 2 * first.get(n - 1, 0)) << n;
+            const auto code = [&](const ConstView& left, const ConstView& right, const View& result) {
+                try {
+                    multiply_in_memory(1, left, right, 0, result, options, context);
+                } catch (const Error& error) {
+                    return error.code();
+                }
+                return ErrorCode::internal;
+            };
+            EXPECT_EQ(code(first.view(), b.view(), first.view()), ErrorCode::input) << n;
+            EXPECT_EQ(code(a.view(), first.view(), first.view()), ErrorCode::input) << n;
+            EXPECT_EQ(code(a.view(), block(b.view(), 0, 0, n - 1, n), twice.view()), ErrorCode::input) << n;
+            const CancelToken cancelled;
+            cancelled.cancel();
+            context.hooks.cancel = &cancelled;
+            EXPECT_EQ(code(a.view(), b.view(), twice.view()), ErrorCode::cancelled) << n;
+            EXPECT_TRUE(again.equals_byte_for_byte(first)) << n;
+        }
+    }
+}
+
 TEST(repeat, a_plan_that_was_printed_and_parsed_gives_the_same_bits) {
     const GuardedMatrix a = random_matrix(Type::f32, 100, 101, 3);
     const GuardedMatrix b = random_matrix(Type::f32, 101, 102, 4);
