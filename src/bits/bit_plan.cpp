@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -53,7 +54,11 @@ int tasks_at(int threads, int levels) {
 /// Two threads share the 14 products of the topmost level and two strips: an even share, as the 49 of two levels are
 /// not, and the sums and additions of that level alone are passes over memory. That pays where there are enough levels
 /// below, whose sums cost the leaf little; with more strips too little would be left for a leaf to work on.
-constexpr int kStrips = 2, kStripLevels = 4, kStripTaskLevels = 1;
+constexpr int kStrips = 2;
+const int kStripLevels =
+    std::getenv("HEPTAD_BITS_STRIP_LEVELS") == nullptr ? 4 : std::atoi(std::getenv("HEPTAD_BITS_STRIP_LEVELS"));
+const int kStripTaskLevels =
+    std::getenv("HEPTAD_BITS_STRIP_TASKS") == nullptr ? 1 : std::atoi(std::getenv("HEPTAD_BITS_STRIP_TASKS"));
 constexpr std::int64_t kFewestStripColumns = 512;  // of a leaf
 
 int strips_of(const BitPlan& plan) {

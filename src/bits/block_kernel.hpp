@@ -29,8 +29,17 @@ inline constexpr std::size_t kMostLater = 4;
 /// to ask it. (There is no room for the sums themselves: their instructions take the port of the block products.)
 class Ahead {
 public:
+    explicit Ahead(unsigned trial) : early_((trial & 4) != 0) {}
     /// Into the L1 cache, to be changed next.
-    void add_near(const std::uint64_t* piece) { near_[near_count_++] = piece; }
+    void add_written(const std::uint64_t* piece) { written_[written_count_++] = piece; }
+    /// `pieces` of each source, into the L1 cache.
+    void add_near(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
+        for (const std::uint64_t* source : from) {
+            for (std::int64_t i = 0; i < pieces; ++i) {
+                near_[near_count_++] = source + offset + i * kPieceWords;
+            }
+        }
+    }
     /// `pieces` of each source, into the L2 cache.
     void add(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
         for (const std::uint64_t* source : from) {
@@ -41,8 +50,11 @@ public:
     }
     /// One line of every piece; a tile asks for all kPieceLines of them.
     void ask_for_line(std::int64_t line) const {
-        for (std::size_t i = 0; i < near_count_; ++i) {
-            __builtin_prefetch(near_[i] + line * 8, 1, 3);
+        if (!early_) {
+            ask_for_near_line(line);
+        } else if (2 * line < kPieceLines) {
+            ask_for_near_line(2 * line);
+            ask_for_near_line(2 * line + 1);
         }
         for (std::size_t i = 0; i < far_count_; ++i) {
             __builtin_prefetch(far_[i] + line * 8, 0, 2);
@@ -50,12 +62,23 @@ public:
     }
 
 private:
+    void ask_for_near_line(std::int64_t line) const {
+        for (std::size_t i = 0; i < written_count_; ++i) {
+            __builtin_prefetch(written_[i] + line * 8, 1, 3);
+        }
+        for (std::size_t i = 0; i < near_count_; ++i) {
+            __builtin_prefetch(near_[i] + line * 8, 0, 3);
+        }
+    }
+
+    static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
     // Of each term of B one piece, of A the rows of a group, and the terms and targets of later sums.
-    static constexpr std::size_t kMostFar =
-        kMostFused * (1 + static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords) + 5 * kMostLater;
-    const std::uint64_t* near_[kMostFused];
-    const std::uint64_t* far_[kMostFar];
-    std::size_t near_count_ = 0, far_count_ = 0;
+    static constexpr std::size_t kMost = kMostFused * (1 + kRowPieces) + 5 * kMostLater;
+    const std::uint64_t* written_[kMostFused + kRowPieces + kMostLater + 1];
+    const std::uint64_t* near_[kMost];
+    const std::uint64_t* far_[kMost];
+    std::size_t written_count_ = 0, near_count_ = 0, far_count_ = 0;
+    bool early_;
 };
 
 /// One tile: 4 x 8 W blocks. `depth` is even.
@@ -154,16 +177,22 @@ inline void sum_words(std::span<const std::uint64_t* const> from, std::int64_t o
 /// The pieces of later sums that are made after a tile, from what is called in during the tile.
 class LaterPieces {
 public:
-    LaterPieces(std::span<LaterQueue> queues, Ahead& ahead) {
+    LaterPieces(std::span<LaterQueue> queues, Ahead& ahead, bool near) {
         for (LaterQueue& queue : queues) {
             if (queue.first == queue.last || count_ == kMostLater) {
                 continue;
             }
             const LaterSum& sum = queue.sums[queue.first];
-            ahead.add({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, 1);
-            if (sum.from[0] != sum.to) {
-                const std::uint64_t* to = sum.to;
-                ahead.add({&to, 1}, sum.done, 1);
+            const std::span<const std::uint64_t* const> from(sum.from, static_cast<std::size_t>(sum.count));
+            const std::uint64_t* to = sum.to;
+            if (near) {
+                ahead.add_near(from, sum.done, 1);
+                ahead.add_written(to + sum.done);
+            } else {
+                ahead.add(from, sum.done, 1);
+                if (sum.from[0] != sum.to) {
+                    ahead.add({&to, 1}, sum.done, 1);
+                }
             }
             queues_[count_++] = &queue;
         }
@@ -214,25 +243,69 @@ struct BlockPanel {
     }
 };
 
+/// The panel of a sum of B that is wanted next, made piece by piece after the tiles of the panel before.
+class ComingPanel {
+public:
+    /// `tiles`: how many come before the panel is wanted.
+    ComingPanel(std::span<const std::uint64_t* const> from, const BlockPanel& panel, std::uint64_t* to,
+                std::int64_t tiles)
+        : from_(from),
+          offset_(panel.offset),
+          words_(from.size() > 1 ? panel.words : 0),
+          to_(to),
+          step_((words_ + tiles * kPieceWords - 1) / (tiles * kPieceWords) * kPieceWords) {}
+
+    void call_in(Ahead& ahead) const {
+        if (done_ < words_) {
+            ahead.add_near(from_, offset_ + done_, 1);
+            ahead.add_written(to_ + done_);
+        }
+    }
+    template <class Vector>
+    void make_piece() {
+        const std::int64_t left = words_ - done_;
+        if (left > 0) {
+            const std::int64_t count = left < step_ ? left : step_;
+            sum_words<Vector>(from_, offset_ + done_, count, to_ + done_);
+            done_ += count;
+        }
+    }
+    bool is_complete() const { return words_ > 0 && done_ == words_; }
+
+private:
+    std::span<const std::uint64_t* const> from_;
+    std::int64_t offset_, words_;
+    std::uint64_t* to_;
+    std::int64_t step_, done_ = 0;
+};
+
 /// One product of sums. Those of B are made panel by panel, in the L1 cache; those of A once, on the way; a tile goes
 /// from the L1 cache to all its places in C. What comes next is called in meanwhile.
 template <class Vector>
-void block_product_fused(const LeafShape& shape, const FusedOperands& operands) {
+FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& operands) {
     constexpr int R = kPanelBlockRows;
-    static_assert(kFusedPanelWords >= kDepthBlocks * 8 * kPanelWords);
+    constexpr std::int64_t panel_room = kFusedPanelWords / 2;
+    static_assert(panel_room >= kDepthBlocks * 8 * kPanelWords);
+    const bool near_a = (operands.trial & 1) != 0, by_pieces = (operands.trial & 2) != 0;
+    const bool near_later = (operands.trial & 8) != 0;
     const std::int64_t depth = shape.k / 8, groups = shape.m / kGroupRows;
     const bool sums_a = operands.a.size() > 1, sums_b = operands.b.size() > 1;
     std::uint64_t* summed_a = operands.scratch;
-    std::uint64_t* summed_panel = operands.scratch + shape.m * (shape.k / 64);
+    std::uint64_t* const panels = operands.scratch + shape.m * (shape.k / 64);
     alignas(64) std::uint64_t tile[std::size_t{kPieceWords}];
+    FirstPanel current = operands.first_panel;
     for (BlockPanel panel(shape, 0, 0); panel.exists(shape); panel = panel.next(shape)) {
-        if (sums_b) {
+        std::uint64_t* summed_panel = panels + current.place * panel_room;
+        if (sums_b && !current.made) {
             sum_words<Vector>(operands.b, panel.offset, panel.words, summed_panel);
         }
-        const BlockPanel next = panel.next(shape);
-        const bool last = !next.exists(shape);
+        const BlockPanel following = panel.next(shape);
+        const bool last = !following.exists(shape);
+        const BlockPanel next = last ? BlockPanel(shape, 0, 0) : following;
         const std::span<const std::uint64_t* const> next_b = last ? operands.next_b : operands.b;
-        const std::int64_t next_offset = last ? 0 : next.offset, next_words = last ? panel.words : next.words;
+        const int next_place = by_pieces ? 1 - current.place : current.place;
+        ComingPanel coming(by_pieces ? next_b : std::span<const std::uint64_t* const>(), next,
+                           panels + next_place * panel_room, groups);
         const std::int64_t row_pieces = panel.count * R / kPieceWords;
         for (std::int64_t group = 0; group < groups; ++group) {
             const std::int64_t rows = (group * depth + panel.from) * R;
@@ -240,19 +313,29 @@ void block_product_fused(const LeafShape& shape, const FusedOperands& operands) 
                 sum_words<Vector>(operands.a, rows, panel.count * R, summed_a + rows);
             }
             const std::int64_t offset = group * R * (shape.n / 8) + panel.tile * kPanelWords * kGroupRows;
-            Ahead ahead;
+            Ahead ahead(operands.trial);
             for (const std::uint64_t* to : operands.c) {
-                ahead.add_near(to + offset);
+                ahead.add_written(to + offset);
             }
-            if ((group + 1) * kPieceWords <= next_words) {
-                ahead.add(next_b, next_offset + group * kPieceWords, 1);
+            if (by_pieces && next_b.size() > 1) {
+                coming.call_in(ahead);
+            } else if ((group + 1) * kPieceWords <= next.words) {
+                ahead.add(next_b, next.offset + group * kPieceWords, 1);
             }
             if (panel.tile == 0 && group + 1 < groups) {
-                ahead.add(operands.a, rows + depth * R, row_pieces);
+                const std::int64_t next_rows = rows + depth * R;
+                if (near_a && sums_a) {
+                    ahead.add_near(operands.a, next_rows, row_pieces);
+                    for (std::int64_t i = 0; i < row_pieces; ++i) {
+                        ahead.add_written(summed_a + next_rows + i * kPieceWords);
+                    }
+                } else {
+                    ahead.add(operands.a, next_rows, row_pieces);
+                }
             } else if (last && group + 1 == groups) {
-                ahead.add(operands.next_a, 0, row_pieces);
+                near_a ? ahead.add_near(operands.next_a, 0, row_pieces) : ahead.add(operands.next_a, 0, row_pieces);
             }
-            const LaterPieces later(operands.later, ahead);
+            const LaterPieces later(operands.later, ahead, near_later);
             block_tile_of_width<Vector>(panel.width, (sums_a ? summed_a : operands.a[0]) + rows,
                                         sums_b ? summed_panel : operands.b[0] + panel.offset, panel.count, tile, false,
                                         ahead);
@@ -261,8 +344,11 @@ void block_product_fused(const LeafShape& shape, const FusedOperands& operands) 
                                  panel.from > 0 || ((operands.adds >> i) & 1) != 0);
             }
             later.template make<Vector>();
+            coming.template make_piece<Vector>();
         }
+        current = {next_place, coming.is_complete()};
     }
+    return current;
 }
 
 template <class Vector>
@@ -280,7 +366,7 @@ void block_product(const LeafShape& shape, const LeafPart& part, const std::uint
             for (std::int64_t group = part.first_group; group < part.last_group; ++group) {
                 const std::uint64_t* rows = a + (group * depth + from) * R;
                 std::uint64_t* out = c + group * R * columns + tile * kPanelWords * kGroupRows;
-                block_tile_of_width<Vector>(width, rows, panel, count, out, adds, {});
+                block_tile_of_width<Vector>(width, rows, panel, count, out, adds, Ahead(0));
             }
         }
     }
