@@ -10,6 +10,10 @@
 #include "bits/bit_prediction.hpp"
 
 namespace heptad::bits {
+int trial_strip_levels =
+    std::getenv("HEPTAD_BITS_STRIP_LEVELS") == nullptr ? 4 : std::atoi(std::getenv("HEPTAD_BITS_STRIP_LEVELS"));
+int trial_strip_tasks =
+    std::getenv("HEPTAD_BITS_STRIP_TASKS") == nullptr ? 1 : std::atoi(std::getenv("HEPTAD_BITS_STRIP_TASKS"));
 namespace {
 
 constexpr int kMostLevels = 12;
@@ -55,14 +59,10 @@ int tasks_at(int threads, int levels) {
 /// not, and the sums and additions of that level alone are passes over memory. That pays where there are enough levels
 /// below, whose sums cost the leaf little; with more strips too little would be left for a leaf to work on.
 constexpr int kStrips = 2;
-const int kStripLevels =
-    std::getenv("HEPTAD_BITS_STRIP_LEVELS") == nullptr ? 4 : std::atoi(std::getenv("HEPTAD_BITS_STRIP_LEVELS"));
-const int kStripTaskLevels =
-    std::getenv("HEPTAD_BITS_STRIP_TASKS") == nullptr ? 1 : std::atoi(std::getenv("HEPTAD_BITS_STRIP_TASKS"));
 constexpr std::int64_t kFewestStripColumns = 512;  // of a leaf
 
 int strips_of(const BitPlan& plan) {
-    const bool pays = plan.threads == kStrips && plan.levels >= kStripLevels &&
+    const bool pays = plan.threads == kStrips && plan.levels >= trial_strip_levels &&
                       plan.shape.n / kStrips >= kFewestStripColumns &&
                       fused_levels(*plan.program, *plan.leaf, plan.levels) > 0;
     return pays ? kStrips : 1;
@@ -85,7 +85,7 @@ BitPlan BitPlan::strip() const {
     part.size.n = round_up(ceil_div(size.n, std::int64_t{strips}), 64);
     part.shape = leaf_shape(part.size, *leaf, levels);
     part.strips = 1;
-    part.task_levels = strips > 1 ? kStripTaskLevels : task_levels;
+    part.task_levels = strips > 1 ? trial_strip_tasks : task_levels;
     return part;
 }
 

@@ -11,6 +11,8 @@
 
 namespace heptad::bits {
 
+extern int trial_strip_levels, trial_strip_tasks;
+
 struct BitPlan {
     Type algebra = Type::gf2;
     ProblemSize size;

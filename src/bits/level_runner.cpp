@@ -60,6 +60,20 @@ bool results_go_to_c_alone(const LevelProgram& program) {
 /// Sums that are made while products are under way, of every level above the fused ones; the lowest comes first.
 using LaterQueues = std::vector<LaterQueue>;
 
+const std::vector<ProductBlocks>& searched_order(const LevelProgram& program) {
+    static const std::vector<ProductBlocks> products = [&] {
+        const int order[] = {31, 32, 28, 30, 29, 33, 34, 19, 16, 44, 20, 15, 18, 46, 48, 11, 43,
+                             8,  13, 9,  47, 12, 6,  5,  2,  1,  4,  0,  3,  7,  10, 42, 17, 45,
+                             14, 38, 35, 39, 36, 37, 40, 41, 21, 23, 24, 25, 22, 26, 27};
+        std::vector<ProductBlocks> found;
+        for (const int number : order) {
+            found.push_back(product_blocks(program, 2, number));
+        }
+        return found;
+    }();
+    return products;
+}
+
 class Branch {
 public:
     explicit Branch(const LevelJob& job)
@@ -68,7 +82,9 @@ public:
           sum_(word_sum()),
           height_(job.levels - job.task_levels),
           fused_levels_(fused_levels(*job.program, *job.leaf, height_)),
-          fused_(products_with_neighbours(*job.program, fused_levels_)) {}
+          fused_((trial_flags & 16) != 0 && fused_levels_ == 2
+                     ? searched_order(*job.program)
+                     : products_with_neighbours(*job.program, fused_levels_)) {}
 
     /// The whole branch.
     void product(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
@@ -193,9 +209,6 @@ private:
         };
         std::uint64_t written = accumulate ? ~std::uint64_t{0} : 0;
         gather(0);
-        static const unsigned trial = std::getenv("HEPTAD_BITS_TRIAL") == nullptr
-                                          ? 0
-                                          : static_cast<unsigned>(std::atoi(std::getenv("HEPTAD_BITS_TRIAL")));
         FirstPanel first_panel;
         for (std::size_t number = 0; number < fused_.size(); ++number) {
             job_.meter->stop_if_cancelled();
@@ -213,7 +226,7 @@ private:
             operands.scratch = scratch;
             operands.later = later;
             operands.first_panel = first_panel;
-            operands.trial = trial;
+            operands.trial = trial_flags;
             if (number + 1 < fused_.size()) {
                 gather(number + 1);
                 operands.next_a = {from_a[(number + 1) % 2], fused_[number + 1].a.size()};
@@ -351,8 +364,13 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, std::span<const Stri
 
 }  // namespace
 
+unsigned trial_flags = std::getenv("HEPTAD_BITS_TRIAL") == nullptr
+                           ? 0
+                           : static_cast<unsigned>(std::atoi(std::getenv("HEPTAD_BITS_TRIAL")));
+
 int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels) {
-    return results_go_to_c_alone(program) ? std::min(levels, leaf.fused_levels) : 0;
+    const int most = (trial_flags & 32) != 0 ? std::min(leaf.fused_levels, 1) : leaf.fused_levels;
+    return results_go_to_c_alone(program) ? std::min(levels, most) : 0;
 }
 
 std::int64_t scratch_words(const LevelJob& job) {

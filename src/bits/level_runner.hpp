@@ -13,6 +13,8 @@
 
 namespace heptad::bits {
 
+extern unsigned trial_flags;
+
 struct LevelJob {
     const LevelProgram* program = nullptr;
     const Leaf* leaf = nullptr;
