@@ -30,7 +30,7 @@ constexpr double kHalf = 0.5;  // of the bits are ones
 ContestRules rules_for(const ProblemSize& size, const BenchBitsArguments& bench) {
     ContestRules rules;
     rules.rounds = bench.rounds > 0 ? bench.rounds : bench.quick || operation_count(size) > 1e14 ? 3 : 5;
-    rules.pause_s = 0.01;
+    rules.pause_s = 0.03;  // the threads of M4RI, in a process of its own, look for work so long before they sleep
     rules.sample_s = 0.1;  // many calls of a small product, of which the first finds its matrices out of the caches
     return rules;
 }
