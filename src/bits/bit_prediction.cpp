@@ -40,11 +40,11 @@ double packing_cost(const Leaf& leaf, const PackedShape& shape) {
     return static_cast<double>(shape.words()) * leaf.products_per_packing;
 }
 
-double thread_share(const LevelProgram* program, int task_levels, int threads, int strips) {
+double thread_share(const LevelProgram* program, int task_levels, int threads) {
     if (task_levels == 0) {
         return 1.0 / threads;
     }
-    std::int64_t tasks = strips;
+    std::int64_t tasks = 1;
     for (int level = 0; level < task_levels; ++level) {
         tasks *= static_cast<std::int64_t>(program->steps.size());
     }

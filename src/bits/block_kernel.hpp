@@ -23,16 +23,15 @@ inline constexpr std::int64_t kPieceLines = kPieceWords / 8;
 static_assert(kLaterPiece == kPieceWords);
 
 /// Queues of later sums that get their turn beside one tile.
-inline constexpr std::size_t kMostLater = 4;
+inline constexpr std::size_t kMostLater = 6;
 
 /// Pieces of memory that are wanted soon. Memory is idle while a tile is made, and the tile's instructions leave room
 /// to ask it. (There is no room for the sums themselves: their instructions take the port of the block products.)
 class Ahead {
 public:
-    explicit Ahead(unsigned trial) : early_((trial & 4) != 0) {}
-    /// Into the L1 cache, to be changed next.
+    /// Into the L1 cache, to be changed after the tile.
     void add_written(const std::uint64_t* piece) { written_[written_count_++] = piece; }
-    /// `pieces` of each source, into the L1 cache.
+    /// `pieces` of each source: into the L1 cache, to be summed after the tile.
     void add_near(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
         for (const std::uint64_t* source : from) {
             for (std::int64_t i = 0; i < pieces; ++i) {
@@ -40,24 +39,22 @@ public:
             }
         }
     }
-    /// `pieces` of each source, into the L2 cache.
-    void add(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
+    /// The same for what is wanted later, into the L2 cache.
+    void add_far(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
         for (const std::uint64_t* source : from) {
             for (std::int64_t i = 0; i < pieces; ++i) {
                 far_[far_count_++] = source + offset + i * kPieceWords;
             }
         }
     }
-    /// One line of every piece; a tile asks for all kPieceLines of them.
-    void ask_for_line(std::int64_t line) const {
-        if (!early_) {
-            ask_for_near_line(line);
-        } else if (2 * line < kPieceLines) {
-            ask_for_near_line(2 * line);
-            ask_for_near_line(2 * line + 1);
+    /// Called kPieceLines times during a tile, which asks for all lines: what is wanted after it in the first half.
+    void ask_for_lines(std::int64_t step) const {
+        if (2 * step < kPieceLines) {
+            ask_for_near_line(2 * step);
+            ask_for_near_line(2 * step + 1);
         }
         for (std::size_t i = 0; i < far_count_; ++i) {
-            __builtin_prefetch(far_[i] + line * 8, 0, 2);
+            __builtin_prefetch(far_[i] + step * 8, 0, 2);
         }
     }
 
@@ -72,13 +69,12 @@ private:
     }
 
     static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
-    // Of each term of B one piece, of A the rows of a group, and the terms and targets of later sums.
-    static constexpr std::size_t kMost = kMostFused * (1 + kRowPieces) + 5 * kMostLater;
-    const std::uint64_t* written_[kMostFused + kRowPieces + kMostLater + 1];
-    const std::uint64_t* near_[kMost];
-    const std::uint64_t* far_[kMost];
+    // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum.
+    const std::uint64_t* written_[kMostFused + kRowPieces + 1 + kMostLater];
+    // Of each term of B one piece, of A the rows of a group, and the terms of later sums.
+    const std::uint64_t* near_[kMostFused * (1 + kRowPieces) + LaterSum::kMostTerms * kMostLater];
+    const std::uint64_t* far_[kMostFused * (1 + kRowPieces)];
     std::size_t written_count_ = 0, near_count_ = 0, far_count_ = 0;
-    bool early_;
 };
 
 /// One tile: 4 x 8 W blocks. `depth` is even.
@@ -93,7 +89,7 @@ inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int6
         }
     }
     for (std::int64_t line = 0, k = 0; line < kPieceLines; ++line) {
-        ahead.ask_for_line(line);
+        ahead.ask_for_lines(line);
         for (const std::int64_t until = depth / 2 * (line + 1) / kPieceLines; k < until; ++k) {
             typename Vector::Register first[std::size_t{W}], second[std::size_t{W}];
             for (std::int64_t w = 0; w < W; ++w) {
@@ -177,23 +173,14 @@ inline void sum_words(std::span<const std::uint64_t* const> from, std::int64_t o
 /// The pieces of later sums that are made after a tile, from what is called in during the tile.
 class LaterPieces {
 public:
-    LaterPieces(std::span<LaterQueue> queues, Ahead& ahead, bool near) {
+    LaterPieces(std::span<LaterQueue> queues, Ahead& ahead) {
         for (LaterQueue& queue : queues) {
             if (queue.first == queue.last || count_ == kMostLater) {
                 continue;
             }
             const LaterSum& sum = queue.sums[queue.first];
-            const std::span<const std::uint64_t* const> from(sum.from, static_cast<std::size_t>(sum.count));
-            const std::uint64_t* to = sum.to;
-            if (near) {
-                ahead.add_near(from, sum.done, 1);
-                ahead.add_written(to + sum.done);
-            } else {
-                ahead.add(from, sum.done, 1);
-                if (sum.from[0] != sum.to) {
-                    ahead.add({&to, 1}, sum.done, 1);
-                }
-            }
+            ahead.add_near({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, 1);
+            ahead.add_written(sum.to + sum.done);
             queues_[count_++] = &queue;
         }
     }
@@ -286,8 +273,6 @@ FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& oper
     constexpr int R = kPanelBlockRows;
     constexpr std::int64_t panel_room = kFusedPanelWords / 2;
     static_assert(panel_room >= kDepthBlocks * 8 * kPanelWords);
-    const bool near_a = (operands.trial & 1) != 0, by_pieces = (operands.trial & 2) != 0;
-    const bool near_later = (operands.trial & 8) != 0;
     const std::int64_t depth = shape.k / 8, groups = shape.m / kGroupRows;
     const bool sums_a = operands.a.size() > 1, sums_b = operands.b.size() > 1;
     std::uint64_t* summed_a = operands.scratch;
@@ -303,39 +288,34 @@ FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& oper
         const bool last = !following.exists(shape);
         const BlockPanel next = last ? BlockPanel(shape, 0, 0) : following;
         const std::span<const std::uint64_t* const> next_b = last ? operands.next_b : operands.b;
-        const int next_place = by_pieces ? 1 - current.place : current.place;
-        ComingPanel coming(by_pieces ? next_b : std::span<const std::uint64_t* const>(), next,
-                           panels + next_place * panel_room, groups);
+        const int next_place = 1 - current.place;
+        ComingPanel coming(next_b, next, panels + next_place * panel_room, groups);
         const std::int64_t row_pieces = panel.count * R / kPieceWords;
         for (std::int64_t group = 0; group < groups; ++group) {
-            const std::int64_t rows = (group * depth + panel.from) * R;
+            const std::int64_t rows = (group * depth + panel.from) * R, next_rows = rows + depth * R;
             if (sums_a && panel.tile == 0) {
                 sum_words<Vector>(operands.a, rows, panel.count * R, summed_a + rows);
             }
             const std::int64_t offset = group * R * (shape.n / 8) + panel.tile * kPanelWords * kGroupRows;
-            Ahead ahead(operands.trial);
+            Ahead ahead;
             for (const std::uint64_t* to : operands.c) {
                 ahead.add_written(to + offset);
             }
-            if (by_pieces && next_b.size() > 1) {
-                coming.call_in(ahead);
-            } else if ((group + 1) * kPieceWords <= next.words) {
-                ahead.add(next_b, next.offset + group * kPieceWords, 1);
+            coming.call_in(ahead);
+            if (next_b.size() == 1 && (group + 1) * kPieceWords <= next.words) {
+                ahead.add_far(next_b, next.offset + group * kPieceWords, 1);
             }
-            if (panel.tile == 0 && group + 1 < groups) {
-                const std::int64_t next_rows = rows + depth * R;
-                if (near_a && sums_a) {
-                    ahead.add_near(operands.a, next_rows, row_pieces);
-                    for (std::int64_t i = 0; i < row_pieces; ++i) {
-                        ahead.add_written(summed_a + next_rows + i * kPieceWords);
-                    }
-                } else {
-                    ahead.add(operands.a, next_rows, row_pieces);
+            if (panel.tile == 0 && group + 1 < groups && sums_a) {
+                ahead.add_near(operands.a, next_rows, row_pieces);
+                for (std::int64_t i = 0; i < row_pieces; ++i) {
+                    ahead.add_written(summed_a + next_rows + i * kPieceWords);
                 }
+            } else if (panel.tile == 0 && group + 1 < groups) {
+                ahead.add_far(operands.a, next_rows, row_pieces);
             } else if (last && group + 1 == groups) {
-                near_a ? ahead.add_near(operands.next_a, 0, row_pieces) : ahead.add(operands.next_a, 0, row_pieces);
+                ahead.add_near(operands.next_a, 0, row_pieces);
             }
-            const LaterPieces later(operands.later, ahead, near_later);
+            const LaterPieces later(operands.later, ahead);
             block_tile_of_width<Vector>(panel.width, (sums_a ? summed_a : operands.a[0]) + rows,
                                         sums_b ? summed_panel : operands.b[0] + panel.offset, panel.count, tile, false,
                                         ahead);
@@ -366,7 +346,7 @@ void block_product(const LeafShape& shape, const LeafPart& part, const std::uint
             for (std::int64_t group = part.first_group; group < part.last_group; ++group) {
                 const std::uint64_t* rows = a + (group * depth + from) * R;
                 std::uint64_t* out = c + group * R * columns + tile * kPanelWords * kGroupRows;
-                block_tile_of_width<Vector>(width, rows, panel, count, out, adds, Ahead(0));
+                block_tile_of_width<Vector>(width, rows, panel, count, out, adds, {});
             }
         }
     }

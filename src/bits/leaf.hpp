@@ -116,7 +116,6 @@ struct FusedOperands {
     // first panel of B is made.
     std::span<const std::uint64_t*const> next_a, next_b;
     FirstPanel first_panel;  // as the product before returned it
-    unsigned trial = 0;
 };
 inline constexpr std::int64_t kFusedPanelWords = 2 * 4096;
 inline constexpr std::size_t kMostFused = 8;
@@ -137,6 +136,7 @@ struct Leaf {
     double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
     double products_per_packing;   // the same for a word that is packed or unpacked
     std::int64_t smallest;         // levels pay down to leaves of this size
+    std::int64_t smallest_beside;  // the same where a level has its sums made beside the tiles
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
     double rows_per_key = 0;       // rows of B that are ORed one by one in the time of the lookups for 32 columns of A
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -60,20 +59,6 @@ bool results_go_to_c_alone(const LevelProgram& program) {
 /// Sums that are made while products are under way, of every level above the fused ones; the lowest comes first.
 using LaterQueues = std::vector<LaterQueue>;
 
-const std::vector<ProductBlocks>& searched_order(const LevelProgram& program) {
-    static const std::vector<ProductBlocks> products = [&] {
-        const int order[] = {31, 32, 28, 30, 29, 33, 34, 19, 16, 44, 20, 15, 18, 46, 48, 11, 43,
-                             8,  13, 9,  47, 12, 6,  5,  2,  1,  4,  0,  3,  7,  10, 42, 17, 45,
-                             14, 38, 35, 39, 36, 37, 40, 41, 21, 23, 24, 25, 22, 26, 27};
-        std::vector<ProductBlocks> found;
-        for (const int number : order) {
-            found.push_back(product_blocks(program, 2, number));
-        }
-        return found;
-    }();
-    return products;
-}
-
 class Branch {
 public:
     explicit Branch(const LevelJob& job)
@@ -82,9 +67,7 @@ public:
           sum_(word_sum()),
           height_(job.levels - job.task_levels),
           fused_levels_(fused_levels(*job.program, *job.leaf, height_)),
-          fused_((trial_flags & 16) != 0 && fused_levels_ == 2
-                     ? searched_order(*job.program)
-                     : products_with_neighbours(*job.program, fused_levels_)) {}
+          fused_(products_with_neighbours(*job.program, fused_levels_)) {}
 
     /// The whole branch.
     void product(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
@@ -226,7 +209,6 @@ private:
             operands.scratch = scratch;
             operands.later = later;
             operands.first_panel = first_panel;
-            operands.trial = trial_flags;
             if (number + 1 < fused_.size()) {
                 gather(number + 1);
                 operands.next_a = {from_a[(number + 1) % 2], fused_[number + 1].a.size()};
@@ -327,36 +309,31 @@ std::int64_t task_words(const LevelJob& job) {
     return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(job, height);
 }
 
-void run_tasks(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
+void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                std::uint64_t* scratch) {
     const Branch branch(job);
     const int height = job.levels - job.task_levels;
     const BlockWords leaf = leaf_words(job.shape);
     const BlockWords block{leaf.a << (2 * height), leaf.b << (2 * height), leaf.c << (2 * height)};
     const std::int64_t blocks = std::int64_t{1} << (2 * job.task_levels);
-    const auto count = static_cast<std::int64_t>(strips.size());
     ThreadPool& pool = shared_pool(job.threads);
     if (!accumulate) {
-        pool.run(blocks * count, [&](std::int64_t i) {
-            std::fill_n(strips[static_cast<std::size_t>(i % count)].c + i / count * block.c, block.c, 0);
-        });
+        pool.run(blocks, [&](std::int64_t i) { std::fill_n(c + i * block.c, block.c, 0); });
     }
     Slots slots(scratch, task_words(job), job.threads);
-    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks * count));
-    pool.run(product_count(*job.program, job.task_levels) * count, [&](std::int64_t task) {
-        const std::int64_t number = task % count;
-        const StripOperands& strip = strips[static_cast<std::size_t>(number)];
-        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task / count);
+    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
+    pool.run(product_count(*job.program, job.task_levels), [&](std::int64_t task) {
+        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task);
         std::uint64_t* slot = slots.take();
         std::uint64_t* sum_b = slot + block.a;
         std::uint64_t* result = sum_b + block.b;
         const std::uint64_t* left = sum_of(branch, blocks_of.a, a, block.a, slot);
-        const std::uint64_t* right = sum_of(branch, blocks_of.b, strip.b, block.b, sum_b);
+        const std::uint64_t* right = sum_of(branch, blocks_of.b, b, block.b, sum_b);
         branch.product(left, right, result, false, result + block.c);
         const std::uint64_t* source = result;
         for (const std::int64_t to : blocks_of.c) {
-            const std::lock_guard lock(locks[static_cast<std::size_t>(to * count + number)]);
-            branch.sum(strip.c + to * block.c, &source, 1, block.c, true);
+            const std::lock_guard lock(locks[static_cast<std::size_t>(to)]);
+            branch.sum(c + to * block.c, &source, 1, block.c, true);
         }
         slots.give_back(slot);
     });
@@ -364,33 +341,21 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, std::span<const Stri
 
 }  // namespace
 
-unsigned trial_flags = std::getenv("HEPTAD_BITS_TRIAL") == nullptr
-                           ? 0
-                           : static_cast<unsigned>(std::atoi(std::getenv("HEPTAD_BITS_TRIAL")));
-
 int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels) {
-    const int most = (trial_flags & 32) != 0 ? std::min(leaf.fused_levels, 1) : leaf.fused_levels;
-    return results_go_to_c_alone(program) ? std::min(levels, most) : 0;
+    return results_go_to_c_alone(program) ? std::min(levels, leaf.fused_levels) : 0;
 }
 
 std::int64_t scratch_words(const LevelJob& job) {
-    return (job.task_levels > 0 ? task_words(job) : branch_words(job, job.levels)) * job.threads;
+    return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(job, job.levels);
 }
 
-void run_levels(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
+void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                 std::uint64_t* scratch) {
     if (job.task_levels > 0) {
-        run_tasks(job, a, strips, accumulate, scratch);
-        return;
+        run_tasks(job, a, b, c, accumulate, scratch);
+    } else {
+        Branch(job).product(a, b, c, accumulate, scratch);
     }
-    const Branch branch(job);
-    Slots slots(scratch, branch_words(job, job.levels), job.threads);
-    shared_pool(job.threads).run(static_cast<std::int64_t>(strips.size()), [&](std::int64_t i) {
-        const StripOperands& strip = strips[static_cast<std::size_t>(i)];
-        std::uint64_t* slot = slots.take();
-        branch.product(a, strip.b, strip.c, accumulate, slot);
-        slots.give_back(slot);
-    });
 }
 
 }  // namespace heptad::bits
