@@ -25,11 +25,13 @@ constexpr std::int64_t kSquares[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 
 constexpr std::int64_t kQuickSquares[] = {512, 2048, 4096, 8192};
 constexpr std::int64_t kPowerSize = 8192;
 constexpr std::int64_t kPowerExponent = 8;
+constexpr double kHalf = 0.5;  // of the bits are ones
 
 ContestRules rules_for(const ProblemSize& size, const BenchBitsArguments& bench) {
     ContestRules rules;
     rules.rounds = bench.rounds > 0 ? bench.rounds : bench.quick || operation_count(size) > 1e14 ? 3 : 5;
-    rules.pause_s = 0.01;
+    rules.pause_s = 0.03;  // the threads of M4RI, in a process of its own, look for work so long before they sleep
+    rules.sample_s = 0.1;  // many calls of a small product, of which the first finds its matrices out of the caches
     return rules;
 }
 
@@ -105,6 +107,9 @@ BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const Problem
     record.levels = plan.levels;
     record.workspace_bytes = plan.workspace_bytes();
     record.predicted_s = plan.predicted_s;
+    if (density != kHalf) {
+        record.plan += fmt::format(" density {:.4g}", density);
+    }
     set_times(record, timings.front(), timings.back());
     if (timings.size() > 1) {
         record.libraries_s = {{record.vendor, record.vendor_s}};
@@ -163,6 +168,15 @@ BenchRecord bench_power(const BenchBitsArguments& bench, std::int64_t n,
     return record;
 }
 
+/// Half of the bits: rows of a Boolean product fill up early. Few of them: they do not, and half of C is one.
+std::vector<double> densities_of(const BenchBitsArguments& bench, Type type, const ProblemSize& size) {
+    if (!bench.densities.empty()) {
+        return bench.densities;
+    }
+    const double few = std::sqrt(0.7 / static_cast<double>(std::max<std::int64_t>(size.k, 1)));
+    return type == Type::boolean ? std::vector{kHalf, std::min(kHalf, few)} : std::vector{kHalf};
+}
+
 std::int64_t needed_bytes(const ProblemSize& size) {
     return size.m / 8 * size.k * 12;  // three matrices, packed copies, the same again for M4RI
 }
@@ -207,14 +221,13 @@ void run(const BenchBitsArguments& bench) {
                                   format_bytes(needed_bytes(size))));
                 continue;
             }
-            // Half of the bits: rows of a Boolean product fill up early. Few of them: they do not, and half of C is
-            // one.
-            add(name, [&](const auto& progress) { return bench_line(settings, type, size, 0.5, m4ri, progress); });
-            if (type == Type::boolean) {
-                const double few =
-                    std::min(0.5, std::sqrt(0.7 / static_cast<double>(std::max<std::int64_t>(size.k, 1))));
-                add(name, [&](const auto& progress) { return bench_line(settings, type, size, few, m4ri, progress); });
-                records.back().plan += fmt::format(" density {:.4f}", few);
+            for (const double density : densities_of(bench, type, size)) {
+                if (density != kHalf) {
+                    meter.clear();
+                    print(fmt::format("     -  density {:.4g}:\n", density));
+                }
+                add(name,
+                    [&](const auto& progress) { return bench_line(settings, type, size, density, m4ri, progress); });
             }
         }
         if (type == Type::gf2 && (bench.shapes.empty() || bench.power_size > 0)) {

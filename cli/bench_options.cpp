@@ -21,7 +21,7 @@ struct BenchWords {
     std::string types, sizes, shapes, accuracy, threads, device, rounds, power, algorithm, levels, leaf;
     std::string tau1, tau2, data;  // of p0
     std::string serial_levels;     // of p3
-    std::string density;           // of p3 and devices
+    std::string density;           // of bits (several), p3 and devices
     std::string from_host;         // of p3
 };
 
@@ -192,6 +192,10 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
     suite->add_option("--algorithm", words->algorithm, "auto (default), winograd, self-inverse, chaining, classical")
         ->type_name("NAME");
     suite->add_option("--levels", words->levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite
+        ->add_option("--density", words->density,
+                     "shares of ones, a line each (default: 0.5, and for bool also where half of C is ones)")
+        ->type_name("D,...");
     suite->add_option("--power", words->power, "A^8 of this size, also beside --sizes")->type_name("N");
     suite->add_option("--rounds", words->rounds, "samples of each (default: by the size of the product)")
         ->type_name("R");
@@ -204,6 +208,11 @@ Registered add_bench_bits(CLI::App& bench, const std::string& typed) {
                     bits->types.push_back(type_from_name(parse_choice("--types", name, {"gf2", "bool"})));
                 }
                 bits->shapes = bench_sizes(words->sizes);
+                if (!words->density.empty()) {
+                    for (const std::string& word : split(words->density, ',')) {
+                        bits->densities.push_back(bench_density(word));
+                    }
+                }
                 if (!words->power.empty()) {
                     bits->power_size = parse_integer("--power", words->power, 1, kLargestPower);
                 }

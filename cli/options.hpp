@@ -199,6 +199,7 @@ struct BenchBitsArguments {
     ResultFiles results;
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
+    std::vector<double> densities;    // of ones; empty: a half, and for booleans also so few that half of C is ones
     std::int64_t power_size = 0;      // of A^8; 0: the suite's own, and none where sizes are named
     bool quick = false;
     int rounds = 0;  // 0: by the size of the product

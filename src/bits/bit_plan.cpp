@@ -22,22 +22,6 @@ LeafShape leaf_shape(const ProblemSize& size, const Leaf& leaf, int levels) {
     return {padded(size.m, kGroupRows), padded(size.k, 64), padded(size.n, leaf.layout->column_unit())};
 }
 
-int best_levels(const ProblemSize& size, const Leaf& leaf, const LevelProgram& program) {
-    int best = 0;
-    for (int levels = 1; levels <= kMostLevels; ++levels) {
-        const LeafShape shape = leaf_shape(size, leaf, levels);
-        if (std::min({size.m, size.k, size.n}) >> levels < leaf.smallest) {
-            break;
-        }
-        // A level that is predicted to be as good as none is none.
-        if (levels_cost(leaf, shape, &program, levels) <
-            0.97 * levels_cost(leaf, leaf_shape(size, leaf, best), &program, best)) {
-            best = levels;
-        }
-    }
-    return best;
-}
-
 /// Enough tasks that the last ones, when some threads are idle, are a small part.
 int tasks_at(int threads, int levels) {
     if (threads == 1) {
@@ -50,24 +34,34 @@ int tasks_at(int threads, int levels) {
     return std::min(task_levels, levels);
 }
 
-/// Two threads share the 14 products of the topmost level and two strips: an even share, as the 49 of two levels are
-/// not, and the sums and additions of that level alone are passes over memory. That pays where there are enough levels
-/// below, whose sums cost the leaf little; with more strips too little would be left for a leaf to work on.
-constexpr int kStrips = 2, kStripLevels = 4, kStripTaskLevels = 1;
-constexpr std::int64_t kFewestStripColumns = 512;  // of a leaf
+/// The smallest side of a leaf with so many levels above it. With the last levels inside the leaf and one more beside
+/// its tiles, all blocks of the last ones are in the L2 cache if they are small enough.
+std::int64_t smallest_side(const Leaf& leaf, const LevelProgram& program, int levels, int threads) {
+    const int height = levels - tasks_at(threads, levels);
+    const int fused = fused_levels(program, leaf, height);
+    return fused > 0 && height > fused ? leaf.smallest_beside : leaf.smallest;
+}
 
-int strips_of(const BitPlan& plan) {
-    const bool pays = plan.threads == kStrips && plan.levels >= kStripLevels &&
-                      plan.shape.n / kStrips >= kFewestStripColumns &&
-                      fused_levels(*plan.program, *plan.leaf, plan.levels) > 0;
-    return pays ? kStrips : 1;
+int best_levels(const ProblemSize& size, const Leaf& leaf, const LevelProgram& program, int threads) {
+    int best = 0;
+    for (int levels = 1; levels <= kMostLevels; ++levels) {
+        if (std::min({size.m, size.k, size.n}) >> levels < smallest_side(leaf, program, levels, threads)) {
+            continue;  // one more may be right, since it has more levels above its leaves
+        }
+        // A level that is predicted to be as good as none is none.
+        if (levels_cost(leaf, leaf_shape(size, leaf, levels), &program, levels) <
+            0.97 * levels_cost(leaf, leaf_shape(size, leaf, best), &program, best)) {
+            best = levels;
+        }
+    }
+    return best;
 }
 
 /// Predicted seconds of the product of packed operands, and of packing or unpacking a matrix.
-double multiply_s(const BitPlan& plan, int strips = 1) {
+double multiply_s(const BitPlan& plan) {
     return product_s(*plan.leaf, plan.algebra) *
-           levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels, plan.task_levels) * strips *
-           thread_share(plan.program, plan.task_levels, plan.threads, strips);
+           levels_cost(*plan.leaf, plan.shape, plan.program, plan.levels, plan.task_levels) *
+           thread_share(plan.program, plan.task_levels, plan.threads);
 }
 double packing_s(const BitPlan& plan, const PackedShape& shape) {
     return product_s(*plan.leaf, plan.algebra) * packing_cost(*plan.leaf, shape) / plan.threads;
@@ -75,26 +69,12 @@ double packing_s(const BitPlan& plan, const PackedShape& shape) {
 
 }  // namespace
 
-BitPlan BitPlan::strip() const {
-    BitPlan part = *this;
-    part.size.n = round_up(ceil_div(size.n, std::int64_t{strips}), 64);
-    part.shape = leaf_shape(part.size, *leaf, levels);
-    part.strips = 1;
-    part.task_levels = strips > 1 ? kStripTaskLevels : task_levels;
-    return part;
-}
-
 double BitPlan::work() const {
     return leaf_work(shape) * std::pow(7.0, levels);
 }
 
 std::int64_t BitPlan::workspace_bytes() const {
-    std::int64_t words = right().words() + result().words() + scratch_words();
-    if (strips > 1) {
-        const BitPlan part = strip();
-        words = std::max(words, strips * (part.right().words() + part.result().words()) + part.scratch_words());
-    }
-    return 8 * (left().words() + words);
+    return 8 * (left().words() + right().words() + result().words() + scratch_words());
 }
 
 std::string BitPlan::to_string() const {
@@ -126,7 +106,7 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
                  "a bool product has no subtraction, so no levels; leave the algorithm and the levels to auto");
         }
     } else if (!classical) {
-        plan.levels = options.levels >= 0 ? options.levels : best_levels(size, *plan.leaf, program);
+        plan.levels = options.levels >= 0 ? options.levels : best_levels(size, *plan.leaf, program, threads);
     } else if (options.levels > 0) {
         fail(ErrorCode::usage, "the classical algorithm has no levels, but {} were asked for", options.levels);
     }
@@ -137,9 +117,8 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
                                std::pair{plan.shape.m, plan.shape.n}}) {
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * plan.levels));  // all that follows fits in 64 bits
     }
-    plan.strips = strips_of(plan);
-    plan.predicted_s = (plan.strips > 1 ? multiply_s(plan.strip(), plan.strips) : multiply_s(plan)) +
-                       packing_s(plan, plan.left()) + packing_s(plan, plan.right()) + packing_s(plan, plan.result());
+    plan.predicted_s = multiply_s(plan) + packing_s(plan, plan.left()) + packing_s(plan, plan.right()) +
+                       packing_s(plan, plan.result());
     return plan;
 }
 

@@ -20,8 +20,6 @@ struct BitPlan {
     LeafShape shape;  // of a leaf; 2^levels times that is the padded product
     int task_levels = 0;
     int threads = 1;
-    /// Parts of the columns of B and C that have tasks of their own, where C starts with a word.
-    int strips = 1;
     double predicted_s = 0;  // of a Boolean product whose rows do not fill up
 
     PackedShape left() const { return {Role::left, shape.m, shape.k, levels}; }
@@ -31,8 +29,6 @@ struct BitPlan {
     std::span<const Change> into() const { return changes(&LevelProgram::into); }
     std::span<const Change> out_of() const { return changes(&LevelProgram::out_of); }
     LevelJob job(WorkMeter* meter) const { return {program, leaf, shape, levels, task_levels, threads, meter}; }
-    /// The product of a strip (the last one may be narrower); its scratch memory serves all of them.
-    BitPlan strip() const;
     /// What the meter of this product counts up to.
     double work() const;
     /// Words beside the packed operands.

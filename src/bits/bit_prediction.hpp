@@ -14,8 +14,7 @@ double levels_cost(const Leaf& leaf, const LeafShape& shape, const LevelProgram*
 /// Packing or unpacking a matrix, in the same unit.
 double packing_cost(const Leaf& leaf, const PackedShape& shape);
 
-/// The share of the time on one thread that the product of packed operands takes on several, whose work are
-/// tasks, of every strip.
-double thread_share(const LevelProgram* program, int task_levels, int threads, int strips);
+/// The share of the time on one thread that the product of packed operands takes on several, whose work are tasks.
+double thread_share(const LevelProgram* program, int task_levels, int threads);
 
 }  // namespace heptad::bits

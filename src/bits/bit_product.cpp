@@ -94,31 +94,6 @@ void multiply_boolean(const BitPlan& plan, const ConstBitView& a, std::uint64_t*
     }
 }
 
-/// B and C in strips of columns, whose tasks the threads share.
-void multiply_strips(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, Store mode,
-                     std::uint64_t* memory, const BitHooks& hooks) {
-    ThreadPool& pool = shared_pool(plan.threads);
-    const LeafLayout& layout = *plan.leaf->layout;
-    const BitPlan strip = plan.strip();
-    const PackedShape left = strip.left(), right = strip.right(), result = strip.result();
-    const auto columns = [&](const auto& view, std::int64_t i) {
-        const std::int64_t first = std::min(i * strip.size.n, c.cols);
-        return view.block(0, first, view.rows, std::min(strip.size.n, c.cols - first));
-    };
-    pack(layout, left, a, plan.into(), memory, pool);
-    std::vector<StripOperands> strips;
-    std::uint64_t* next = memory + left.words();
-    for (int i = 0; i < plan.strips; ++i, next += right.words() + result.words()) {
-        pack(layout, right, columns(b, i), plan.into(), next, pool);
-        strips.push_back({next, next + right.words()});
-    }
-    WorkMeter meter(hooks, strip.work() * plan.strips);
-    run_levels(strip.job(&meter), memory, strips, false, next);
-    for (int i = 0; i < plan.strips; ++i) {
-        unpack(layout, result, strips[static_cast<std::size_t>(i)].c, plan.out_of(), columns(c, i), mode, pool);
-    }
-}
-
 }  // namespace
 
 void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
@@ -172,8 +147,7 @@ void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::
     if (plan.levels == 0) {
         multiply_in_parts(plan, {0, plan.shape.m / kGroupRows}, left, right, result, meter);
     } else {
-        const StripOperands whole_b_and_c{right, result};
-        run_levels(plan.job(&meter), left, {&whole_b_and_c, 1}, false, scratch);
+        run_levels(plan.job(&meter), left, right, result, false, scratch);
     }
 }
 
@@ -237,10 +211,6 @@ void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitVie
     std::uint64_t* packed_a = memory == nullptr ? own.data() : memory;
     const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
     const Store mode = accumulate ? adding : Store::assign;
-    if (plan.strips > 1 && c.offset == 0) {  // strips of other views would share words of C
-        multiply_strips(plan, a, b, c, mode, packed_a, hooks);
-        return;
-    }
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
     const LeafLayout& layout = *plan.leaf->layout;

@@ -23,39 +23,58 @@ inline constexpr std::int64_t kPieceLines = kPieceWords / 8;
 static_assert(kLaterPiece == kPieceWords);
 
 /// Queues of later sums that get their turn beside one tile.
-inline constexpr std::size_t kMostLater = 4;
+inline constexpr std::size_t kMostLater = 6;
 
 /// Pieces of memory that are wanted soon. Memory is idle while a tile is made, and the tile's instructions leave room
 /// to ask it. (There is no room for the sums themselves: their instructions take the port of the block products.)
 class Ahead {
 public:
-    /// Into the L1 cache, to be changed next.
-    void add_near(const std::uint64_t* piece) { near_[near_count_++] = piece; }
-    /// `pieces` of each source, into the L2 cache.
-    void add(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
+    /// Into the L1 cache, to be changed after the tile.
+    void add_written(const std::uint64_t* piece) { written_[written_count_++] = piece; }
+    /// `pieces` of each source: into the L1 cache, to be summed after the tile.
+    void add_near(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
+        for (const std::uint64_t* source : from) {
+            for (std::int64_t i = 0; i < pieces; ++i) {
+                near_[near_count_++] = source + offset + i * kPieceWords;
+            }
+        }
+    }
+    /// The same for what is wanted later, into the L2 cache.
+    void add_far(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
         for (const std::uint64_t* source : from) {
             for (std::int64_t i = 0; i < pieces; ++i) {
                 far_[far_count_++] = source + offset + i * kPieceWords;
             }
         }
     }
-    /// One line of every piece; a tile asks for all kPieceLines of them.
-    void ask_for_line(std::int64_t line) const {
-        for (std::size_t i = 0; i < near_count_; ++i) {
-            __builtin_prefetch(near_[i] + line * 8, 1, 3);
+    /// Called kPieceLines times during a tile, which asks for all lines: what is wanted after it in the first half.
+    void ask_for_lines(std::int64_t step) const {
+        if (2 * step < kPieceLines) {
+            ask_for_near_line(2 * step);
+            ask_for_near_line(2 * step + 1);
         }
         for (std::size_t i = 0; i < far_count_; ++i) {
-            __builtin_prefetch(far_[i] + line * 8, 0, 2);
+            __builtin_prefetch(far_[i] + step * 8, 0, 2);
         }
     }
 
 private:
-    // Of each term of B one piece, of A the rows of a group, and the terms and targets of later sums.
-    static constexpr std::size_t kMostFar =
-        kMostFused * (1 + static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords) + 5 * kMostLater;
-    const std::uint64_t* near_[kMostFused];
-    const std::uint64_t* far_[kMostFar];
-    std::size_t near_count_ = 0, far_count_ = 0;
+    void ask_for_near_line(std::int64_t line) const {
+        for (std::size_t i = 0; i < written_count_; ++i) {
+            __builtin_prefetch(written_[i] + line * 8, 1, 3);
+        }
+        for (std::size_t i = 0; i < near_count_; ++i) {
+            __builtin_prefetch(near_[i] + line * 8, 0, 3);
+        }
+    }
+
+    static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
+    // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum.
+    const std::uint64_t* written_[kMostFused + kRowPieces + 1 + kMostLater];
+    // Of each term of B one piece, of A the rows of a group, and the terms of later sums.
+    const std::uint64_t* near_[kMostFused * (1 + kRowPieces) + LaterSum::kMostTerms * kMostLater];
+    const std::uint64_t* far_[kMostFused * (1 + kRowPieces)];
+    std::size_t written_count_ = 0, near_count_ = 0, far_count_ = 0;
 };
 
 /// One tile: 4 x 8 W blocks. `depth` is even.
@@ -70,7 +89,7 @@ inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int6
         }
     }
     for (std::int64_t line = 0, k = 0; line < kPieceLines; ++line) {
-        ahead.ask_for_line(line);
+        ahead.ask_for_lines(line);
         for (const std::int64_t until = depth / 2 * (line + 1) / kPieceLines; k < until; ++k) {
             typename Vector::Register first[std::size_t{W}], second[std::size_t{W}];
             for (std::int64_t w = 0; w < W; ++w) {
@@ -160,11 +179,8 @@ public:
                 continue;
             }
             const LaterSum& sum = queue.sums[queue.first];
-            ahead.add({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, 1);
-            if (sum.from[0] != sum.to) {
-                const std::uint64_t* to = sum.to;
-                ahead.add({&to, 1}, sum.done, 1);
-            }
+            ahead.add_near({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, 1);
+            ahead.add_written(sum.to + sum.done);
             queues_[count_++] = &queue;
         }
     }
@@ -214,43 +230,90 @@ struct BlockPanel {
     }
 };
 
+/// The panel of a sum of B that is wanted next, made piece by piece after the tiles of the panel before.
+class ComingPanel {
+public:
+    /// `tiles`: how many come before the panel is wanted.
+    ComingPanel(std::span<const std::uint64_t* const> from, const BlockPanel& panel, std::uint64_t* to,
+                std::int64_t tiles)
+        : from_(from),
+          offset_(panel.offset),
+          words_(from.size() > 1 ? panel.words : 0),
+          to_(to),
+          step_((words_ + tiles * kPieceWords - 1) / (tiles * kPieceWords) * kPieceWords) {}
+
+    void call_in(Ahead& ahead) const {
+        if (done_ < words_) {
+            ahead.add_near(from_, offset_ + done_, 1);
+            ahead.add_written(to_ + done_);
+        }
+    }
+    template <class Vector>
+    void make_piece() {
+        const std::int64_t left = words_ - done_;
+        if (left > 0) {
+            const std::int64_t count = left < step_ ? left : step_;
+            sum_words<Vector>(from_, offset_ + done_, count, to_ + done_);
+            done_ += count;
+        }
+    }
+    bool is_complete() const { return words_ > 0 && done_ == words_; }
+
+private:
+    std::span<const std::uint64_t* const> from_;
+    std::int64_t offset_, words_;
+    std::uint64_t* to_;
+    std::int64_t step_, done_ = 0;
+};
+
 /// One product of sums. Those of B are made panel by panel, in the L1 cache; those of A once, on the way; a tile goes
 /// from the L1 cache to all its places in C. What comes next is called in meanwhile.
 template <class Vector>
-void block_product_fused(const LeafShape& shape, const FusedOperands& operands) {
+FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& operands) {
     constexpr int R = kPanelBlockRows;
-    static_assert(kFusedPanelWords >= kDepthBlocks * 8 * kPanelWords);
+    constexpr std::int64_t panel_room = kFusedPanelWords / 2;
+    static_assert(panel_room >= kDepthBlocks * 8 * kPanelWords);
     const std::int64_t depth = shape.k / 8, groups = shape.m / kGroupRows;
     const bool sums_a = operands.a.size() > 1, sums_b = operands.b.size() > 1;
     std::uint64_t* summed_a = operands.scratch;
-    std::uint64_t* summed_panel = operands.scratch + shape.m * (shape.k / 64);
+    std::uint64_t* const panels = operands.scratch + shape.m * (shape.k / 64);
     alignas(64) std::uint64_t tile[std::size_t{kPieceWords}];
+    FirstPanel current = operands.first_panel;
     for (BlockPanel panel(shape, 0, 0); panel.exists(shape); panel = panel.next(shape)) {
-        if (sums_b) {
+        std::uint64_t* summed_panel = panels + current.place * panel_room;
+        if (sums_b && !current.made) {
             sum_words<Vector>(operands.b, panel.offset, panel.words, summed_panel);
         }
-        const BlockPanel next = panel.next(shape);
-        const bool last = !next.exists(shape);
+        const BlockPanel following = panel.next(shape);
+        const bool last = !following.exists(shape);
+        const BlockPanel next = last ? BlockPanel(shape, 0, 0) : following;
         const std::span<const std::uint64_t* const> next_b = last ? operands.next_b : operands.b;
-        const std::int64_t next_offset = last ? 0 : next.offset, next_words = last ? panel.words : next.words;
+        const int next_place = 1 - current.place;
+        ComingPanel coming(next_b, next, panels + next_place * panel_room, groups);
         const std::int64_t row_pieces = panel.count * R / kPieceWords;
         for (std::int64_t group = 0; group < groups; ++group) {
-            const std::int64_t rows = (group * depth + panel.from) * R;
+            const std::int64_t rows = (group * depth + panel.from) * R, next_rows = rows + depth * R;
             if (sums_a && panel.tile == 0) {
                 sum_words<Vector>(operands.a, rows, panel.count * R, summed_a + rows);
             }
             const std::int64_t offset = group * R * (shape.n / 8) + panel.tile * kPanelWords * kGroupRows;
             Ahead ahead;
             for (const std::uint64_t* to : operands.c) {
-                ahead.add_near(to + offset);
+                ahead.add_written(to + offset);
             }
-            if ((group + 1) * kPieceWords <= next_words) {
-                ahead.add(next_b, next_offset + group * kPieceWords, 1);
+            coming.call_in(ahead);
+            if (next_b.size() == 1 && (group + 1) * kPieceWords <= next.words) {
+                ahead.add_far(next_b, next.offset + group * kPieceWords, 1);
             }
-            if (panel.tile == 0 && group + 1 < groups) {
-                ahead.add(operands.a, rows + depth * R, row_pieces);
+            if (panel.tile == 0 && group + 1 < groups && sums_a) {
+                ahead.add_near(operands.a, next_rows, row_pieces);
+                for (std::int64_t i = 0; i < row_pieces; ++i) {
+                    ahead.add_written(summed_a + next_rows + i * kPieceWords);
+                }
+            } else if (panel.tile == 0 && group + 1 < groups) {
+                ahead.add_far(operands.a, next_rows, row_pieces);
             } else if (last && group + 1 == groups) {
-                ahead.add(operands.next_a, 0, row_pieces);
+                ahead.add_near(operands.next_a, 0, row_pieces);
             }
             const LaterPieces later(operands.later, ahead);
             block_tile_of_width<Vector>(panel.width, (sums_a ? summed_a : operands.a[0]) + rows,
@@ -261,8 +324,11 @@ void block_product_fused(const LeafShape& shape, const FusedOperands& operands) 
                                  panel.from > 0 || ((operands.adds >> i) & 1) != 0);
             }
             later.template make<Vector>();
+            coming.template make_piece<Vector>();
         }
+        current = {next_place, coming.is_complete()};
     }
+    return current;
 }
 
 template <class Vector>

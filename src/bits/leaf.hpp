@@ -98,6 +98,12 @@ struct LaterQueue {
     int first = 0, last = 0;  // those that are not complete yet
 };
 
+/// The first panel of the sum of B: which of the two places in the scratch memory is its, and whether it lies there.
+struct FirstPanel {
+    int place = 0;
+    bool made = false;
+};
+
 /// Blocks that are summed before the product, and blocks that its result goes to; at most kMostFused of each.
 struct FusedOperands {
     std::span<const std::uint64_t*const> a, b;
@@ -106,14 +112,17 @@ struct FusedOperands {
     std::uint64_t* scratch = nullptr;  // packed_words(m, k) + kFusedPanelWords
     // Sums that are wanted some time after this product: a piece of each queue's first one is made beside every tile.
     std::span<LaterQueue> later;
-    // What the product after this one will sum: its first words are called into the cache towards the end.
+    // What the product after this one will sum: its first words are called into the cache towards the end, and its
+    // first panel of B is made.
     std::span<const std::uint64_t*const> next_a, next_b;
+    FirstPanel first_panel;  // as the product before returned it
 };
-inline constexpr std::int64_t kFusedPanelWords = 4096;
+inline constexpr std::int64_t kFusedPanelWords = 2 * 4096;
 inline constexpr std::size_t kMostFused = 8;
 
 /// c[i] (+)= (a[0] ^ a[1] ...) * (b[0] ^ b[1] ...) over GF(2), without a pass over memory for the sums of B and of C.
-using FusedLeafProduct = void (*)(const LeafShape& shape, const FusedOperands& operands);
+/// Returns where the product of next_a and next_b finds its first panel.
+using FusedLeafProduct = FirstPanel (*)(const LeafShape& shape, const FusedOperands& operands);
 
 struct Leaf {
     const char* name;
@@ -127,6 +136,7 @@ struct Leaf {
     double products_per_addition;  // of bits, in the time in which a word is added at a level, in the L2 cache
     double products_per_packing;   // the same for a word that is packed or unpacked
     std::int64_t smallest;         // levels pay down to leaves of this size
+    std::int64_t smallest_beside;  // the same where a level has its sums made beside the tiles
     std::int64_t overhead_rows;    // rows of A that take as long as what every product does besides (tables)
     double rows_per_key = 0;       // rows of B that are ORed one by one in the time of the lookups for 32 columns of A
 };

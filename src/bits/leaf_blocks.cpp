@@ -80,8 +80,8 @@ void multiply_blocks(const LeafShape& shape, const LeafPart& part, const std::ui
     block_product<PlainVector>(shape, part, a, b, c, accumulate);
 }
 
-void multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands) {
-    block_product_fused<PlainVector>(shape, operands);
+FirstPanel multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands) {
+    return block_product_fused<PlainVector>(shape, operands);
 }
 
 void pack_blocks(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed) {

@@ -66,8 +66,8 @@ void multiply_gfni(const LeafShape& shape, const LeafPart& part, const std::uint
     block_product<GfniVector>(shape, part, a, b, c, accumulate);
 }
 
-void multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands) {
-    block_product_fused<GfniVector>(shape, operands);
+FirstPanel multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands) {
+    return block_product_fused<GfniVector>(shape, operands);
 }
 
 void pack_gfni(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed) {

@@ -34,9 +34,9 @@ void add_rows_avx512(const ListedOnes& ones, int width, const std::uint64_t* b, 
                      std::uint64_t* c, std::uint8_t* open);
 #endif
 
-void multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands);
+FirstPanel multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands);
 #if defined(__x86_64__)
-void multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands);
+FirstPanel multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands);
 #endif
 
 // Packing of full tiles for the products of blocks.

@@ -41,25 +41,26 @@ std::vector<Leaf> find_leaves() {
     static const BlockLayout gfni_blocks(pack_gfni, unpack_gfni);
     if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
         found.push_back(
-            {"gfni", &gfni_blocks, multiply_gfni, nullptr, nullptr, multiply_gfni_fused, 2, 4000, 20000, 1024, 8});
+            {"gfni", &gfni_blocks, multiply_gfni, nullptr, nullptr, multiply_gfni_fused, 2, 4000, 20000, 1024, 512, 8});
     }
     if (avx512) {
         found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean,
-                         add_rows_avx512, nullptr, 0, 2500, 10000, 512, 100, 1.0});
+                         add_rows_avx512, nullptr, 0, 2500, 10000, 512, 512, 100, 1.0});
     }
     if (__builtin_cpu_supports("avx2")) {
         found.push_back({"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, add_rows_avx2,
-                         nullptr, 0, 1500, 6000, 512, 100, 1.5});
+                         nullptr, 0, 1500, 6000, 512, 512, 100, 1.5});
     }
 #elif defined(__aarch64__)
     if (has_sha3()) {
         found.push_back(
-            {"table-sha3", &slabs_128, multiply_table_sha3, nullptr, nullptr, nullptr, 0, 1000, 4000, 512, 100});
+            {"table-sha3", &slabs_128, multiply_table_sha3, nullptr, nullptr, nullptr, 0, 1000, 4000, 512, 512, 100});
     }
 #endif
+    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512,
+                     512, 100, 2.0});
     found.push_back(
-        {"table", &slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512, 100, 2.0});
-    found.push_back({"blocks", &blocks, multiply_blocks, nullptr, nullptr, multiply_blocks_fused, 2, 100, 500, 512, 0});
+        {"blocks", &blocks, multiply_blocks, nullptr, nullptr, multiply_blocks_fused, 2, 100, 500, 1024, 512, 0});
     return found;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "bits/later_sums.hpp"
+#include "bits/product_blocks.hpp"
 #include "bits/word_sums.hpp"
 
 namespace heptad::bits {
@@ -56,88 +56,8 @@ bool results_go_to_c_alone(const LevelProgram& program) {
     return !holds_products(program);
 }
 
-/// The blocks that are marked at every level: the Kronecker product of the marks. masks[0] is the topmost level's.
-std::vector<std::int64_t> marked_blocks(const std::vector<unsigned>& masks) {
-    std::vector<std::int64_t> blocks{0};
-    for (const unsigned mask : masks) {
-        std::vector<std::int64_t> next;
-        for (const std::int64_t block : blocks) {
-            for (int i = 0; i < 4; ++i) {
-                if (((mask >> i) & 1) != 0) {
-                    next.push_back(4 * block + i);
-                }
-            }
-        }
-        blocks = std::move(next);
-    }
-    return blocks;
-}
-
-/// One of the products of several levels at once: blocks of A and of B that are summed, blocks of C it is added to.
-struct ProductBlocks {
-    std::vector<std::int64_t> a, b, c;
-};
-
-std::int64_t product_count(const LevelProgram& program, int levels) {
-    std::int64_t count = 1;
-    for (int level = 0; level < levels; ++level) {
-        count *= static_cast<std::int64_t>(program.steps.size());
-    }
-    return count;
-}
-
-ProductBlocks product_blocks(const LevelProgram& program, int levels, std::int64_t number) {
-    const auto products = static_cast<std::int64_t>(program.steps.size());
-    std::vector<unsigned> of_a, of_b, of_c;
-    for (std::int64_t unit = product_count(program, levels) / products; unit > 0; unit /= products) {
-        const auto step = static_cast<std::size_t>(number / unit % products);
-        of_a.push_back(program.steps[step].a);
-        of_b.push_back(program.steps[step].b);
-        of_c.push_back(destinations(program, step));
-    }
-    return {marked_blocks(of_a), marked_blocks(of_b), marked_blocks(of_c)};
-}
-
 /// Sums that are made while products are under way, of every level above the fused ones; the lowest comes first.
 using LaterQueues = std::vector<LaterQueue>;
-
-/// The same products in an order in which neighbours share blocks, so that more of what a product wants is in the L2
-/// cache already: always the one that misses the fewest of the blocks that were used last.
-std::vector<ProductBlocks> neighbours_together(std::vector<ProductBlocks> products) {
-    constexpr std::size_t blocks_in_cache = 12;  // 1.5 MiB of blocks of 1024 x 1024 bits
-    const auto number_blocks = [](const ProductBlocks& product) {
-        std::vector<std::int64_t> numbers;
-        for (std::size_t operand = 0; const std::vector<std::int64_t>* blocks : {&product.a, &product.b, &product.c}) {
-            for (const std::int64_t block : *blocks) {
-                numbers.push_back(3 * block + static_cast<std::int64_t>(operand));
-            }
-            ++operand;
-        }
-        return numbers;
-    };
-    std::deque<std::int64_t> cache;
-    const auto misses = [&](const ProductBlocks& product) {
-        const std::vector<std::int64_t> wanted = number_blocks(product);
-        return std::count_if(wanted.begin(), wanted.end(), [&](std::int64_t block) {
-            return std::find(cache.begin(), cache.end(), block) == cache.end();
-        });
-    };
-    for (auto next = products.begin(); next != products.end(); ++next) {
-        // Among equals the one with the most blocks: it will never find more of them.
-        std::iter_swap(next, std::min_element(next, products.end(), [&](const auto& x, const auto& y) {
-                           return std::pair(misses(x), number_blocks(y).size()) <
-                                  std::pair(misses(y), number_blocks(x).size());
-                       }));
-        for (const std::int64_t block : number_blocks(*next)) {
-            std::erase(cache, block);
-            cache.push_back(block);
-            if (cache.size() > blocks_in_cache) {
-                cache.pop_front();
-            }
-        }
-    }
-    return products;
-}
 
 class Branch {
 public:
@@ -146,12 +66,8 @@ public:
           leaf_(leaf_words(job.shape)),
           sum_(word_sum()),
           height_(job.levels - job.task_levels),
-          fused_levels_(fused_levels(*job.program, *job.leaf, height_)) {
-        for (std::int64_t i = 0; fused_levels_ > 0 && i < product_count(*job.program, fused_levels_); ++i) {
-            fused_.push_back(product_blocks(*job.program, fused_levels_, i));
-        }
-        fused_ = neighbours_together(std::move(fused_));
-    }
+          fused_levels_(fused_levels(*job.program, *job.leaf, height_)),
+          fused_(products_with_neighbours(*job.program, fused_levels_)) {}
 
     /// The whole branch.
     void product(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
@@ -276,6 +192,7 @@ private:
         };
         std::uint64_t written = accumulate ? ~std::uint64_t{0} : 0;
         gather(0);
+        FirstPanel first_panel;
         for (std::size_t number = 0; number < fused_.size(); ++number) {
             job_.meter->stop_if_cancelled();
             const ProductBlocks& blocks = fused_[number];
@@ -291,12 +208,13 @@ private:
             operands.c = {to, blocks.c.size()};
             operands.scratch = scratch;
             operands.later = later;
+            operands.first_panel = first_panel;
             if (number + 1 < fused_.size()) {
                 gather(number + 1);
                 operands.next_a = {from_a[(number + 1) % 2], fused_[number + 1].a.size()};
                 operands.next_b = {from_b[(number + 1) % 2], fused_[number + 1].b.size()};
             }
-            job_.leaf->multiply_fused(job_.shape, operands);
+            first_panel = job_.leaf->multiply_fused(job_.shape, operands);
             job_.meter->advance(leaf_work(job_.shape));
         }
     }
@@ -345,7 +263,7 @@ private:
     BlockWords leaf_;
     WordSum sum_;
     int height_, fused_levels_;
-    std::vector<ProductBlocks> fused_;
+    const std::vector<ProductBlocks>& fused_;
 };
 
 /// Scratch memory of the tasks that run at one time.
@@ -391,36 +309,31 @@ std::int64_t task_words(const LevelJob& job) {
     return ((leaf.a + leaf.b + leaf.c) << (2 * height)) + branch_words(job, height);
 }
 
-void run_tasks(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
+void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                std::uint64_t* scratch) {
     const Branch branch(job);
     const int height = job.levels - job.task_levels;
     const BlockWords leaf = leaf_words(job.shape);
     const BlockWords block{leaf.a << (2 * height), leaf.b << (2 * height), leaf.c << (2 * height)};
     const std::int64_t blocks = std::int64_t{1} << (2 * job.task_levels);
-    const auto count = static_cast<std::int64_t>(strips.size());
     ThreadPool& pool = shared_pool(job.threads);
     if (!accumulate) {
-        pool.run(blocks * count, [&](std::int64_t i) {
-            std::fill_n(strips[static_cast<std::size_t>(i % count)].c + i / count * block.c, block.c, 0);
-        });
+        pool.run(blocks, [&](std::int64_t i) { std::fill_n(c + i * block.c, block.c, 0); });
     }
     Slots slots(scratch, task_words(job), job.threads);
-    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks * count));
-    pool.run(product_count(*job.program, job.task_levels) * count, [&](std::int64_t task) {
-        const std::int64_t number = task % count;
-        const StripOperands& strip = strips[static_cast<std::size_t>(number)];
-        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task / count);
+    const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
+    pool.run(product_count(*job.program, job.task_levels), [&](std::int64_t task) {
+        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task);
         std::uint64_t* slot = slots.take();
         std::uint64_t* sum_b = slot + block.a;
         std::uint64_t* result = sum_b + block.b;
         const std::uint64_t* left = sum_of(branch, blocks_of.a, a, block.a, slot);
-        const std::uint64_t* right = sum_of(branch, blocks_of.b, strip.b, block.b, sum_b);
+        const std::uint64_t* right = sum_of(branch, blocks_of.b, b, block.b, sum_b);
         branch.product(left, right, result, false, result + block.c);
         const std::uint64_t* source = result;
         for (const std::int64_t to : blocks_of.c) {
-            const std::lock_guard lock(locks[static_cast<std::size_t>(to * count + number)]);
-            branch.sum(strip.c + to * block.c, &source, 1, block.c, true);
+            const std::lock_guard lock(locks[static_cast<std::size_t>(to)]);
+            branch.sum(c + to * block.c, &source, 1, block.c, true);
         }
         slots.give_back(slot);
     });
@@ -436,15 +349,12 @@ std::int64_t scratch_words(const LevelJob& job) {
     return job.task_levels > 0 ? task_words(job) * job.threads : branch_words(job, job.levels);
 }
 
-void run_levels(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
+void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                 std::uint64_t* scratch) {
     if (job.task_levels > 0) {
-        run_tasks(job, a, strips, accumulate, scratch);
-        return;
-    }
-    const Branch branch(job);
-    for (const StripOperands& strip : strips) {
-        branch.product(a, strip.b, strip.c, accumulate, scratch);
+        run_tasks(job, a, b, c, accumulate, scratch);
+    } else {
+        Branch(job).product(a, b, c, accumulate, scratch);
     }
 }
 

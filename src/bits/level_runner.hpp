@@ -1,10 +1,7 @@
 // C = A * B or C ^= A * B over GF(2), in the interleaved layout and in the basis of a level program: depth first, with
 // the temporaries of one branch; on several threads, the products of the topmost levels are tasks, each of which makes
-// its own sums of the blocks of A and B and adds its product to the blocks of C (P3 3.7 and 3.12). B and C may come in
-// strips of columns, each of which has tasks of its own.
+// its own sums of the blocks of A and B and adds its product to the blocks of C (P3 3.7 and 3.12).
 #pragma once
-
-#include <span>
 
 #include "base/thread_pool.hpp"
 #include "bits/leaf.hpp"
@@ -34,14 +31,8 @@ int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels);
 /// Words of scratch memory that run_levels() wants.
 std::int64_t scratch_words(const LevelJob& job);
 
-/// Columns of B and of C, packed; all strips of a product have the same shape.
-struct StripOperands {
-    const std::uint64_t* b;
-    std::uint64_t* c;
-};
-
 /// The operands as pack() made them; `scratch` holds scratch_words(). Throws Error(cancelled).
-void run_levels(const LevelJob& job, const std::uint64_t* a, std::span<const StripOperands> strips, bool accumulate,
+void run_levels(const LevelJob& job, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                 std::uint64_t* scratch);
 
 }  // namespace heptad::bits

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
-constexpr std::int64_t kHugeFrom = std::int64_t{4} << 20;
+constexpr std::int64_t kHugeFrom = std::int64_t{1} << 20;
 /// Two of a product (packed operands, sums), and of one that runs beside it.
 constexpr std::size_t kMostKept = 4;
 

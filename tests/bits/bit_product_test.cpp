@@ -119,38 +119,39 @@ TEST(BitProduct, tasks_on_several_threads_agree) {
     }
 }
 
-TEST(BitProduct, strips_of_columns_agree) {
-    for (const auto& [m, k, n] : {Shape{70, 130, 16384}, {520, 1030, 16383}, {64, 64, 16500}}) {
+TEST(BitProduct, tasks_keep_to_the_workspace_that_the_plan_tells) {
+    for (const auto& [m, k, n] : {Shape{70, 130, 2048}, {520, 1030, 1023}, {64, 64, 2500}}) {
         const BitMatrix a = BitMatrix::random(m, k, 1), b = BitMatrix::random(k, n, 2);
         const BitMatrix expected = product_by_definition(Type::gf2, a, b);
-        const BitPlan plan = make_bit_plan(Type::gf2, {m, k, n}, options_of("self-inverse", 4, "blocks"), 2);
-        ASSERT_EQ(plan.strips, 2) << plan.to_string();
-        BitMatrix c = BitMatrix::random(m, n, 3);
-        multiply_bits(plan, a, b, c.view(), false, {});
-        ASSERT_TRUE(c == expected) << plan.to_string();
-        multiply_bits(plan, a, b, c.view(), true, {});
-        ASSERT_EQ(count_ones(c), 0) << "C ^= AB twice: " << plan.to_string();
-        // A view that starts inside a word, whose strips would share words, in memory that holds what the plan tells.
-        BitMatrix wide = BitMatrix::random(m, n + 7, 4);
+        const BitPlan plan = make_bit_plan(Type::gf2, {m, k, n}, options_of("self-inverse", 5, "blocks"), 2);
         std::vector<std::uint64_t> memory(static_cast<std::size_t>(plan.workspace_bytes() / 8 + 8 + 1), 0x5a);
         auto* lines = memory.data();
         while (reinterpret_cast<std::uintptr_t>(lines) % 64 != 0) {
             ++lines;
         }
+        // A view that starts inside a word.
+        BitMatrix wide = BitMatrix::random(m, n + 7, 4);
         multiply_bits(plan, a, b, wide.view().block(0, 7, m, n), false, {}, lines);
         ASSERT_TRUE(wide.view().block(0, 7, m, n) == expected.view()) << plan.to_string();
-        multiply_bits(plan, a, b, c.view(), false, {}, lines);
-        ASSERT_TRUE(c == expected) << plan.to_string();
+        multiply_bits(plan, a, b, wide.view().block(0, 7, m, n), true, {}, lines);
+        ASSERT_EQ(count_ones(wide.view().block(0, 7, m, n)), 0) << "C ^= AB twice: " << plan.to_string();
         ASSERT_EQ(lines[plan.workspace_bytes() / 8], 0x5aU);
     }
-    const auto strips = [](std::int64_t n, const char* algorithm, int levels, int threads) {
-        return make_bit_plan(Type::gf2, {n, n, n}, options_of(algorithm, levels, "blocks"), threads).strips;
+}
+
+TEST(BitPlan, leaves_are_small_where_a_level_is_made_beside_their_tiles) {
+    const auto levels = [](std::int64_t n, int threads, const char* algorithm = "auto") {
+        return make_bit_plan(Type::gf2, {n, n, n}, options_of(algorithm, -1, "blocks"), threads).levels;
     };
-    EXPECT_EQ(strips(16384, "self-inverse", 4, 2), 2);
-    EXPECT_EQ(strips(16384, "self-inverse", 4, 1), 1);
-    EXPECT_EQ(strips(16384, "self-inverse", 4, 3), 1);
-    EXPECT_EQ(strips(16384, "self-inverse", 5, 2), 1);
-    EXPECT_EQ(strips(16384, "winograd", 4, 2), 1);
+    // Down to 1024 where all levels are inside the leaf or tasks, and to 512 from the third one of a branch on.
+    EXPECT_EQ(levels(2047, 1), 0);
+    EXPECT_EQ(levels(2048, 1), 1);
+    EXPECT_EQ(levels(4096, 1), 3);
+    EXPECT_EQ(levels(16384, 1), 5);
+    EXPECT_EQ(levels(4096, 2), 2);
+    EXPECT_EQ(levels(8192, 2), 3);
+    EXPECT_EQ(levels(16384, 2), 5);
+    EXPECT_EQ(levels(4096, 1, "chaining"), 2) << "its sums are passes over memory";
 }
 
 TEST(BitProduct, large_shapes_agree_with_the_classical_leaf) {

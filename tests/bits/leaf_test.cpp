@@ -130,6 +130,7 @@ void check_fused_products(const Leaf& leaf) {
             left.emplace_back(leaf, Role::left, shape.m, shape.k, a.back());
             right.emplace_back(leaf, Role::right, shape.k, shape.n, b.back());
         }
+        const BitMatrix second = test::product_by_definition(Type::gf2, sum_of(a, 2), sum_of(b, 2));
         for (const auto& [terms_a, terms_b, places] :
              {std::array<std::size_t, 3>{1, 1, 1}, {2, 1, 2}, {1, 4, 3}, {4, 2, 4}, {8, 8, 8}}) {
             const BitMatrix product = test::product_by_definition(Type::gf2, sum_of(a, terms_a), sum_of(b, terms_b));
@@ -153,12 +154,22 @@ void check_fused_products(const Leaf& leaf) {
             operands.scratch = scratch.data();
             operands.next_a = {from_a, 2};
             operands.next_b = {from_b, 2};
-            leaf.multiply_fused(shape, operands);
+            const FirstPanel first_panel = leaf.multiply_fused(shape, operands);
             for (std::size_t i = 0; i < kMostFused; ++i) {
                 const BitMatrix found = result[i].unpacked(leaf, shape.m, shape.n);
                 const BitMatrix expected = i >= places ? c[i] : i % 2 == 1 ? sum_of({c[i], product}, 2) : product;
                 ASSERT_TRUE(found == expected) << shape.m << " " << shape.k << " " << terms_a << " " << i;
             }
+            // The next product finds its first panel made, and is told of one after it whose panel needs no sum.
+            EXPECT_TRUE(first_panel.made);
+            operands.a = {from_a, 2};
+            operands.b = {from_b, 2};
+            operands.c = {to, 1};
+            operands.adds = 0;
+            operands.next_b = {from_b, 1};
+            operands.first_panel = first_panel;
+            EXPECT_FALSE(leaf.multiply_fused(shape, operands).made);
+            ASSERT_TRUE(result[0].unpacked(leaf, shape.m, shape.n) == second) << shape.m << " " << shape.k;
         }
     }
 }

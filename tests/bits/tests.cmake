@@ -1,5 +1,6 @@
 heptad_test(bits/bit_matrix_test heptad_bits)
 heptad_test(bits/leaf_test heptad_bits)
+heptad_test(bits/product_blocks_test heptad_bits)
 heptad_test(bits/word_sums_test heptad_bits)
 heptad_test(bits/later_sums_test heptad_bits)
 heptad_test(bits/level_program_test heptad_bits heptad_algorithm)

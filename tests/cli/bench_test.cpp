@@ -96,8 +96,26 @@ TEST_F(Bench, bits_suite_writes_a_result_file) {
             expect_record(record);
         }
     }
+    EXPECT_NE(file["results"][3]["plan"].get<std::string>().find(" density 0.1"), std::string::npos)
+        << "sqrt(0.7 / 64), so that half of C is ones";
     heptad_fails(2, {"bench", "bits", "--types", "f32"});
     heptad_fails(2, {"bench", "bits", "--sizes", "64", "--leaf", "nothing"});
+}
+
+TEST_F(Bench, bits_suite_has_a_line_for_every_density) {
+    const Outcome outcome = heptad({"bench", "bits", "--quick", "--types", "bool", "--sizes", "64", "--threads", "1",
+                                    "--density", "0.5,0.02,0.9", "--json", "result.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("density 0.02"), std::string::npos) << outcome.out;
+    const nlohmann::json results = nlohmann::json::parse(read("result.json"), nullptr, false)["results"];
+    ASSERT_EQ(results.size(), 3U);
+    const auto plan = [&](std::size_t line) { return results[line]["plan"].get<std::string>(); };
+    EXPECT_EQ(plan(0).find("density"), std::string::npos) << plan(0) << ": a half is what is meant without a word";
+    EXPECT_TRUE(plan(1).ends_with(" density 0.02")) << plan(1);
+    EXPECT_TRUE(plan(2).ends_with(" density 0.9")) << plan(2);
+    for (const char* wrong : {"0", "1", "0.5,", "0.5,-1", "much"}) {
+        heptad_fails(2, {"bench", "bits", "--sizes", "64", "--density", wrong});
+    }
 }
 
 TEST_F(Bench, files_suite_compares_checks_and_writes_the_product) {
