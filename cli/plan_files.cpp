@@ -121,10 +121,7 @@ void print_layers(const PlanArguments& arguments, const FileProblem& problem, co
     FileLayers layers = plan_layered_product(problem, outer, stage);  // as mul would make it
     const PlannedSteps steps = plan_steps(layers, stage);
     const DiskRates rates = disk_rates(arguments);
-    for (FileProblem* rated : {&layers.whole, &layers.part}) {
-        rated->read_bytes_per_s = rates.read_bytes_per_s;
-        rated->write_bytes_per_s = rates.write_bytes_per_s;
-    }
+    set_disk_rates(layers, rates.read_bytes_per_s, rates.write_bytes_per_s);
     const double read_s = static_cast<double>(layers.read_bytes()) / rates.read_bytes_per_s;
     const double write_s = static_cast<double>(layers.all_written_bytes()) / rates.write_bytes_per_s;
     const double wall_s = arguments.overlap ? predicted_wall_s(layers) : read_s + layers.multiply_s() + write_s;

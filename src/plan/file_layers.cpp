@@ -88,6 +88,8 @@ FileLayers cut_into_blocks(const FileProblem& problem, const OuterLevels& outer)
     part.c = block_layout(problem.c, m, n);
     part.c.data_offset = 0;
     part.c.block_bytes = problem.c.block_bytes;
+    part.by_time = true;  // bytes are paid with outer levels anyway; what they gain is time
+    set_disk_rates(layers, problem.read_bytes_per_s, problem.write_bytes_per_s);
     layers.product_bytes = round_up(part.c.total_bytes(), kPage_bytes);
     checked_mul(layers.products(), layers.product_bytes);
     return layers;
@@ -247,6 +249,19 @@ FileLayers file_layers_as_begun(const FileProblem& problem, const OuterLevels& o
     FileLayers layers = cut_into_blocks(problem, outer);
     plan_last_pass(layers);
     return with_cuts(std::move(layers), part_plan);
+}
+
+void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_bytes_per_s) {
+    layers.whole.read_bytes_per_s = read_bytes_per_s;
+    layers.whole.write_bytes_per_s = layers.part.write_bytes_per_s = write_bytes_per_s;
+    std::size_t left = 0, right = 0;
+    for (const SubInstance& instance : layers.layer.instances) {
+        left += instance.left.size();
+        right += instance.right.size();
+    }
+    // A sum is read as often as it has blocks.
+    layers.part.read_bytes_per_s =
+        read_bytes_per_s * static_cast<double>(layers.products()) / static_cast<double>(std::max(left, right));
 }
 
 double last_pass_s(const FileLayers& layers) {

@@ -83,6 +83,8 @@ FileLayers plan_file_layers(const FileProblem& problem, const OuterLevels& outer
 /// The same with cuts that were chosen before.
 FileLayers file_layers_as_begun(const FileProblem& problem, const OuterLevels& outer, const FilePlan& part_plan);
 
+/// Takes these rates of the disk, not those that plans for mul take.
+void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_bytes_per_s);
 /// Seconds of the whole run with the rates of the problem: the products or the disk, and the last pass.
 double predicted_wall_s(const FileLayers& layers);
 /// Seconds of the last pass alone.
