@@ -172,6 +172,9 @@ namespace {
 
 /// On standard error, like the progress of the run.
 void tell_of_outer_levels(const ProductOptions& product, const FileProblem& problem, const StageProducts& stage) {
+    if (problem.a.packed || stage.open_device) {
+        return;
+    }
     const std::string hint = outer_level_hint(product, problem, plan_file_product(problem, stage), stage);
     if (!hint.empty()) {
         fmt::print(stderr, "{}\n", hint);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kUsualAlgorithm = "strassen";  // its sums have the fewest blocks: each is read from the disk
 constexpr double kClearlyFaster = 0.95;
-constexpr double kWorthASentence_s = 5;
+constexpr double kWorthPlanning_s = 120;  // to find that out takes seconds
 
 /// For devices the same options mean levels within a step.
 bool is_on_processor(const ProductOptions& product) {
@@ -48,8 +48,7 @@ std::string outer_level_hint(const ProductOptions& product, const FileProblem& p
                              const StageProducts& stage) {
     const double now_s = predicted_wall_s(problem, plan);
     if (!is_on_processor(product) || product.options.host.levels >= 0 || problem.line_bytes > 0 ||
-        now_s < kWorthASentence_s ||
-        (product.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
+        now_s < kWorthPlanning_s || (product.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
         return "";
     }
     try {

@@ -17,6 +17,7 @@
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
 #include "place/file/last_pass.hpp"
+#include "place/file/layered_files.hpp"
 #include "place/file/output_lock.hpp"
 #include "place/file/product_inputs.hpp"
 #include "place/file/product_sources.hpp"
@@ -119,36 +120,6 @@ void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, Ve
         result.explanation += fmt::format("; {} tiles were verified by an earlier run", finished.size());
     }
 }
-
-/// What is written: C, and with outer levels their products, whose tiles are those of the journal then.
-struct Outputs {
-    PartialFile result;
-    std::optional<PartialFile> products;
-
-    const PartialFile& of_tiles() const { return products ? *products : result; }
-    /// For direct I/O on all of them.
-    std::int64_t block_bytes() const {
-        const std::int64_t block = result.layout().block_bytes;
-        return of_tiles().layout().block_bytes == block ? block : 1;
-    }
-};
-
-/// Both operands of the products of outer levels.
-struct OperandSums {
-    OperandSums(const FileLayers& layers, const OpenInputs& inputs, const std::map<std::int64_t, JournalTile>& finished)
-        : bounce(layers.a.bounce_bytes),
-          a(inputs.a, layers.part_plan.mirrored ? transposed(layers.a) : layers.a, bounce),
-          b(inputs.b, layers.part_plan.mirrored ? transposed(layers.b) : layers.b, bounce) {
-        for (const auto& [index, tile] : finished) {
-            a.note_largest(tile.seen ? tile.seen->a : 0);
-            b.note_largest(tile.seen ? tile.seen->b : 0);
-        }
-    }
-    LargestValues seen() const { return {a.largest(), b.largest(), 0}; }
-
-    PageBuffer bounce;
-    BlockSums a, b;
-};
 
 /// Sums of blocks would make something else of the input than the product itself does.
 struct SumsNotSafe {};
