@@ -140,6 +140,7 @@ Registered add_bench_files(CLI::App& bench, const std::string& typed) {
     files->command = typed;
     struct SetWords {
         std::string size, memory, folder, device;
+        HostWords host;
     };
     auto set = std::make_shared<SetWords>();
     suite->add_option("A", files->a, "left matrix, .npy of f32, f64 or i32; none: P4's Set 1")->type_name("");
@@ -149,6 +150,8 @@ Registered add_bench_files(CLI::App& bench, const std::string& typed) {
     suite->add_option("--memory", set->memory, "P4's Set 1: memory of the product (default 2G)")->type_name("SIZE");
     suite->add_option("--folder", set->folder, "P4's Set 1: where the files go (default: here)")->type_name("DIR");
     suite->add_option("--device", set->device, "P4's Set 1: auto, cpu, cuda or cuda:N")->type_name("D");
+    suite->add_option("--host-levels", set->host.levels, "P4's Set 1: outer levels, as in mul")->type_name("N");
+    suite->add_option("--host-algorithm", set->host.algorithm, "P4's Set 1: algorithm of those")->type_name("NAME");
     add_bench_options(*suite, *words, files->quick, files->results);
     add_threads_option(*suite, *words);
     suite->footer(
@@ -156,14 +159,15 @@ Registered add_bench_files(CLI::App& bench, const std::string& typed) {
         "Example: heptad bench files --size 16384 --memory 1G --folder /scratch --json result.json");
     return {suite, [words, files, set] {
                 const bool named = !files->a.empty() || !files->b.empty() || !files->output.empty();
-                const bool sized =
-                    !set->size.empty() || !set->memory.empty() || !set->folder.empty() || !set->device.empty();
+                const bool sized = !set->size.empty() || !set->memory.empty() || !set->folder.empty() ||
+                                   !set->device.empty() || set->host.given();
                 if (named && (files->a.empty() || files->b.empty() || files->output.empty())) {
                     fail(ErrorCode::usage, "heptad bench files takes A, B and -o C, or none of them");
                 }
                 if (named && sized) {
                     fail(ErrorCode::usage,
-                         "--size, --memory, --folder and --device belong to P4's Set 1, which takes no files");
+                         "--size, --memory, --folder, --device, --host-levels and --host-algorithm belong to P4's "
+                         "Set 1, which takes no files");
                 }
                 if (!set->size.empty()) {
                     files->size = parse_integer("--size", set->size, 1, 1 << 20);
@@ -175,6 +179,7 @@ Registered add_bench_files(CLI::App& bench, const std::string& typed) {
                                         ? set->device
                                         : parse_choice("--device", set->device, {"auto", "cpu", "cuda", "cuda:N"});
                 }
+                files->host = host_options(set->host, files->device, true);
                 files->accuracy = bench_accuracy(words->accuracy);
                 files->threads = thread_count(words->threads);
                 return Invocation(*files);
@@ -292,7 +297,7 @@ Registered add_bench_devices(CLI::App& bench, const std::string& typed) {
                 devices->shapes = bench_sizes(words->sizes);
                 devices->device = words->device.empty() ? "cpu:2" : words->device;
                 parse_device_list(devices->device);  // or wrong usage
-                devices->host = host_options(*host, devices->device);
+                devices->host = host_options(*host, devices->device, false);
                 devices->accuracy = bench_accuracy(words->accuracy);
                 if (!words->density.empty()) {
                     devices->density = bench_density(words->density);

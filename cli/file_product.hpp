@@ -24,6 +24,16 @@ StageProducts bit_stage_products(const ProductOptions& product, Type algebra);
 /// Memory that a product from file to file may use: --memory, or most of what the machine has free.
 std::int64_t file_memory_bytes(const ProductOptions& product);
 
+/// Outer levels through files that a product on the processor asks for. Throws Error(usage) where its accuracy is
+/// strict and its type rounds.
+OuterLevels outer_levels(const ProductOptions& product, Type type);
+/// Throws Error(usage) where such levels are asked for and the product does not go from file to file, `why`.
+void refuse_outer_levels(const ProductOptions& product, const std::string& why);
+/// A sentence where one outer level through files is predicted to be clearly faster than the plan, and nobody said
+/// whether it is wanted; else nothing.
+std::string outer_level_hint(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
+                             const StageProducts& stage);
+
 /// Does this product go from file to file? Where something only that can do is asked for, or the matrices do not fit.
 bool goes_by_files(const MulArguments& mul, std::int64_t operand_bytes);
 
@@ -35,6 +45,7 @@ void run_bit_files(const MulArguments& mul, Type algebra, const BitFacts& facts)
 /// What moved and what bound, for people and as JSON.
 std::string describe(const FileProductReport& report, const ProblemSize& size);
 nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size);
+nlohmann::ordered_json to_json(const FileLayers& layers);
 /// "DR 2.1 GB/s  MM 61 GFLOP/s  DW 0.8 GB/s"
 std::string stage_rates(const StageTrace& trace, Type type);
 

@@ -20,16 +20,20 @@ void add_host_options(CLI::App& command, HostWords& words) {
         .add_option("--device-memory", words.device_memory,
                     "most memory to use on each device; the host cuts the product up to fit")
         ->type_name("SIZE");
-    command.add_option("--host-levels", words.levels, "over devices: auto, or levels at the host; 0: segments of C")
+    command
+        .add_option("--host-levels", words.levels,
+                    "over devices: auto, or levels at the host; 0: segments of C; on the processor, from file to file: "
+                    "outer levels through files")
         ->type_name("N");
-    command.add_option("--host-algorithm", words.algorithm, "over devices: algorithm of those levels")
-        ->type_name("NAME");
+    command.add_option("--host-algorithm", words.algorithm, "algorithm of those levels")->type_name("NAME");
     command.add_option("--pipelines", words.pipelines, "over devices: auto, or how many feed each device")
         ->type_name("N");
 }
 
-HostOptions host_options(const HostWords& words, const std::string& device) {
-    if (words.given() && !is_device_list(device) && !cuda::is_device_name(device)) {
+HostOptions host_options(const HostWords& words, const std::string& device, bool may_go_by_files) {
+    const bool over_devices = is_device_list(device) || cuda::is_device_name(device);
+    const bool for_devices_alone = !words.device_memory.empty() || !words.pipelines.empty();
+    if (words.given() && !over_devices && (for_devices_alone || !may_go_by_files)) {
         fail(
             ErrorCode::usage,
             "--device-memory, --host-levels, --host-algorithm and --pipelines are for products over devices; name them "
@@ -47,6 +51,12 @@ HostOptions host_options(const HostWords& words, const std::string& device) {
     }
     if (!words.pipelines.empty() && words.pipelines != "auto") {
         host.pipelines = static_cast<int>(parse_integer("--pipelines", words.pipelines, 1, kMostPipelines));
+    }
+    if (!over_devices && host.levels < 0 && host.algorithm != "auto") {
+        fail(
+            ErrorCode::usage,
+            "--host-algorithm {} names the algorithm of outer levels, and none are asked for; give --host-levels 1 too",
+            host.algorithm);
     }
     return host;
 }

@@ -197,6 +197,7 @@ void run(const MulArguments& arguments) {
     }
     const bool other_plan = !mul.plan_file.empty() && !read_plan_text(mul.plan_file).starts_with("bits ");
     if (const std::optional<Type> algebra = packed_algebra(mul.a, mul.b, product); algebra && !other_plan) {
+        refuse_outer_levels(product, "these are packed bits");
         run_bits(mul, *algebra);
         return;
     }
@@ -214,6 +215,7 @@ void run(const MulArguments& arguments) {
         run_files(mul);
         return;
     }
+    refuse_outer_levels(product, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(mul.output, facts.type);
     const Context context = product_context(meter, product.threads);
     const Decision chosen = decide(mul, facts, operand_bytes, context);

@@ -69,8 +69,8 @@ FileProductRequest bit_request_of(const MulArguments& mul, Type algebra, const B
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
     const std::string output = place_of(request.output);  // links followed, as the product does
-    std::vector<std::string> taken{find_matrix(request.a).path, find_matrix(request.b).path, output,
-                                   output + ".partial",         output + ".journal",         output + ".lock"};
+    std::vector<std::string> taken = OutputNames{request.output, output}.beside();
+    taken.insert(taken.end(), {find_matrix(request.a).path, find_matrix(request.b).path, output});
     if (request.c0) {
         taken.push_back(find_matrix(*request.c0).path);
     }
@@ -103,8 +103,20 @@ bool goes_by_files(const MulArguments& mul, std::int64_t operand_bytes) {
            operand_bytes > memory_limit_bytes(mul.product);
 }
 
+nlohmann::ordered_json to_json(const FileLayers& layers) {
+    return {{"algorithm", layers.outer.algorithm},
+            {"levels", layers.outer.levels},
+            {"products", layers.products()},
+            {"scratch_bytes", layers.scratch_bytes()},
+            {"read_a_bytes", layers.read_a_bytes},
+            {"read_b_bytes", layers.read_b_bytes},
+            {"products_written_bytes", layers.products_written_bytes},
+            {"products_read_bytes", layers.products_read_bytes}};
+}
+
 nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size) {
     const FilePlan& plan = report.plan;
+    const std::optional<FileLayers>& layers = report.layers;
     const auto stage = [](const StageTotal& total) {
         return nlohmann::ordered_json{{"busy_s", total.busy_s}, {"amount", total.amount}};
     };
@@ -112,7 +124,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"m", size.m},
             {"k", size.k},
             {"n", size.n},
-            {"memory_bytes", plan.memory_bytes},
+            {"memory_bytes", layers ? layers->whole.memory_bytes : plan.memory_bytes},
             {"peak_resident_bytes", peak_resident_bytes()},
             {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
@@ -121,8 +133,10 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"workspace_bytes", plan.workspace_bytes},
             {"tiles", report.tiles},
             {"resumed_tiles", report.resumed_tiles},
-            {"read_bytes", plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes},
-            {"written_bytes", plan.written_bytes},
+            {"read_bytes", layers ? layers->read_bytes() : plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes},
+            {"written_bytes", layers ? layers->all_written_bytes() : plan.written_bytes},
+            {"outer_levels", layers ? to_json(*layers) : nlohmann::ordered_json(nullptr)},
+            {"outer_levels_given_up", report.no_layers},
             {"io", report.io},
             {"DR", stage(report.read)},
             {"M2G", stage(report.upload)},
@@ -139,9 +153,11 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
     const FilePlan& plan = report.plan;
     const double rate = operation_count(size) / report.wall_s;
     return fmt::format(
-        "{} x {} {}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; peak "
+        "{} x {} {}{}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; "
+        "peak "
         "{}, {} of it before the first buffer",
-        size.m, size.n, type_name(plan.type), report.tiles,
+        size.m, size.n, type_name(plan.type),
+        report.layers ? fmt::format(" by {} products of outer levels", report.layers->products()) : "", report.tiles,
         report.resumed_tiles > 0 ? fmt::format(" ({} of them by an earlier run)", report.resumed_tiles) : "",
         format_seconds(report.wall_s), format_rate(rate, plan.type),
         format_bytes(static_cast<std::int64_t>(report.read.amount)),
@@ -154,6 +170,17 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
 
 namespace {
 
+/// On standard error, like the progress of the run.
+void tell_of_outer_levels(const ProductOptions& product, const FileProblem& problem, const StageProducts& stage) {
+    if (problem.a.packed || stage.open_device) {
+        return;
+    }
+    const std::string hint = outer_level_hint(product, problem, plan_file_product(problem, stage), stage);
+    if (!hint.empty()) {
+        fmt::print(stderr, "{}\n", hint);
+    }
+}
+
 void run_request(const MulArguments& mul, const FileProductRequest& request, const StageProducts& stage) {
     const ProductOptions& product = mul.product;
     if (!mul.trace_file.empty()) {
@@ -163,6 +190,9 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
     ProgressMeter meter;
     const FileProblem problem = file_problem(request);
     const ProblemSize size{problem.m, problem.k, problem.n};
+    if (request.outer.levels == 0 && !request.resume) {
+        tell_of_outer_levels(product, problem, stage);
+    }
     meter.begin("multiply", operation_count(size), problem.type);
     FileHooks hooks;
     hooks.threads = product.threads;
@@ -187,7 +217,8 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
         print(object);
         return;
     }
-    print(fmt::format("{}: {}{}\n", mul.output, describe(report, size),
+    print(fmt::format("{}: {}{}{}\n", mul.output, describe(report, size),
+                      report.no_layers.empty() ? "" : "; " + report.no_layers,
                       report.verified && report.verified->passed()
                           ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
                           : ""));
@@ -207,7 +238,8 @@ void refuse_plan_file(const MulArguments& mul) {
 void run_files(const MulArguments& mul) {
     refuse_plan_file(mul);
     require_npy_name(mul.output);
-    const FileProductRequest request = request_of(mul);
+    FileProductRequest request = request_of(mul);
+    request.outer = outer_levels(mul.product, find_matrix(request.a).type);
     const std::optional<JournalContents> before =
         mul.resume ? read_journal(output_names(mul.output).journal()) : std::nullopt;
     // What is free on the device may be another today; the steps stay as they were begun.

@@ -35,14 +35,15 @@ void add_columns_option(CLI::App& command, std::string& columns);
 std::optional<std::int64_t> column_count(const std::string& word);
 void add_json_flag(CLI::App& command, bool& json);
 
-/// How the host cuts a product up, as typed; only products over devices have that.
+/// How the host cuts a product up, as typed: for devices, or through files.
 struct HostWords {
     std::string device_memory, levels, algorithm, pipelines;
     bool given() const { return !(device_memory.empty() && levels.empty() && algorithm.empty() && pipelines.empty()); }
 };
 void add_host_options(CLI::App& command, HostWords& words);
-/// Throws Error(usage) where options are given and `device` is no device beside the processor.
-HostOptions host_options(const HostWords& words, const std::string& device);
+/// Throws Error(usage) where options are given and `device` is no device beside the processor; levels are taken then
+/// too where the product may go from file to file.
+HostOptions host_options(const HostWords& words, const std::string& device, bool may_go_by_files);
 
 Registered add_mul(CLI::App& root);
 Registered add_plan(CLI::App& root);

@@ -228,6 +228,7 @@ struct BenchFilesArguments {
     std::int64_t size = 32768;            // of that set
     std::int64_t memory_bytes = 0;        // likewise
     std::string folder, device = "auto";  // likewise
+    HostOptions host;                     // likewise: its levels
     bool quick = false;
     Accuracy accuracy = Accuracy::fast;
     int threads = 0;

@@ -51,6 +51,7 @@ void run(const PlanArguments& arguments) {
             ? packed_algebra_of_files("--columns is for matrices of packed bits", arguments.product)
             : packed_algebra(type, arguments.product);
     if (algebra) {
+        refuse_outer_levels(arguments.product, "these are packed bits");
         run_bits(arguments, *algebra);
         return;
     }
@@ -69,6 +70,7 @@ void run(const PlanArguments& arguments) {
         run_files(arguments);
         return;
     }
+    refuse_outer_levels(arguments.product, "this product is made in memory, which --memory or --files would change");
     if (arguments.product.memory_bytes) {
         options.workspace_limit_bytes = workspace_after(operand_bytes, arguments.product);
     }

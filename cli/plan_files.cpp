@@ -97,18 +97,107 @@ FileProblem problem_of(const PlanArguments& arguments) {
             arguments.verify ? StreamedCheck::line_bytes(type) : 0};
 }
 
+DiskRates disk_rates(const PlanArguments& arguments) {
+    return arguments.disk_bytes_per_s ? DiskRates{*arguments.disk_bytes_per_s, *arguments.disk_bytes_per_s, false}
+                                      : measure_disk();
+}
+
+std::string disk_text(const DiskRates& rates) {
+    return fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {}", rates.read_bytes_per_s / 1e9,
+                       rates.write_bytes_per_s / 1e9, rates.measured ? "measured here" : "as given");
+}
+
+std::string bound_text(double error_bound) {
+    return error_bound > 0 ? fmt::format("{:.3g} * max|A| * max|B|", error_bound) : "0 (exact)";
+}
+
+std::string plan_line(const std::string& what, const std::string& value) {
+    return fmt::format("# {:<15} {}\n", what, value);
+}
+
+/// With outer levels through files.
+void print_layers(const PlanArguments& arguments, const FileProblem& problem, const OuterLevels& outer) {
+    const StageProducts stage = decide_stage(arguments.product, problem).stage;
+    FileLayers layers = plan_layered_product(problem, outer, stage);  // as mul would make it
+    const PlannedSteps steps = plan_steps(layers, stage);
+    const DiskRates rates = disk_rates(arguments);
+    set_disk_rates(layers, rates.read_bytes_per_s, rates.write_bytes_per_s);
+    const double read_s = static_cast<double>(layers.read_bytes()) / rates.read_bytes_per_s;
+    const double write_s = static_cast<double>(layers.all_written_bytes()) / rates.write_bytes_per_s;
+    const double wall_s = arguments.overlap ? predicted_wall_s(layers) : read_s + layers.multiply_s() + write_s;
+    const char* const binds = layers.multiply_s() >= read_s + write_s ? "multiply" : "disk";
+    if (arguments.product.json) {
+        nlohmann::ordered_json object{{"m", problem.m},
+                                      {"k", problem.k},
+                                      {"n", problem.n},
+                                      {"type", type_name(problem.type)},
+                                      {"workspace_bytes", layers.part_plan.workspace_bytes},
+                                      {"predicted_s", wall_s},
+                                      {"error_bound", steps.error_bound},
+                                      {"plan", to_string(steps.largest)},
+                                      {"file_plan", to_string(layers.part_plan)},
+                                      {"outer_levels", to_json(layers)},
+                                      {"read_c0_bytes", layers.read_c0_bytes},
+                                      {"written_bytes", layers.written_bytes},
+                                      {"moved_bytes", layers.moved_bytes()},
+                                      {"memory_bytes", problem.memory_bytes},
+                                      {"used_bytes", layers.used_bytes()},
+                                      {"read_s", read_s},
+                                      {"multiply_s", layers.multiply_s()},
+                                      {"write_s", write_s},
+                                      {"last_pass_s", last_pass_s(layers)},
+                                      {"wall_s", wall_s},
+                                      {"binds", binds}};
+        print(object);
+        return;
+    }
+    std::string text = to_string(layers.part_plan) + "\n";
+    text += plan_line("outer levels", fmt::format("{}: {} products like the one above, of sums of blocks",
+                                                  to_string(layers), layers.products()));
+    text += plan_line("scratch",
+                      fmt::format("{} beside the result, until it is complete", format_bytes(layers.scratch_bytes())));
+    text += plan_line(
+        "memory", fmt::format("{} of {}: a product {}, sums {}; the last pass {}", format_bytes(layers.used_bytes()),
+                              format_bytes(problem.memory_bytes), format_bytes(layers.part_plan.used_bytes()),
+                              format_bytes(layers.a.bounce_bytes), format_bytes(layers.band_bytes)));
+    text += plan_line("DR", fmt::format("{} (A {}, B {}, products {}, C0 {}), {}", format_bytes(layers.read_bytes()),
+                                        format_bytes(layers.read_a_bytes), format_bytes(layers.read_b_bytes),
+                                        format_bytes(layers.products_read_bytes), format_bytes(layers.read_c0_bytes),
+                                        format_seconds(read_s)));
+    text += plan_line("MM", format_seconds(layers.multiply_s()));
+    text += plan_line("DW", fmt::format("{} (products {}, C {}), {}", format_bytes(layers.all_written_bytes()),
+                                        format_bytes(layers.products_written_bytes), format_bytes(layers.written_bytes),
+                                        format_seconds(write_s)));
+    text += plan_line("last pass", format_seconds(last_pass_s(layers)));
+    text += plan_line("whole run", format_seconds(wall_s));
+    text += plan_line("moved", fmt::format("{}; best cut without outer levels {}", format_bytes(layers.moved_bytes()),
+                                           format_bytes(reference_bytes(problem))));
+    text += plan_line("disk", disk_text(rates));
+    text += plan_line("error bound", bound_text(steps.error_bound));
+    text += plan_line("binds", std::string(binds) == "disk" ? "the disk: outer levels do not help" : "the products");
+    print(text);
+}
+
 }  // namespace
 
 void run_files(const PlanArguments& arguments) {
     FileProblem problem = problem_of(arguments);
     const ProductOptions& product = arguments.product;
+    if (problem.a.packed) {
+        refuse_outer_levels(product, "these are packed bits");
+    }
+    if (const OuterLevels outer = outer_levels(product, problem.type); outer.levels > 0) {
+        if (arguments.verify) {
+            fail(ErrorCode::usage, "--verify and outer levels (--host-levels) cannot be had together; leave one out");
+        }
+        print_layers(arguments, problem, outer);
+        return;
+    }
     const StageDecision decision = problem.a.packed ? StageDecision{bit_stage_products(product, problem.type), ""}
                                                     : decide_stage(product, problem);
     const StageProducts& stage = decision.stage;
     const FilePlan plan = plan_file_product(problem, stage);  // as mul would make it
-    const DiskRates rates = arguments.disk_bytes_per_s
-                                ? DiskRates{*arguments.disk_bytes_per_s, *arguments.disk_bytes_per_s, false}
-                                : measure_disk();
+    const DiskRates rates = disk_rates(arguments);
     problem.read_bytes_per_s = rates.read_bytes_per_s;
     problem.write_bytes_per_s = rates.write_bytes_per_s;
     const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
@@ -119,6 +208,7 @@ void run_files(const PlanArguments& arguments) {
     const bool binds_disk = disk_binds(problem, plan);
     const std::int64_t lower = lower_bound_bytes(problem), reference = reference_bytes(problem);
     const PlannedSteps steps = plan_steps(problem, plan, stage);
+    const std::string hint = outer_level_hint(product, problem, plan, stage);
     if (arguments.product.json) {
         print(nlohmann::ordered_json{{"m", problem.m},
                                      {"k", problem.k},
@@ -144,13 +234,12 @@ void run_files(const PlanArguments& arguments) {
                                      {"write_s", write_s},
                                      {"wall_s", wall_s},
                                      {"host_levels", decision.reason},
+                                     {"outer_level_hint", hint},
                                      {"binds", binds_disk ? "disk" : "multiply"}});
         return;
     }
     std::string text = to_string(plan) + "\n";
-    const auto line = [&](const std::string& what, const std::string& value) {
-        text += fmt::format("# {:<15} {}\n", what, value);
-    };
+    const auto line = [&](const std::string& what, const std::string& value) { text += plan_line(what, value); };
     line("stays in memory", fmt::format("{}, tiles of {} x {}{}", kept_name(plan.kept), plan.tile_m, plan.tile_n,
                                         plan.mirrored ? " (of the transposed product)" : ""));
     line("memory", fmt::format("{} of {}: tiles {}, panels {}, workspace {}", format_bytes(plan.used_bytes()),
@@ -164,14 +253,15 @@ void run_files(const PlanArguments& arguments) {
                                   wall_s / std::max(plan.multiply_s, read_s + write_s)));
     line("moved", fmt::format("{}; best cut {}, lower bound {} (classical order)", format_bytes(plan.moved_bytes()),
                               format_bytes(reference), format_bytes(lower)));
-    line("disk", fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {}", rates.read_bytes_per_s / 1e9,
-                             rates.write_bytes_per_s / 1e9, rates.measured ? "measured here" : "as given"));
+    line("disk", disk_text(rates));
     if (!decision.reason.empty()) {
         line("host levels", decision.reason);
     }
-    line("error bound",
-         steps.error_bound > 0 ? fmt::format("{:.3g} * max|A| * max|B|", steps.error_bound) : "0 (exact)");
+    line("error bound", bound_text(steps.error_bound));
     line("binds", binds_disk ? "the disk: faster products would not help" : "the products");
+    if (!hint.empty()) {
+        line("outer levels", hint);
+    }
     print(text);
 }
 

@@ -98,7 +98,7 @@ ProductOptions product_options(const ProductWords& words, Accuracy default_accur
     if (!words.device.empty()) {
         product.options.device = parse_device(words.device);
     }
-    product.options.host = host_options(words.host, product.options.device);
+    product.options.host = host_options(words.host, product.options.device, true);
     if (!words.algorithm.empty()) {
         product.options.algorithm = words.algorithm;
     }

@@ -27,6 +27,9 @@ constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost
 /// Of the memory, for what stays there and the thinnest panels. Where products need workspace in any case, not all.
 constexpr std::array<double, 4> kSharesForCuts{1.0, 0.75, 0.5, 0.25};
 
+/// Of these, where time decides: planning each takes a part of a second.
+constexpr std::array<double, 3> kSharesByTime{1.0, 0.5, 0.25};
+
 /// The product as carried out; mirrored ones are transposed.
 struct Oriented {
     std::int64_t m, k, n;
@@ -392,6 +395,39 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
     return settled;
 }
 
+/// Of each kind and size of what stays in memory the cut with the fewest bytes, and of those the shortest run.
+std::optional<FilePlan> fastest_plan(const FileProblem& problem, const PredictStage& predict) {
+    std::optional<FilePlan> best;
+    double best_s = 0;
+    std::vector<Cut> seen;
+    for (const double share : kSharesByTime) {
+        FileProblem narrower = problem;
+        narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(problem.memory_bytes));
+        const std::vector<Cut> cuts = all_cuts(narrower);
+        for (const bool keeps_left : {false, true}) {
+            std::vector<Cut> of_kind = cuts;
+            std::erase_if(of_kind,
+                          [keeps_left](const Cut& cut) { return cut.keeps_left != keeps_left || cut.mirrored; });
+            if (of_kind.empty()) {
+                continue;
+            }
+            const Cut chosen = best_cut(of_kind);
+            if (std::any_of(seen.begin(), seen.end(), [&](const Cut& cut) { return same_cut(cut, chosen); })) {
+                continue;
+            }
+            seen.push_back(chosen);
+            const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
+            Settled settled = settle(as_cut, chosen, predict);
+            if (settled.plan && (!best || settled.wall_s < kClearlyFaster * best_s)) {
+                choose_blocks(as_cut, *settled.plan);
+                best = settled.plan;
+                best_s = settled.wall_s;
+            }
+        }
+    }
+    return best;
+}
+
 /// Are even the smallest steps too large for the device that multiplies?
 bool stage_takes_nothing(const FileProblem& problem, const PredictStage& predict) {
     const std::int64_t depth = may_cut_k(problem.type) ? least_cut(problem.k, 1) : problem.k;
@@ -440,6 +476,11 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
     if (problem.m == 0 || problem.n == 0 || problem.k == 0) {
         fail(ErrorCode::input, "a product of {} x {} x {} has nothing to read piece by piece; multiply it in memory",
              problem.m, problem.k, problem.n);
+    }
+    if (problem.by_time) {
+        if (const std::optional<FilePlan> fastest = fastest_plan(problem, predict)) {
+            return *fastest;
+        }
     }
     bool stage_refused = false;
     for (const double share : kSharesForCuts) {

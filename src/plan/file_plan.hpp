@@ -34,6 +34,7 @@ struct FileProblem {
     /// Memory besides, for each row and column of a tile and twice for those of a strip and a panel: to check them.
     std::int64_t line_bytes = 0;
     double read_bytes_per_s = 2e9, write_bytes_per_s = 1e9;  ///< of the disk; plans for mul always take these
+    bool by_time = false;  ///< smaller tiles, which move more and leave more memory for products, may be taken too
 };
 
 struct FilePlan {
@@ -65,6 +66,7 @@ struct StageProduct {
     bool accumulate = false;
     std::int64_t workspace_limit_bytes = 0;
     std::int64_t tile_bytes = 0, panel_bytes = 0;  ///< the buffers of the plan; a device may hold copies of them
+    double outer_growth = 1;                       ///< of errors, by levels around it: what is left of an accuracy word
 };
 /// What it would take, with at most so much workspace.
 struct StagePrediction {
@@ -73,8 +75,9 @@ struct StagePrediction {
 };
 using PredictStage = std::function<StagePrediction(const StageProduct& product)>;
 
-/// The plan with the fewest bytes, and of those the one with the shortest predicted run. Throws Error(resource), naming
-/// what is needed and what there is, where the memory is too small for any.
+/// The plan with the fewest bytes, and of those the one with the shortest predicted run; or the latter of all, where
+/// the problem says so. Throws Error(resource), naming what is needed and what there is, where the memory is too small
+/// for any.
 FilePlan plan_files(const FileProblem& problem, const PredictStage& predict);
 
 /// Memory that checking takes with the cuts of a plan; `line_bytes` as in FileProblem.

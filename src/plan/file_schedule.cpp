@@ -60,13 +60,15 @@ std::int64_t line_stride_bytes(const FileLayout& layout, std::int64_t positions,
     return round_up(layout.bytes_of(positions), kCacheLine_bytes);
 }
 
-FileSchedule::FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c)
+FileSchedule::FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c,
+                           const Repeats& repeats)
     : plan_(plan),
       left_(with_block(a, plan.a_block)),
       right_(with_block(b, plan.b_block)),
       result_(with_block(c, plan.c_block)),
       m_(plan.m),
-      n_(plan.n) {
+      n_(plan.n),
+      repeats_(repeats) {
     if (plan.mirrored) {
         std::swap(left_, right_);
         std::swap(m_, n_);
@@ -94,8 +96,15 @@ FileSchedule::Range FileSchedule::panel_range(std::int64_t panel) const {
     return {first, std::min(depth, plan_.k - first)};
 }
 
+FileLayout FileSchedule::result_of(std::int64_t tile) const {
+    FileLayout layout = result_;
+    layout.data_offset += repeat_of(tile) * repeats_.result_bytes;
+    return layout;
+}
+
 FileWindow FileSchedule::tile_window(std::int64_t tile) const {
-    const std::int64_t row = tile / tiles_across() * plan_.tile_m, col = tile % tiles_across() * plan_.tile_n;
+    const std::int64_t within = tile % tiles_of_one();
+    const std::int64_t row = within / tiles_across() * plan_.tile_m, col = within % tiles_across() * plan_.tile_n;
     return {row, std::min(plan_.tile_m, m_ - row), col, std::min(plan_.tile_n, n_ - col)};
 }
 
@@ -247,8 +256,8 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
                 }
                 if (static_cast<std::int64_t>(position) >= tile_slots) {
                     const std::size_t before = position - static_cast<std::size_t>(tile_slots);
-                    // A tile before may have had more strips, never fewer: rows of tiles only shrink at the end. All of
-                    // it must be gone where the strips do not correspond.
+                    // The last row of tiles may have fewer strips. All of the tile before must be gone where the
+                    // strips do not correspond.
                     const bool alike = strips(tiles[before]) == strip_count;
                     step.fill_after_written = alike ? strips_before[before] + strip + 1 : strips_before[before + 1];
                 }

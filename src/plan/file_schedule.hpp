@@ -33,6 +33,12 @@ std::int64_t turned_row_bytes(const FileLayout& layout);
 /// Memory for a band, one for both operands; 0 where none is turned. `memory_bytes`: what the whole product may take.
 std::int64_t turning_bytes(std::int64_t memory_bytes, const FileLayout& a, const FileLayout& b);
 
+/// Products of the same sizes and cuts, one after another in one run; their results lie so many bytes apart in one
+/// file.
+struct Repeats {
+    std::int64_t count = 1, result_bytes = 0;
+};
+
 struct FileTraffic {
     std::int64_t read_a_bytes = 0, read_b_bytes = 0, read_c0_bytes = 0, written_bytes = 0;
 };
@@ -53,7 +59,8 @@ struct FileStep {
 class FileSchedule {
 public:
     /// The layouts are those of op(A), op(B) and C; their block_bytes are replaced by those of the plan.
-    FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c);
+    FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c,
+                 const Repeats& repeats = {});
 
     /// As carried out: of C^T = B^T A^T where the plan is mirrored.
     const FileLayout& left() const { return left_; }
@@ -62,7 +69,12 @@ public:
 
     std::int64_t tiles_down() const;
     std::int64_t tiles_across() const;
-    std::int64_t tiles() const { return tiles_down() * tiles_across(); }
+    /// Of all repeats.
+    std::int64_t tiles() const { return repeats_.count * tiles_of_one(); }
+    /// Which of the repeats a tile belongs to.
+    std::int64_t repeat_of(std::int64_t tile) const { return tile / tiles_of_one(); }
+    /// Where the result of that repeat lies; windows are the same in all of them.
+    FileLayout result_of(std::int64_t tile) const;
     std::int64_t panels() const;
     std::int64_t strips(std::int64_t tile) const;
 
@@ -74,6 +86,7 @@ public:
     /// left to write when the last product is done.
     std::vector<FileWindow> result_pieces(std::int64_t tile, std::int64_t strip) const;
 
+    /// Of a schedule without repeats.
     FileTraffic traffic() const;
     /// Can A (or B) be read directly with the blocks of the plan: do the spans of a window all begin alike in a block?
     bool may_read_a_directly() const { return may_read_directly(plan_.mirrored ? right_ : left_, plan_.mirrored); }
@@ -91,10 +104,12 @@ private:
     Range strip_range(std::int64_t tile, std::int64_t strip) const;
     bool may_read_directly(const FileLayout& layout, bool is_right) const;
     bool keeps_left() const { return plan_.kept != Kept::c; }
+    std::int64_t tiles_of_one() const { return tiles_down() * tiles_across(); }
 
     FilePlan plan_;
     FileLayout left_, right_, result_;
     std::int64_t m_, n_;
+    Repeats repeats_;
 };
 
 /// Bytes between the lines of a window in memory: whole blocks where it is read directly, whole cache lines else.

@@ -124,9 +124,8 @@ private:
     };
 
     double factor_of(LevelCuts cuts) const {
-        return backend_of(problem_.options.device) == "reference"
-                   ? 1
-                   : level_factor(machine_, problem_.type, cuts, problem_.m, problem_.k, problem_.n);
+        return cuts_factor(backend_of(problem_.options.device), machine_, problem_.type, cuts,
+                           {problem_.m, problem_.k, problem_.n});
     }
 
     bool is_mode_allowed(LevelMode mode) const {

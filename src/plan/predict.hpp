@@ -18,6 +18,10 @@ bool are_leaves_alone(const ProductPlan& plan);
 /// How levels cut that begin with `outer` of them, which cut like `outer_cuts`, and go on with this algorithm.
 LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm);
 
+/// What the prediction of a plan with such levels is multiplied by, as contests have shown.
+double cuts_factor(const std::string& backend, const Machine& machine, Type type, LevelCuts cuts,
+                   const ProblemSize& size);
+
 /// The blocks of the fused level of a plan that has one.
 FusedWork fused_work(const ProductPlan& plan);
 

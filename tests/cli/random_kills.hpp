@@ -28,10 +28,10 @@ protected:
 
     /// Starts a product, kills it after a random time, resumes it, and so on. A result that appears is always complete
     /// and has the bits of a run that nobody disturbed.
-    void survive_kills(int kills) {
+    void survive_kills(int kills, const std::vector<std::string>& besides = {}) {
         random_inputs(1500, 1500, 1500);
-        const std::vector<std::string> fresh{"mul",      "A.npy", "B.npy",     "-o", "C.npy",
-                                             "--memory", "1500K", "--threads", "1"};
+        std::vector<std::string> fresh{"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "1500K", "--threads", "1"};
+        fresh.insert(fresh.end(), besides.begin(), besides.end());
         std::vector<std::string> resuming = fresh;
         resuming.emplace_back("--resume");
         const auto begin = std::chrono::steady_clock::now();
@@ -59,6 +59,7 @@ protected:
         EXPECT_EQ(read("C.npy"), expected);
         EXPECT_FALSE(exists("C.npy.partial"));
         EXPECT_FALSE(exists("C.npy.journal"));
+        EXPECT_FALSE(exists("C.npy.products.partial"));
     }
 };
 

@@ -250,11 +250,17 @@ private:
         const FileWindow window = schedule_.right_window(step.tile, step.panel);
         std::byte* const memory = right_[slot(step.right_slot)].data();
         const FileLayout& layout = schedule_.right();
+        if (files_.right_sums != nullptr) {
+            const std::int64_t sum = schedule_.repeat_of(step.tile);
+            right_views_[slot(step.right_slot)] = files_.right_sums->read(*read_queue_, sum, layout, window, memory);
+            note(Stage::disk_read, step, from, files_.right_sums->moved_bytes(sum, window));
+            return;
+        }
         right_views_[slot(step.right_slot)] =
             is_turned(layout)
                 ? turned_.read(*files_.right, *read_queue_, layout, window, BitOrder::highest_first, memory)
                 : files_.right->read(*read_queue_, layout, window, memory);
-        note(Stage::disk_read, step, from, moved_bytes(schedule_.right(), window));
+        note(Stage::disk_read, step, from, moved_bytes(layout, window));
     }
 
     void load_left(const FileStep& step) {
@@ -263,7 +269,15 @@ private:
         }
         const auto from = StageTrace::Clock::now();
         const FileWindow window = schedule_.left_window(step.tile, step.panel, step.strip);
-        left_views_[slot(step.left_slot)] = read_left(window, left_[slot(step.left_slot)].data());
+        std::byte* const memory = left_[slot(step.left_slot)].data();
+        if (files_.left_sums != nullptr) {
+            const std::int64_t sum = schedule_.repeat_of(step.tile);
+            left_views_[slot(step.left_slot)] =
+                files_.left_sums->read(*read_queue_, sum, schedule_.left(), window, memory);
+            note(Stage::disk_read, step, from, files_.left_sums->moved_bytes(sum, window));
+            return;
+        }
+        left_views_[slot(step.left_slot)] = read_left(window, memory);
         note(Stage::disk_read, step, from, moved_bytes(schedule_.left(), window));
     }
 
@@ -413,7 +427,7 @@ private:
         const FileStep& step = piece.step;
         const std::byte* const memory = static_cast<const std::byte*>(result_view(step, piece.window).data);
         const bool first_of_tile = piece.window.row == schedule_.tile_window(step.tile).row;
-        files_.result->write(*write_queue_, schedule_.result(), piece.window, memory, tile_stride_);
+        files_.result->write(*write_queue_, schedule_.result_of(step.tile), piece.window, memory, tile_stride_);
         sum_ = strip_checksum(schedule_.result(), piece.window, memory, tile_stride_, first_of_tile ? 0 : sum_);
         if (step.last_of_tile && piece.last_of_strip) {
             work_.finished(step.tile, sum_);
@@ -474,7 +488,7 @@ std::int64_t run_pipeline(const FileSchedule& schedule, const std::vector<std::i
 
 std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile, const PartialFile& result,
                                  IoQueue& queue) {
-    FileLayout layout = schedule.result();
+    FileLayout layout = schedule.result_of(tile);
     layout.block_bytes = 1;
     PageBuffer memory(std::max(kBounce_bytes, round_up(layout.pitch_bytes(), 4096)));
     std::uint64_t sum = 0;

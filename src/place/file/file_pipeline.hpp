@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "place/file/block_sums.hpp"
 #include "place/file/matrix_file.hpp"
 #include "place/file/partial_file.hpp"
 #include "place/file/stage_trace.hpp"
@@ -20,6 +21,9 @@ struct PipelineFiles {
     const MatrixFile* c0 = nullptr;  ///< null: nothing is added
     FileLayout c0_layout;            ///< in the orientation of the schedule
     const PartialFile* result = nullptr;
+    /// Not null: sums of blocks of those files are multiplied, one sum for each repeat of the schedule.
+    BlockSums* left_sums = nullptr;
+    BlockSums* right_sums = nullptr;
 };
 
 struct PipelineWork {

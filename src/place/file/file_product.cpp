@@ -1,11 +1,10 @@
 #include "place/file/file_product.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -15,65 +14,21 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
-#include "place/file/checksum.hpp"
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
+#include "place/file/last_pass.hpp"
+#include "place/file/layered_files.hpp"
 #include "place/file/output_lock.hpp"
+#include "place/file/product_inputs.hpp"
 #include "place/file/product_sources.hpp"
 #include "place/file/step_plans.hpp"
 #include "place/file/streamed_check.hpp"
-#include "place/memory/product.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
-
-/// As an operand of the product. Transposed bits are turned on the way, in short spans that the cache is better at.
-FileLayout as_operand(FileLayout layout, bool transpose) {
-    if (transpose) {
-        layout = transposed(layout);
-        layout.block_bytes = layout.packed ? 1 : layout.block_bytes;
-    }
-    return layout;
-}
-
-FileLayout operand_layout(const MatrixFile& file, bool transpose) {
-    return as_operand(file.layout(), transpose);
-}
-
-bool same_file(const std::string& x, const std::string& y) {
-    struct stat first {
-    }, second{};
-    return ::stat(x.c_str(), &first) == 0 && ::stat(y.c_str(), &second) == 0 && first.st_ino == second.st_ino &&
-           first.st_dev == second.st_dev;
-}
-
-/// The same bytes read in another way (transposed, another dataset of the file) are another matrix.
-FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout) {
-    FileIdentity identity = file.identity();
-    const std::array<std::int64_t, 4> way{layout.rows, layout.cols, layout.by_columns ? 1 : 0, layout.data_offset};
-    identity.samples = checksum(way.data(), static_cast<std::int64_t>(sizeof way), identity.samples);
-    return identity;
-}
-
-std::int64_t check_line_bytes(const FileProductRequest& request, Type type) {
-    return request.verify ? StreamedCheck::line_bytes(type) : 0;
-}
-
-/// The files that are read.
-struct OpenInputs {
-    MatrixFile a, b;
-    std::optional<MatrixFile> c0;
-
-    std::vector<const MatrixFile*> all() const {
-        std::vector<const MatrixFile*> files{&a, &b};
-        if (c0) {
-            files.push_back(&*c0);
-        }
-        return files;
-    }
-};
+constexpr double kLastPassShare = 0.03;        // of the progress that is shown
 
 std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
                                         const std::map<std::int64_t, JournalTile>& finished) {
@@ -90,6 +45,14 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
     const FilePlan &x = before.plan, &y = now.plan;
     const std::string way_out =
         fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
+    if (before.layers != now.layers) {
+        const auto levels = [](const std::string& layers) {
+            return layers.empty() ? std::string("without outer levels") : "with the outer levels " + layers;
+        };
+        fail(ErrorCode::input,
+             "'{}' was begun {}, and is to go on {}; give --host-levels and --host-algorithm as then{}",
+             names.partial(), levels(before.layers), levels(now.layers), way_out);
+    }
     if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
         before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
         fail(ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
@@ -107,12 +70,6 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
              x.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", x.check_bytes) : "", now.plan.memory_bytes,
              way_out);
     }
-}
-
-/// Sums of `panels` partial products: each has its bound, and each addition rounds what is there.
-double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel) {
-    const double additions = static_cast<double>(panels - 1) * static_cast<double>(plan.k) * unit_roundoff(plan.type);
-    return static_cast<double>(panels) * of_panel + additions;
 }
 
 /// Bits of the last byte beyond the last column of C are zero in the file, whatever those of B were.
@@ -164,26 +121,26 @@ void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, Ve
     }
 }
 
+/// Sums of blocks would make something else of the input than the product itself does.
+struct SumsNotSafe {};
+
 /// One run: what is open, and what is left to do.
 class FileProduct {
 public:
     FileProduct(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                 StageTrace& trace)
         : request_(request),
-          stage_(stage),
+          stage_(within_levels(stage, request.outer)),
           hooks_(hooks),
           trace_(trace),
           sources_(find_product_sources(request)),
           names_(output_names(request.output)) {
-        for (const MatrixSource* input : {&sources_.a, &sources_.b}) {
-            if (same_file(input->path, names_.target)) {
-                fail(ErrorCode::input,
-                     "'{}' is an input, and a product from file to file cannot be resumed over it; choose another "
-                     "output",
-                     request.output);
-            }
+        refuse_inputs_as_outputs(sources_, names_);
+        if (request.outer.levels > 0 && request.verify) {
+            fail(ErrorCode::usage,
+                 "--verify looks at the products of pieces, and outer levels (--host-levels) add those up later; leave "
+                 "one of the two out, and check the result with 'heptad verify'");
         }
-        refuse_inputs_beside();
     }
 
     FileProductReport run() {
@@ -204,7 +161,7 @@ public:
             add_input(*inputs.c0, false);
         }
         FileProblem problem = problem_of(inputs);
-        header.plan = plan_file_product(problem, stage_);  // refuses what does not fit before anything is touched
+        choose_plan(problem, header);  // refuses what does not fit before anything is touched
         std::optional<JournalContents> before;
         if (request_.resume && ::access(names_.partial().c_str(), F_OK) == 0) {
             before = read_journal(names_.journal());
@@ -229,24 +186,6 @@ public:
     }
 
 private:
-    /// The names beside the result are written, replaced and removed by every run.
-    void refuse_inputs_beside() const {
-        std::vector<const MatrixSource*> inputs{&sources_.a, &sources_.b};
-        if (sources_.c0) {
-            inputs.push_back(&*sources_.c0);
-        }
-        for (const std::string& own : {names_.partial(), names_.journal(), names_.lock()}) {
-            for (const MatrixSource* input : inputs) {
-                if (same_file(input->path, own)) {
-                    fail(ErrorCode::input,
-                         "'{}' is an input, and a product into '{}' uses that name for itself; rename the input or "
-                         "choose another output",
-                         input->name, names_.shown);
-                }
-            }
-        }
-    }
-
     FileProblem problem_of(const OpenInputs& inputs) const {
         return {sources_.m,
                 sources_.k,
@@ -257,7 +196,7 @@ private:
                 operand_layout(inputs.a, request_.transpose_a),
                 operand_layout(inputs.b, request_.transpose_b),
                 result_layout(request_, sources_),
-                check_line_bytes(request_, sources_.a.type)};
+                request_.verify ? StreamedCheck::line_bytes(sources_.a.type) : 0};
     }
 
     std::string header_bytes() const { return result_header(request_, sources_); }
@@ -274,28 +213,39 @@ private:
 
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
         remove_beside(names_.journal(), hooks_.watch);  // first: it must never describe another partial file
-        PartialFile result(names_, header_bytes(), problem.c, hooks_.watch);
-        if (result.layout().block_bytes != problem.c.block_bytes) {
-            problem.c.block_bytes = result.layout().block_bytes;
-            header.plan = plan_file_product(problem, stage_);
+        remove_beside(names_.products().partial(), hooks_.watch);
+        Outputs outputs{PartialFile(names_, header_bytes(), problem.c, hooks_.watch), {}};
+        if (layers_) {
+            outputs.products.emplace(names_.products(), "", products_layout(*layers_), hooks_.watch);
         }
-        const FileSchedule schedule(header.plan, problem.a, problem.b, problem.c);
+        if (outputs.block_bytes() != problem.c.block_bytes) {
+            problem.c.block_bytes = outputs.block_bytes();
+            choose_plan(problem, header);
+        }
+        const FileSchedule schedule = schedule_of(problem, header.plan);
         const StepPlans products(schedule, header.plan, stage_);
         header.products = products.all();
         header.how = how_of(header.products);
         JournalWriter journal(names_.journal(), header, hooks_.watch);
-        return carry_out(schedule, header.plan, products, {}, inputs, result, journal);
+        return carry_out(schedule, header.plan, products, {}, inputs, outputs, journal);
     }
 
     FileProductReport go_on(const JournalContents& before, const OpenInputs& inputs) {
         const FilePlan& plan = before.header.plan;
-        const FileProblem problem = problem_of(inputs);
-        PartialFile result = PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch);
-        if (plan.c_block > 1 && result.layout().block_bytes != plan.c_block) {
+        FileProblem problem = problem_of(inputs);
+        Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch), {}};
+        if (layers_) {
+            outputs.products = PartialFile::reopen(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        }
+        if (plan.c_block > 1 && outputs.block_bytes() != plan.c_block) {
             fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
                  names_.partial());
         }
-        const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+        if (layers_) {
+            problem.c.block_bytes = outputs.block_bytes();
+            layers_ = file_layers_as_begun(problem, request_.outer, plan);
+        }
+        const FileSchedule schedule = schedule_of(problem, plan);
         if (how_of(before.header.products) != before.header.how) {
             fail(ErrorCode::input,
                  "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
@@ -308,30 +258,37 @@ private:
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
         for (const auto& [index, tile] : before.tiles) {
             if (index >= 0 && index < schedule.tiles() &&
-                read_tile_checksum(schedule, index, result, *queue) == tile.sum) {
+                read_tile_checksum(schedule, index, outputs.of_tiles(), *queue) == tile.sum) {
                 finished[index] = tile;
             }
         }
         finished_tiles_ = static_cast<std::int64_t>(finished.size());
         JournalWriter journal(names_.journal(), before, hooks_.watch);
-        return carry_out(schedule, plan, products, finished, inputs, result, journal);
+        return carry_out(schedule, plan, products, finished, inputs, outputs, journal);
     }
 
     FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const StepPlans& products,
                                 const std::map<std::int64_t, JournalTile>& finished, const OpenInputs& inputs,
-                                PartialFile& result, JournalWriter& journal) {
+                                Outputs& outputs, JournalWriter& journal) {
         const auto& [a, b, c0] = inputs;
-        const bool adds = c0.has_value();
+        // With outer levels, C0 and the factors come in at the end.
+        const bool adds = c0.has_value() && !layers_;
+        const double alpha = layers_ ? 1 : request_.alpha;
         const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
-        const PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
-        PipelineFiles files{plan.mirrored ? &b : &a, plan.mirrored ? &a : &b, c0 ? &*c0 : nullptr, {}, &result};
-        if (c0) {
+        PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
+        PipelineFiles files{
+            plan.mirrored ? &b : &a, plan.mirrored ? &a : &b, adds ? &*c0 : nullptr, {}, &outputs.of_tiles()};
+        if (adds) {
             files.c0_layout = plan.mirrored ? transposed(c0->layout()) : c0->layout();
         }
+        std::optional<OperandSums> sums;
+        if (layers_) {
+            sums.emplace(*layers_, inputs, finished);
+            files.left_sums = plan.mirrored ? &sums->b : &sums->a;
+            files.right_sums = plan.mirrored ? &sums->a : &sums->b;
+        }
         PipelineOptions options;
-        options.buffers = file_buffers(plan, with_block(operand_layout(a, request_.transpose_a), plan.a_block),
-                                       with_block(operand_layout(b, request_.transpose_b), plan.b_block),
-                                       with_block(result.layout(), plan.c_block));
+        options.buffers = buffers_of(plan, inputs, outputs);
         options.tile_m = plan.tile_m;
         options.tile_n = plan.tile_n;
         options.overlap = request_.overlap;
@@ -346,11 +303,15 @@ private:
 
         FileProductReport report;
         report.plan = plan;
+        report.layers = layers_;
         report.product = products.largest();
         report.tiles = schedule.tiles();
         report.resident_at_start_bytes = peak_resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
         report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
+        if (layers_) {
+            report.error_bound = layers_error_bound(*layers_, report.error_bound);
+        }
         std::optional<StreamedCheck> check;
         if (request_.verify) {
             check.emplace(schedule, sources_.a.type, request_.alpha, request_.beta, plan.k, hooks_.threads);
@@ -360,6 +321,9 @@ private:
         StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
         PipelineWork work;
         work.before = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
+            if (sums) {
+                require_safe(*sums);
+            }
             if (check) {
                 check->before_product(step, left, right, strip);
             }
@@ -370,7 +334,7 @@ private:
             const FileWindow panel = schedule.right_window(step.tile, step.panel);
             const ProductPlan& product = products.of(c.rows, panel.rows, panel.cols);
             if (!device) {
-                stage_.multiply(request_.alpha, left, right, beta, c, product, workspace.data(), workspace.bytes());
+                stage_.multiply(alpha, left, right, beta, c, product, workspace.data(), workspace.bytes());
                 if (schedule.result().packed && step.panel + 1 == schedule.panels()) {
                     clear_beyond(panel.col + panel.cols, plan.n, c);
                 }
@@ -379,7 +343,7 @@ private:
             FileWindow window = schedule.result_window(step.tile, step.strip);
             window.row += first_row;
             window.rows = c.rows;
-            device->multiply(request_.alpha, {step.left_slot, first_row, c.rows}, step.right_slot, beta,
+            device->multiply(alpha, {step.left_slot, first_row, c.rows}, step.right_slot, beta,
                              tile_place(schedule, step, window), product);
         };
         work.completed = [&](const FileStep& step, const FileWindow& window, const View& c) {
@@ -391,20 +355,18 @@ private:
             }
         };
         work.finished = [&](std::int64_t tile, std::uint64_t sum) {
-            for (const MatrixFile* input : inputs.all()) {
-                input->require_unchanged();
-            }
-            journal.add_tile(tile, {sum, verified.contains(tile)});
+            inputs.require_unchanged();
+            journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt});
             ++finished_tiles_;
             if (StageTrace::Clock::now() - last_sync > kSyncEvery) {
-                result.sync();
+                outputs.of_tiles().sync();
                 journal.sync();
                 last_sync = StageTrace::Clock::now();
             }
         };
         work.progress = [&](double fraction) {
             if (hooks_.progress) {
-                hooks_.progress({fraction, "files"});
+                hooks_.progress({layers_ ? (1 - kLastPassShare) * fraction : fraction, "files"});
             }
         };
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
@@ -413,6 +375,12 @@ private:
         const std::int64_t done = run_pipeline(schedule, missing, files, work, options, trace_);
         if (done < static_cast<std::int64_t>(missing.size())) {
             fail(ErrorCode::cancelled, "interrupted");
+        }
+        if (layers_) {
+            require_safe(*sums);
+            sums.reset();
+            workspace = {};
+            add_up_products(inputs, outputs);
         }
         if (check) {
             report.verified = check->result();
@@ -426,8 +394,11 @@ private:
         report.write = trace_.total(Stage::disk_write);
         report.io = make_io_queue(request_.io, {})->name();
         committing_ = true;
-        result.commit();
+        outputs.result.commit();
         remove_beside(names_.journal(), hooks_.watch);
+        if (layers_) {
+            remove_beside(names_.products().partial(), hooks_.watch);
+        }
         report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
         return report;
     }
@@ -444,6 +415,59 @@ private:
         return sizes;
     }
 
+    void choose_plan(const FileProblem& problem, JournalHeader& header) {
+        if (request_.outer.levels == 0) {
+            header.plan = plan_file_product(problem, stage_);
+            return;
+        }
+        layers_ = plan_layered_product(problem, request_.outer, stage_);
+        growth_ = layer_growth(layers_->layer);
+        header.plan = layers_->part_plan;
+        header.layers = to_string(*layers_);
+    }
+
+    FileSchedule schedule_of(const FileProblem& problem, const FilePlan& plan) const {
+        return layers_ ? layers_schedule(*layers_) : FileSchedule(plan, problem.a, problem.b, problem.c);
+    }
+
+    FileBuffers buffers_of(const FilePlan& plan, const OpenInputs& inputs, const Outputs& outputs) const {
+        if (layers_) {
+            return file_buffers(plan, layers_->part.a, layers_->part.b, with_block(layers_->part.c, plan.c_block));
+        }
+        return file_buffers(plan, with_block(operand_layout(inputs.a, request_.transpose_a), plan.a_block),
+                            with_block(operand_layout(inputs.b, request_.transpose_b), plan.b_block),
+                            with_block(outputs.result.layout(), plan.c_block));
+    }
+
+    void require_safe(const OperandSums& sums) const {
+        if (unit_roundoff(sources_.a.type) > 0 &&
+            !layer_sums_are_safe(growth_, sources_.a.type, sources_.k, request_.alpha, 0, sums.seen())) {
+            throw SumsNotSafe{};
+        }
+    }
+
+    /// All products are there: C from them.
+    void add_up_products(const OpenInputs& inputs, const Outputs& outputs) {
+        LastPassOptions options;
+        options.alpha = request_.alpha;
+        options.beta = request_.beta;
+        options.threads = hooks_.threads;
+        options.overlap = request_.overlap;
+        options.io = request_.io;
+        options.watch = hooks_.watch;
+        options.progress = [&](double fraction) {
+            if (hooks_.progress) {
+                hooks_.progress({1 - kLastPassShare + kLastPassShare * fraction, "files"});
+            }
+        };
+        options.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
+        const LastPassFiles files{&*outputs.products, &outputs.result, inputs.c0 ? &*inputs.c0 : nullptr};
+        if (!run_last_pass(*layers_, files, options, trace_)) {
+            fail(ErrorCode::cancelled, "interrupted");
+        }
+        inputs.require_unchanged();
+    }
+
     static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
         layout.block_bytes = block_bytes;
         return layout;
@@ -452,6 +476,7 @@ private:
     /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
     std::string tidy_up(ErrorCode code) const {
         if (committing_ && ::access(names_.partial().c_str(), F_OK) != 0) {
+            ::unlink(names_.products().partial().c_str());
             return fmt::format("; '{}' itself is complete", names_.shown);
         }
         if (finished_tiles_ > 0) {
@@ -460,41 +485,23 @@ private:
         }
         ::unlink(names_.partial().c_str());
         ::unlink(names_.journal().c_str());
+        ::unlink(names_.products().partial().c_str());
         return code == ErrorCode::cancelled ? "; no tile was finished, so nothing is kept" : "";
     }
 
     const FileProductRequest& request_;
-    const StageProducts& stage_;
+    StageProducts stage_;
     const FileHooks& hooks_;
     StageTrace& trace_;
     ProductSources sources_;
     OutputNames names_;
+    std::optional<FileLayers> layers_;
+    LayerGrowth growth_;
     std::atomic<std::int64_t> finished_tiles_{0};
     bool committing_ = false;  // all tiles are there, and the result gets its name
 };
 
 }  // namespace
-
-StageProducts processor_stage(const Options& options, int threads) {
-    StageProducts stage;
-    stage.plan = [options, threads](const StageProduct& product, Type type) {
-        Options limited = options;
-        limited.accumulate = product.accumulate;
-        limited.workspace_limit_bytes = product.workspace_limit_bytes;
-        ProductContext context;
-        context.threads = threads;
-        return plan_product(product.m, product.k, product.n, type, limited, context);
-    };
-    stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                               const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
-        ProductContext context;
-        context.threads = threads;
-        context.workspace = workspace;
-        context.workspace_bytes = workspace_bytes;
-        multiply_in_memory(alpha, a, b, beta, c, plan, context);
-    };
-    return stage;
-}
 
 std::int64_t peak_resident_bytes() {
     rusage usage{};
@@ -502,40 +509,26 @@ std::int64_t peak_resident_bytes() {
     return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-FileProblem file_problem(const FileProductRequest& request) {
-    const ProductSources sources = find_product_sources(request);
-    const auto with_usual_block = [](FileLayout layout, bool transpose) {
-        layout.block_bytes = kUsualBlockBytes;
-        return as_operand(layout, transpose);
-    };
-    return {sources.m,
-            sources.k,
-            sources.n,
-            sources.a.type,
-            sources.c0.has_value(),
-            request.memory_bytes,
-            with_usual_block(sources.a.layout, request.transpose_a),
-            with_usual_block(sources.b.layout, request.transpose_b),
-            result_layout(request, sources),
-            check_line_bytes(request, sources.a.type)};
-}
-
-FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
-    return plan_files(problem, [&](const StageProduct& product) {
-        const ProductPlan plan = stage.plan(product, problem.type);
-        return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
-    });
-}
-
-PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage) {
-    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
-    const StepPlans products(schedule, plan, stage);
-    return {products.largest(), whole_error_bound(plan, schedule.panels(), products.largest_error_bound())};
+bool forget_peak_resident() {
+    constexpr char kForgetPeak = '5';  // proc(5), clear_refs
+    const Descriptor file(::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
+    return file.get() >= 0 && ::write(file.get(), &kForgetPeak, 1) == 1;
 }
 
 FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                                  StageTrace& trace) {
-    return FileProduct(request, stage, hooks, trace).run();
+    try {
+        return FileProduct(request, stage, hooks, trace).run();
+    } catch (const SumsNotSafe&) {
+        FileProductRequest without = request;
+        without.outer = {};
+        without.resume = false;
+        FileProductReport report = FileProduct(without, stage, hooks, trace).run();
+        report.no_layers =
+            "A or B holds NaN, Inf or values whose sums might overflow, so that the product was made again "
+            "without outer levels";
+        return report;
+    }
 }
 
 }  // namespace heptad

@@ -14,6 +14,7 @@
 #include "place/file/matrix_source.hpp"
 #include "place/file/stage_trace.hpp"
 #include "place/file/step_device.hpp"
+#include "plan/file_layers.hpp"
 #include "plan/file_plan.hpp"
 #include "plan/plan.hpp"
 
@@ -28,9 +29,10 @@ struct FileProductRequest {
     std::int64_t memory_bytes = 0;
     bool resume =
         false;  ///< go on where a run before was ended; from the beginning where there is nothing to go on with
-    bool overlap = true;  ///< false: one stage after another
-    bool verify = false;
+    bool overlap = true;      ///< false: one stage after another
+    bool verify = false;      ///< not with outer levels
     std::string io = "auto";  ///< "auto", "uring" or "threads"
+    OuterLevels outer = {};   ///< through files; see plan/file_layers.hpp
 };
 
 /// How the products of strips and panels are planned and carried out: on the processor, or on a device.
@@ -49,8 +51,10 @@ struct StageProducts {
 StageProducts processor_stage(const Options& options, int threads);
 
 struct FileProductReport {
-    FilePlan plan;
-    ProductPlan product;  ///< of a whole strip by a whole panel
+    FilePlan plan;                     ///< with outer levels: of one of their products
+    std::optional<FileLayers> layers;  ///< outer levels
+    std::string no_layers;             ///< why outer levels that were asked for were given up; empty: they were not
+    ProductPlan product;               ///< of a whole strip by a whole panel
     std::int64_t tiles = 0, resumed_tiles = 0;
     std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
     double wall_s = 0;
@@ -62,11 +66,16 @@ struct FileProductReport {
 
 /// The most memory that this process ever had, as the kernel counts it.
 std::int64_t peak_resident_bytes();
+/// Lets that count begin anew with what it has now. False: the kernel does not allow it.
+bool forget_peak_resident();
 
 /// Sizes and layouts of a request, headers read and compared. Throws Error(input) where they do not fit together.
 FileProblem file_problem(const FileProductRequest& request);
 /// The plan that multiply_files() would choose, with the prediction of the stage.
 FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage);
+
+/// The same with outer levels.
+FileLayers plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage);
 
 /// The steps of such a plan: the one with the most work, and the bound that the whole result keeps.
 struct PlannedSteps {
@@ -74,8 +83,11 @@ struct PlannedSteps {
     double error_bound = 0;
 };
 PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage);
+PlannedSteps plan_steps(const FileLayers& layers, const StageProducts& stage);
 
-/// Throws Error(cancelled) after the tile in flight when hooks.cancel is set; what is finished is kept.
+/// With outer levels, a NaN, an Inf or sums that might overflow where the product does not send it back to the start,
+/// without those levels. Throws Error(cancelled) after the tile in flight when hooks.cancel is set; what is finished is
+/// kept.
 FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                                  StageTrace& trace);
 

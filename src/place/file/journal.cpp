@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kTitle = "heptad-journal 1";
 constexpr const char* kVerified = "verified";
+constexpr const char* kSeen = "seen";
 
 /// The rest of a line after its first word.
 std::string after_word(const std::string& text) {
@@ -35,6 +36,8 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
         header.products.push_back(parse_plan(after_word(text)));
     } else if (kind == "how") {
         header.how.push_back(after_word(text));
+    } else if (kind == "layers") {
+        header.layers = after_word(text);
     } else if (kind == "scalars") {
         std::string alpha, beta;
         words >> alpha >> beta;
@@ -53,6 +56,18 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
     return true;
 }
 
+/// What may follow the checksum of a tile.
+void take_tile_words(std::istringstream& words, JournalTile& tile) {
+    std::string word, a, b;
+    while (words >> word) {
+        if (word == kVerified) {
+            tile.verified = true;
+        } else if (word == kSeen && words >> a >> b) {
+            tile.seen = LargestValues{std::strtod(a.c_str(), nullptr), std::strtod(b.c_str(), nullptr), 0};
+        }
+    }
+}
+
 std::string header_text(const JournalHeader& header) {
     std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
     for (const ProductPlan& product : header.products) {
@@ -60,6 +75,9 @@ std::string header_text(const JournalHeader& header) {
     }
     for (const std::string& how : header.how) {
         text += sealed("how " + how);
+    }
+    if (!header.layers.empty()) {
+        text += sealed("layers " + header.layers);
     }
     text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
     for (const JournalInput& input : header.inputs) {
@@ -119,8 +137,7 @@ std::optional<JournalContents> read_journal(const std::string& path) {
             if (!(words >> kind >> index >> tile.sum) || kind != "tile") {
                 break;
             }
-            std::string check;
-            tile.verified = words >> check && check == kVerified;
+            take_tile_words(words, tile);
             contents.tiles[index] = tile;
         }
         contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
@@ -151,8 +168,14 @@ JournalWriter::JournalWriter(const std::string& path, const JournalContents& con
 }
 
 void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile) {
-    append(sealed(
-        fmt::format("tile {} {}{}{}", index, tile.sum, tile.verified ? " " : "", tile.verified ? kVerified : "")));
+    std::string text = fmt::format("tile {} {}", index, tile.sum);
+    if (tile.verified) {
+        text += fmt::format(" {}", kVerified);
+    }
+    if (tile.seen) {
+        text += fmt::format(" {} {:a} {:a}", kSeen, tile.seen->a, tile.seen->b);
+    }
+    append(sealed(text));
 }
 
 void JournalWriter::append(const std::string& text) {

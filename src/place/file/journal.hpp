@@ -4,10 +4,13 @@
 //   plan files m=...                          the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   how ...                                   of a product that the host cuts up for devices: likewise, in that order
+//   layers ...                                outer levels through files: the tiles are those of their products
 //   scalars <alpha> <beta>
 //   input <bytes> <changed> <samples> <name>  one for each file that is read; the samples cover how it is read
 //   begin
-//   tile <index> <checksum> [verified]        one for each tile of C that is written; whether its check passed
+//   tile <index> <checksum> [verified] [seen <a> <b>]
+//                                             one for each tile that is written; whether its check passed; with layers,
+//                                             the largest values of A and B that were read until then
 //
 // Every line ends in a checksum of itself; what follows the first line that does not fit is not believed. Nor is a tile
 // whose bytes are others than its checksum says: so the files need not be synced for every tile, only now and then,
@@ -22,6 +25,7 @@
 
 #include "place/file/matrix_file.hpp"
 #include "plan/file_plan.hpp"
+#include "plan/host_layer.hpp"
 #include "plan/plan.hpp"
 
 namespace heptad {
@@ -36,6 +40,7 @@ struct JournalHeader {
     FilePlan plan;
     std::vector<ProductPlan> products;
     std::vector<std::string> how;
+    std::string layers;  ///< empty: none
     double alpha = 1, beta = 0;
     std::vector<JournalInput> inputs;
 };
@@ -43,6 +48,7 @@ struct JournalHeader {
 struct JournalTile {
     std::uint64_t sum = 0;
     bool verified = false;
+    std::optional<LargestValues> seen = {};
 };
 
 struct JournalContents {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "place/file/io_queue.hpp"
 #include "place/file/matrix_file.hpp"
@@ -17,6 +18,10 @@ struct OutputNames {
     std::string partial() const { return target + ".partial"; }
     std::string journal() const { return target + ".journal"; }
     std::string lock() const { return target + ".lock"; }
+    /// The products of outer levels, made like a result.
+    OutputNames products() const { return {shown, target + ".products"}; }
+    /// All names that a run uses for itself.
+    std::vector<std::string> beside() const { return {partial(), journal(), lock(), products().partial()}; }
 };
 /// Throws Error(input) for a folder, a device, a pipe, an impossible name or a folder that cannot be written.
 OutputNames output_names(const std::string& path);

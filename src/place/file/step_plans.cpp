@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 
@@ -81,6 +82,21 @@ void StepPlans::add(const StageProduct& product, Type type, const StageProducts&
     if (!plans_.contains(key)) {
         plans_[key] = stage.plan(product, type);
     }
+}
+
+double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel) {
+    const double additions = static_cast<double>(panels - 1) * static_cast<double>(plan.k) * unit_roundoff(plan.type);
+    return static_cast<double>(panels) * of_panel + additions;
+}
+
+StageProducts within_levels(StageProducts stage, const OuterLevels& outer) {
+    if (outer.levels > 0) {
+        stage.plan = [plan = stage.plan, growth = expected_growth(outer)](StageProduct product, Type type) {
+            product.outer_growth = growth;
+            return plan(product, type);
+        };
+    }
+    return stage;
 }
 
 }  // namespace heptad

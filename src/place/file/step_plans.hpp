@@ -28,4 +28,10 @@ private:
     std::map<Shape, ProductPlan> plans_;
 };
 
+/// Sums of `panels` partial products: each has its bound, and each addition rounds what is there.
+double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel);
+
+/// The levels of steps and the outer ones together keep an accuracy word.
+StageProducts within_levels(StageProducts stage, const OuterLevels& outer);
+
 }  // namespace heptad

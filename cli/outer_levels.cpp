@@ -1,0 +1,69 @@
+// Outer levels of a product from file to file, as asked for; and a word where they would pay.
+#include <fmt/format.h>
+
+#include "backend/cuda/device.hpp"
+#include "base/error.hpp"
+#include "base/types.hpp"
+#include "file_product.hpp"
+#include "place/devices/device_list.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr const char* kUsualAlgorithm = "strassen";  // its sums have the fewest blocks: each is read from the disk
+constexpr double kClearlyFaster = 0.95;
+constexpr double kWorthPlanning_s = 120;  // to find that out takes seconds
+
+/// For devices the same options mean levels within a step.
+bool is_on_processor(const ProductOptions& product) {
+    return !is_device_list(product.options.device) && !cuda::is_device_name(product.options.device);
+}
+
+}  // namespace
+
+OuterLevels outer_levels(const ProductOptions& product, Type type) {
+    const HostOptions& host = product.options.host;
+    if (!is_on_processor(product) || host.levels <= 0) {
+        return {};
+    }
+    if (product.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0) {
+        fail(ErrorCode::usage,
+             "--accuracy strict allows no levels, and --host-levels asks for {}; leave one of the two out",
+             host.levels);
+    }
+    return {host.algorithm == "auto" ? kUsualAlgorithm : host.algorithm, host.levels};
+}
+
+void refuse_outer_levels(const ProductOptions& product, const std::string& why) {
+    if (is_on_processor(product) && product.options.host.levels >= 0) {
+        fail(ErrorCode::usage,
+             "--host-levels is for products over devices, and on the processor for numbers from file to file, but {}; "
+             "leave it out",
+             why);
+    }
+}
+
+std::string outer_level_hint(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
+                             const StageProducts& stage) {
+    const double now_s = predicted_wall_s(problem, plan);
+    if (!is_on_processor(product) || product.options.host.levels >= 0 || problem.line_bytes > 0 ||
+        now_s < kWorthPlanning_s || (product.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
+        return "";
+    }
+    try {
+        const FileLayers layers = plan_layered_product(problem, {kUsualAlgorithm, 1}, stage);
+        const double with_s = predicted_wall_s(layers);
+        if (with_s > kClearlyFaster * now_s) {
+            return "";
+        }
+        return fmt::format("with --host-levels 1 predicted {} instead of {}, {} more disk traffic, {} for products",
+                           format_seconds(with_s), format_seconds(now_s),
+                           format_bytes(layers.moved_bytes() - plan.moved_bytes()),
+                           format_bytes(layers.scratch_bytes()));
+    } catch (const Error&) {  // not for this type, or not in this memory
+        return "";
+    }
+}
+
+}  // namespace heptad::cli
