@@ -117,7 +117,7 @@ struct FusedOperands {
     std::span<const std::uint64_t*const> next_a, next_b;
     FirstPanel first_panel;  // as the product before returned it
 };
-inline constexpr std::int64_t kFusedPanelWords = 2 * 4096;
+inline constexpr std::int64_t kFusedPanelWords = std::int64_t{2} * 4096;  // two panels
 inline constexpr std::size_t kMostFused = 8;
 
 /// c[i] (+)= (a[0] ^ a[1] ...) * (b[0] ^ b[1] ...) over GF(2), without a pass over memory for the sums of B and of C.
