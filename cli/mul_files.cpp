@@ -69,7 +69,7 @@ FileProductRequest bit_request_of(const MulArguments& mul, Type algebra, const B
 /// Known before the product, which may take hours, that the timeline can be written and replaces no matrix.
 void check_trace_file(const std::string& trace, const FileProductRequest& request) {
     const std::string output = place_of(request.output);  // links followed, as the product does
-    std::vector<std::string> taken = OutputNames{request.output, output}.beside();
+    std::vector<std::string> taken = OutputNames{request.output, output, {}}.beside();
     taken.insert(taken.end(), {find_matrix(request.a).path, find_matrix(request.b).path, output});
     if (request.c0) {
         taken.push_back(find_matrix(*request.c0).path);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kUsualAlgorithm = "strassen";  // its sums have the fewest blocks: each is read from the disk
 constexpr double kClearlyFaster = 0.95;
-constexpr double kWorthPlanning_s = 120;  // to find that out takes seconds
+constexpr double kWorthPlanning_s = 300;  // to find that out takes seconds
 
 /// For devices the same options mean levels within a step.
 bool is_on_processor(const ProductOptions& product) {

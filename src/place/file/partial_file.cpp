@@ -35,7 +35,7 @@ OutputNames output_names(const std::string& path) {
         const AtomicFile probe(path, 0);
     }  // refuses folders, bad names and folders that cannot be written; leaves nothing
     const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
-    OutputNames names{path, resolved ? std::string(resolved.get()) : path};
+    OutputNames names{path, resolved ? std::string(resolved.get()) : path, {}};
     const auto slash = names.target.rfind('/');
     if (names.journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX) {
         fail(ErrorCode::input, "'{}' leaves no room for '.journal' in {} bytes of a file name; give a shorter one",
@@ -57,7 +57,7 @@ void PartialFile::open_file(int flags) {
 
 void PartialFile::take_permissions(unsigned besides) const {
     struct stat old {};
-    if (::stat(names_.target.c_str(), &old) == 0) {
+    if (::stat((names_.like.empty() ? names_.target : names_.like).c_str(), &old) == 0) {
         // Where that is refused the new file has the default ones, which is no failure.
         [[maybe_unused]] const int kept = ::fchmod(cached_.get(), (old.st_mode & 07777) | besides);
     }

@@ -15,11 +15,12 @@ namespace heptad {
 struct OutputNames {
     std::string shown;   ///< as the caller wrote it
     std::string target;  ///< with links followed
+    std::string like;    ///< whose permissions it takes; empty: those of an old target
     std::string partial() const { return target + ".partial"; }
     std::string journal() const { return target + ".journal"; }
     std::string lock() const { return target + ".lock"; }
     /// The products of outer levels, made like a result.
-    OutputNames products() const { return {shown, target + ".products"}; }
+    OutputNames products() const { return {shown, target + ".products", target}; }
     /// All names that a run uses for itself.
     std::vector<std::string> beside() const { return {partial(), journal(), lock(), products().partial()}; }
 };

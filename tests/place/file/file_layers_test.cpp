@@ -213,6 +213,18 @@ TEST_F(FileLayersTest, interrupted_run_keeps_its_products_and_goes_on) {
     expect_nothing_beside();
 }
 
+TEST_F(FileLayersTest, others_see_no_more_of_the_products_than_of_an_old_result) {
+    FileProductRequest request = prepare_layers(kTiled);
+    write_text(folder_ / "C.npy", "old");
+    const fs::perms old = fs::perms::owner_read | fs::perms::group_read;
+    fs::permissions(folder_ / "C.npy", old);
+    interrupt_after(request, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy.products.partial").permissions(), old | fs::perms::owner_write);
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(fs::status(folder_ / "C.npy").permissions(), old);
+    EXPECT_EQ(result(), expected_);
+}
+
 TEST_F(FileLayersTest, damaged_product_is_made_again) {
     FileProductRequest request = prepare_layers(kTiled);
     interrupt_after(request, 3);
