@@ -10,6 +10,8 @@
 
 #include "backend/guarded_matrix.hpp"
 #include "backend/reference/reference_backend.hpp"
+#include "plan/planner.hpp"
+#include "run/runner.hpp"
 
 namespace heptad::test {
 namespace {
@@ -128,6 +130,55 @@ TEST(fused_verb, a_backend_without_it_says_what_to_do_instead) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::usage);
         EXPECT_NE(std::string(error.what()).find("bare"), std::string::npos);
+    }
+}
+
+/// The reference loops, with a note of how many fused products come at a time.
+class CountingBackend final : public Backend {
+public:
+    std::string name() const override { return loops_.name(); }
+    void combine(const CombinePass& pass) override { loops_.combine(pass); }
+    void multiply(std::span<const Product> batch, const std::string& leaf) override { loops_.multiply(batch, leaf); }
+    bool fuses(Type, int, int, int) const override { return true; }
+    void multiply_fused(std::span<const FusedProduct> products, FusedOrder order, FusedTile tile) override {
+        counts.push_back(products.size());
+        loops_.multiply_fused(products, order, tile);
+    }
+    ScanResult scan(const ConstView& view) override { return loops_.scan(view); }
+    void copy(const ConstView& from, const View& to) override { loops_.copy(from, to); }
+    std::vector<std::string> leaves(Type type) const override { return loops_.leaves(type); }
+
+    std::vector<std::size_t> counts;
+
+private:
+    ReferenceBackend loops_;
+};
+
+TEST(fused_products, below_49_products_a_launch_takes_all_of_nine_levels_and_the_result_is_right) {
+    std::mt19937 random(4);
+    constexpr std::int64_t kSide = 24;
+    for (const FusedOrder order : fused_orders) {
+        GuardedMatrix a(Type::f64, kSide, kSide, Layout::rows), b(Type::f64, kSide, kSide, Layout::rows),
+            c(Type::f64, kSide, kSide, Layout::rows);
+        a.fill_random(random);
+        b.fill_random(random);
+        c.fill(std::numeric_limits<double>::quiet_NaN());
+        Problem problem{kSide, kSide, kSide, Type::f64, 1, {}};
+        problem.options.device = "cuda";  // where all sums lie alike, also of one block
+        problem.options.accuracy = Accuracy::fast;
+        const ProductPlan plan = plan_with_levels(
+            problem, Machine{},
+            {{"winograd*winograd", LevelMode::parallel, ""}, {"strassen", LevelMode::fused, "", order}});
+        ASSERT_EQ(plan.levels.size(), 2U) << to_string(plan);
+        GuardedMatrix expected = c;
+        CountingBackend backend;
+        backend.multiply(std::vector<Product>{{1, a.view(), b.view(), 0, expected.view()}}, "");
+        std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+        run_plan(plan, backend, 1, a.view(), b.view(), 0, c.view(), workspace.data(), {});
+        EXPECT_TRUE(c.equals(expected)) << to_string(plan);
+        const bool together = order == FusedOrder::persistent || order == FusedOrder::atomic;
+        EXPECT_EQ(backend.counts, together ? (std::vector<std::size_t>{63, 63, 63, 63, 63, 28})
+                                           : (std::vector<std::size_t>{64, 64, 64, 64, 64, 23}));
     }
 }
 
