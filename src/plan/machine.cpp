@@ -166,7 +166,8 @@ double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int6
 }
 
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
-    const LeafProfile* profile = find_profile(machine, leaf, type);
+    // The library's kernels, whoever chooses them: only the library's own choice is timed with such rows.
+    const LeafProfile* profile = find_profile(machine, leaf == kLoneKernelLeaf ? "cublas" : leaf, type);
     return profile != nullptr ? profile->misaligned : 1;
 }
 

@@ -207,6 +207,19 @@ TEST(device_plan, misaligned_rows_are_extended_where_that_pays) {
     }
 }
 
+TEST(device_plan, misaligned_rows_are_extended_also_where_a_kernel_of_our_choice_won_its_contest) {
+    Machine machine = default_device_machine();
+    machine.leaves.push_back({"cublaslt", Type::bf16, 1, {{8192, 8192, 8192, 1.5e-3, "1.2.3"}}});
+    const ContestTrial library{{{}, "cublas"}, 7, 1, 0}, chosen{{{}, "cublaslt"}, 7, 0.97, 0.001};
+    machine.contests = {{Type::bf16, 8192, 8192, 8192, 1.55e-3, {library, chosen}}};
+    const Problem even{8192, 8192, 8192, Type::bf16, 1, fast_on_device()};
+    const Problem odd{8191, 8191, 8191, Type::bf16, 1, fast_on_device()};
+    const ProductPlan won = make_plan(even, machine);
+    ASSERT_EQ(won.leaf, "cublaslt") << to_string(won);
+    EXPECT_FALSE(won.extended);
+    EXPECT_TRUE(make_plan(odd, machine).extended) << to_string(make_plan(odd, machine));
+}
+
 TEST(device_plan, balanced_leaves_types_that_round_their_sums_to_the_vendor) {
     Options options = fast_on_device();
     options.accuracy = Accuracy::balanced;
