@@ -43,28 +43,10 @@ protected:
     }
     /// Ends a run after so many tiles of products.
     void interrupt_after(FileProductRequest& request, int tiles) {
-        FileHooks hooks;
-        std::atomic<int> lines{0};
-        const CancelToken token = hooks.cancel;
-        hooks.watch = [&lines, tiles, token](IoCall call, std::int64_t bytes) -> IoVerdict {
-            // Writes beside the matrices themselves: two headers, that of the journal, and a line for each tile.
-            if (call == IoCall::write && bytes == 0 && ++lines >= 3 + tiles) {
-                token.cancel();
-            }
-            return {};
-        };
-        request.overlap = false;
-        try {
-            multiply(request, hooks);
-            FAIL() << "it was not interrupted";
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
-            EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
-        }
+        interrupt_after_writes(request, 3 + tiles);  // two headers, that of the journal, and a line for each tile
         for (const char* end : {".partial", ".journal", ".products.partial"}) {
             EXPECT_TRUE(exists("C.npy" + std::string(end))) << end;
         }
-        request.resume = true;
     }
 };
 
@@ -125,19 +107,7 @@ TEST_F(FileLayersTest, added_matrix_may_be_the_output_itself) {
 }
 
 TEST_F(FileLayersTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
-    FileProductRequest request = prepare_layers(kTiled);
-    write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
-    write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
-    multiply(request);
-    const std::string first = result();
-    for (const bool overlap : {true, false}) {
-        for (const char* io : {"auto", "threads"}) {
-            request.overlap = overlap;
-            request.io = io;
-            multiply(request);
-            EXPECT_EQ(result(), first);
-        }
-    }
+    expect_same_bits_for_any_overlap_and_queue(prepare_layers(kTiled));
 }
 
 TEST_F(FileLayersTest, bytes_issued_are_those_of_the_plan) {

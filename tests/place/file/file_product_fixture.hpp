@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 
+#include "base/error.hpp"
 #include "place/file/file_product.hpp"
 #include "place/file/generate.hpp"
 #include "place/file/npy.hpp"
@@ -83,6 +85,45 @@ protected:
     FileProductReport multiply(const FileProductRequest& request, const FileHooks& hooks = {}) {
         StageTrace trace(false);
         return multiply_files(request, processor_stage({}, 2), hooks, trace);
+    }
+
+    /// Ends a run after so many writes beside the matrices themselves (headers, lines of the journal); the next
+    /// resumes.
+    void interrupt_after_writes(FileProductRequest& request, int writes) {
+        FileHooks hooks;
+        std::atomic<int> lines{0};
+        const CancelToken token = hooks.cancel;
+        hooks.watch = [&lines, writes, token](IoCall call, std::int64_t bytes) -> IoVerdict {
+            if (call == IoCall::write && bytes == 0 && ++lines >= writes) {
+                token.cancel();
+            }
+            return {};
+        };
+        request.overlap = false;
+        try {
+            multiply(request, hooks);
+            FAIL() << "it was not interrupted";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
+            EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+        }
+        request.resume = true;
+    }
+
+    /// Floats that round, for the request of kTiled.
+    void expect_same_bits_for_any_overlap_and_queue(FileProductRequest request) {
+        write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
+        write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
+        multiply(request);
+        const std::string first = result();
+        for (const bool overlap : {true, false}) {
+            for (const char* io : {"auto", "threads"}) {
+                request.overlap = overlap;
+                request.io = io;
+                multiply(request);
+                EXPECT_EQ(result(), first);
+            }
+        }
     }
 
     std::string result() { return bytes_of(read_npy(folder_ / "C.npy").view()); }

@@ -212,22 +212,7 @@ TEST_F(FileProductTest, inputs_with_the_names_beside_the_output_are_refused_and_
 }
 
 TEST_F(FileProductTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
-    prepare(kTiled);
-    write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
-    write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
-    FileProductRequest request = prepare(kTiled);
-    write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
-    write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
-    multiply(request);
-    const std::string first = result();
-    for (const bool overlap : {true, false}) {
-        for (const char* io : {"auto", "threads"}) {
-            request.overlap = overlap;
-            request.io = io;
-            multiply(request);
-            EXPECT_EQ(result(), first);
-        }
-    }
+    expect_same_bits_for_any_overlap_and_queue(prepare(kTiled));
 }
 
 TEST_F(FileProductTest, second_run_on_one_output_is_refused) {

@@ -101,28 +101,10 @@ class Interrupted : public FileProductTest {
 protected:
     void interrupt_after(FileProductRequest& request, int tiles) {
         const bool had_result = exists("C.npy");
-        FileHooks hooks;
-        std::atomic<int> lines{0};
-        const CancelToken token = hooks.cancel;
-        hooks.watch = [&lines, tiles, token](IoCall call, std::int64_t bytes) -> IoVerdict {
-            // Writes beside the matrix itself: its header, that of the journal, and a line for each tile.
-            if (call == IoCall::write && bytes == 0 && ++lines >= 2 + tiles) {
-                token.cancel();
-            }
-            return {};
-        };
-        request.overlap = false;
-        try {
-            multiply(request, hooks);
-            FAIL() << "it was not interrupted";
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::cancelled) << error.what();
-            EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
-        }
+        interrupt_after_writes(request, 2 + tiles);  // a header, that of the journal, and a line for each tile
         EXPECT_EQ(exists("C.npy"), had_result);
         EXPECT_TRUE(exists("C.npy.partial"));
         EXPECT_TRUE(exists("C.npy.journal"));
-        request.resume = true;
     }
     /// Expects that resuming is refused with that code, and changes nothing.
     void expect_refused(const FileProductRequest& request, ErrorCode code, const std::string& word) {
