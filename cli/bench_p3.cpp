@@ -227,13 +227,13 @@ std::string head_text() {
 
 std::string row_text(const BenchRecord& record, const BitDevicePlan& plan) {
     const double operations = operation_count(record.size);
-    const std::optional<double> joules =
-        record.joules ? std::optional(*record.joules + record.host_joules.value_or(0)) : std::nullopt;
+    const bool metered = record.joules.has_value();
+    const double joules = record.joules.value_or(0) + record.host_joules.value_or(0);
     const P3Line* const line = p3_line(record.size.n);
     return fmt::format("{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n",
                        record.size.n, type_name(record.type), format_seconds(record.heptad_s),
-                       record.effective_tops / 1e3, joules ? fmt::format("{:.4f}", *joules / operations * 1e12) : "-",
-                       joules ? fmt::format("{:.2e}", *joules / 3.6e6) : "-",
+                       record.effective_tops / 1e3, metered ? fmt::format("{:.4f}", joules / operations * 1e12) : "-",
+                       metered ? fmt::format("{:.2e}", joules / 3.6e6) : "-",
                        record.vendor_s > 0 ? format_seconds(record.vendor_s) : "-",
                        record.vendor_s > 0 ? fmt::format("{:.1f}", record.ratio) : "-",
                        line == nullptr
