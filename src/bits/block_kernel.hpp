@@ -25,62 +25,28 @@ static_assert(kLaterPiece == kPieceWords);
 /// Queues of later sums that get their turn beside one tile.
 inline constexpr std::size_t kMostLater = 6;
 
-/// Pieces of memory that are wanted soon. Memory is idle while a tile is made, and the tile's instructions leave room
-/// to ask it. (There is no room for the sums themselves: their instructions take the port of the block products.)
-class Ahead {
-public:
-    /// Into the L1 cache, to be changed after the tile.
-    void add_written(const std::uint64_t* piece) { written_[written_count_++] = piece; }
-    /// `pieces` of each source: into the L1 cache, to be summed after the tile.
-    void add_near(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
-        for (const std::uint64_t* source : from) {
-            for (std::int64_t i = 0; i < pieces; ++i) {
-                near_[near_count_++] = source + offset + i * kPieceWords;
-            }
-        }
-    }
-    /// The same for what is wanted later, into the L2 cache.
-    void add_far(std::span<const std::uint64_t* const> from, std::int64_t offset, std::int64_t pieces) {
-        for (const std::uint64_t* source : from) {
-            for (std::int64_t i = 0; i < pieces; ++i) {
-                far_[far_count_++] = source + offset + i * kPieceWords;
-            }
-        }
-    }
-    /// Called kPieceLines times during a tile, which asks for all lines: what is wanted after it in the first half.
-    void ask_for_lines(std::int64_t step) const {
-        if (2 * step < kPieceLines) {
-            ask_for_near_line(2 * step);
-            ask_for_near_line(2 * step + 1);
-        }
-        for (std::size_t i = 0; i < far_count_; ++i) {
-            __builtin_prefetch(far_[i] + step * 8, 0, 2);
-        }
-    }
-
-private:
-    void ask_for_near_line(std::int64_t line) const {
-        for (std::size_t i = 0; i < written_count_; ++i) {
-            __builtin_prefetch(written_[i] + line * 8, 1, 3);
-        }
-        for (std::size_t i = 0; i < near_count_; ++i) {
-            __builtin_prefetch(near_[i] + line * 8, 0, 3);
-        }
-    }
-
-    static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
-    // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum.
-    const std::uint64_t* written_[kMostFused + kRowPieces + 1 + kMostLater];
-    // Of each term of B one piece, of A the rows of a group, and the terms of later sums.
-    const std::uint64_t* near_[kMostFused * (1 + kRowPieces) + LaterSum::kMostTerms * kMostLater];
-    const std::uint64_t* far_[kMostFused * (1 + kRowPieces)];
-    std::size_t written_count_ = 0, near_count_ = 0, far_count_ = 0;
+/// A piece of memory that becomes the sum of two others while a tile is made: a line of it after each step of the
+/// tile, which leaves room for it everywhere but on the port of the block products.
+struct PieceSum {
+    std::uint64_t* to;
+    const std::uint64_t* x;
+    const std::uint64_t* y;
 };
 
-/// One tile: 4 x 8 W blocks. `depth` is even.
-template <class Vector, int W>
-inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth, std::uint64_t* c,
-                       bool accumulate, const Ahead& ahead) {
+template <class Vector>
+inline void make_pieces(std::span<const PieceSum> pieces) {
+    for (const PieceSum& piece : pieces) {
+        for (std::int64_t i = 0; i < kPieceWords; i += 8) {
+            Vector::store(piece.to + i, Vector::add(Vector::load(piece.x + i), Vector::load(piece.y + i)));
+        }
+    }
+}
+
+/// One tile: 4 x 8 W blocks. `depth` is even. After each of the first steps, which are two blocks deep, a line is made of
+/// each of `pieces` pieces; as many others follow after every kPieceLines steps.
+template <class Vector, int W, int pieces>
+void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth, std::uint64_t* c, bool accumulate,
+                const PieceSum* beside) {
     constexpr int R = kPanelBlockRows;
     typename Vector::Register sums[std::size_t{R}][std::size_t{W}];
     for (std::int64_t r = 0; r < R; ++r) {
@@ -88,44 +54,41 @@ inline void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int6
             sums[r][w] = accumulate ? Vector::load(c + (r * W + w) * 8) : Vector::zero();
         }
     }
-    for (std::int64_t line = 0, k = 0; line < kPieceLines; ++line) {
-        ahead.ask_for_lines(line);
-        for (const std::int64_t until = depth / 2 * (line + 1) / kPieceLines; k < until; ++k) {
-            typename Vector::Register first[std::size_t{W}], second[std::size_t{W}];
+    const std::uint64_t* const end = a + depth * R;
+    const auto step = [&] {
+        typename Vector::Register first[std::size_t{W}], second[std::size_t{W}];
+        for (std::int64_t w = 0; w < W; ++w) {
+            first[w] = Vector::load(b + w * 8);
+            second[w] = Vector::load(b + (W + w) * 8);
+        }
+        for (std::int64_t r = 0; r < R; ++r) {
+            const auto x = Vector::broadcast(a[r]), y = Vector::broadcast(a[R + r]);
             for (std::int64_t w = 0; w < W; ++w) {
-                first[w] = Vector::load(b + w * 8);
-                second[w] = Vector::load(b + (W + w) * 8);
+                sums[r][w] = Vector::xor3(sums[r][w], Vector::product(x, first[w]), Vector::product(y, second[w]));
             }
-            for (std::int64_t r = 0; r < R; ++r) {
-                const auto x = Vector::broadcast(a[r]), y = Vector::broadcast(a[R + r]);
-                for (std::int64_t w = 0; w < W; ++w) {
-                    sums[r][w] = Vector::xor3(sums[r][w], Vector::product(x, first[w]), Vector::product(y, second[w]));
+        }
+        a += std::int64_t{2} * R;
+        b += std::int64_t{2} * W * 8;
+    };
+    if constexpr (pieces > 0) {
+        for (std::int64_t runs = depth / (2 * kPieceLines); runs > 0; --runs) {
+            for (std::int64_t line = 0; line < kPieceWords; line += 8) {
+                step();
+                for (int i = 0; i < pieces; ++i) {
+                    Vector::store(beside[i].to + line,
+                                  Vector::add(Vector::load(beside[i].x + line), Vector::load(beside[i].y + line)));
                 }
             }
-            a += std::int64_t{2} * R;
-            b += std::int64_t{2} * W * 8;
+            beside += pieces;
         }
+    }
+    while (a != end) {
+        step();
     }
     for (std::int64_t r = 0; r < R; ++r) {
         for (std::int64_t w = 0; w < W; ++w) {
             Vector::store(c + (r * W + w) * 8, sums[r][w]);
         }
-    }
-}
-
-/// The tile for a panel of `width` vectors.
-template <class Vector>
-inline void block_tile_of_width(int width, const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth,
-                                std::uint64_t* c, bool accumulate, const Ahead& ahead) {
-    switch (width) {
-        case 4:
-            return block_tile<Vector, 4>(a, b, depth, c, accumulate, ahead);
-        case 3:
-            return block_tile<Vector, 3>(a, b, depth, c, accumulate, ahead);
-        case 2:
-            return block_tile<Vector, 2>(a, b, depth, c, accumulate, ahead);
-        default:
-            return block_tile<Vector, 1>(a, b, depth, c, accumulate, ahead);
     }
 }
 
@@ -141,14 +104,14 @@ inline void sum_terms(std::span<const std::uint64_t* const> from, std::int64_t o
     for (std::int64_t i = 0; i < words; i += 8) {
         auto sum = Vector::load(source[0] + i);
         if constexpr (terms == 2) {
-            sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::zero());
+            sum = Vector::add(sum, Vector::load(source[1] + i));
         } else if constexpr (terms == 3) {
             sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
         } else if constexpr (terms == 4) {
             sum = Vector::xor3(sum, Vector::load(source[1] + i), Vector::load(source[2] + i));
-            sum = Vector::xor3(sum, Vector::load(source[3] + i), Vector::zero());
+            sum = Vector::add(sum, Vector::load(source[3] + i));
             for (std::size_t t = 4; t < from.size(); ++t) {
-                sum = Vector::xor3(sum, Vector::load(from[t] + offset + i), Vector::zero());
+                sum = Vector::add(sum, Vector::load(from[t] + offset + i));
             }
         }
         Vector::store(to + i, sum);
@@ -170,42 +133,106 @@ inline void sum_words(std::span<const std::uint64_t* const> from, std::int64_t o
     }
 }
 
-/// The pieces of later sums that are made after a tile, from what is called in during the tile.
-class LaterPieces {
+inline constexpr std::uint64_t kZeroPiece[std::size_t{kPieceWords}] = {};
+
+/// What is made beside the next tile.
+class BesideTile {
 public:
-    LaterPieces(std::span<LaterQueue> queues, Ahead& ahead) {
-        for (LaterQueue& queue : queues) {
-            if (queue.first == queue.last || count_ == kMostLater) {
-                continue;
-            }
-            const LaterSum& sum = queue.sums[queue.first];
-            ahead.add_near({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, 1);
-            ahead.add_written(sum.to + sum.done);
-            queues_[count_++] = &queue;
+    /// to = the sum of a piece of each source.
+    void add_sum(std::span<const std::uint64_t* const> from, std::int64_t offset, std::uint64_t* to) {
+        pieces_[count_++] = {to, from[0] + offset, from.size() > 1 ? from[1] + offset : kZeroPiece};
+        for (std::size_t i = 2; i < from.size(); ++i) {
+            pieces_[count_++] = {to, to, from[i] + offset};
         }
     }
-    template <class Vector>
-    void make() const {
-        for (std::size_t i = 0; i < count_; ++i) {
-            LaterSum& sum = queues_[i]->sums[queues_[i]->first];
-            sum_words<Vector>({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, kLaterPiece,
-                              sum.to + sum.done);
+    /// to (+)= a tile.
+    void add_tile(const std::uint64_t* tile, std::uint64_t* to, bool adds) {
+        pieces_[count_++] = {to, tile, adds ? to : kZeroPiece};
+    }
+    /// A piece of the first sum of each queue.
+    void add_later(std::span<LaterQueue> queues) {
+        std::size_t taken = 0;
+        for (LaterQueue& queue : queues) {
+            if (queue.first == queue.last || taken == kMostLater) {
+                continue;
+            }
+            LaterSum& sum = queue.sums[queue.first];
+            add_sum({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, sum.to + sum.done);
             sum.done += kLaterPiece;
-            queues_[i]->first += sum.done == sum.words ? 1 : 0;
+            queue.first += sum.done == sum.words ? 1 : 0;
+            ++taken;
         }
+    }
+    /// The tile of full width, and all pieces.
+    template <class Vector>
+    void make_with_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth, std::uint64_t* tile) {
+        const auto runs = static_cast<std::size_t>(depth / (2 * kPieceLines));
+        std::size_t each = kMostPerStep;
+        for (std::size_t fewer = 0; fewer < kMostPerStep; ++fewer) {
+            if (fewer * runs >= count_) {
+                each = fewer;
+                break;
+            }
+        }
+        while (count_ < each * runs) {
+            pieces_[count_++] = {idle_, kZeroPiece, kZeroPiece};
+        }
+        switch (each) {
+            case 0:
+                block_tile<Vector, kPanelWords, 0>(a, b, depth, tile, false, pieces_);
+                break;
+            case 1:
+                block_tile<Vector, kPanelWords, 1>(a, b, depth, tile, false, pieces_);
+                break;
+            case 2:
+                block_tile<Vector, kPanelWords, 2>(a, b, depth, tile, false, pieces_);
+                break;
+            case 3:
+                block_tile<Vector, kPanelWords, 3>(a, b, depth, tile, false, pieces_);
+                break;
+            default:
+                block_tile<Vector, kPanelWords, kMostPerStep>(a, b, depth, tile, false, pieces_);
+        }
+        make_pieces<Vector>(std::span(pieces_, count_).subspan(each * runs));
+        count_ = 0;
+    }
+    template <class Vector>
+    void make_without_tile() {
+        make_pieces<Vector>({pieces_, count_});
+        count_ = 0;
     }
 
 private:
-    LaterQueue* queues_[kMostLater];
+    static constexpr std::size_t kMostPerStep = 4;
+    static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
+    // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum; and what fills up a run.
+    PieceSum pieces_[kMostFused + kMostFused * (kRowPieces + 1) + LaterSum::kMostTerms * kMostLater + kMostPerStep * 4];
     std::size_t count_ = 0;
+    alignas(64) std::uint64_t idle_[std::size_t{kPieceWords}];
 };
+
+/// The tile for a panel of `width` vectors.
+template <class Vector>
+inline void block_tile_of_width(int width, const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth,
+                                std::uint64_t* c, bool accumulate) {
+    switch (width) {
+        case 4:
+            return block_tile<Vector, 4, 0>(a, b, depth, c, accumulate, nullptr);
+        case 3:
+            return block_tile<Vector, 3, 0>(a, b, depth, c, accumulate, nullptr);
+        case 2:
+            return block_tile<Vector, 2, 0>(a, b, depth, c, accumulate, nullptr);
+        default:
+            return block_tile<Vector, 1, 0>(a, b, depth, c, accumulate, nullptr);
+    }
+}
 
 /// to (+)= a tile.
 template <class Vector>
 inline void add_tile(const std::uint64_t* tile, std::int64_t words, std::uint64_t* to, bool adds) {
     for (std::int64_t w = 0; w < words; w += 8) {
         const auto sum = Vector::load(tile + w);
-        Vector::store(to + w, adds ? Vector::xor3(sum, Vector::load(to + w), Vector::zero()) : sum);
+        Vector::store(to + w, adds ? Vector::add(sum, Vector::load(to + w)) : sum);
     }
 }
 
@@ -242,19 +269,16 @@ public:
           to_(to),
           step_((words_ + tiles * kPieceWords - 1) / (tiles * kPieceWords) * kPieceWords) {}
 
-    void call_in(Ahead& ahead) const {
-        if (done_ < words_) {
-            ahead.add_near(from_, offset_ + done_, 1);
-            ahead.add_written(to_ + done_);
-        }
-    }
+    /// Whole pieces go beside the next tile, what is less is made now.
     template <class Vector>
-    void make_piece() {
-        const std::int64_t left = words_ - done_;
-        if (left > 0) {
-            const std::int64_t count = left < step_ ? left : step_;
-            sum_words<Vector>(from_, offset_ + done_, count, to_ + done_);
-            done_ += count;
+    void make_piece(BesideTile& beside) {
+        const std::int64_t until = done_ + step_ < words_ ? done_ + step_ : words_;
+        for (; done_ + kPieceWords <= until; done_ += kPieceWords) {
+            beside.add_sum(from_, offset_ + done_, to_ + done_);
+        }
+        if (done_ < until) {
+            sum_words<Vector>(from_, offset_ + done_, until - done_, to_ + done_);
+            done_ = until;
         }
     }
     bool is_complete() const { return words_ > 0 && done_ == words_; }
@@ -277,7 +301,9 @@ FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& oper
     const bool sums_a = operands.a.size() > 1, sums_b = operands.b.size() > 1;
     std::uint64_t* summed_a = operands.scratch;
     std::uint64_t* const panels = operands.scratch + shape.m * (shape.k / 64);
-    alignas(64) std::uint64_t tile[std::size_t{kPieceWords}];
+    alignas(64) std::uint64_t tiles[2][std::size_t{kPieceWords}];
+    std::size_t turn = 0;
+    BesideTile beside;
     FirstPanel current = operands.first_panel;
     for (BlockPanel panel(shape, 0, 0); panel.exists(shape); panel = panel.next(shape)) {
         std::uint64_t* summed_panel = panels + current.place * panel_room;
@@ -290,44 +316,43 @@ FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& oper
         const std::span<const std::uint64_t* const> next_b = last ? operands.next_b : operands.b;
         const int next_place = 1 - current.place;
         ComingPanel coming(next_b, next, panels + next_place * panel_room, groups);
-        const std::int64_t row_pieces = panel.count * R / kPieceWords;
+        const bool makes_rows = sums_a && panel.tile == 0, rows_in_pieces = panel.count * R % kPieceWords == 0;
         for (std::int64_t group = 0; group < groups; ++group) {
             const std::int64_t rows = (group * depth + panel.from) * R, next_rows = rows + depth * R;
-            if (sums_a && panel.tile == 0) {
+            if (makes_rows && (group == 0 || !rows_in_pieces)) {
                 sum_words<Vector>(operands.a, rows, panel.count * R, summed_a + rows);
             }
-            const std::int64_t offset = group * R * (shape.n / 8) + panel.tile * kPanelWords * kGroupRows;
-            Ahead ahead;
-            for (const std::uint64_t* to : operands.c) {
-                ahead.add_written(to + offset);
-            }
-            coming.call_in(ahead);
-            if (next_b.size() == 1 && (group + 1) * kPieceWords <= next.words) {
-                ahead.add_far(next_b, next.offset + group * kPieceWords, 1);
-            }
-            if (panel.tile == 0 && group + 1 < groups && sums_a) {
-                ahead.add_near(operands.a, next_rows, row_pieces);
-                for (std::int64_t i = 0; i < row_pieces; ++i) {
-                    ahead.add_written(summed_a + next_rows + i * kPieceWords);
+            if (makes_rows && rows_in_pieces && group + 1 < groups) {
+                for (std::int64_t i = 0; i < panel.count * R; i += kPieceWords) {
+                    beside.add_sum(operands.a, next_rows + i, summed_a + next_rows + i);
                 }
-            } else if (panel.tile == 0 && group + 1 < groups) {
-                ahead.add_far(operands.a, next_rows, row_pieces);
-            } else if (last && group + 1 == groups) {
-                ahead.add_near(operands.next_a, 0, row_pieces);
             }
-            const LaterPieces later(operands.later, ahead);
-            block_tile_of_width<Vector>(panel.width, (sums_a ? summed_a : operands.a[0]) + rows,
-                                        sums_b ? summed_panel : operands.b[0] + panel.offset, panel.count, tile, false,
-                                        ahead);
-            for (std::size_t i = 0; i < operands.c.size(); ++i) {
-                add_tile<Vector>(tile, std::int64_t{R} * panel.width * 8, operands.c[i] + offset,
-                                 panel.from > 0 || ((operands.adds >> i) & 1) != 0);
+            coming.template make_piece<Vector>(beside);
+            beside.add_later(operands.later);
+            const std::int64_t offset = (panel.tile * shape.m + group * kGroupRows) * kPanelWords;
+            const std::uint64_t* const left = (sums_a ? summed_a : operands.a[0]) + rows;
+            const std::uint64_t* const right = sums_b ? summed_panel : operands.b[0] + panel.offset;
+            std::uint64_t* const tile = tiles[turn];
+            const auto adds = [&](std::size_t i) { return panel.from > 0 || ((operands.adds >> i) & 1) != 0; };
+            if (panel.width == kPanelWords) {
+                beside.template make_with_tile<Vector>(left, right, panel.count, tile);
+                for (std::size_t i = 0; i < operands.c.size(); ++i) {
+                    beside.add_tile(tile, operands.c[i] + offset, adds(i));
+                }
+            } else {
+                beside.template make_without_tile<Vector>();
+                block_tile_of_width<Vector>(panel.width, left, right, panel.count, tile, false);
+                const std::int64_t words = std::int64_t{R} * panel.width * 8;
+                for (std::size_t i = 0; i < operands.c.size(); ++i) {
+                    add_tile<Vector>(tile, words, operands.c[i] + panel.tile * shape.m * kPanelWords + group * words,
+                                     adds(i));
+                }
             }
-            later.template make<Vector>();
-            coming.template make_piece<Vector>();
+            turn = 1 - turn;
         }
         current = {next_place, coming.is_complete()};
     }
+    beside.template make_without_tile<Vector>();
     return current;
 }
 
@@ -335,7 +360,7 @@ template <class Vector>
 void block_product(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
                    std::uint64_t* c, bool accumulate) {
     constexpr int R = kPanelBlockRows;
-    const std::int64_t depth = shape.k / 8, columns = shape.n / 8;
+    const std::int64_t depth = shape.k / 8;
     for (std::int64_t from = 0; from < depth || (from == 0 && !accumulate); from += kDepthBlocks) {
         const std::int64_t count = depth - from < kDepthBlocks ? depth - from : kDepthBlocks;
         const bool adds = accumulate || from > 0;
@@ -345,8 +370,8 @@ void block_product(const LeafShape& shape, const LeafPart& part, const std::uint
             const std::uint64_t* panel = b + tile * kPanelWords * shape.k + from * 8 * width;
             for (std::int64_t group = part.first_group; group < part.last_group; ++group) {
                 const std::uint64_t* rows = a + (group * depth + from) * R;
-                std::uint64_t* out = c + group * R * columns + tile * kPanelWords * kGroupRows;
-                block_tile_of_width<Vector>(width, rows, panel, count, out, adds, {});
+                std::uint64_t* out = c + tile * kPanelWords * shape.m + group * kGroupRows * width;
+                block_tile_of_width<Vector>(width, rows, panel, count, out, adds);
             }
         }
     }

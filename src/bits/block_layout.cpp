@@ -24,7 +24,7 @@ TileRange BlockLayout::range(Role role, std::int64_t rows, std::int64_t cols, st
                              std::int64_t tile) const {
     const std::int64_t words = cols / 64;
     const std::int64_t length = std::int64_t{kGroupRows} * width(cols, tile);
-    if (role == Role::right) {
+    if (role != Role::left) {
         return {tile * kPanelWords * rows + group * length, length, 1, 0};
     }
     return {group * kGroupRows * words + tile * kPanelWords * kGroupRows, length, 1, 0};

@@ -64,6 +64,7 @@ struct PlainVector {
         transpose_8x8_bytes(r.data());
         return r;
     }
+    static Register add(const Register& x, const Register& y) { return xor3(x, y, Register{}); }
     static Register xor3(const Register& x, const Register& y, const Register& z) {
         Register r;
         for (std::size_t lane = 0; lane < 8; ++lane) {

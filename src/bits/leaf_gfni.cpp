@@ -56,6 +56,7 @@ struct GfniVector {
     static Register transposed_bytes_from_last(Register r) {
         return _mm512_permutexvar_epi8(load(kTransposedFromLast.words), r);
     }
+    static Register add(Register x, Register y) { return _mm512_xor_si512(x, y); }
     static Register xor3(Register x, Register y, Register z) { return _mm512_ternarylogic_epi64(x, y, z, 0x96); }
 };
 
