@@ -1,7 +1,7 @@
 // C(i, j) ^= sum over k of A(i, k) * B(k, j) for 8 x 8 blocks over GF(2) in the order of BlockLayout; eight blocks of B
 // side by side fill a vector, and a block of A goes to all its lanes. `Vector` says how that is done:
 //
-//   load, store, zero; broadcast (one word to eight lanes); product (lane by lane, 8 x 8 blocks); xor3
+//   load, store, zero; broadcast (one word to eight lanes); product (lane by lane, 8 x 8 blocks); add, xor3
 //
 // Compiled once per instruction set, so nothing here may be shared with other files: no function of the library.
 #pragma once
@@ -17,7 +17,7 @@ namespace {
 /// Depth in blocks after which a panel of B (32 blocks wide) no longer fits in the L1 cache.
 inline constexpr std::int64_t kDepthBlocks = 128;
 
-/// Words of a tile, and of any piece of memory that is called into the cache while a tile is made.
+/// Words of a tile, and of any piece of memory that is made beside one.
 inline constexpr std::int64_t kPieceWords = std::int64_t{kPanelBlockRows} * kPanelWords * 8;
 inline constexpr std::int64_t kPieceLines = kPieceWords / 8;
 static_assert(kLaterPiece == kPieceWords);
@@ -25,8 +25,11 @@ static_assert(kLaterPiece == kPieceWords);
 /// Queues of later sums that get their turn beside one tile.
 inline constexpr std::size_t kMostLater = 6;
 
-/// A piece of memory that becomes the sum of two others while a tile is made: a line of it after each step of the
-/// tile, which leaves room for it everywhere but on the port of the block products.
+/// A piece of memory that becomes the sum of two others, of which it may be one, while a tile is made: a line after
+/// each step of the tile. A step keeps the port of the block products busy and little else, so that the sums cost
+/// nothing where their lines are in the L2 cache, or come one after the other so that the processor fetches them by
+/// itself. (Asking for them a tile ahead by instructions takes longer than that: so many at once stop the loads of the
+/// tile.)
 struct PieceSum {
     std::uint64_t* to;
     const std::uint64_t* x;
@@ -42,8 +45,9 @@ inline void make_pieces(std::span<const PieceSum> pieces) {
     }
 }
 
-/// One tile: 4 x 8 W blocks. `depth` is even. After each of the first steps, which are two blocks deep, a line is made of
-/// each of `pieces` pieces; as many others follow after every kPieceLines steps.
+/// One tile: 4 x 8 W blocks, in steps of two blocks of the even `depth`. Beside every kPieceLines whole steps, `pieces`
+/// pieces are made. (One function for each number of them: if that changed on the way, the sums would leave their
+/// registers.)
 template <class Vector, int W, int pieces>
 void block_tile(const std::uint64_t* a, const std::uint64_t* b, std::int64_t depth, std::uint64_t* c, bool accumulate,
                 const PieceSum* beside) {
@@ -138,7 +142,7 @@ inline constexpr std::uint64_t kZeroPiece[std::size_t{kPieceWords}] = {};
 /// What is made beside the next tile.
 class BesideTile {
 public:
-    /// to = the sum of a piece of each source.
+    /// to = the sum of a piece of each source; `to` may be the first of them.
     void add_sum(std::span<const std::uint64_t* const> from, std::int64_t offset, std::uint64_t* to) {
         pieces_[count_++] = {to, from[0] + offset, from.size() > 1 ? from[1] + offset : kZeroPiece};
         for (std::size_t i = 2; i < from.size(); ++i) {
@@ -174,8 +178,8 @@ public:
                 break;
             }
         }
-        while (count_ < each * runs) {
-            pieces_[count_++] = {idle_, kZeroPiece, kZeroPiece};
+        while (count_ < each * runs) {  // at most runs - 1 times
+            pieces_[count_++] = {unused_, kZeroPiece, kZeroPiece};
         }
         switch (each) {
             case 0:
@@ -205,10 +209,11 @@ public:
 private:
     static constexpr std::size_t kMostPerStep = 4;
     static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
-    // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum; and what fills up a run.
-    PieceSum pieces_[kMostFused + kMostFused * (kRowPieces + 1) + LaterSum::kMostTerms * kMostLater + kMostPerStep * 4];
+    static constexpr std::size_t kMostRuns = static_cast<std::size_t>(kDepthBlocks / (2 * kPieceLines));
+    // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum, and what fills up the runs.
+    PieceSum pieces_[kMostFused + kMostFused * (kRowPieces + 1) + LaterSum::kMostTerms * kMostLater + kMostRuns];
     std::size_t count_ = 0;
-    alignas(64) std::uint64_t idle_[std::size_t{kPieceWords}];
+    alignas(64) std::uint64_t unused_[std::size_t{kPieceWords}];
 };
 
 /// The tile for a panel of `width` vectors.
@@ -257,7 +262,7 @@ struct BlockPanel {
     }
 };
 
-/// The panel of a sum of B that is wanted next, made piece by piece after the tiles of the panel before.
+/// The panel of a sum of B that is wanted next, made piece by piece beside the tiles of the panel before.
 class ComingPanel {
 public:
     /// `tiles`: how many come before the panel is wanted.
@@ -269,12 +274,14 @@ public:
           to_(to),
           step_((words_ + tiles * kPieceWords - 1) / (tiles * kPieceWords) * kPieceWords) {}
 
-    /// Whole pieces go beside the next tile, what is less is made now.
+    /// One piece goes beside the next tile; where that is not enough, because there are few tiles, the rest is made
+    /// now.
     template <class Vector>
     void make_piece(BesideTile& beside) {
         const std::int64_t until = done_ + step_ < words_ ? done_ + step_ : words_;
-        for (; done_ + kPieceWords <= until; done_ += kPieceWords) {
+        if (done_ + kPieceWords <= until) {
             beside.add_sum(from_, offset_ + done_, to_ + done_);
+            done_ += kPieceWords;
         }
         if (done_ < until) {
             sum_words<Vector>(from_, offset_ + done_, until - done_, to_ + done_);
@@ -290,8 +297,9 @@ private:
     std::int64_t step_, done_ = 0;
 };
 
-/// One product of sums. Those of B are made panel by panel, in the L1 cache; those of A once, on the way; a tile goes
-/// from the L1 cache to all its places in C. What comes next is called in meanwhile.
+/// One product of sums. Those of B are made panel by panel, in the L1 cache; those of A once, group by group; a tile
+/// goes from the L1 cache to all its places in C. All of that is made beside tiles: what the next one needs beside the
+/// one before, the places in C beside the one after.
 template <class Vector>
 FirstPanel block_product_fused(const LeafShape& shape, const FusedOperands& operands) {
     constexpr int R = kPanelBlockRows;

@@ -20,27 +20,70 @@ BlockPlace place_of(std::int64_t q, int levels) {
     }
     return place;
 }
+/// The inverse.
+std::int64_t block_at(const BlockPlace& place, int levels) {
+    std::int64_t q = 0;
+    for (int level = levels - 1; level >= 0; --level) {
+        q = 4 * q + 2 * ((place.row >> level) & 1) + ((place.col >> level) & 1);
+    }
+    return q;
+}
 
-/// The change of basis of every level, for one tile of all blocks.
-void change_tiles(const PackedShape& shape, const TileRange& range, std::span<const Change> change,
-                  std::uint64_t* packed) {
-    const std::int64_t block_words = shape.block_words();
+/// So many levels at a time: their 256 tiles, two side by side, take a quarter of an L2 cache of 2 MiB.
+constexpr int kLevelsTogether = 4;
+
+/// A square of 4^levels blocks from number `first` on, which is a multiple of that.
+struct Square {
+    std::int64_t first = 0;
+    int levels = 0;
+
+    std::int64_t blocks() const { return std::int64_t{1} << (2 * levels); }
+    Square quarter(int i) const { return {first + i * (blocks() / 4), levels - 1}; }
+};
+
+/// task(q) for every block of the square, row by row: whole rows of the matrix are read one line after another.
+template <class Task>
+void for_each_block(const Square& square, const Task& task) {
+    const std::int64_t side = std::int64_t{1} << square.levels;
+    for (std::int64_t row = 0; row < side; ++row) {
+        for (std::int64_t col = 0; col < side; ++col) {
+            task(square.first + block_at({row, col}, square.levels));
+        }
+    }
+}
+
+/// The change of basis of the topmost level of a square, for one tile of its blocks.
+void change_topmost(const PackedShape& shape, const TileRange& range, std::span<const Change> change,
+                    const Square& square, std::uint64_t* packed) {
+    const std::int64_t block_words = shape.block_words(), step = square.blocks() / 4;
     const WordSum sum = word_sum();
-    for (int level = 0; level < shape.levels; ++level) {
-        const std::int64_t step = std::int64_t{1} << (2 * level);  // blocks in a quarter
-        for (std::int64_t group = 0; group < std::int64_t{1} << (2 * shape.levels); group += 4 * step) {
-            for (std::int64_t q = group; q < group + step; ++q) {
-                for (const Change& c : change) {
-                    for (std::int64_t run = 0; run < range.runs; ++run) {
-                        const std::int64_t offset = range.offset + run * range.stride;
-                        std::uint64_t* to = packed + (q + c.to * step) * block_words + offset;
-                        const std::uint64_t* from = packed + (q + c.from * step) * block_words + offset;
-                        sum(to, &from, 1, range.length, true);
-                    }
-                }
+    for (std::int64_t q = square.first; q < square.first + step; ++q) {
+        for (const Change& c : change) {
+            for (std::int64_t run = 0; run < range.runs; ++run) {
+                const std::int64_t offset = range.offset + run * range.stride;
+                std::uint64_t* to = packed + (q + c.to * step) * block_words + offset;
+                const std::uint64_t* from = packed + (q + c.from * step) * block_words + offset;
+                sum(to, &from, 1, range.length, true);
             }
         }
     }
+}
+
+/// The change of every level of a square, for one tile of its blocks. Levels may be changed in any order; quarter by
+/// quarter, two of them find their 16 tiles in the L1 cache.
+void change_square(const PackedShape& shape, const TileRange& range, std::span<const Change> change,
+                   const Square& square, std::uint64_t* packed) {
+    if (square.levels == 0 || change.empty()) {
+        return;
+    }
+    for (int i = 0; i < 4; ++i) {
+        change_square(shape, range, change, square.quarter(i), packed);
+    }
+    change_topmost(shape, range, change, square, packed);
+}
+
+Square whole_square(const PackedShape& shape) {
+    return {0, shape.levels};
 }
 
 template <Store mode>
@@ -92,36 +135,6 @@ MatrixPlace place_in_matrix(const LeafLayout& layout, const PackedShape& shape, 
             at.col * (shape.cols / 64) + tile.number * layout.tile_words()};
 }
 
-/// Rows of one tile lie far apart, which no prefetcher of the processor sees through: their lines are asked for while
-/// another block is worked on.
-void call_in_rows(const ConstBitView& view, const MatrixPlace& at, bool to_write) {
-    if (at.word >= words_of(view.cols)) {
-        return;
-    }
-    const std::int64_t last = std::min(at.row + kGroupRows, view.rows);
-    for (std::int64_t row = at.row; row < last; ++row) {
-        const std::uint64_t* line = view.words + row * view.stride + at.word;
-        if (to_write) {
-            __builtin_prefetch(line, 1, 3);
-        } else {
-            __builtin_prefetch(line, 0, 3);
-        }
-    }
-}
-
-/// The packed words of tiles that lie one behind the other.
-void call_in_packed(std::span<const Tile> tiles, const std::uint64_t* block) {
-    constexpr std::int64_t line_words = 8;
-    for (const Tile& tile : tiles) {
-        for (std::int64_t run = 0; run < tile.range.runs; ++run) {
-            const std::uint64_t* words = block + tile.range.offset + run * tile.range.stride;
-            for (std::int64_t w = 0; w < tile.range.length; w += line_words) {
-                __builtin_prefetch(words + w, 1, 2);
-            }
-        }
-    }
-}
-
 void pack_tile(const LeafLayout& layout, Role role, const Tile& tile, const ConstBitView& view, const MatrixPlace& at,
                std::uint64_t* block) {
     if (is_whole(view, at.row, at.word, tile.width)) {
@@ -160,43 +173,55 @@ void unpack_tile(const LeafLayout& layout, Role role, const Tile& tile, const st
 
 void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView& view, std::span<const Change> change,
           std::uint64_t* packed, ThreadPool& pool) {
-    const std::int64_t blocks = std::int64_t{1} << (2 * shape.levels);
     for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
-        for (std::int64_t q = 0; q < blocks; ++q) {
-            if (q + 1 < blocks) {
-                call_in_rows(view, place_in_matrix(layout, shape, q + 1, tiles[0]), false);
-                call_in_packed(tiles, packed + (q + 1) * shape.block_words());
+        const auto pack_square = [&](const auto& self, const Square& square) -> void {
+            if (square.levels <= kLevelsTogether) {
+                for_each_block(square, [&](std::int64_t q) {
+                    for (const Tile& tile : tiles) {
+                        pack_tile(layout, shape.role, tile, view, place_in_matrix(layout, shape, q, tile),
+                                  packed + q * shape.block_words());
+                    }
+                });
+                for (const Tile& tile : tiles) {
+                    change_square(shape, tile.range, change, square, packed);
+                }
+                return;
+            }
+            for (int i = 0; i < 4; ++i) {
+                self(self, square.quarter(i));
             }
             for (const Tile& tile : tiles) {
-                pack_tile(layout, shape.role, tile, view, place_in_matrix(layout, shape, q, tile),
-                          packed + q * shape.block_words());
+                change_topmost(shape, tile.range, change, square, packed);
             }
-        }
-        for (const Tile& tile : tiles) {
-            change_tiles(shape, tile.range, change, packed);
-        }
+        };
+        pack_square(pack_square, whole_square(shape));
     });
 }
 
 void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* packed, std::span<const Change> change,
             const BitView& view, Store mode, ThreadPool& pool) {
-    const std::int64_t blocks = std::int64_t{1} << (2 * shape.levels);
     for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
-        for (std::int64_t q = 0; q < blocks; ++q) {
-            call_in_packed(tiles, packed + q * shape.block_words());
-        }
-        for (const Tile& tile : tiles) {
-            change_tiles(shape, tile.range, change, packed);
-        }
-        for (std::int64_t q = 0; q < blocks; ++q) {
-            if (q + 1 < blocks) {
-                call_in_rows(view, place_in_matrix(layout, shape, q + 1, tiles[0]), true);
+        const auto unpack_square = [&](const auto& self, const Square& square) -> void {
+            if (square.levels <= kLevelsTogether) {
+                for (const Tile& tile : tiles) {
+                    change_square(shape, tile.range, change, square, packed);
+                }
+                for_each_block(square, [&](std::int64_t q) {
+                    for (const Tile& tile : tiles) {
+                        unpack_tile(layout, shape.role, tile, packed + q * shape.block_words(), view,
+                                    place_in_matrix(layout, shape, q, tile), mode);
+                    }
+                });
+                return;
             }
             for (const Tile& tile : tiles) {
-                unpack_tile(layout, shape.role, tile, packed + q * shape.block_words(), view,
-                            place_in_matrix(layout, shape, q, tile), mode);
+                change_topmost(shape, tile.range, change, square, packed);
             }
-        }
+            for (int i = 0; i < 4; ++i) {
+                self(self, square.quarter(i));
+            }
+        };
+        unpack_square(unpack_square, whole_square(shape));
     });
 }
 
@@ -206,7 +231,7 @@ void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64
     const std::int64_t blocks = std::int64_t{1} << (2 * from_shape.levels);
     for_each_line_of_tiles(layout, from_shape, pool, [&](std::span<const Tile> tiles) {
         for (const Tile& tile : tiles) {
-            change_tiles(from_shape, tile.range, out_of, from);
+            change_square(from_shape, tile.range, out_of, whole_square(from_shape), from);
             const auto range_in = [&](const PackedTarget& target) {
                 return layout.range(target.shape.role, target.shape.rows, target.shape.cols, tile.group, tile.number);
             };
@@ -220,7 +245,7 @@ void repack(const LeafLayout& layout, const PackedShape& from_shape, std::uint64
                 }
             }
             for (const PackedTarget& target : targets) {
-                change_tiles(target.shape, range_in(target), into, target.words);
+                change_square(target.shape, range_in(target), into, whole_square(target.shape), target.words);
             }
         }
     });

@@ -16,7 +16,7 @@ public:
     /// `quarter_words`: of a quarter of C. The queue must be at rest, and is again after finish().
     LaterLevel(LaterQueue& queue, WordSum sum, std::uint64_t* c, std::int64_t quarter_words, bool c_holds_something);
 
-    /// to = the sum of the sources. Returns a ticket for finish(). `to` may be one of the sources.
+    /// to = the sum of the sources. Returns a ticket for finish(). `to` may be the first of the sources.
     int add(std::uint64_t* to, std::span<const std::uint64_t* const> from, std::int64_t words);
     /// Additions of a quarter of C to another. A quarter that holds nothing is passed over.
     void add_quarters(std::span<const Addition> additions);

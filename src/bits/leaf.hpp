@@ -81,7 +81,7 @@ struct ListedOnes {
 using BooleanRows = void (*)(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
                              std::uint64_t* c, std::uint8_t* open);
 
-/// to = from[0] ^ from[1] ...; `to` may be one of them. `words` is a multiple of kLaterPiece.
+/// to = from[0] ^ from[1] ...; `to` may be from[0]. `words` is a multiple of kLaterPiece.
 struct LaterSum {
     static constexpr std::size_t kMostTerms = 4;
     std::uint64_t* to = nullptr;
@@ -112,16 +112,15 @@ struct FusedOperands {
     std::uint64_t* scratch = nullptr;  // packed_words(m, k) + kFusedPanelWords
     // Sums that are wanted some time after this product: a piece of each queue's first one is made beside every tile.
     std::span<LaterQueue> later;
-    // What the product after this one will sum: its first words are called into the cache towards the end, and its
-    // first panel of B is made.
-    std::span<const std::uint64_t*const> next_a, next_b;
+    // What the product after this one will sum of B: its first panel is made.
+    std::span<const std::uint64_t* const> next_b;
     FirstPanel first_panel;  // as the product before returned it
 };
 inline constexpr std::int64_t kFusedPanelWords = std::int64_t{2} * 4096;  // two panels
 inline constexpr std::size_t kMostFused = 8;
 
 /// c[i] (+)= (a[0] ^ a[1] ...) * (b[0] ^ b[1] ...) over GF(2), without a pass over memory for the sums of B and of C.
-/// Returns where the product of next_a and next_b finds its first panel.
+/// Returns where the product with next_b finds its first panel.
 using FusedLeafProduct = FirstPanel (*)(const LeafShape& shape, const FusedOperands& operands);
 
 struct Leaf {

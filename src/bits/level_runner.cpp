@@ -181,17 +181,15 @@ private:
     /// The last levels, with their sums inside the leaf.
     void fused_products(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c, bool accumulate,
                         std::uint64_t* scratch, LaterQueues& later) const {
-        const std::uint64_t* from_a[2][kMostFused];
-        const std::uint64_t* from_b[2][kMostFused];
-        const auto gather = [&](std::size_t number) {
-            const ProductBlocks& blocks = fused_[number];
-            const auto place_a = [&](std::int64_t block) { return a + block * leaf_.a; };
-            const auto place_b = [&](std::int64_t block) { return b + block * leaf_.b; };
-            std::transform(blocks.a.begin(), blocks.a.end(), from_a[number % 2], place_a);
-            std::transform(blocks.b.begin(), blocks.b.end(), from_b[number % 2], place_b);
+        const std::uint64_t* from_a[kMostFused];
+        const std::uint64_t* from_b[2][kMostFused];  // of this product and of the next
+        const auto gather = [](const std::vector<std::int64_t>& blocks, const std::uint64_t* all, std::int64_t words,
+                               const std::uint64_t** to) {
+            std::transform(blocks.begin(), blocks.end(), to, [&](std::int64_t block) { return all + block * words; });
+            return std::span<const std::uint64_t* const>(to, blocks.size());
         };
         std::uint64_t written = accumulate ? ~std::uint64_t{0} : 0;
-        gather(0);
+        gather(fused_[0].b, b, leaf_.b, from_b[0]);
         FirstPanel first_panel;
         for (std::size_t number = 0; number < fused_.size(); ++number) {
             job_.meter->stop_if_cancelled();
@@ -203,16 +201,14 @@ private:
                 operands.adds |= static_cast<unsigned>((written >> blocks.c[i]) & 1) << i;
                 written |= std::uint64_t{1} << blocks.c[i];
             }
-            operands.a = {from_a[number % 2], blocks.a.size()};
+            operands.a = gather(blocks.a, a, leaf_.a, from_a);
             operands.b = {from_b[number % 2], blocks.b.size()};
             operands.c = {to, blocks.c.size()};
             operands.scratch = scratch;
             operands.later = later;
             operands.first_panel = first_panel;
             if (number + 1 < fused_.size()) {
-                gather(number + 1);
-                operands.next_a = {from_a[(number + 1) % 2], fused_[number + 1].a.size()};
-                operands.next_b = {from_b[(number + 1) % 2], fused_[number + 1].b.size()};
+                operands.next_b = gather(fused_[number + 1].b, b, leaf_.b, from_b[(number + 1) % 2]);
             }
             first_panel = job_.leaf->multiply_fused(job_.shape, operands);
             job_.meter->advance(leaf_work(job_.shape));

@@ -152,7 +152,6 @@ void check_fused_products(const Leaf& leaf) {
             operands.c = {to, places};
             operands.adds = 0b10101010;
             operands.scratch = scratch.data();
-            operands.next_a = {from_a, 2};
             operands.next_b = {from_b, 2};
             const FirstPanel first_panel = leaf.multiply_fused(shape, operands);
             for (std::size_t i = 0; i < kMostFused; ++i) {
