@@ -10,7 +10,7 @@ namespace heptad {
 
 class OutputLock {
 public:
-    /// Throws Error(input) where another run holds it.
+    /// Throws Error(input) where another run holds it and does not let go within two seconds.
     OutputLock(const std::string& output, const IoWatch& watch);
     /// Removes the lock file.
     ~OutputLock();

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
@@ -229,6 +231,19 @@ TEST_F(FileProductTest, second_run_on_one_output_is_refused) {
     multiply(request);  // a lock file that nobody holds is no obstacle
     EXPECT_EQ(result(), expected_);
     EXPECT_FALSE(exists("C.npy.lock"));
+}
+
+TEST_F(FileProductTest, lock_of_a_run_that_is_just_ending_is_waited_for) {
+    const FileProductRequest request = prepare(kTiled);
+    const int lock = ::open((folder_ / "C.npy.lock").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+    std::thread ending([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        ::close(lock);
+    });
+    EXPECT_NO_THROW(multiply(request));
+    ending.join();
+    EXPECT_EQ(result(), expected_);
 }
 
 TEST_F(FileProductTest, input_that_changes_or_shrinks_under_way_is_an_error) {
