@@ -41,13 +41,15 @@ struct Square {
     Square quarter(int i) const { return {first + i * (blocks() / 4), levels - 1}; }
 };
 
-/// task(q) for every block of the square, row by row: whole rows of the matrix are read one line after another.
+/// task(q, below) for every block of the square, row by row: whole rows of the matrix are read one line after another.
+/// `below` is the block in the next row, or negative.
 template <class Task>
 void for_each_block(const Square& square, const Task& task) {
     const std::int64_t side = std::int64_t{1} << square.levels;
     for (std::int64_t row = 0; row < side; ++row) {
         for (std::int64_t col = 0; col < side; ++col) {
-            task(square.first + block_at({row, col}, square.levels));
+            task(square.first + block_at({row, col}, square.levels),
+                 row + 1 < side ? square.first + block_at({row + 1, col}, square.levels) : -1);
         }
     }
 }
@@ -135,6 +137,36 @@ MatrixPlace place_in_matrix(const LeafLayout& layout, const PackedShape& shape, 
             at.col * (shape.cols / 64) + tile.number * layout.tile_words()};
 }
 
+/// Asks for the lines of a block that is worked on a row of blocks later: the processor does not see by itself that so
+/// many rows are read side by side. (Always inline: GCC takes a function that only asks for lines for one without
+/// effect, and drops its calls.)
+__attribute__((always_inline)) inline void call_in_rows(const ConstBitView& view, const MatrixPlace& at,
+                                                        bool to_write) {
+    if (at.word >= words_of(view.cols)) {
+        return;
+    }
+    const std::int64_t last = std::min(at.row + kGroupRows, view.rows);
+    for (std::int64_t row = at.row; row < last; ++row) {
+        const std::uint64_t* line = view.words + row * view.stride + at.word;
+        if (to_write) {
+            __builtin_prefetch(line, 1, 2);
+        } else {
+            __builtin_prefetch(line, 0, 2);
+        }
+    }
+}
+__attribute__((always_inline)) inline void call_in_packed(std::span<const Tile> tiles, const std::uint64_t* block) {
+    constexpr std::int64_t line_words = 8;
+    for (const Tile& tile : tiles) {
+        for (std::int64_t run = 0; run < tile.range.runs; ++run) {
+            const std::uint64_t* words = block + tile.range.offset + run * tile.range.stride;
+            for (std::int64_t w = 0; w < tile.range.length; w += line_words) {
+                __builtin_prefetch(words + w, 1, 2);
+            }
+        }
+    }
+}
+
 void pack_tile(const LeafLayout& layout, Role role, const Tile& tile, const ConstBitView& view, const MatrixPlace& at,
                std::uint64_t* block) {
     if (is_whole(view, at.row, at.word, tile.width)) {
@@ -176,7 +208,11 @@ void pack(const LeafLayout& layout, const PackedShape& shape, const ConstBitView
     for_each_line_of_tiles(layout, shape, pool, [&](std::span<const Tile> tiles) {
         const auto pack_square = [&](const auto& self, const Square& square) -> void {
             if (square.levels <= kLevelsTogether) {
-                for_each_block(square, [&](std::int64_t q) {
+                for_each_block(square, [&](std::int64_t q, std::int64_t below) {
+                    if (below >= 0) {
+                        call_in_rows(view, place_in_matrix(layout, shape, below, tiles[0]), false);
+                        call_in_packed(tiles, packed + below * shape.block_words());
+                    }
                     for (const Tile& tile : tiles) {
                         pack_tile(layout, shape.role, tile, view, place_in_matrix(layout, shape, q, tile),
                                   packed + q * shape.block_words());
@@ -206,7 +242,10 @@ void unpack(const LeafLayout& layout, const PackedShape& shape, std::uint64_t* p
                 for (const Tile& tile : tiles) {
                     change_square(shape, tile.range, change, square, packed);
                 }
-                for_each_block(square, [&](std::int64_t q) {
+                for_each_block(square, [&](std::int64_t q, std::int64_t below) {
+                    if (below >= 0) {
+                        call_in_rows(view, place_in_matrix(layout, shape, below, tiles[0]), true);
+                    }
                     for (const Tile& tile : tiles) {
                         unpack_tile(layout, shape.role, tile, packed + q * shape.block_words(), view,
                                     place_in_matrix(layout, shape, q, tile), mode);
