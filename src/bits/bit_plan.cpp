@@ -34,12 +34,16 @@ int tasks_at(int threads, int levels) {
     return std::min(task_levels, levels);
 }
 
+/// With more levels than these, one more over smaller leaves saves no more than its sums cost: they come from memory.
+constexpr int kMostLevelsOverSmallLeaves = 5;
+
 /// The smallest side of a leaf with so many levels above it. With the last levels inside the leaf and one more beside
 /// its tiles, all blocks of the last ones are in the L2 cache if they are small enough.
 std::int64_t smallest_side(const Leaf& leaf, const LevelProgram& program, int levels, int threads) {
     const int height = levels - tasks_at(threads, levels);
     const int fused = fused_levels(program, leaf, height);
-    return fused > 0 && height > fused ? leaf.smallest_beside : leaf.smallest;
+    const bool small = fused > 0 && height > fused && levels <= kMostLevelsOverSmallLeaves;
+    return small ? leaf.smallest_beside : leaf.smallest;
 }
 
 int best_levels(const ProblemSize& size, const Leaf& leaf, const LevelProgram& program, int threads) {
