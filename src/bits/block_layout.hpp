@@ -2,7 +2,7 @@
 //
 //   left     panels of 32 rows; in a panel, for each 8 columns, the four blocks below each other
 //   right    panels of up to 256 columns; in a panel, for each 8 rows, its blocks side by side
-//   result   tiles of 32 rows and up to 256 columns; in a tile, four rows of blocks
+//   result   panels of up to 256 columns, as of a right operand; in a panel, tiles of 32 rows: four rows of blocks each
 //
 // In a block of the left operand and of the result, byte i is row i. In one of the right operand byte 7 - j is
 // column j: the order in which the instruction wants the rows of its matrix.
