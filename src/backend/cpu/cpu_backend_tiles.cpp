@@ -1,6 +1,7 @@
 #include "backend/cpu/cpu_backend_tiles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/size.hpp"
@@ -43,6 +44,26 @@ double cost_of(const TileGrid& grid, double copies, double threads, double k) {
     return (rounds + waiting) * (rows * cols + kPackingWork * (rows + cols)) + starting;
 }
 
+double volume(const Product& p) {
+    return static_cast<double>(p.c.rows) * static_cast<double>(p.a.cols) * static_cast<double>(p.c.cols);
+}
+
+/// How many products at the front of a batch are left whole, the same number for each thread: what is packed serves
+/// longest there, and the pieces of the others even out the end. Only where all products are alike.
+std::size_t whole_products(std::span<const Product> batch, int threads) {
+    if (threads == 1 || batch.empty()) {
+        return 0;
+    }
+    const auto size = [](const Product& p) { return std::array{p.c.rows, p.a.cols, p.c.cols}; };
+    const auto like_first = [&](const Product& p) { return size(p) == size(batch.front()); };
+    const Product& first = batch.front();
+    if (std::max(first.c.rows, first.c.cols) > kLargestTile || !std::all_of(batch.begin(), batch.end(), like_first)) {
+        return 0;
+    }
+    const auto together = static_cast<std::size_t>(threads);
+    return (batch.size() - 1) / together * together;
+}
+
 }  // namespace
 
 TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, double share) {
@@ -82,20 +103,20 @@ Product tile_of(const Product& product, const TileGrid& grid, std::int64_t index
 }
 
 BatchTiles::BatchTiles(std::span<const Product> batch, int threads) : batch_(batch), first_{0} {
-    const auto volume = [](const Product& p) {
-        return static_cast<double>(p.c.rows) * static_cast<double>(p.a.cols) * static_cast<double>(p.c.cols);
-    };
-    double total = 0;
-    for (const Product& product : batch) {
+    const std::size_t whole = whole_products(batch, threads);
+    double total = 0;  // of those that are cut
+    for (const Product& product : batch.subspan(whole)) {
         total += volume(product);
     }
     grids_.reserve(batch.size());
     first_.reserve(batch.size() + 1);
-    for (const Product& p : batch) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const Product& p = batch[i];
         TileGrid grid;
         if (p.c.rows > 0 && p.c.cols > 0) {
             const double share = total > 0 ? volume(p) / total : 1.0 / static_cast<double>(batch.size());
-            grid = tile_grid(p.c.rows, p.a.cols, p.c.cols, threads, share);
+            grid =
+                i < whole ? grid_of(p.c.rows, p.c.cols, 1, 1) : tile_grid(p.c.rows, p.a.cols, p.c.cols, threads, share);
         }
         grids_.push_back(grid);
         first_.push_back(first_.back() + grid.count());

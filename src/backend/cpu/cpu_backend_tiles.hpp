@@ -25,7 +25,8 @@ TileGrid tile_grid(std::int64_t m, std::int64_t k, std::int64_t n, int threads, 
 /// Tile number `index` of a product, 0 <= index < grid.count().
 Product tile_of(const Product& product, const TileGrid& grid, std::int64_t index);
 
-/// All tiles of a batch, to be taken by threads in the order of their numbers.
+/// All tiles of a batch, to be taken by threads in the order of their numbers. Of equal products, as many as there are
+/// rounds of all threads are one tile each, and come first; at least one is cut.
 class BatchTiles {
 public:
     BatchTiles(std::span<const Product> batch, int threads);

@@ -29,6 +29,22 @@ constexpr std::int64_t steps_to_fetch_c = INT64_MAX;
 constexpr std::int64_t steps_to_fetch_c = 96;
 #endif
 
+// Both panels of a deep block come from the L2 cache. The processor's own prefetching leaves 2 to 5 % of the time of a
+// product of side 2048 to be gained by asking for them so many steps ahead (Sapphire Rapids). 0: not asked for.
+#if defined(HEPTAD_AVX512)
+constexpr int steps_to_fetch_panels = 24;
+#else
+constexpr int steps_to_fetch_panels = 0;
+#endif
+
+/// The lines of `bytes` bytes.
+HEPTAD_INLINE void fetch_lines(const void* from, int bytes) {
+    HEPTAD_UNROLL
+    for (int at = 0; at < bytes; at += 64) {
+        __builtin_prefetch(static_cast<const char*>(from) + at);
+    }
+}
+
 template <class T, int rows, int column_vectors>
 void gemm_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T alpha, T beta, T* c,
                std::int64_t c_row_stride) {
@@ -41,6 +57,11 @@ void gemm_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T a
         HEPTAD_UNROLL
         for (int j = 0; j < column_vectors; ++j) {
             y[j] = load(b + j * width);
+        }
+        if constexpr (steps_to_fetch_panels > 0) {
+            constexpr int bytes = static_cast<int>(sizeof(T));
+            fetch_lines(a + steps_to_fetch_panels * rows, rows * bytes);
+            fetch_lines(b + steps_to_fetch_panels * column_vectors * width, column_vectors * width * bytes);
         }
         HEPTAD_UNROLL
         for (int i = 0; i < rows; i += group) {

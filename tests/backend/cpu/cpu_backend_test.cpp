@@ -331,6 +331,41 @@ TEST(cpu_backend_tiles, large_products_give_every_thread_several_tiles) {
     EXPECT_GE(tile_grid(256, 256, 256, 2, 1).count(), 2);
 }
 
+TEST(cpu_backend_tiles, products_of_a_batch_stay_whole_and_the_last_ones_even_out_the_end) {
+    const auto alike = [](std::size_t count, std::int64_t n) {
+        return std::vector<Product>(
+            count, {1, ConstView(nullptr, Type::f32, n, n, n, 1), ConstView(nullptr, Type::f32, n, n, n, 1), 0,
+                    View(nullptr, Type::f32, n, n, n, 1)});
+    };
+    const auto whole = [](const std::vector<Product>& batch, int threads) {
+        const BatchTiles tiles(batch, threads);
+        std::int64_t elements = 0;
+        int count = 0;
+        for (std::int64_t i = 0; i < tiles.count(); ++i) {
+            const Product tile = tiles.tile(i);
+            elements += tile.c.rows * tile.c.cols;
+            const bool is_whole = tile.c.rows == batch.front().c.rows && tile.c.cols == batch.front().c.cols;
+            EXPECT_TRUE(!is_whole || count == i) << "whole products come first";
+            count += is_whole ? 1 : 0;
+        }
+        std::int64_t all = 0;
+        for (const Product& product : batch) {
+            all += product.c.rows * product.c.cols;
+        }
+        EXPECT_EQ(elements, all);
+        return count;
+    };
+    EXPECT_EQ(whole(alike(7, 1024), 2), 6);
+    EXPECT_EQ(whole(alike(7, 1024), 4), 4);
+    EXPECT_EQ(whole(alike(7, 1024), 7), 0);
+    EXPECT_EQ(whole(alike(7, 1024), 16), 0);
+    EXPECT_EQ(whole(alike(2, 1024), 2), 0);
+    EXPECT_EQ(whole(alike(7, 1024), 1), 7);
+    std::vector<Product> mixed = alike(7, 1024);
+    mixed.back() = alike(1, 512).front();
+    EXPECT_EQ(whole(mixed, 2), 0);
+}
+
 TEST(cpu_backend_blas, strides_that_are_never_used_are_made_up_and_overlapping_rows_refused) {
     const auto operand = [](std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t col_stride) {
         return blas_operand(ConstView(nullptr, Type::f32, rows, cols, row_stride, col_stride));
