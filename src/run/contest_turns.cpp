@@ -18,12 +18,20 @@ void take_turns(std::vector<TurnTaker>& all, const TurnRules& rules) {
         running[i] = i;
     }
     const double start_s = rules.clock_s();
-    for (int turn = 0; turn < rules.most_turns; ++turn) {
+    int share = 1;  // how many times the turns and seconds of the rules
+    const auto is_over = [&](int turn) {
         double turn_s = 0;
         for (const std::size_t i : running) {
             turn_s += all[i].spent_s;
         }
-        if (turn > 0 && rules.clock_s() - start_s + turn_s > rules.most_s) {
+        const bool has_time = turn == 0 || rules.clock_s() - start_s + turn_s <= share * rules.most_s;
+        return turn >= share * rules.most_turns || !has_time;
+    };
+    for (int turn = 0;; ++turn) {
+        if (is_over(turn) && share == 1 && rules.in_doubt()) {
+            share = 2;
+        }
+        if (is_over(turn)) {
             break;
         }
         for (const std::size_t i : running) {

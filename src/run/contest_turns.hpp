@@ -18,6 +18,9 @@ struct TurnTaker {
 struct TurnRules {
     int most_turns = 7;
     double most_s = 1;  // about; one turn is taken in any case
+    /// Asked once, when these are over: if so, as many turns and seconds are added. Not asked again before the end, so
+    /// that nobody wins by being looked at more often.
+    std::function<bool()> in_doubt = [] { return false; };
     /// Before each of them: lets the threads of the one before fall asleep.
     std::function<void()> settle = [] {};
     std::function<double()> clock_s;  // ever rising

@@ -23,6 +23,7 @@ struct Entry {
     double share;            // of the time that is left
     double most_s;           // but no more than that
     double least_share = 0;  // of all the time, whatever the others took
+    bool settles_doubt = false;
 };
 
 /// Small ones first: what they say helps to choose who takes part in the large ones, where every turn takes seconds.
@@ -41,9 +42,10 @@ std::vector<Entry> entries() {
         all.push_back({{large, large, thin}, {3, 2}, kFew, 0.1, kShort});
     }
     all.push_back({{1024, 1024, 1024}, {3, 4}, kMany, 0.1, 2 * kShort});
-    all.push_back({{kLargest, kLargest, kLargest}, {2, 3}, kMany, 0.25, kAny});
+    // Where levels begin to pay, noise must not keep them out.
+    all.push_back({{kLargest, kLargest, kLargest}, {2, 3}, kMany, 0.25, kAny, 0, true});
     // The one that all larger products follow: with a single plan beside the library it decided for too few levels.
-    all.push_back({{kLongest, kLongest, kLongest}, {1, 2, false}, kMany, 1, kAny, 0.45});
+    all.push_back({{kLongest, kLongest, kLongest}, {1, 2, false}, kMany, 1, kAny, 0.45, true});
     return all;
 }
 
@@ -67,11 +69,17 @@ void correct_samples(const Contest& contest, Machine& machine) {
     }
 }
 
+/// Somebody is ahead of the library, but by less than it may be off.
+bool is_in_doubt(const Contest& contest) {
+    return std::any_of(contest.trials.begin() + 1, contest.trials.end(), [&](const ContestTrial& trial) {
+        return estimate(trial).time < contest.noticeable && !beats_the_library(trial, contest.noticeable);
+    });
+}
+
 }  // namespace
 
 std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
-                                    const EntrantLimits& limits, int most_turns, double most_s,
-                                    const Machine& machine) {
+                                    const EntrantLimits& limits, const ContestTime& time, const Machine& machine) {
     Problem problem{shape.m, shape.k, shape.n, type, machine.threads, {}};
     problem.options.accuracy = Accuracy::fast;
     std::vector<ContestTurns> turns;
@@ -88,7 +96,7 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
     const auto is_library = [&](const ProductPlan& plan) { return is_classical(plan) && is_whole_call(plan.leaf); };
     const bool has_classical = std::any_of(plans.begin(), plans.end(), is_classical);
     const bool has_library = std::any_of(plans.begin(), plans.end(), is_library);
-    if (plans.size() < 2 || !has_classical || turn_s * kFewestTurns > most_s) {
+    if (plans.size() < 2 || !has_classical || turn_s * kFewestTurns > time.most_s) {
         return std::nullopt;
     }
     const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));
@@ -112,16 +120,23 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
                           has_library ? is_library(plan) : is_classical(plan)});
     }
     TurnRules rules;
-    rules.most_turns = most_turns;
-    rules.most_s = most_s;
+    rules.most_turns = time.most_turns;
+    rules.most_s = time.most_s;
     rules.settle = [] { wait_until_idle(); };
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
-    take_turns(takers, rules);
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-        turns[i].seconds = std::move(takers[i].seconds);
+    const auto verdict = [&] {
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+            turns[i].seconds = takers[i].seconds;
+        }
+        Contest contest = judge(type, shape.m, shape.k, shape.n, turns);
+        expect_times(contest, machine);
+        return contest;
+    };
+    if (time.settles_doubt) {
+        rules.in_doubt = [&] { return is_in_doubt(verdict()); };
     }
-    Contest contest = judge(type, shape.m, shape.k, shape.n, turns);
-    expect_times(contest, machine);
+    take_turns(takers, rules);
+    Contest contest = verdict();
     return contest.trials.front().turns >= kFewestTurns ? std::optional(std::move(contest)) : std::nullopt;
 }
 
@@ -135,7 +150,8 @@ void measure_contests(cpu::CpuBackend& backend, const Operands& operands, Type t
         for (EntrantLimits limits = entry.limits; limits.most_others > 0 && !contest; --limits.most_others) {
             const double left_s = most_s - seconds_since(start);
             const double here_s = std::max(std::min(entry.most_s, left_s * entry.share), most_s * entry.least_share);
-            contest = hold_contest(backend, operands, type, shape, limits, entry.most_turns, here_s, machine);
+            contest = hold_contest(backend, operands, type, shape, limits,
+                                   {entry.most_turns, here_s, entry.settles_doubt}, machine);
         }
         if (!contest) {
             continue;

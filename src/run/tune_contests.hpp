@@ -13,10 +13,15 @@
 
 namespace heptad {
 
-/// One contest; none if `most_s` seconds are too short
-/// for a verdict. The operands have room for the shape.
+struct ContestTime {
+    int most_turns = 7;
+    double most_s = 1;
+    bool settles_doubt = false;  // takes twice both where somebody is ahead, but not beyond doubt
+};
+
+/// One contest; none if its seconds are too short for a verdict. The operands have room for the shape.
 std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
-                                    const EntrantLimits& limits, int most_turns, double most_s, const Machine& machine);
+                                    const EntrantLimits& limits, const ContestTime& time, const Machine& machine);
 
 /// Adds contests of `type` to machine.contests: squares from 32 to kLongest, thin shapes and vectors. What they say of
 /// classical products and of levels goes to the samples of the leaves and to machine.level_factors. About `most_s`

@@ -20,8 +20,12 @@ public:
                            },
                            is_library});
     }
-    const std::vector<TurnTaker>& run(int most_turns, double most_s = 1e9) {
+    const std::vector<TurnTaker>& run(int most_turns, double most_s = 1e9, bool in_doubt = false) {
         TurnRules rules;
+        rules.in_doubt = [this, in_doubt] {
+            ++questions_;
+            return in_doubt;
+        };
         rules.most_turns = most_turns;
         rules.most_s = most_s;
         rules.settle = [this] { now_s_ += 1; };
@@ -30,12 +34,32 @@ public:
         return takers_;
     }
     std::string order() const { return order_; }
+    int questions() const { return questions_; }
 
 private:
     std::vector<TurnTaker> takers_;
     double now_s_ = 0;
     std::string order_;
+    int questions_ = 0;
 };
+
+TEST(contest_turns, doubt_is_asked_for_once_and_doubles_what_there_is) {
+    Stage doubtful;
+    doubtful.add('a', {1}, true);
+    doubtful.add('b', {1});
+    EXPECT_EQ(doubtful.run(3, 1e9, true)[0].seconds.size(), 6U);
+    EXPECT_EQ(doubtful.questions(), 1);
+    Stage certain;
+    certain.add('a', {1}, true);
+    certain.add('b', {1});
+    EXPECT_EQ(certain.run(3)[0].seconds.size(), 3U);
+    EXPECT_EQ(certain.questions(), 1);
+    Stage short_of_time;
+    short_of_time.add('a', {4}, true);
+    short_of_time.add('b', {4});
+    EXPECT_EQ(short_of_time.run(9, 35, true)[0].seconds.size(), 7U);  // ten seconds each, 70 in all
+    EXPECT_EQ(short_of_time.questions(), 1);
+}
 
 TEST(contest_turns, go_there_and_back) {
     Stage stage;

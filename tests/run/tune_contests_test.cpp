@@ -27,7 +27,7 @@ TEST(tune_contests, a_contest_has_a_classical_product_first_and_three_turns_at_l
     Machine machine = hopeful_machine(backend);
     const Operands operands(Type::f32, 256);
     const std::optional<Contest> contest =
-        hold_contest(backend, operands, Type::f32, {256, 256, 256}, {3, 3}, 5, 1e6, machine);
+        hold_contest(backend, operands, Type::f32, {256, 256, 256}, {3, 3}, {5, 1e6}, machine);
     ASSERT_TRUE(contest);
     EXPECT_EQ(contest->type, Type::f32);
     EXPECT_TRUE(contest->trials.front().plan.algorithms.empty());
@@ -44,7 +44,7 @@ TEST(tune_contests, a_contest_has_a_classical_product_first_and_three_turns_at_l
 TEST(tune_contests, no_time_no_contest) {
     cpu::CpuBackend backend(shared_pool(1));
     const Operands operands(Type::f64, 64);
-    EXPECT_FALSE(hold_contest(backend, operands, Type::f64, {64, 64, 64}, {3, 3}, 5, 0, default_machine(1)));
+    EXPECT_FALSE(hold_contest(backend, operands, Type::f64, {64, 64, 64}, {3, 3}, {5, 0}, default_machine(1)));
 }
 
 }  // namespace
