@@ -87,6 +87,15 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
             return x.predicted_s > limit_s;
         });
     }
+    if (limits.has_neighbours && !others.empty()) {
+        const ContestPlan first = others.front().plan;
+        const auto is_neighbour = [&](const Candidate& x) {
+            const std::size_t levels = x.plan.algorithms.size(), levels_of_first = first.algorithms.size();
+            return x.plan.leaf == first.leaf && levels > 0 &&
+                   (levels == levels_of_first + 1 || levels + 1 == levels_of_first);
+        };
+        std::stable_partition(others.begin() + 1, others.end(), is_neighbour);
+    }
     std::vector<ContestPlan> entrants;
     for (std::size_t i = 0; i < std::min(limits.most_libraries, libraries.size()); ++i) {
         entrants.push_back(std::move(libraries[i].plan));

@@ -16,6 +16,9 @@ struct EntrantLimits {
     /// The first choice of the cost model takes part. It is the most hopeful of thousands of sums and rarely as good:
     /// not where there are places for two.
     bool has_model_choice = true;
+    /// Beside the first of the others, its leaf with one level more and with one less (but not without any) takes part:
+    /// predictions err most in how many levels pay.
+    bool has_neighbours = false;
 };
 
 /// The libraries with their own threads; the other classical products, one to three halvings over each leaf, what the

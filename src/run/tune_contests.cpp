@@ -45,7 +45,7 @@ std::vector<Entry> entries() {
     // Where levels begin to pay, noise must not keep them out.
     all.push_back({{kLargest, kLargest, kLargest}, {2, 3}, kMany, 0.25, kAny, 0, true});
     // The one that all larger products follow: with a single plan beside the library it decided for too few levels.
-    all.push_back({{kLongest, kLongest, kLongest}, {1, 2, false}, kMany, 1, kAny, 0.45, true});
+    all.push_back({{kLongest, kLongest, kLongest}, {1, 4, false, true}, kMany, 1, kAny, 0.45, true});
     return all;
 }
 

@@ -225,6 +225,30 @@ TEST(contest_entrants, one_of_them_is_for_the_usual_accuracy) {
     EXPECT_FALSE(entrants[3].algorithms.empty());
 }
 
+TEST(contest_entrants, one_level_less_and_one_more_take_part_right_behind_the_first) {
+    for (const double seconds_of_passes : {kFast, kSlow}) {
+        const Machine machine = machine_with(seconds_of_passes);
+        const std::vector<ContestPlan> all = contest_entrants(square(4096), machine, {1, 20, false});
+        const std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine, {1, 20, false, true});
+        ASSERT_EQ(entrants.size(), all.size());
+        ASSERT_GE(entrants.size(), 2U);
+        EXPECT_EQ(entrants[1], all[1]);
+        std::vector<ContestPlan> neighbours;
+        for (const ContestPlan& plan : all) {
+            const auto difference =
+                static_cast<int>(plan.algorithms.size()) - static_cast<int>(all[1].algorithms.size());
+            if (plan.leaf == all[1].leaf && !plan.algorithms.empty() && std::abs(difference) == 1) {
+                neighbours.push_back(plan);
+            }
+        }
+        EXPECT_EQ(std::vector<ContestPlan>(entrants.begin() + 2,
+                                           entrants.begin() + 2 + static_cast<std::ptrdiff_t>(neighbours.size())),
+                  neighbours);
+        EXPECT_TRUE(seconds_of_passes == kSlow || !neighbours.empty());
+        EXPECT_TRUE(std::is_permutation(entrants.begin(), entrants.end(), all.begin()));
+    }
+}
+
 TEST(contest_entrants, thin_problems_are_not_cut) {
     Problem thin = square(4096);
     thin.k = 64;
