@@ -226,8 +226,8 @@ TEST(contest_entrants, one_of_them_is_for_the_usual_accuracy) {
 }
 
 TEST(contest_entrants, one_level_less_and_one_more_take_part_right_behind_the_first) {
-    for (const double seconds_of_passes : {kFast, kSlow}) {
-        const Machine machine = machine_with(seconds_of_passes);
+    for (const double bytes_per_s : {kFast, kSlow}) {
+        const Machine machine = machine_with(bytes_per_s);
         const std::vector<ContestPlan> all = contest_entrants(square(4096), machine, {1, 20, false});
         const std::vector<ContestPlan> entrants = contest_entrants(square(4096), machine, {1, 20, false, true});
         ASSERT_EQ(entrants.size(), all.size());
@@ -244,7 +244,7 @@ TEST(contest_entrants, one_level_less_and_one_more_take_part_right_behind_the_fi
         EXPECT_EQ(std::vector<ContestPlan>(entrants.begin() + 2,
                                            entrants.begin() + 2 + static_cast<std::ptrdiff_t>(neighbours.size())),
                   neighbours);
-        EXPECT_TRUE(seconds_of_passes == kSlow || !neighbours.empty());
+        EXPECT_TRUE(bytes_per_s == kSlow || !neighbours.empty());
         EXPECT_TRUE(std::is_permutation(entrants.begin(), entrants.end(), all.begin()));
     }
 }
