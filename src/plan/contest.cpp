@@ -105,6 +105,14 @@ bool beats_the_library(const ContestTrial& trial, double noticeable) {
     return trial.turns >= kFewestTurns && time <= noticeable && time + doubt < 1;
 }
 
+bool is_in_doubt(const Contest& contest) {
+    const int turns = contest.trials.front().turns;
+    return std::any_of(contest.trials.begin() + 1, contest.trials.end(), [&](const ContestTrial& trial) {
+        return trial.turns == turns && estimate(trial).time <= contest.noticeable &&
+               !beats_the_library(trial, contest.noticeable);
+    });
+}
+
 const Contest* nearest_contest(const std::vector<Contest>& contests, Type type, std::int64_t m, std::int64_t k,
                                std::int64_t n) {
     const Contest* nearest = nullptr;

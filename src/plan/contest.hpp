@@ -65,6 +65,8 @@ Contest judge(Type type, std::int64_t m, std::int64_t k, std::int64_t n, const s
 constexpr int kFewestTurns = 3;
 /// Faster than the library beyond doubt, and by more than nobody would notice.
 bool beats_the_library(const ContestTrial& trial, double noticeable = kNoticeable);
+/// Somebody who still takes part is ahead of the library, but not beyond doubt: more turns may tell.
+bool is_in_doubt(const Contest& contest);
 
 /// The contest whose sizes are all within its reach (a factor of about 1.5) of these, the nearest of them; nullptr:
 /// there is none.

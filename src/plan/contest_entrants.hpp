@@ -14,7 +14,7 @@ namespace heptad {
 struct EntrantLimits {
     std::size_t most_libraries = 3, most_others = 4;
     /// The first choice of the cost model takes part. It is the most hopeful of thousands of sums and rarely as good:
-    /// not where there are places for two.
+    /// not where a turn takes seconds.
     bool has_model_choice = true;
     /// Beside the first of the others, its leaf with one level more and with one less (but not without any) takes part:
     /// predictions err most in how many levels pay.

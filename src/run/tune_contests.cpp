@@ -69,13 +69,6 @@ void correct_samples(const Contest& contest, Machine& machine) {
     }
 }
 
-/// Somebody is ahead of the library, but by less than it may be off.
-bool is_in_doubt(const Contest& contest) {
-    return std::any_of(contest.trials.begin() + 1, contest.trials.end(), [&](const ContestTrial& trial) {
-        return estimate(trial).time < contest.noticeable && !beats_the_library(trial, contest.noticeable);
-    });
-}
-
 }  // namespace
 
 std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,

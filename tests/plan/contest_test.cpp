@@ -37,6 +37,18 @@ TEST(contest, times_are_compared_turn_by_turn) {
     EXPECT_FALSE(beats_the_library(contest.trials[0]));
 }
 
+TEST(contest, more_turns_may_tell_only_of_somebody_who_is_ahead_and_still_takes_part) {
+    const auto in_doubt = [](std::vector<double> of_halved) {
+        return is_in_doubt(
+            judge(Type::f32, 512, 512, 512, {{kLibrary, {1, 1, 1, 1}}, {kHalved, std::move(of_halved)}}));
+    };
+    EXPECT_TRUE(in_doubt({0.7, 0.8, 1.1, 1.2}));
+    EXPECT_FALSE(in_doubt({0.9, 0.9, 0.9, 0.9}));      // it has won
+    EXPECT_FALSE(in_doubt({0.98, 0.99, 0.98, 0.99}));  // nobody would notice
+    EXPECT_FALSE(in_doubt({0.9, 1.0, 1.2, 1.3}));      // behind
+    EXPECT_FALSE(in_doubt({0.8, 1.1}));                // has dropped out
+}
+
 TEST(contest, the_library_is_the_fastest_with_threads_of_its_own) {
     const Contest contest =
         judge(Type::f64, 4096, 64, 4096, {{kOwn, {7, 7, 7}}, {kLibrary, {10, 20, 10}}, {kOther, {9, 18, 9}}});
