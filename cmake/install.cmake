@@ -2,6 +2,14 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# What `make build` builds: everything that is installed, heptad-mpi and the ScaLAPACK library where MPI is.
+add_custom_target(heptad_programs)
+foreach(program heptad_cli heptad_shared heptad_mpi heptad_scalapack)
+  if(TARGET ${program})
+    add_dependencies(heptad_programs ${program})
+  endif()
+endforeach()
+
 if(TARGET heptad_cli)
   set_target_properties(heptad_cli PROPERTIES OUTPUT_NAME heptad RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   file(RELATIVE_PATH library_from_program /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
 
 namespace heptad {
 namespace {
@@ -39,7 +40,7 @@ double unit_roundoff(Type type) {
     return kTypes[static_cast<std::size_t>(type)].unit_roundoff;
 }
 
-Type type_from_name(const std::string& name) {
+Type type_from_name(const std::string& name) try {
     std::string known;
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
         if (name == kTypes[i].name) {
@@ -48,13 +49,23 @@ Type type_from_name(const std::string& name) {
         known += known.empty() ? kTypes[i].name : std::string(" ") + kTypes[i].name;
     }
     fail(ErrorCode::usage, "'{}' is not an element type; the types are {}", name, known);
+} catch (...) {
+    rethrow_as_error();
 }
 
-CancelToken::CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
+CancelToken::CancelToken() try : flag_(std::make_shared<std::atomic<bool>>(false)) {
+} catch (...) {
+    rethrow_as_error();
+}
 // A token that was moved from has no flag: nobody listens to it, and it is never cancelled.
 void CancelToken::cancel() const noexcept {
     if (flag_) {
         static_cast<std::atomic<bool>*>(flag_.get())->store(true, std::memory_order_relaxed);
+    }
+}
+void CancelToken::reset() const noexcept {
+    if (flag_) {
+        static_cast<std::atomic<bool>*>(flag_.get())->store(false, std::memory_order_relaxed);
     }
 }
 bool CancelToken::cancelled() const noexcept {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <regex>
+#include <sstream>
 
 #include "layering/include_check.hpp"
 
@@ -41,6 +43,39 @@ TEST(Layering, this_repository_has_no_forbidden_include) {
     for (const std::string& sentence : report.violations) {
         ADD_FAILURE() << sentence;
     }
+}
+
+/// Lines with a sentence in quotes that names an option of the command line.
+std::vector<std::string> options_in(const std::string& text) {
+    static const std::regex option(R"re("([^"]*[ (`])?--[a-z])re");
+    std::vector<std::string> found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (std::regex_search(line.substr(0, line.find("//")), option)) {
+            found.push_back(line);
+        }
+    }
+    return found;
+}
+
+TEST(Layering, sentences_that_users_of_the_library_see_name_no_option_of_the_command_line) {
+    EXPECT_EQ(options_in("fail(code, \"say --device cpu\");\nfail(\"--grid\");\n--i; // \"--no\"\n").size(), 2U);
+    int files = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(HEPTAD_SOURCE_DIR) / "src")) {
+        const std::string path = entry.path().string();
+        // Products from file to file, jobs on a cluster and checks are the command line's alone.
+        const std::regex of_commands(R"(/place/(file|cluster)/|/plan/(file|cluster)_|/src/check/)");
+        if (!entry.is_regular_file() || path.ends_with(".txt") || std::regex_search(path, of_commands)) {
+            continue;
+        }
+        ++files;
+        std::ostringstream text;
+        text << std::ifstream(path).rdbuf();
+        for (const std::string& line : options_in(text.str())) {
+            ADD_FAILURE() << path << ": " << line;
+        }
+    }
+    EXPECT_GE(files, 100) << "the check found hardly any source";
 }
 
 TEST_F(PlantedTree, clean_tree_passes) {

@@ -3,6 +3,10 @@ if(TARGET layering_layering_test)
   target_sources(layering_layering_test PRIVATE layering/include_check.cpp)
   target_compile_definitions(layering_layering_test PRIVATE HEPTAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endif()
+heptad_test(layering/statics_test)
+if(TARGET layering_statics_test)
+  target_compile_definitions(layering_statics_test PRIVATE HEPTAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endif()
 
 # Every header compiles alone: one test per header, C and C++ for the C interface.
 if(NOT HEPTAD_SANITIZE)

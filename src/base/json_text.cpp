@@ -1,0 +1,26 @@
+#include "base/json_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+
+namespace heptad {
+
+nlohmann::json parse_json(const std::string& text) {
+    using Event = nlohmann::json::parse_event_t;
+    const auto check_depth = [](int around, Event event, nlohmann::json&) {
+        const bool opens = event == Event::array_start || event == Event::object_start;
+        if (opens && around >= kDeepestJson) {
+            fail(ErrorCode::input, "the JSON nests its values more than {} deep, and no file of ours does",
+                 kDeepestJson);
+        }
+        return true;
+    };
+    try {
+        return nlohmann::json::parse(text, check_depth);
+    } catch (const nlohmann::json::exception& problem) {
+        fail(ErrorCode::input, "this is no JSON: {}", problem.what());
+    }
+}
+
+}  // namespace heptad
