@@ -68,7 +68,7 @@ bool uses_product(const FloatProduct& product) {
 
 }  // namespace
 
-std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool) {
+std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool, const std::vector<double>& weights) {
     constexpr std::int64_t block_rows = 16, block_cols = 256;
     std::vector<RowFacts> facts(static_cast<std::size_t>(v.rows));
     pool.run(ceil_div(v.rows, block_rows), [&](std::int64_t task) {
@@ -79,6 +79,9 @@ std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool) {
             const std::int64_t cols = std::min(block_cols, v.cols - j0);
             load_block(v, i0, rows, j0, cols, block.data());
             for (std::int64_t i = 0; i < rows; ++i) {
+                for (std::int64_t j = 0; j < cols && !weights.empty(); ++j) {
+                    block[static_cast<std::size_t>(i * cols + j)] *= weights[static_cast<std::size_t>(j0 + j)];
+                }
                 add_piece(facts[static_cast<std::size_t>(i0 + i)], block.data() + i * cols, cols);
             }
         }

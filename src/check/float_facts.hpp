@@ -17,8 +17,9 @@ struct RowFacts {
     bool non_finite = false;  // a NaN or an infinity was seen
 };
 
-/// One entry per row; of columns, hand in the transposed view.
-std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool);
+/// One entry per row; of columns, hand in the transposed view. With weights, one for each column: of the weighted
+/// entries.
+std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool, const std::vector<double>& weights = {});
 
 /// The largest of the rows.
 RowFacts largest(const std::vector<RowFacts>& rows);
@@ -34,6 +35,19 @@ struct FloatProduct {
 /// exact and a sum of k has a relative error below k * 2^-53.
 std::vector<DoubleDouble> exact_float_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
                                            ThreadPool& pool);
+
+/// What came together in one entry of alpha A B + beta C0.
+struct WatchedEntry {
+    DoubleDouble exact;
+    double plain_error = 0;   // of alpha A B, summed one product after another in the arithmetic of the type
+    double partial_sums = 0;  // squares of the sums on the way, times (alpha * scale)^2
+    double products = 0;      // squares of the products a_ip b_pj, likewise
+};
+
+/// Rows of the product, side by side, with what rounding depends on. `scale`: a power of two that keeps squares in
+/// range.
+std::vector<WatchedEntry> watched_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows, double scale,
+                                       ThreadPool& pool);
 
 /// Rows of |alpha| |A| |B| + |beta| |C0|.
 std::vector<double> magnitude_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,

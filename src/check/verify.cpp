@@ -40,9 +40,9 @@ void require_options(Type type, const VerifyOptions& options) {
             fail(ErrorCode::usage, "alpha or beta = {} is no element of {}; give integers", scalar, type_name(type));
         }
     }
-    if (!(options.tolerance > 0) || !(options.error_bound >= 0)) {
-        fail(ErrorCode::usage, "a tolerance of {} with an error bound of {} cannot be meant; give positive numbers",
-             options.tolerance, options.error_bound);
+    if (!(options.by.planned_growth == 0 || options.by.planned_growth >= 1)) {
+        fail(ErrorCode::usage, "an expected growth of errors of {} cannot be meant; give 1 or more, or 0: not known",
+             options.by.planned_growth);
     }
     if (options.rounds < 1 || options.rounds > 64) {
         fail(ErrorCode::usage, "{} rounds are not possible; choose 1 to 64", options.rounds);

@@ -3,9 +3,9 @@
 // i32, gf2: Freivalds' test with 64 random vectors; C x is compared with alpha A (B x) + beta C0 x exactly. A wrong C
 //   passes with probability at most 2^-64.
 // bool: rows are drawn at random and recomputed exactly; all rows where that is cheap or asked for.
-// floats: random signed sums of columns are compared in a higher precision (double; double-double for f64). Rows whose
-//   residual stands out of rounding noise are recomputed entry by entry, and only an entry whose error is above the
-//   tolerance fails the check. So a right result does not fail by bad luck.
+// floats: random signed sums of columns are compared in a higher precision (double; double-double for f64). The rows
+//   that look worst are recomputed entry by entry, and judged against the rounding errors to be expected of each entry
+//   (check/rounding.hpp). So a right result does not fail by bad luck.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/view.hpp"
+#include "check/rounding.hpp"
 
 namespace heptad {
 
@@ -21,13 +22,8 @@ struct VerifyOptions {
     double beta = 0;
     std::optional<ConstView> c0;  ///< the C that beta multiplied; needed when beta != 0
 
-    /// Floats: an entry is wrong if its error is above tolerance * k * u * max_i |a_i| * max_j |b_j| (2-norms of rows
-    /// of A and columns of B; u the unit roundoff of the type), plus the rounding of beta * C0 and of C itself. For
-    /// bf16, f16 and tf32, which are summed in f32, 2 * tolerance stands in the place of tolerance * k.
-    double tolerance = 4;
-    /// Floats: where > 0, the bound a plan prints: an entry is wrong if its error is above
-    /// error_bound * max|A| * max|B|, or above the limit given by `tolerance` with k taken as 1024 at least.
-    double error_bound = 0;
+    /// Floats: what the product was allowed to do, and so how far it may be off (check/rounding.hpp).
+    check::JudgedBy by = {};
     int rounds = 8;  ///< floats: independent draws of signs
 
     bool all_rows = false;          ///< bool: recompute every row
@@ -41,7 +37,7 @@ struct VerifyOptions {
 enum class Verdict : std::uint8_t {
     passed,
     failed,
-    not_verifiable,  ///< e.g. sums that may overflow the type on the way; `explanation` says why
+    not_verifiable,  ///< e.g. errors that only roundings which all agree could explain; `explanation` says why
 };
 
 struct VerifyResult {
@@ -51,11 +47,14 @@ struct VerifyResult {
     /// Probability that a wrong C passes; for floats, that an entry wrong by more than `detectable_error` does.
     double miss_chance = 0;
     /// Ring types: entries of C x that differ. bool: wrong entries in the recomputed rows.
-    /// Floats: largest error of a recomputed entry as a multiple of what is allowed; where no row stood out and none
-    /// was recomputed, the largest random sum as a multiple of its threshold.
+    /// Floats: largest error of a recomputed entry as a multiple of what is allowed; where entries were not recomputed,
+    /// the largest random sum likewise.
     double residual = 0;
-    double tolerance = 0;            ///< what `residual` was compared with: 0 for exact types, 1 for floats
-    double detectable_error = 0;     ///< floats: absolute error of an entry that the sums show
+    double tolerance = 0;  ///< what `residual` was compared with: 0 for exact types, 1 for floats
+    /// Floats: an entry that is off by more than so many times its expected error (growth of the accuracy included) is
+    /// missed with `miss_chance` at most.
+    double threshold = 0;
+    double detectable_error = 0;     ///< floats: the same as an absolute error, of the largest rows and columns
     double detectable_fraction = 0;  ///< bool: smallest fraction of wrong rows that is missed with chance <= 2^-60
     std::int64_t rows_recomputed = 0;
     std::int64_t bad_row = -1, bad_col = -1;  ///< a place where C is wrong; bad_col -1 where only the row is known

@@ -1,6 +1,7 @@
 // Matrices and products by plain loops, for tests of the checks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -79,13 +80,25 @@ template <class Sum, class T>
 TestMatrix<T> naive_floats(const TestMatrix<T>& a, const TestMatrix<T>& b, double alpha = 1, double beta = 0,
                            const TestMatrix<T>* c0 = nullptr) {
     TestMatrix<T> c(a.type, a.rows, b.cols);
-    for (std::int64_t i = 0; i < a.rows; ++i) {
+    std::vector<Sum> right;  // row by row
+    for (std::int64_t p = 0; p < b.rows; ++p) {
         for (std::int64_t j = 0; j < b.cols; ++j) {
-            Sum sum = 0;
-            for (std::int64_t p = 0; p < a.cols; ++p) {
-                sum += static_cast<Sum>(value(a(i, p))) * static_cast<Sum>(value(b(p, j)));
+            right.push_back(static_cast<Sum>(value(b(p, j))));
+        }
+    }
+    const auto n = static_cast<std::size_t>(b.cols);
+    std::vector<Sum> sums(n);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        std::fill(sums.begin(), sums.end(), Sum{0});
+        for (std::int64_t p = 0; p < a.cols; ++p) {
+            const auto factor = static_cast<Sum>(value(a(i, p)));
+            const Sum* const from = right.data() + static_cast<std::size_t>(p) * n;
+            for (std::size_t j = 0; j < n; ++j) {
+                sums[j] += factor * from[j];
             }
-            sum = static_cast<Sum>(alpha) * sum;
+        }
+        for (std::int64_t j = 0; j < b.cols; ++j) {
+            Sum sum = static_cast<Sum>(alpha) * sums[static_cast<std::size_t>(j)];
             if (beta != 0) {
                 sum += static_cast<Sum>(beta) * static_cast<Sum>(value((*c0)(i, j)));
             }

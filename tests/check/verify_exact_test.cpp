@@ -265,7 +265,7 @@ TEST(Verify, arguments_that_do_not_match_or_cannot_be_meant_are_refused) {
     options.alpha = std::nan("");
     EXPECT_EQ(code(floats, floats, floats, options), ErrorCode::usage);
     options = {};
-    options.tolerance = std::nan("");
+    options.by.planned_growth = std::nan("");
     EXPECT_EQ(code(floats, floats, floats, options), ErrorCode::usage);
     options = {};
     options.rounds = 0;

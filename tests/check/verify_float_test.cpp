@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "base/error.hpp"
 #include "check/naive_product.hpp"
 #include "check/verify.hpp"
 
@@ -172,20 +173,28 @@ TEST(VerifyFloat, very_large_and_very_small_numbers_pass_without_overflow_on_the
     }
 }
 
-TEST(VerifyFloat, error_bound_of_a_plan_decides_where_it_is_smaller_than_what_is_usual) {
+TEST(VerifyFloat, growth_of_the_accuracy_or_of_the_plan_decides_what_is_allowed) {
     std::mt19937_64 random(24);
     const auto a = random_floats<float>(Type::f32, 30, 30, random);
     const auto b = random_floats<float>(Type::f32, 30, 30, random);
     auto c = naive_floats<float>(a, b);
-    c(4, 5) += 1e-3F;
+    c(4, 5) += 1e-5F;  // about 30 times what is expected of a classical product
     VerifyOptions options = seeded(1);
-    options.error_bound = 2e-3;
     EXPECT_TRUE(verify(a, b, c, options).passed());
-    options.error_bound = 1e-4;
+    options.by.planned_growth = 1;
     EXPECT_FALSE(verify(a, b, c, options).passed());
-    options.error_bound = 1e6;  // a worst case does not excuse an entry that is plainly wrong
-    c(4, 5) += 1;
+    options.by.planned_growth = 4;  // what `balanced` allows is not less
+    EXPECT_TRUE(verify(a, b, c, options).passed());
+    options.by = {Accuracy::strict, 0};
     EXPECT_FALSE(verify(a, b, c, options).passed());
+    options.by = {Accuracy::fast, 0};
+    c(4, 5) += 1e-4F;
+    EXPECT_TRUE(verify(a, b, c, options).passed());
+    options.by.planned_growth = 1e9;  // no growth excuses an entry that is plainly wrong
+    c(4, 5) += 100;
+    EXPECT_FALSE(verify(a, b, c, options).passed());
+    options.by.planned_growth = 0.5;
+    EXPECT_THROW(verify(a, b, c, options), Error);
 }
 
 TEST(VerifyFloat, nan_or_infinity_in_c_fails_for_finite_a_and_b) {
