@@ -8,10 +8,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "algorithm/embedded.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad {
 namespace {
@@ -41,21 +41,16 @@ public:
         : source_(std::move(source)), derived_(derived), blocks_(blocks) {}
 
     const CatalogueEntry& get() {
-        const std::lock_guard lock(mutex_);
-        if (!entry_) {
-            entry_ = std::make_unique<CatalogueEntry>(make_entry(source_(), derived_));
-        }
-        return *entry_;
+        return entry_.get([&] { return make_entry(source_(), derived_); });
     }
     bool derived() const { return derived_; }
     int blocks() const { return blocks_; }
 
 private:
-    std::mutex mutex_;
     std::function<Algorithm()> source_;
     bool derived_;
     int blocks_;
-    std::unique_ptr<CatalogueEntry> entry_;
+    Once<CatalogueEntry> entry_;
 };
 
 using Slots = std::map<std::string, std::shared_ptr<Slot>>;
@@ -99,8 +94,8 @@ Slots shipped_slots() {
 }
 
 const Slots& shipped() {
-    static const Slots slots = shipped_slots();
-    return slots;
+    static constinit Once<Slots> slots;
+    return slots.get(shipped_slots);
 }
 
 Algorithm read_algorithm_file(const std::string& path) {
@@ -124,10 +119,9 @@ Algorithm composed(const std::string& name) {
 }
 
 std::shared_ptr<Slot> user_slot(const std::string& name) {
-    static std::mutex mutex;
-    static Slots slots;
-    const std::lock_guard lock(mutex);
-    std::shared_ptr<Slot>& slot = slots[name];
+    static constinit Guarded<Slots> all;
+    const auto slots = all.lock();
+    std::shared_ptr<Slot>& slot = (*slots)[name];
     if (!slot) {
         const bool is_path = name.find('/') != std::string::npos || name.ends_with(".alg");
         slot = std::make_shared<Slot>([name, is_path] { return is_path ? read_algorithm_file(name) : composed(name); },

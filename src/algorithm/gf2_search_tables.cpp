@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/shared_state.hpp"
+
 namespace heptad {
 namespace {
 
@@ -46,7 +48,8 @@ NibbleMatrix inverse(const NibbleMatrix& m) {
 }
 
 const std::vector<NibbleMatrix>& invertible_matrices() {
-    static const std::vector<NibbleMatrix> all = [] {
+    static constinit Once<std::vector<NibbleMatrix>> all;
+    return all.get([] {
         std::vector<NibbleMatrix> found;
         for (unsigned code = 0; code < 65536; ++code) {
             const NibbleMatrix m = {static_cast<Nibble>(code & 15U), static_cast<Nibble>((code >> 4U) & 15U),
@@ -60,8 +63,7 @@ const std::vector<NibbleMatrix>& invertible_matrices() {
             }
         }
         return found;
-    }();
-    return all;
+    });
 }
 
 AdditionTable::AdditionTable() : least_(65536, out_of_reach) {

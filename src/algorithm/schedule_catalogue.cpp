@@ -4,6 +4,7 @@
 #include "algorithm/embedded.hpp"
 #include "algorithm/schedule.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad {
 namespace {
@@ -29,8 +30,8 @@ std::map<std::string, Schedule> load_schedules() {
 }
 
 const std::map<std::string, Schedule>& shipped_schedules() {
-    static const std::map<std::string, Schedule> schedules = load_schedules();
-    return schedules;
+    static constinit Once<std::map<std::string, Schedule>> schedules;
+    return schedules.get(load_schedules);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Reads the .sched text format described in schedule.hpp. Every complaint names FILE:LINE.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <set>
@@ -127,10 +128,11 @@ private:
     // --- header ---------------------------------------------------------------------------------------------------
 
     bool parse_header(const std::vector<std::string>& words, std::string_view line) {
-        static const std::set<std::string> keys = {"schedule", "algorithm",   "size",        "source",
-                                                   "ring",     "temporaries", "accumulates", "overwrites"};
+        static constexpr std::array<std::string_view, 8> keys = {
+            "schedule", "algorithm", "size", "source", "ring", "temporaries", "accumulates", "overwrites"};
         const std::string& key = words[0];
-        if (keys.count(key) == 0 || (words.size() > 1 && words[1].find('=') != std::string::npos)) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end() ||
+            (words.size() > 1 && words[1].find('=') != std::string::npos)) {
             return false;
         }
         if (!schedule_.steps.empty()) {

@@ -35,9 +35,10 @@ enum class SumScaling : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
 struct CombinePass {
     std::vector<View> slots;  // same type, rows and cols; scratch slots have data == nullptr
     std::vector<CombineStatement> statements;
-    /// 0 or 1: the first `watched_slots` slots are all of A or of B; a backend with a guard notes their largest value.
+    /// 0 or 1: the first `watched_slots` slots are all blocks of A or of B, row by row, `watched_across` side by side;
+    /// a backend with a guard notes the largest values of its rows and columns.
     int watch = -1;
-    int watched_slots = 0;
+    int watched_slots = 0, watched_across = 1;
     bool only_if_safe = false;              // with a guard: nothing is written if the sums cannot be trusted
     SumScaling scaling = SumScaling::none;  // needs a guard that has watched A and B
     double factor = 1;                      // of all sums, where they are scaled
@@ -86,17 +87,21 @@ struct FusedTileShape {
     int regular_blocks_of_multiprocessor = 0;
 };
 
-/// Largest absolute value of a view; NaN if any entry is NaN, infinity if any is infinite and none NaN.
-/// Integer and bit types: 0.
+/// Largest absolute value of a view, and of each of its rows and columns; NaN if an entry there is NaN, infinity if one
+/// is infinite and none NaN. Integer and bit types: 0, and no rows and columns.
 struct ScanResult {
     double max_abs = 0;
+    std::vector<double> rows, cols;
 };
 
-/// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow; and, where that is
-/// only seen afterwards, on the sums of products kept in f16 and on the result made from them.
+/// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow; where that is only
+/// seen afterwards, on the sums of products kept in f16 and on the result made from them; and on how unevenly the
+/// values of A and B are spread over their rows and columns (run/spread.hpp), beyond which sums would lose digits.
 struct GuardLimits {
     double a = 0, b = 0, product = 0;
     double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
+    double spread = std::numeric_limits<double>::infinity();
+    double even_enough = std::numeric_limits<double>::infinity();  // beyond it they are reported
 };
 
 inline constexpr int kWatchedC = 3;
@@ -106,9 +111,10 @@ inline constexpr int kWatchedC = 3;
 class DeferredGuard {
 public:
     virtual ~DeferredGuard() = default;
-    virtual void start(const GuardLimits& limits) = 0;
-    /// Notes the largest value of A (0) or B (1) in a pass of its own; or of C as it was (kWatchedC), where products
-    /// are added to it: `limits.result` holds for it then.
+    /// For a product of m x k by k x n.
+    virtual void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) = 0;
+    /// Notes the largest values of the rows and columns of A (0) or B (1) in a pass of its own; or the largest of C as
+    /// it was (kWatchedC), where products are added to it: `limits.result` holds for it then.
     virtual void watch(int operand, const ConstView& view) = 0;
     /// Enqueues the classical product, which does nothing if the sums could be trusted.
     virtual void answer_if_unsafe(const Product& product) = 0;

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
@@ -50,18 +52,24 @@ void over_rows(std::int64_t rows, std::int64_t words, const Work& work) {
 
 }  // namespace
 
-BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) {
+BitMatrix::BitMatrix(std::int64_t rows, std::int64_t cols) try {
     if (rows < 0 || cols < 0) {
         fail(ErrorCode::input, "a bit matrix of {} x {} cannot be; sizes start at 0", rows, cols);
     }
     checked_add(cols, 2 * kWordBits * 8);
     const std::int64_t stride = owned_stride(cols);
     const std::int64_t bytes = checked_mul(checked_mul(rows, stride), 8);
-    view_ = {static_cast<std::uint64_t*>(bits::allocate_words(bytes)), rows, cols, stride, 0};
+    struct Release {
+        void operator()(std::uint64_t* memory) const { bits::release_words(memory); }
+    };
+    std::unique_ptr<std::uint64_t, Release> words(static_cast<std::uint64_t*>(bits::allocate_words(bytes)));
     // Large ones by all cores: most of the time goes into pages that the system has to bring.
     over_rows(rows, stride, [&](std::int64_t first, std::int64_t last) {
-        std::memset(view_.words + first * stride, 0, static_cast<std::size_t>((last - first) * stride * 8));
+        std::memset(words.get() + first * stride, 0, static_cast<std::size_t>((last - first) * stride * 8));
     });
+    view_ = {words.release(), rows, cols, stride, 0};
+} catch (...) {
+    rethrow_as_error();
 }
 
 BitMatrix::~BitMatrix() {
@@ -96,7 +104,7 @@ BitMatrix BitMatrix::identity(std::int64_t size) {
     return result;
 }
 
-BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t seed, double density) {
+BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t seed, double density) try {
     if (!(density >= 0 && density <= 1)) {
         fail(ErrorCode::usage, "a density of {} cannot be; it is a share of ones, from 0 to 1", density);
     }
@@ -123,6 +131,8 @@ BitMatrix BitMatrix::random(std::int64_t rows, std::int64_t cols, std::uint64_t 
         }
     });
     return result;
+} catch (...) {
+    rethrow_as_error();
 }
 
 BitMatrix BitMatrix::copy_of(const ConstBitView& view) {
@@ -169,7 +179,7 @@ std::int64_t count_ones(const ConstBitView& a) {
     return ones;
 }
 
-void copy(const ConstBitView& from, const BitView& to) {
+void copy(const ConstBitView& from, const BitView& to) try {
     if (from.rows != to.rows || from.cols != to.cols) {
         fail(ErrorCode::input, "a {} x {} bit matrix cannot be copied to a {} x {} one; the shapes must be equal",
              from.rows, from.cols, to.rows, to.cols);
@@ -182,9 +192,11 @@ void copy(const ConstBitView& from, const BitView& to) {
         }
     };
     over_rows(from.rows, words_of(from.cols), copy_rows);
+} catch (...) {
+    rethrow_as_error();
 }
 
-void transpose(const ConstBitView& a, const BitView& t) {
+void transpose(const ConstBitView& a, const BitView& t) try {
     if (a.rows != t.cols || a.cols != t.rows) {
         fail(ErrorCode::input, "the transpose of a {} x {} bit matrix is not {} x {}", a.rows, a.cols, t.rows, t.cols);
     }
@@ -203,6 +215,8 @@ void transpose(const ConstBitView& a, const BitView& t) {
             }
         }
     }
+} catch (...) {
+    rethrow_as_error();
 }
 
 }  // namespace bits

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/text_stream.hpp"
 #include "bits/bit_prediction.hpp"
 
 namespace heptad::bits {
@@ -126,8 +126,19 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
     return plan;
 }
 
+BitPlan make_fitting_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads,
+                              std::int64_t limit_bytes) {
+    BitPlan plan = make_bit_plan(algebra, size, options, threads);
+    BitOptions fewer = options;
+    while (options.levels < 0 && plan.levels > 0 && plan.workspace_bytes() > limit_bytes) {
+        fewer.levels = plan.levels - 1;
+        plan = make_bit_plan(algebra, size, fewer, threads);
+    }
+    return plan;
+}
+
 BitPlan parse_bit_plan(const std::string& text) {
-    std::istringstream words(text);
+    std::istringstream words = stream_of(text);
     std::string bits, type, algorithm_word, levels_word, leaf_word, leaf_shape_text, threads_word, workspace_word,
         predicted_word;
     ProblemSize size;

@@ -53,6 +53,11 @@ struct ChainPlan {
 /// Throws Error(usage) for options that cannot be meant and Error(input) for sizes that overflow.
 BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads);
 
+/// The same with as many levels as pay and stay within so many bytes of workspace; with none where not even those do,
+/// as the packed copies of the matrices are needed anyway. A number of levels in the options is kept.
+BitPlan make_fitting_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, int threads,
+                              std::int64_t limit_bytes);
+
 /// Reads what to_string() printed; the sizes of leaves and the workspace follow from the rest. Throws Error(input).
 BitPlan parse_bit_plan(const std::string& text);
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/workspace.hpp"
 #include "bits/boolean_rows.hpp"
 #include "bits/boolean_slabs.hpp"
 #include "bits/word_buffer.hpp"
@@ -54,6 +55,11 @@ LentMemory lent_memory(const BitContext& context) {
     }
     return {reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(context.workspace) + skipped),
             context.workspace_bytes - skipped};
+}
+
+/// The words of a view's rows.
+View bytes_of(const BitView& view) {
+    return {view.words, Type::boolean, view.rows, 8 * words_of(view.cols + view.offset), 8 * view.stride, 1};
 }
 
 /// The classical product of some rows on all threads: parts of the result.
@@ -153,14 +159,15 @@ void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::
 
 BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context) {
     BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
-    if (context.workspace_bytes < 0) {
+    const bool takes_own = context.workspace_bytes < 0;
+    const std::int64_t limit_bytes =
+        takes_own ? room_for_workspace(plan.workspace_bytes(), {}) : lent_memory(context).bytes;
+    if (plan.workspace_bytes() <= limit_bytes) {
         return plan;
     }
-    const std::int64_t limit_bytes = lent_memory(context).bytes;
-    BitOptions fewer = options;
-    while (plan.workspace_bytes() > limit_bytes && options.levels < 0 && plan.levels > 0) {
-        fewer.levels = plan.levels - 1;
-        plan = make_bit_plan(algebra, size, fewer, context.threads);
+    plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
+    if (takes_own) {
+        return plan;
     }
     if (plan.workspace_bytes() > limit_bytes) {
         fail(ErrorCode::resource,
@@ -184,8 +191,20 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
             return;  // nothing to do takes no workspace
         }
     }
-    const BitPlan plan = make_bit_plan(algebra, {a.rows, a.cols, b.cols}, options, context);
-    multiply_bits(plan, a, b, c, accumulate, context.hooks, lent_memory(context).words);
+    const ProblemSize size{a.rows, a.cols, b.cols};
+    if (context.workspace_bytes >= 0) {
+        multiply_bits(make_bit_plan(algebra, size, options, context), a, b, c, accumulate, context.hooks,
+                      lent_memory(context).words);
+        return;
+    }
+    require_product(a, b, c);
+    BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
+    Workspace own;
+    std::int64_t limit_bytes = 0;
+    while (options.levels < 0 && plan.levels > 0 && !own.try_take(plan.workspace_bytes(), bytes_of(c), limit_bytes)) {
+        plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
+    }
+    multiply_bits(plan, a, b, c, accumulate, context.hooks, static_cast<std::uint64_t*>(own.data()));
 }
 
 void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,

@@ -12,8 +12,9 @@ struct BitContext {
     std::int64_t workspace_bytes = -1;  // below 0: none was given, and products take memory of their own
 };
 
-/// The plan of a product that stays within the context's workspace, if it has one: where the levels are not fixed, as
-/// many as fit. Throws Error(resource), naming the bytes, where none fits.
+/// The plan of a product that stays within the context's workspace, or, if it has none, within what is free now: where
+/// the levels are not fixed, as many as fit. Throws Error(resource), naming the bytes, where none fits into a workspace
+/// of the context.
 BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context);
 
 /// c = a * b, or c (+)= a * b with XOR or OR. Validates; throws Error. Cancelled before the last step, packed products

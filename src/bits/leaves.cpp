@@ -3,10 +3,11 @@
 #include <array>
 #include <chrono>
 #include <limits>
-#include <mutex>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
+#include "base/shared_state.hpp"
 #include "bits/block_layout.hpp"
 #include "bits/leaf_kernels.hpp"
 #include "bits/slab_layout.hpp"
@@ -31,36 +32,33 @@ bool has_sha3() {
 #endif
 
 std::vector<Leaf> find_leaves() {
-    static const BlockLayout blocks(pack_blocks, unpack_blocks);
-    static const SlabLayout slabs_128(128);
+    const auto* const slabs_128 = new SlabLayout(128);  // like all layouts here: as long-lived as the leaves
     std::vector<Leaf> found;
 #if defined(__x86_64__)
-    static const SlabLayout slabs_256(256), slabs_512(512);
     __builtin_cpu_init();
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-    static const BlockLayout gfni_blocks(pack_gfni, unpack_gfni);
     if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
-        found.push_back(
-            {"gfni", &gfni_blocks, multiply_gfni, nullptr, nullptr, multiply_gfni_fused, 2, 4000, 20000, 1024, 512, 8});
+        found.push_back({"gfni", new BlockLayout(pack_gfni, unpack_gfni), multiply_gfni, nullptr, nullptr,
+                         multiply_gfni_fused, 2, 4000, 20000, 1024, 512, 8});
     }
     if (avx512) {
-        found.push_back({"table-avx512", &slabs_512, multiply_table_avx512, multiply_table_avx512_boolean,
+        found.push_back({"table-avx512", new SlabLayout(512), multiply_table_avx512, multiply_table_avx512_boolean,
                          add_rows_avx512, nullptr, 0, 2500, 10000, 512, 512, 100, 1.0});
     }
     if (__builtin_cpu_supports("avx2")) {
-        found.push_back({"table-avx2", &slabs_256, multiply_table_avx2, multiply_table_avx2_boolean, add_rows_avx2,
-                         nullptr, 0, 1500, 6000, 512, 512, 100, 1.5});
+        found.push_back({"table-avx2", new SlabLayout(256), multiply_table_avx2, multiply_table_avx2_boolean,
+                         add_rows_avx2, nullptr, 0, 1500, 6000, 512, 512, 100, 1.5});
     }
 #elif defined(__aarch64__)
     if (has_sha3()) {
         found.push_back(
-            {"table-sha3", &slabs_128, multiply_table_sha3, nullptr, nullptr, nullptr, 0, 1000, 4000, 512, 512, 100});
+            {"table-sha3", slabs_128, multiply_table_sha3, nullptr, nullptr, nullptr, 0, 1000, 4000, 512, 512, 100});
     }
 #endif
-    found.push_back({"table", &slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512,
+    found.push_back({"table", slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512,
                      512, 100, 2.0});
-    found.push_back(
-        {"blocks", &blocks, multiply_blocks, nullptr, nullptr, multiply_blocks_fused, 2, 100, 500, 1024, 512, 0});
+    found.push_back({"blocks", new BlockLayout(pack_blocks, unpack_blocks), multiply_blocks, nullptr, nullptr,
+                     multiply_blocks_fused, 2, 100, 500, 1024, 512, 0});
     return found;
 }
 
@@ -110,11 +108,11 @@ const Leaf& fastest_leaf(Type algebra) {
 }  // namespace
 
 const std::vector<Leaf>& available_leaves() {
-    static const std::vector<Leaf> leaves = find_leaves();
-    return leaves;
+    static constinit Once<std::vector<Leaf>> leaves;
+    return leaves.get(find_leaves);
 }
 
-std::vector<std::string> leaf_names(Type algebra) {
+std::vector<std::string> leaf_names(Type algebra) try {
     std::vector<std::string> names;
     for (const Leaf& leaf : available_leaves()) {
         if (can(leaf, algebra)) {
@@ -122,14 +120,16 @@ std::vector<std::string> leaf_names(Type algebra) {
         }
     }
     return names;
+} catch (...) {
+    rethrow_as_error();
 }
 
 double product_s(const Leaf& leaf, Type algebra) {
     // Indexed by leaf and algebra; 0: not measured yet.
-    static std::vector<std::array<double, 2>> measured(available_leaves().size());
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    double& s = measured[static_cast<std::size_t>(&leaf - available_leaves().data())][algebra == Type::gf2 ? 0 : 1];
+    static constinit Guarded<std::vector<std::array<double, 2>>> all;
+    const auto measured = all.lock();
+    measured->resize(available_leaves().size());
+    double& s = (*measured)[static_cast<std::size_t>(&leaf - available_leaves().data())][algebra == Type::gf2 ? 0 : 1];
     if (s == 0) {
         s = measure(leaf, algebra);
     }
@@ -138,9 +138,8 @@ double product_s(const Leaf& leaf, Type algebra) {
 
 const Leaf& find_leaf(Type algebra, const std::string& name) {
     if (name == "auto") {
-        static const Leaf& gf2 = fastest_leaf(Type::gf2);
-        static const Leaf& boolean = fastest_leaf(Type::boolean);
-        return algebra == Type::gf2 ? gf2 : boolean;
+        static constinit Once<const Leaf*> gf2, boolean;
+        return *(algebra == Type::gf2 ? gf2 : boolean).get([&] { return &fastest_leaf(algebra); });
     }
     for (const Leaf& leaf : available_leaves()) {
         if (leaf.name == name && can(leaf, algebra)) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -58,8 +59,8 @@ LevelProgram chaining() {
 }
 
 const std::array<LevelProgram, 3>& programs() {
-    static const std::array<LevelProgram, 3> all{winograd(), self_inverse(), chaining()};
-    return all;
+    static constinit Once<std::array<LevelProgram, 3>> all;
+    return all.get([] { return std::array<LevelProgram, 3>{winograd(), self_inverse(), chaining()}; });
 }
 
 }  // namespace

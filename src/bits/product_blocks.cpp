@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <utility>
+
+#include "base/shared_state.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -91,12 +92,12 @@ ProductBlocks product_blocks(const LevelProgram& program, int levels, std::int64
 
 // Looking for the order takes half a millisecond, a twentieth of a product of side 4096 on one core.
 const std::vector<ProductBlocks>& products_with_neighbours(const LevelProgram& program, int levels) {
-    static std::mutex mutex;
-    static std::map<std::pair<const LevelProgram*, int>, std::vector<ProductBlocks>> kept;
-    const std::lock_guard lock(mutex);
+    static constinit Guarded<std::map<std::pair<const LevelProgram*, int>, std::vector<ProductBlocks>>> all;
+    const auto kept = all.lock();
     const std::pair key(&program, levels);
-    const auto found = kept.find(key);
-    return found != kept.end() ? found->second : kept.emplace(key, neighbours_together(program, levels)).first->second;
+    const auto found = kept->find(key);
+    return found != kept->end() ? found->second
+                                : kept->emplace(key, neighbours_together(program, levels)).first->second;
 }
 
 }  // namespace heptad::bits

@@ -3,8 +3,6 @@
 #include <sys/mman.h>
 
 #include <cstdlib>
-#include <mutex>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
@@ -15,35 +13,6 @@ namespace {
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 constexpr std::int64_t kHugeFrom = std::int64_t{1} << 20;
-/// Two of a product (packed operands, sums), and of one that runs beside it.
-constexpr std::size_t kMostKept = 4;
-
-struct Kept {
-    void* memory;
-    std::int64_t bytes;
-};
-struct Store {
-    std::mutex mutex;
-    std::vector<Kept> kept;
-};
-Store& store() {
-    static auto* const the_store = new Store;  // never destroyed: products may still run in other threads at exit
-    return *the_store;
-}
-
-/// A kept buffer of at least `bytes`, and not one that is wasted on them.
-Kept take_kept(std::int64_t bytes) {
-    Store& s = store();
-    const std::lock_guard lock(s.mutex);
-    for (auto it = s.kept.begin(); it != s.kept.end(); ++it) {
-        if (it->bytes >= bytes && it->bytes / 2 <= bytes) {
-            const Kept found = *it;
-            s.kept.erase(it);
-            return found;
-        }
-    }
-    return {nullptr, 0};
-}
 
 }  // namespace
 
@@ -66,32 +35,6 @@ void release_words(void* memory) noexcept {
     std::free(memory);
 }
 
-WordBuffer::WordBuffer(std::int64_t words) {
-    const std::int64_t bytes = checked_mul(words, 8);
-    Kept found = take_kept(bytes);
-    if (found.memory == nullptr) {
-        found = {allocate_words(bytes), bytes};
-    }
-    data_ = static_cast<std::uint64_t*>(found.memory);
-    bytes_ = found.bytes;
-}
-
-WordBuffer::~WordBuffer() {
-    if (data_ == nullptr) {
-        return;
-    }
-    Store& s = store();
-    const std::lock_guard lock(s.mutex);
-    try {
-        s.kept.push_back({data_, bytes_});
-    } catch (const std::bad_alloc&) {
-        release_words(data_);
-        return;
-    }
-    if (s.kept.size() > kMostKept) {
-        release_words(s.kept.front().memory);
-        s.kept.erase(s.kept.begin());
-    }
-}
+WordBuffer::WordBuffer(std::int64_t words) : memory_(checked_mul(words, 8)) {}
 
 }  // namespace heptad::bits

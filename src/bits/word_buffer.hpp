@@ -1,9 +1,10 @@
-// Memory for words, aligned to a cache line; from 4 MiB on in huge pages where the system gives them. Buffers that a
-// product gave back are kept for the next one: fresh pages cost more than the sums made in them.
+// Memory for words, aligned to a cache line; large ones in huge pages where the system gives them. Buffers that a
+// product gave back are kept for the next one (base/workspace.hpp): fresh pages cost more than the sums made in them.
 #pragma once
 
 #include <cstdint>
-#include <utility>
+
+#include "base/workspace.hpp"
 
 namespace heptad::bits {
 
@@ -12,23 +13,11 @@ public:
     WordBuffer() = default;
     /// Contents are undefined. Throws Error(resource), naming the bytes, where the memory cannot be had.
     explicit WordBuffer(std::int64_t words);
-    ~WordBuffer();
-    WordBuffer(WordBuffer&& other) noexcept { swap(other); }
-    WordBuffer& operator=(WordBuffer&& other) noexcept {
-        WordBuffer(std::move(other)).swap(*this);
-        return *this;
-    }
 
-    std::uint64_t* data() const { return data_; }
+    std::uint64_t* data() const { return static_cast<std::uint64_t*>(memory_.data()); }
 
 private:
-    void swap(WordBuffer& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-    }
-
-    std::uint64_t* data_ = nullptr;
-    std::int64_t bytes_ = 0;
+    Workspace memory_;
 };
 
 /// Memory of `bytes` bytes as described above, without the keeping. Throws Error(resource).

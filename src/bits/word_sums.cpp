@@ -1,4 +1,5 @@
 // The sums with the vectors that every processor of the architecture has, and the choice between the versions.
+#include "base/shared_state.hpp"
 #include "bits/word_sums_kernel.hpp"
 #include "bits/word_sums_sets.hpp"
 
@@ -14,7 +15,8 @@ void word_sum_plain(std::uint64_t* to, const std::uint64_t* const* from, int cou
 }
 
 WordSum word_sum() {
-    static const WordSum chosen = [] {
+    static constinit Once<WordSum> chosen;
+    return chosen.get([] {
         WordSum best = word_sum_plain;
 #if defined(__x86_64__)
         __builtin_cpu_init();
@@ -25,8 +27,7 @@ WordSum word_sum() {
         }
 #endif
         return best;
-    }();
-    return chosen;
+    });
 }
 
 }  // namespace heptad::bits

@@ -4,10 +4,10 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/text_stream.hpp"
 #include "plan/cluster_caps.hpp"
 
 namespace heptad {
@@ -173,7 +173,7 @@ std::string to_string(const ClusterPlan& plan) {
 }
 
 ClusterPlan parse_cluster_plan(const std::string& text) {
-    std::istringstream words(text);
+    std::istringstream words = stream_of(text);
     std::string word, size, type;
     words >> word >> size >> type;
     if (word != "cluster") {

@@ -34,11 +34,33 @@ bool keeps_accuracy(const ContestPlan& plan, const Problem& problem, const Plann
            expected_growth(breadth_first(plan.algorithms)) <= limits.balanced_growth;
 }
 
+/// What a contest says about levels that the accuracy allows.
+enum class Verdict { won, lost, none };
+Verdict verdict_on_levels(const Contest& contest, const Problem& problem, const PlannerLimits& limits) {
+    Verdict verdict = Verdict::none;
+    for (const ContestTrial& trial : contest.trials) {
+        if (trial.plan.algorithms.empty() || !keeps_accuracy(trial.plan, problem, limits)) {
+            continue;
+        }
+        if (beats_the_library(trial, contest.noticeable)) {
+            return Verdict::won;
+        }
+        // Dropping out behind another plan, which may be none that the accuracy allows, is not losing to the library.
+        if (trial.turns >= kFewestTurns || trial.relative_time > 1) {
+            verdict = Verdict::lost;
+        }
+    }
+    return verdict;
+}
+
 /// The fastest plan that beats the library and may be taken; fewer levels where they are as good, as far as anybody can
-/// tell. Or the library.
-const ContestTrial& winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits,
+/// tell. Or the library. Nullptr: levels are allowed, and there is no verdict on any.
+const ContestTrial* winner(const Contest& contest, const Problem& problem, const PlannerLimits& limits,
                            bool levels_allowed) {
     constexpr double kAsGood = 0.01, kMostDoubt = 0.03;
+    if (levels_allowed && verdict_on_levels(contest, problem, limits) == Verdict::none) {
+        return nullptr;
+    }
     std::vector<const ContestTrial*> winners;
     for (const ContestTrial& trial : contest.trials) {
         const bool allowed =
@@ -48,7 +70,7 @@ const ContestTrial& winner(const Contest& contest, const Problem& problem, const
         }
     }
     if (winners.empty()) {
-        return contest.trials.front();
+        return &contest.trials.front();
     }
     const auto faster = [](const ContestTrial* x, const ContestTrial* y) {
         return estimate(*x).time < estimate(*y).time;
@@ -62,7 +84,7 @@ const ContestTrial& winner(const Contest& contest, const Problem& problem, const
             best = trial;
         }
     }
-    return *best;
+    return best;
 }
 
 /// What was decided at a contest and how far the cost model is off there.
@@ -78,10 +100,13 @@ constexpr int kMostOuter = 2;
 std::optional<Decision> decide(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
                                bool levels_allowed, int outer) {
     if (const Contest* contest = nearest_contest(machine.contests, problem.type, problem.m, problem.k, problem.n)) {
-        const ContestTrial& best = winner(*contest, problem, limits, levels_allowed);
+        const ContestTrial* best = winner(*contest, problem, limits, levels_allowed);
+        if (best == nullptr) {
+            return std::nullopt;
+        }
         const Problem held = problem_of(*contest, problem.threads, problem.options.device);
-        return Decision{best.plan,
-                        contest->first_trial_s * estimate(best).time / plan_of(best.plan, held, machine).predicted_s};
+        return Decision{best->plan,
+                        contest->first_trial_s * estimate(*best).time / plan_of(best->plan, held, machine).predicted_s};
     }
     const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
     if (!levels_allowed || too_small || outer >= kMostOuter) {
@@ -116,17 +141,22 @@ ProductPlan plan_of(const ContestPlan& plan, const Problem& problem, const Machi
     return plan_with_levels(with_leaf, machine, breadth_first(plan.algorithms));
 }
 
-bool contests_forbid_levels(const Problem& problem, const Machine& machine) {
+bool balanced_follows_levels_of_contests(Type type) {
+    return type != Type::tf32 && type != Type::f16 && type != Type::bf16;
+}
+
+bool is_balanced(const std::vector<LevelPlan>& levels, const PlannerLimits& limits) {
+    return !levels.empty() && expected_growth(levels) <= limits.balanced_growth;
+}
+
+bool contests_forbid_levels(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     if (!is_left_to_the_planner(problem)) {
         return false;
     }
     const auto side = static_cast<std::int64_t>(
         std::cbrt(static_cast<double>(problem.m) * static_cast<double>(problem.k) * static_cast<double>(problem.n)));
     const Contest* contest = nearest_contest(machine.contests, problem.type, side, side, side);
-    return contest != nullptr &&
-           std::none_of(contest->trials.begin(), contest->trials.end(), [&](const ContestTrial& trial) {
-               return !trial.plan.algorithms.empty() && beats_the_library(trial, contest->noticeable);
-           });
+    return contest != nullptr && verdict_on_levels(*contest, problem, limits) == Verdict::lost;
 }
 
 std::optional<ProductPlan> plan_by_contest(const Problem& problem, const Machine& machine, const PlannerLimits& limits,

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "plan/contest_choice.hpp"
-#include "plan/error_bound.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -25,24 +24,32 @@ std::optional<ContestPlan> as_contest_plan(const ProductPlan& plan) {
 
 }  // namespace
 
+std::vector<ContestPlan> take_places(std::vector<ContestCandidate> candidates, std::size_t places) {
+    bool wants_balanced =
+        std::any_of(candidates.begin(), candidates.end(), [](const ContestCandidate& x) { return x.is_balanced; });
+    std::vector<ContestPlan> taken;
+    for (ContestCandidate& candidate : candidates) {
+        const bool is_last_place = taken.size() + 1 == places;
+        if (taken.size() < places && (candidate.is_balanced || !(wants_balanced && is_last_place))) {
+            wants_balanced = wants_balanced && !candidate.is_balanced;
+            taken.push_back(std::move(candidate.plan));
+        }
+    }
+    return taken;
+}
+
 std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine& machine, const EntrantLimits& limits) {
     constexpr double kFarBehind = 1.3;  // the classical product by that much: no prediction errs so far
     constexpr std::size_t kMostHalvings = 3;
     const std::int64_t smallest_leaf = PlannerLimits{}.smallest_leaf;
-    struct Candidate {
-        ContestPlan plan;
-        double predicted_s;
-        bool is_balanced;  // has levels, and `balanced` allows them
-    };
+    using Candidate = ContestCandidate;
     std::vector<Candidate> libraries, others;
     const auto add = [&](ContestPlan plan) {
         std::vector<Candidate>& kind = is_whole_call(plan.leaf) ? libraries : others;
         const auto same = [&](const Candidate& other) { return other.plan == plan; };
         if (std::none_of(kind.begin(), kind.end(), same)) {
             const ProductPlan whole = plan_of(plan, problem, machine);
-            const bool is_balanced =
-                !whole.levels.empty() && expected_growth(whole.levels) <= PlannerLimits{}.balanced_growth;
-            kind.push_back({std::move(plan), whole.predicted_s, is_balanced});
+            kind.push_back({std::move(plan), whole.predicted_s, is_balanced(whole.levels, {})});
         }
     };
     for (const LeafProfile& profile : machine.leaves) {
@@ -100,16 +107,8 @@ std::vector<ContestPlan> contest_entrants(const Problem& problem, const Machine&
     for (std::size_t i = 0; i < std::min(limits.most_libraries, libraries.size()); ++i) {
         entrants.push_back(std::move(libraries[i].plan));
     }
-    // The usual accuracy must have someone to choose, if only in the last place.
-    bool wants_balanced = std::any_of(others.begin(), others.end(), [](const Candidate& x) { return x.is_balanced; });
-    std::size_t most_others = limits.most_others;
-    for (Candidate& candidate : others) {
-        const bool is_last_place = most_others == 1;
-        if (most_others > 0 && (candidate.is_balanced || !(wants_balanced && is_last_place))) {
-            wants_balanced = wants_balanced && !candidate.is_balanced;
-            entrants.push_back(std::move(candidate.plan));
-            --most_others;
-        }
+    for (ContestPlan& plan : take_places(std::move(others), limits.most_others)) {
+        entrants.push_back(std::move(plan));
     }
     return entrants;
 }

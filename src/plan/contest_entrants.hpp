@@ -11,6 +11,16 @@
 
 namespace heptad {
 
+/// One who would take part.
+struct ContestCandidate {
+    ContestPlan plan;
+    double predicted_s = 0;
+    bool is_balanced = false;  // has levels, and `balanced` allows them
+};
+/// The first so many of them, with the last place kept for the first that is balanced if no other is: the usual
+/// accuracy must have someone to choose.
+std::vector<ContestPlan> take_places(std::vector<ContestCandidate> candidates, std::size_t places);
+
 struct EntrantLimits {
     std::size_t most_libraries = 3, most_others = 4;
     /// The first choice of the cost model takes part. It is the most hopeful of thousands of sums and rarely as good:

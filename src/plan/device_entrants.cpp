@@ -6,6 +6,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "plan/contest_choice.hpp"
+#include "plan/contest_entrants.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -34,11 +35,10 @@ std::vector<ContestPlan> device_entrants(const Problem& problem, const Machine& 
                                          std::size_t most_with_levels) {
     constexpr double kFarBehind = 1.15;  // the classical product by that much: no prediction errs so far
     std::vector<ContestPlan> entrants{{{}, "cublas"}};
-    struct Candidate {
-        ContestPlan plan;
-        double predicted_s;
+    std::vector<ContestCandidate> with_levels;
+    const auto is_for_balanced = [&](const ProductPlan& plan) {
+        return balanced_follows_levels_of_contests(problem.type) && is_balanced(plan.levels, device_limits());
     };
-    std::vector<Candidate> with_levels;
     const double limit_s = kFarBehind * plan_of(entrants.front(), problem, machine).predicted_s;
     for (const LeafProfile& profile : machine.leaves) {
         if (profile.type != problem.type) {
@@ -49,14 +49,15 @@ std::vector<ContestPlan> device_entrants(const Problem& problem, const Machine& 
         }
         for (const std::vector<std::string>& algorithms : tried_levels()) {
             ContestPlan plan{algorithms, profile.leaf};
-            const double predicted_s = plan_of(plan, problem, machine).predicted_s;
-            if (blocks_are_large_enough(problem, algorithms) && predicted_s <= limit_s) {
-                with_levels.push_back({std::move(plan), predicted_s});
+            const ProductPlan whole = plan_of(plan, problem, machine);
+            if (blocks_are_large_enough(problem, algorithms) && whole.predicted_s <= limit_s) {
+                with_levels.push_back({std::move(plan), whole.predicted_s, is_for_balanced(whole)});
             }
         }
     }
-    std::stable_sort(with_levels.begin(), with_levels.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; });
+    std::stable_sort(with_levels.begin(), with_levels.end(), [](const ContestCandidate& x, const ContestCandidate& y) {
+        return x.predicted_s < y.predicted_s;
+    });
     const ProductPlan known = make_plan(problem, usual, device_limits());
     ContestPlan known_plan{{}, known.leaf};
     const bool is_breadth_first = std::all_of(known.levels.begin(), known.levels.end(),
@@ -64,15 +65,12 @@ std::vector<ContestPlan> device_entrants(const Problem& problem, const Machine& 
     for (const LevelPlan& level : known.levels) {
         known_plan.algorithms.push_back(level.algorithm);
     }
-    if (!known.levels.empty() && is_breadth_first && most_with_levels > 0) {
-        entrants.push_back(known_plan);
-        --most_with_levels;
+    if (!known.levels.empty() && is_breadth_first) {
+        std::erase_if(with_levels, [&](const ContestCandidate& x) { return x.plan == known_plan; });
+        with_levels.insert(with_levels.begin(), {known_plan, known.predicted_s, is_for_balanced(known)});
     }
-    for (Candidate& candidate : with_levels) {
-        if (most_with_levels > 0 && candidate.plan != known_plan) {
-            entrants.push_back(std::move(candidate.plan));
-            --most_with_levels;
-        }
+    for (ContestPlan& plan : take_places(std::move(with_levels), most_with_levels)) {
+        entrants.push_back(std::move(plan));
     }
     return entrants;
 }

@@ -13,7 +13,8 @@ namespace heptad {
 
 /// Classical products first, the library's at the front; then at most `most_with_levels` plans with levels, those with
 /// the least predicted time. What the planner takes with `usual` in place of what was measured is always among them, so
-/// that measuring can only make plans better.
+/// that measuring can only make plans better; and one place is kept for levels that `balanced` allows, where `balanced`
+/// follows contests at all.
 std::vector<ContestPlan> device_entrants(const Problem& problem, const Machine& machine, const Machine& usual,
                                          std::size_t most_with_levels);
 

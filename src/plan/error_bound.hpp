@@ -18,4 +18,8 @@ double error_bound(const ProductPlan& plan);
 /// How much larger than the classical product's the error is on random data: the product of the levels' rms growth.
 double expected_growth(const std::vector<LevelPlan>& levels);
 
+/// How unevenly the values of A and B may be spread over rows and columns (run/spread.hpp) before levels that usually
+/// multiply the error by `expected_growth` multiply it by more than `allowed_growth`.
+double most_spread(double expected_growth, double allowed_growth);
+
 }  // namespace heptad

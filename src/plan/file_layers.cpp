@@ -82,6 +82,7 @@ FileLayers cut_into_blocks(const FileProblem& problem, const OuterLevels& outer)
     part.k = k;
     part.n = n;
     part.adds = false;
+    part.line_bytes = 0;  // the products are not checked, C is
     part.memory_bytes = problem.memory_bytes - layers.a.bounce_bytes;
     part.a = block_layout(problem.a, m, k);
     part.b = block_layout(problem.b, k, n);
@@ -95,15 +96,61 @@ FileLayers cut_into_blocks(const FileProblem& problem, const OuterLevels& outer)
     return layers;
 }
 
+/// Vectors for all rows and columns of C, which stay while A and B are read again and C is made.
+std::int64_t vectors_bytes(const FileProblem& whole) {
+    return checked_mul(whole.line_bytes, checked_add(whole.m, whole.n));
+}
+
+/// Memory of reading A and B once more.
+std::int64_t check_bytes(const FileLayers& layers) {
+    const FilePlan& plan = layers.check_plan;
+    const FileBuffers buffers = check_buffers(layers);
+    return vectors_bytes(layers.whole) + buffers.panel_bytes + buffers.strip_bytes +
+           layers.whole.line_bytes * 2 * (plan.depth + plan.strip_m);
+}
+
+void plan_check(FileLayers& layers) {
+    const FileProblem& whole = layers.whole;
+    if (whole.line_bytes == 0) {
+        return;
+    }
+    FilePlan& plan = layers.check_plan;
+    plan.m = plan.tile_m = whole.m;
+    plan.k = whole.k;
+    plan.n = plan.tile_n = whole.n;
+    plan.type = whole.type;
+    plan.panel_buffers = 1;
+    plan.depth = plan.first_depth = whole.k;
+    plan.strip_m = whole.m;
+    const std::int64_t room = std::min(whole.memory_bytes, vectors_bytes(whole) + kMostBands_bytes);
+    while (check_bytes(layers) > room && plan.depth + plan.strip_m > 2) {
+        const FileBuffers buffers = check_buffers(layers);
+        if (plan.strip_m > 1 && (buffers.strip_bytes > buffers.panel_bytes || plan.depth == 1)) {
+            plan.strip_m = ceil_div(plan.strip_m, 2);
+        } else {
+            plan.depth = plan.first_depth = ceil_div(plan.depth, 2);
+        }
+    }
+    if (check_bytes(layers) > whole.memory_bytes) {
+        fail(ErrorCode::resource,
+             "checking a product with outer levels needs {} bytes of memory, and {} are allowed; give a larger "
+             "--memory, or leave --verify out",
+             check_bytes(layers), whole.memory_bytes);
+    }
+    layers.check_read_bytes = whole.a.total_bytes() + whole.b.total_bytes();
+}
+
 void plan_last_pass(FileLayers& layers) {
     const FileProblem& whole = layers.whole;
     const std::int64_t line = layers.part.c.pitch_bytes(), rows = layers.layer.grid.m;
     const std::int64_t c_line = whole.c.pitch_bytes();
     const std::int64_t read = layers.products() * line;
     // Two bands of products and two of C; C0 lies in whole cache lines where it is stored by columns.
-    const std::int64_t per_row = 2 * read + (whole.adds ? 4 : 2) * rows * c_line;
-    const std::int64_t fixed = whole.adds ? 2 * rows * checked_mul(whole.n, kCacheLine_bytes) : 0;
-    const std::int64_t room = std::min(whole.memory_bytes, std::max(kMostBands_bytes, fixed + per_row));
+    const std::int64_t per_row = 2 * read + (whole.adds ? 4 : 2) * rows * c_line + 2 * rows * whole.line_bytes;
+    const std::int64_t fixed =
+        (whole.adds ? 2 * rows * checked_mul(whole.n, kCacheLine_bytes) : 0) + vectors_bytes(whole);
+    const std::int64_t room =
+        std::min(whole.memory_bytes, std::max(kMostBands_bytes + vectors_bytes(whole), fixed + per_row));
     if (fixed + per_row > room) {
         fail(ErrorCode::resource,
              "adding up the products of outer levels needs {} bytes of memory, and {} are allowed; give a larger "
@@ -214,7 +261,14 @@ BlockedOperand transposed(BlockedOperand operand) {
 }
 
 std::int64_t FileLayers::used_bytes() const {
-    return std::max(part_plan.used_bytes() + a.bounce_bytes, band_bytes);
+    return std::max(
+        {part_plan.used_bytes() + a.bounce_bytes, band_bytes, whole.line_bytes > 0 ? check_bytes(*this) : 0});
+}
+
+FileBuffers check_buffers(const FileLayers& layers) {
+    FileLayout a = layers.whole.a, b = layers.whole.b, c = layers.whole.c;
+    a.block_bytes = b.block_bytes = c.block_bytes = 1;
+    return file_buffers(layers.check_plan, a, b, c);
 }
 
 FileLayout FileLayers::product_layout(std::int64_t product) const {
@@ -234,6 +288,7 @@ FileSchedule layers_schedule(const FileLayers& layers) {
 
 FileLayers plan_file_layers(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict) {
     FileLayers layers = cut_into_blocks(problem, outer);
+    plan_check(layers);
     plan_last_pass(layers);
     if (layers.part.memory_bytes <= 0) {
         fail(ErrorCode::resource,
@@ -247,6 +302,7 @@ FileLayers plan_file_layers(const FileProblem& problem, const OuterLevels& outer
 
 FileLayers file_layers_as_begun(const FileProblem& problem, const OuterLevels& outer, const FilePlan& part_plan) {
     FileLayers layers = cut_into_blocks(problem, outer);
+    plan_check(layers);
     plan_last_pass(layers);
     return with_cuts(std::move(layers), part_plan);
 }
@@ -265,7 +321,8 @@ void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_by
 }
 
 double last_pass_s(const FileLayers& layers) {
-    return static_cast<double>(layers.products_read_bytes + layers.read_c0_bytes) / layers.whole.read_bytes_per_s +
+    return static_cast<double>(layers.check_read_bytes + layers.products_read_bytes + layers.read_c0_bytes) /
+               layers.whole.read_bytes_per_s +
            static_cast<double>(layers.written_bytes) / layers.whole.write_bytes_per_s;
 }
 

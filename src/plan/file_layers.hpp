@@ -57,13 +57,19 @@ struct FileLayers {
     std::int64_t band_rows = 0, band_bytes = 0;    ///< of the last pass: rows of a block at a time; all its buffers
     std::int64_t products_block = 1, c_block = 1;  ///< how that pass reads and writes
 
+    /// Where C is to be checked (FileProblem::line_bytes): how A and B are read once more. One tile, all of C.
+    FilePlan check_plan;
+    std::int64_t check_read_bytes = 0;
+
     /// As issued.
     std::int64_t read_a_bytes = 0, read_b_bytes = 0, products_written_bytes = 0;
     std::int64_t products_read_bytes = 0, read_c0_bytes = 0, written_bytes = 0;
 
     std::int64_t products() const { return static_cast<std::int64_t>(layer.instances.size()); }
     std::int64_t scratch_bytes() const { return products() * product_bytes; }
-    std::int64_t read_bytes() const { return read_a_bytes + read_b_bytes + products_read_bytes + read_c0_bytes; }
+    std::int64_t read_bytes() const {
+        return read_a_bytes + read_b_bytes + check_read_bytes + products_read_bytes + read_c0_bytes;
+    }
     std::int64_t all_written_bytes() const { return products_written_bytes + written_bytes; }
     std::int64_t moved_bytes() const { return read_bytes() + all_written_bytes(); }
     std::int64_t used_bytes() const;
@@ -71,6 +77,9 @@ struct FileLayers {
     /// Where the result of a product lies in the file of products.
     FileLayout product_layout(std::int64_t product) const;
 };
+
+/// Buffers for reading A and B once more, one of each.
+FileBuffers check_buffers(const FileLayers& layers);
 
 /// The layout of the file of products; its rows are pages.
 FileLayout products_layout(const FileLayers& layers);

@@ -474,7 +474,9 @@ const char* kept_name(Kept kept) {
 
 FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
     if (problem.m == 0 || problem.n == 0 || problem.k == 0) {
-        fail(ErrorCode::input, "a product of {} x {} x {} has nothing to read piece by piece; multiply it in memory",
+        fail(ErrorCode::input,
+             "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
+             "once",
              problem.m, problem.k, problem.n);
     }
     if (problem.by_time) {

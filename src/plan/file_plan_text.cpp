@@ -6,9 +6,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/text_stream.hpp"
 #include "plan/file_plan.hpp"
 
 namespace heptad {
@@ -19,7 +19,7 @@ constexpr const char* kFirstWord = "files";
 class Fields {
 public:
     explicit Fields(const std::string& text) : text_(text) {
-        std::istringstream words(text);
+        std::istringstream words = stream_of(text);
         std::string word;
         if (!(words >> word) || word != kFirstWord) {
             refuse("it does not begin with 'files'");
@@ -53,7 +53,7 @@ public:
     /// Sizes with a separator between them.
     template <std::size_t N>
     std::array<std::int64_t, N> sizes(const std::string& key, char separator) {
-        std::istringstream parts(word(key));
+        std::istringstream parts = stream_of(word(key));
         std::array<std::int64_t, N> values{};
         std::string part;
         for (std::int64_t& value : values) {

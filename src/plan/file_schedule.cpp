@@ -135,6 +135,22 @@ FileWindow FileSchedule::result_window(std::int64_t tile, std::int64_t strip) co
     return {rows.first, rows.size, window.col, window.cols};
 }
 
+std::int64_t FileSchedule::most_strips() const {
+    return ceil_div(plan_.tile_m, plan_.strip_m);
+}
+
+std::int64_t FileSchedule::left_number(std::int64_t tile, std::int64_t panel, std::int64_t strip) const {
+    return (tile / tiles_across() * panels() + panel) * most_strips() + strip;
+}
+
+std::int64_t FileSchedule::right_number(std::int64_t tile, std::int64_t panel) const {
+    return (repeat_of(tile) * tiles_across() + tile % tiles_across()) * panels() + panel;
+}
+
+std::int64_t FileSchedule::result_number(std::int64_t tile, std::int64_t strip) const {
+    return tile * most_strips() + strip;
+}
+
 std::vector<FileWindow> FileSchedule::result_pieces(std::int64_t tile, std::int64_t strip) const {
     const FileWindow whole = result_window(tile, strip);
     if (tile + 1 < tiles() || strip + 1 < strips(tile)) {

@@ -82,6 +82,10 @@ public:
     FileWindow left_window(std::int64_t tile, std::int64_t panel, std::int64_t strip) const;
     FileWindow right_window(std::int64_t tile, std::int64_t panel) const;
     FileWindow result_window(std::int64_t tile, std::int64_t strip) const;
+    /// Numbers of those windows over all tiles: the same number, the same window of the same matrix.
+    std::int64_t left_number(std::int64_t tile, std::int64_t panel, std::int64_t strip) const;
+    std::int64_t right_number(std::int64_t tile, std::int64_t panel) const;
+    std::int64_t result_number(std::int64_t tile, std::int64_t strip) const;
     /// The strip as it is finished and written: whole, but the very last one in ever smaller pieces, so that little is
     /// left to write when the last product is done.
     std::vector<FileWindow> result_pieces(std::int64_t tile, std::int64_t strip) const;
@@ -104,6 +108,7 @@ private:
     Range strip_range(std::int64_t tile, std::int64_t strip) const;
     bool may_read_directly(const FileLayout& layout, bool is_right) const;
     bool keeps_left() const { return plan_.kept != Kept::c; }
+    std::int64_t most_strips() const;
     std::int64_t tiles_of_one() const { return tiles_down() * tiles_across(); }
 
     FilePlan plan_;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "algorithm/catalogue.hpp"
+#include "base/shared_state.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -95,10 +95,9 @@ FusedInstances make_fused_instances(const Algorithm& algorithm) {
 }
 
 const FusedInstances& fused_instances(const std::string& algorithm) {
-    static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<FusedInstances>> made;
-    const std::lock_guard lock(mutex);
-    auto& instances = made[algorithm];
+    static constinit Guarded<std::map<std::string, std::unique_ptr<FusedInstances>>> all;
+    const auto made = all.lock();
+    auto& instances = (*made)[algorithm];
     if (!instances) {
         instances = std::make_unique<FusedInstances>(make_fused_instances(find_algorithm(algorithm).standard));
     }

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 namespace {
@@ -21,10 +22,9 @@ struct CorePrograms {
 };
 
 const CorePrograms& core_programs(const std::string& name) {
-    static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<CorePrograms>> made;
-    const std::lock_guard lock(mutex);
-    auto& programs = made[name];
+    static constinit Guarded<std::map<std::string, std::unique_ptr<CorePrograms>>> all;
+    const auto made = all.lock();
+    auto& programs = (*made)[name];
     if (!programs) {
         const Algorithm& algorithm = find_algorithm(name).algorithm;
         const bool mod_2 = algorithm.ring == Ring::gf2;
@@ -36,10 +36,9 @@ const CorePrograms& core_programs(const std::string& name) {
 }
 
 const Schedule& made_schedule(const std::string& name, bool core, bool accumulate) {
-    static std::mutex mutex;
-    static std::map<std::tuple<std::string, bool, bool>, std::unique_ptr<Schedule>> made;
-    const std::lock_guard lock(mutex);
-    auto& schedule = made[{name, core, accumulate}];
+    static constinit Guarded<std::map<std::tuple<std::string, bool, bool>, std::unique_ptr<Schedule>>> all;
+    const auto made = all.lock();
+    auto& schedule = (*made)[{name, core, accumulate}];
     if (!schedule) {
         const LevelPrograms programs = level_programs(name, core);
         Algorithm algorithm = *programs.algorithm;
@@ -343,7 +342,9 @@ std::int64_t reserved_bytes(const ProductPlan& plan) {
     const std::int64_t limbs = plan.leaf == kLimbLeaf && !is_fused(plan) ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
     // Where nothing else needs workspace, the device keeps its view of the operands in memory of its own.
     const bool needs_none = !plan.extended && (plan.levels.empty() || (plan.levels.size() == 1 && is_fused(plan)));
-    return checked_add(needs_none ? 0 : kGuardBytes, round_up(limbs, kWorkspaceAlignment));
+    const bool is_judged = unit_roundoff(plan.type) > 0 && !plan.levels.empty();
+    const std::int64_t guard = is_judged ? guard_bytes(plan.m, plan.k, plan.n) : kGuardBytes;
+    return checked_add(needs_none ? 0 : guard, round_up(limbs, kWorkspaceAlignment));
 }
 
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
+#include "base/shared_state.hpp"
 #include "plan/fused_prediction.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/predict.hpp"
@@ -29,7 +30,8 @@ bool is_dominated(const CatalogueEntry& x, const CatalogueEntry& y) {
 /// stay fast, works in the standard basis (bases pay only when all levels share them) and is not dominated by another
 /// one. Square ones first: ties go to the earlier.
 const std::vector<std::string>& considered_algorithms() {
-    static const std::vector<std::string> names = [] {
+    static constinit Once<std::vector<std::string>> all;
+    return all.get([] {
         constexpr int kMostBlocks =
             27;  // m * k * n; more blocks are more streams through memory than caches can follow
         std::vector<const CatalogueEntry*> entries;
@@ -59,8 +61,7 @@ const std::vector<std::string>& considered_algorithms() {
             result.push_back(entry->algorithm.name);
         }
         return result;
-    }();
-    return names;
+    });
 }
 
 /// On a device two levels in one go pay: their sums stay in registers in between, and 49 products fill the chip.

@@ -6,6 +6,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "plan/machine.hpp"
 
 namespace heptad {
@@ -179,7 +180,7 @@ Machine parse_machine(const std::string& json) {
         return result;
     };
     try {
-        const auto root = nlohmann::json::parse(json);
+        const nlohmann::json root = parse_json(json);
         Machine machine;
         machine.cpu = root.at("cpu").get<std::string>();
         machine.threads = root.at("threads").get<int>();

@@ -1,12 +1,13 @@
 #include "plan/plan.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
-#include <sstream>
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/text_stream.hpp"
 #include "plan/fused_instances.hpp"
 
 namespace heptad {
@@ -56,7 +57,7 @@ Sizes parse_sizes(const std::string& key, const std::string& text) {
 
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
-    std::istringstream stream(text);
+    std::istringstream stream = stream_of(text);
     for (std::string part; std::getline(stream, part, separator);) {
         parts.push_back(part);
     }
@@ -138,17 +139,18 @@ std::string to_string(const ProductPlan& plan) {
     return fmt::format(
         "plan {}x{}x{} {} backend={} threads={} levels={} leaf={} fringe-leaf={} core={}x{}x{}{}{}{} accumulate={} "
         "change-basis={} "
-        "workspace-bytes={}{} predicted-s={} error-bound={}",
+        "workspace-bytes={}{} predicted-s={} error-bound={}{}",
         plan.m, plan.k, plan.n, type_name(plan.type), plan.backend, plan.threads, levels_text(plan.levels), plan.leaf,
         plan.fringe_leaf, plan.core_m, plan.core_k, plan.core_n, plan.extended ? " extended=yes" : "",
         plan.scaled_sums ? " scaled-sums=yes" : "", plan.overwrite_inputs ? " overwrite-inputs=yes" : "",
         plan.accumulate ? "yes" : "no", plan.change_basis ? "yes" : "no", plan.workspace_bytes,
         plan.vendor_workspace_bytes > 0 ? fmt::format(" vendor-workspace-bytes={}", plan.vendor_workspace_bytes) : "",
-        plan.predicted_s, plan.error_bound);
+        plan.predicted_s, plan.error_bound,
+        std::isfinite(plan.most_spread) ? fmt::format(" most-spread={}", plan.most_spread) : "");
 }
 
 ProductPlan parse_plan(const std::string& text) {
-    std::istringstream stream(text);
+    std::istringstream stream = stream_of(text);
     std::string word;
     std::string sizes;
     std::string type;
@@ -216,6 +218,9 @@ ProductPlan parse_plan(const std::string& text) {
         } else if (key == "scaled-sums") {
             plan.scaled_sums = parse_flag(key, value);
             bit = 1U << 14;
+        } else if (key == "most-spread") {
+            plan.most_spread = parse_number<double>(key, value);
+            bit = 1U << 15;
         } else if (key == "vendor-workspace-bytes") {
             plan.vendor_workspace_bytes = parse_number<std::int64_t>(key, value);
             bit = 1U << 11;
@@ -227,8 +232,8 @@ ProductPlan parse_plan(const std::string& text) {
         }
         seen |= bit;
     }
-    constexpr unsigned kOptional = (1U << 11) | (1U << 12) | (1U << 13) | (1U << 14);
-    if ((seen | kOptional) != (1U << 15) - 1) {
+    constexpr unsigned kOptional = (1U << 11) | (1U << 12) | (1U << 13) | (1U << 14) | (1U << 15);
+    if ((seen | kOptional) != (1U << 16) - 1) {
         fail(ErrorCode::input, "the plan is not complete; give it back as `heptad plan` printed it");
     }
     return plan;

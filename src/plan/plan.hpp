@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ struct ProductPlan {
     std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
     double predicted_s = 0;
     double error_bound = 0;  // max|C - computed| <= error_bound * max|A| * max|B|
+    /// Data that is spread more unevenly than this over rows and columns (run/spread.hpp) is multiplied classically:
+    /// that much more than on even data the levels may lose.
+    double most_spread = std::numeric_limits<double>::infinity();
     bool operator==(const ProductPlan&) const = default;
 };
 

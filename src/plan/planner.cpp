@@ -71,6 +71,9 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     }
     plan.predicted_s = predict_seconds(plan, machine);
     plan.error_bound = error_bound(plan);
+    if (problem.options.accuracy == Accuracy::balanced && is_float(plan.type) && !plan.levels.empty()) {
+        plan.most_spread = most_spread(expected_growth(plan.levels), PlannerLimits{}.balanced_growth);
+    }
 }
 
 ProductPlan empty_plan(const Problem& problem) {
@@ -168,10 +171,12 @@ void validate(const Problem& problem, const Machine& machine) {
         checked_mul(checked_mul(rows, cols), static_cast<std::int64_t>(element_bytes(problem.type)));
     }
     if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel" && options.mode != "fused") {
-        fail(ErrorCode::usage, "'{}' is not the mode of a level; say auto, serial, parallel or fused", options.mode);
+        fail(ErrorCode::usage, "'{}' is not the mode of a level; set mode to auto, serial, parallel or fused",
+             options.mode);
     }
     if (options.levels < -1 || options.levels > 20) {
-        fail(ErrorCode::usage, "{} levels are not possible; say 0 to 20, or -1 for as many as pay", options.levels);
+        fail(ErrorCode::usage, "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay",
+             options.levels);
     }
     if (options.algorithm != "auto") {
         const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
@@ -183,8 +188,8 @@ void validate(const Problem& problem, const Machine& machine) {
     }
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
-             "the description of this machine has no kernels with sums inside for {} on {}; say --mode auto, serial or "
-             "parallel (`heptad tune --device cuda` measures what a device has)",
+             "the description of this machine has no kernels with sums inside for {} on {}; set mode to auto, serial "
+             "or parallel",
              type_name(problem.type), backend_of(options.device));
     }
 }
@@ -245,13 +250,20 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
     // Too small to be cut: not worth a look at the catalogue.
     const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
-    if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, levels_allowed && !too_small)) {
+    const bool may_have_levels = levels_allowed && !too_small;
+    if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, may_have_levels)) {
         return *std::move(decided);
     }
-    if (!levels_allowed || too_small || contests_forbid_levels(problem, machine)) {
-        return plan_with_levels(problem, machine, {});
+    if (may_have_levels && !contests_forbid_levels(problem, machine, limits)) {
+        ProductPlan found =
+            options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);
+        if (options.levels > 0 || !found.levels.empty()) {
+            return found;
+        }
     }
-    return options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);
+    // Of the classical products a contest may know the best, whatever it did not know about levels.
+    std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, false);
+    return decided ? *std::move(decided) : plan_with_levels(problem, machine, {});
 }
 
 /// The plan for the problem with zeros appended, whose levels are those of the larger problem.

@@ -41,15 +41,19 @@ void take_turns(std::vector<TurnTaker>& all, const TurnRules& rules) {
             all[i].spent_s = rules.clock_s() - before_s;
         }
         std::vector<double> least(all.size());
-        double fastest = std::numeric_limits<double>::infinity(), fastest_library = fastest;
+        double fastest = std::numeric_limits<double>::infinity(), fastest_library = fastest, fastest_balanced = fastest;
         for (const std::size_t i : running) {
             least[i] = *std::min_element(all[i].seconds.begin(), all[i].seconds.end());
             fastest = std::min(fastest, least[i]);
             fastest_library = all[i].is_library ? std::min(fastest_library, least[i]) : fastest_library;
+            fastest_balanced = all[i].is_balanced ? std::min(fastest_balanced, least[i]) : fastest_balanced;
         }
-        const double limit = fastest * (turn == 0 ? kFarBehindAtFirst : kFarBehind);
+        const double far_behind = turn == 0 ? kFarBehindAtFirst : kFarBehind;
         std::erase_if(running, [&](std::size_t i) {
-            return least[i] > limit && !(all[i].is_library && least[i] == fastest_library);
+            const bool keeps_its_place =
+                (all[i].is_library && least[i] == fastest_library) ||
+                (all[i].is_balanced && least[i] == fastest_balanced && least[i] <= far_behind * fastest_library);
+            return least[i] > far_behind * fastest && !keeps_its_place;
         });
         std::reverse(running.begin(), running.end());
     }

@@ -1,6 +1,7 @@
 // The turns of a contest: everybody still in it runs once in each, there and back (1 2 3, 3 2 1, ...), so that a drift
-// of the machine's clock strikes all of them alike. Who is far behind drops out; the fastest library never does,
-// because all others are compared with it.
+// of the machine's clock strikes all of them alike. Who is far behind drops out. The fastest library never does,
+// because all others are compared with it; nor does the fastest plan that `balanced` may take, unless it is far behind
+// the library: those ahead of it are none that the usual accuracy can have instead.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@ namespace heptad {
 struct TurnTaker {
     std::function<double()> run;  // once, or several times; tells the seconds of one call
     bool is_library = false;
+    bool is_balanced = false;          // a plan with levels that `balanced` allows
     std::vector<double> seconds = {};  // of each turn
     double spent_s = 0;                // in the last one, with all there is around the call
 };

@@ -263,6 +263,7 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
         if (watches) {
             pass.watch = shape == Shape::a ? 0 : 1;
             pass.watched_slots = static_cast<int>(blocks.size());
+            pass.watched_across = grid_cols;
             if (pass.statements.empty()) {  // an algorithm without sums has no pass that could look at them
                 backend_.deferred_guard()->watch(pass.watch, operand);
             }

@@ -5,8 +5,11 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
+#include "plan/error_bound.hpp"
 #include "plan/fused_instances.hpp"
+#include "plan/planner.hpp"
 #include "run/level_runner.hpp"
+#include "run/spread.hpp"
 
 namespace heptad {
 namespace {
@@ -61,16 +64,23 @@ GuardLimits operand_limits(const ProductPlan& plan, double alpha) {
     return {limit / growth.a, limit / growth.b, limit / products / growth.a / growth.b};
 }
 
+/// What `balanced` allows, whatever the plan does about it.
+double even_enough(const ProductPlan& plan) {
+    return std::isfinite(plan.most_spread) ? plan.most_spread
+                                           : most_spread(expected_growth(plan.levels), PlannerLimits{}.balanced_growth);
+}
+
 /// Does the outermost level add its products to C one by one? Then C takes part in sums, of which the first ones may
 /// overflow where the last one does not.
 bool adds_to_c_at_once(const ProductPlan& plan, double beta) {
     return beta != 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused;
 }
 
-/// With beta = 0 a fused level need not look at A and B: what is not finite in them, and every sum or product that
-/// overflows, makes some entry of C infinite or NaN, and no later addition makes that finite again.
+/// With beta = 0 a fused level need not look at A and B where they may be uneven: what is not finite in them, and every
+/// sum or product that overflows, makes some entry of C infinite or NaN, and no later addition makes that finite again.
 bool is_judged_by_result(const ProductPlan& plan, double beta) {
-    return beta == 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused;
+    return beta == 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused &&
+           !std::isfinite(plan.most_spread);
 }
 
 /// The same for a backend that judges by itself, with what it is to see of C.
@@ -80,6 +90,8 @@ GuardLimits guard_limits(const ProductPlan& plan, double alpha, double beta) {
         return {any, any, any, any, any};
     }
     GuardLimits limits = operand_limits(plan, alpha);
+    limits.spread = plan.most_spread;
+    limits.even_enough = even_enough(plan);
     if (adds_to_c_at_once(plan, beta)) {
         limits.result = largest_finite(plan.type) / 4 / plan_growth(plan).c / std::max(1.0, std::abs(beta));
     }
@@ -186,12 +198,16 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     backend.begin_product(workspace, reserved);
     const bool judges = is_float(plan.type) && !plan.levels.empty();
     DeferredGuard* const guard = judges ? backend.deferred_guard() : nullptr;
-    if (judges && guard == nullptr &&
-        !sums_are_safe(plan, backend.scan(a).max_abs, backend.scan(b).max_abs, alpha,
-                       beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
-        classical(plan.fringe_leaf);
-        report.fell_back = true;
-        return report;
+    if (judges && guard == nullptr) {
+        const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
+        const double spread = spread_of(of_a, of_b);
+        report.uneven = spread > even_enough(plan);
+        if (spread > plan.most_spread ||
+            !sums_are_safe(plan, of_a.max_abs, of_b.max_abs, alpha, beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
+            classical(plan.fringe_leaf);
+            report.fell_back = true;
+            return report;
+        }
     }
     Arena arena(static_cast<std::byte*>(workspace) + reserved,
                 plan.workspace_bytes - plan.vendor_workspace_bytes - reserved);
@@ -207,7 +223,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     if (plan.extended) {
         const ExtendedOperands operands(plan, backend, arena, a, b, c);
         if (guard != nullptr) {
-            guard->start(guard_limits(plan, alpha, beta));
+            guard->start(guard_limits(plan, alpha, beta), plan.m, plan.k, plan.n);
             guard->watch(0, a);
             guard->watch(1, b);
         }
@@ -229,7 +245,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     const ConstView core_b = block(b, 0, 0, plan.core_k, plan.core_n);
     const View core_c = block(c, 0, 0, plan.core_m, plan.core_n);
     if (guard != nullptr) {
-        guard->start(guard_limits(plan, alpha, beta));
+        guard->start(guard_limits(plan, alpha, beta), plan.core_m, plan.core_k, plan.core_n);
         if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums) {
             runner.watch_operands();
         } else if (!is_judged_by_result(plan, beta)) {

@@ -1,6 +1,7 @@
 // Walks a plan over a backend: recursion, fringes, workspace, non-finite input.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "backend/backend.hpp"
@@ -28,7 +29,14 @@ inline void finish_product(const RunHooks& hooks) {
 
 struct RunReport {
     std::int64_t workspace_used_bytes = 0;
-    bool fell_back = false;  // non-finite input, or sums that could overflow: the product was done classically
+    bool fell_back = false;  // to the classical product: non-finite or uneven input, or sums that could overflow
+    bool uneven = false;     // A and B are so unevenly spread that levels lose more than `balanced` allows (spread.hpp)
+    /// Of a product of several parts.
+    void add(const RunReport& part) {
+        workspace_used_bytes = std::max(workspace_used_bytes, part.workspace_used_bytes);
+        fell_back = fell_back || part.fell_back;
+        uneven = uneven || part.uneven;
+    }
 };
 
 /// c = alpha * a * b + beta * c as the plan says. The views fit the plan and c overlaps nothing; beta is zero unless

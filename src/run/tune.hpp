@@ -24,13 +24,19 @@ Machine measure_machine(int threads, double budget_s = 60, const TuneProgress& p
 /// What is known without measuring: rates by vector width, clock and cores, for the leaves this machine has.
 Machine default_machine(int threads);
 
-/// The measured description for that many threads, or the default one. Never fails: a file that is missing, damaged or
-/// of another machine counts as not measured. Leaves that this machine does not have are left out.
-Machine load_machine(int threads);
+/// May a file that HEPTAD_TUNE_FILE names be missing? Not where plans are made: its name was mistyped.
+enum class NamedFile { must_exist, may_be_missing };
 
-/// Adds the description to the file, in place of an older one with as many threads; the file changes in one step.
-/// Throws Error(resource) if it cannot be written.
+/// The measured description for that many threads, or the default one: a file in the cache that is missing, damaged or
+/// of another machine counts as not measured. Leaves that this machine does not have are left out. Throws Error(input)
+/// for a file that the user named and that cannot be read.
+Machine load_machine(int threads, NamedFile missing = NamedFile::must_exist);
+
+/// Adds the description to the file, in place of an older one with as many threads; the file changes in one step, and
+/// nothing is lost where others save at the same time. Throws Error(resource) if it cannot be written.
 void save_machine(const Machine& machine);
+/// Throws what save_machine would throw, before anybody has measured for minutes.
+void require_savable();
 
 /// Where the file is, whether it exists or not; empty if neither HEPTAD_TUNE_FILE, XDG_CACHE_HOME nor HOME is set.
 std::string tune_file();

@@ -110,7 +110,7 @@ std::optional<Contest> hold_contest(cpu::CpuBackend& backend, const Operands& op
             guess_s = std::clamp(time_calls(1, 0, call), guess_s, 4 * guess_s);  // samples must not last for ever
         }
         takers.push_back({[call, guess_s] { return time_calls(guess_s, kSampleSeconds, call); },
-                          has_library ? is_library(plan) : is_classical(plan)});
+                          has_library ? is_library(plan) : is_classical(plan), is_balanced(plan.levels, {})});
     }
     TurnRules rules;
     rules.most_turns = time.most_turns;

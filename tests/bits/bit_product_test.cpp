@@ -6,6 +6,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/free_memory.hpp"
 #include "bits/bit_product.hpp"
 #include "bits/bit_test_matrices.hpp"
 
@@ -390,6 +391,16 @@ TEST(BitProduct, levels_that_the_workspace_does_not_hold_are_left_out) {
     EXPECT_EQ(levels_within(plain.workspace_bytes()), 0);
     EXPECT_EQ(code([&] { levels_within(plain.workspace_bytes() - 1); }), 4);
     EXPECT_EQ(code([&] { levels_within(0); }), 4);
+}
+
+TEST(BitProduct, levels_that_free_memory_does_not_hold_are_left_out) {
+    const std::int64_t large = std::int64_t{1} << 19;  // 32 GiB each
+    const BitPlan wished = make_bit_plan(Type::gf2, {large, large, large}, {}, 1);
+    const BitPlan plan = make_bit_plan(Type::gf2, {large, large, large}, {}, BitContext{1});
+    ASSERT_GT(wished.levels, 0);
+    EXPECT_TRUE(plan.levels == 0 || plan.workspace_bytes() <= free_memory_bytes() / 2 + (std::int64_t{1} << 30));
+    const BitPlan forced = make_bit_plan(Type::gf2, {large, large, large}, options_of("auto", 2), BitContext{1});
+    EXPECT_EQ(forced.levels, 2);
 }
 
 TEST(BitProduct, a_workspace_inside_a_matrix_is_refused) {

@@ -75,9 +75,9 @@ TEST(contest_choice, a_plan_that_won_is_taken_where_the_model_would_not) {
 TEST(contest_choice, the_library_is_taken_where_nobody_beat_it_and_the_model_would_not) {
     Machine machine = machine_with(kFast);
     ASSERT_FALSE(make_plan(square(1024), machine).levels.empty());
-    for (const ContestTrial& other : {trial({"winograd"}, "heptad", 1.2), trial({"winograd"}, "heptad", 0.9, 0.2),
-                                      trial({"winograd"}, "heptad", 0.5, 0, 2), trial({}, "heptad", 0.98)}) {
-        machine.contests = {contest(1024, {other}, 0.02)};
+    for (const ContestTrial& other :
+         {trial({"winograd"}, "heptad", 1.2), trial({"winograd"}, "heptad", 0.9, 0.2), trial({}, "heptad", 0.98)}) {
+        machine.contests = {contest(1024, {trial({"winograd"}, "openblas", 1.3, 0, 2), other}, 0.02)};
         const ProductPlan plan = make_plan(square(1024), machine);
         EXPECT_TRUE(plan.levels.empty());
         EXPECT_EQ(plan.leaf, "blis-mt");
@@ -87,7 +87,7 @@ TEST(contest_choice, the_library_is_taken_where_nobody_beat_it_and_the_model_wou
 
 TEST(contest_choice, far_from_any_contest_the_model_decides) {
     Machine machine = machine_with(kFast);
-    machine.contests = {contest(1024, {})};
+    machine.contests = {contest(1024, {trial({"winograd"}, "heptad", 1.1)})};
     EXPECT_TRUE(make_plan(square(1024), machine).levels.empty());
     EXPECT_FALSE(make_plan(square(4096), machine).levels.empty());  // the library won at a quarter of the size
     machine.contests.front().type = Type::f32;
@@ -167,6 +167,59 @@ TEST(contest_choice, accuracy_is_kept) {
         EXPECT_TRUE(plan.levels.empty());
         EXPECT_EQ(plan.leaf, "openblas");
     }
+}
+
+const Names kOnlyForFast{"winograd", "winograd", "winograd", "winograd"};
+
+TEST(contest_choice, the_model_decides_where_no_plan_within_the_accuracy_took_part) {
+    // The contests of 2048 and 4096 as a tuning left them: a balanced plan won the first, and all who ran in the second
+    // were too inaccurate. Nothing lost there that `balanced` could have taken.
+    Machine machine = machine_with(kFast);
+    ASSERT_FALSE(is_balanced(plan_of({kOnlyForFast, "heptad"}, square(4096), machine).levels, {}));
+    const Contest smaller = contest(2048, {trial({"winograd", "winograd"}, "heptad", 0.77)});
+    for (const double fast_time : {0.66, 1.2}) {
+        machine.contests = {smaller, contest(4096, {trial(kOnlyForFast, "heptad", fast_time)})};
+        Machine without = machine;
+        without.contests.clear();
+        const ProductPlan balanced = make_plan(square(4096, Accuracy::balanced), machine);
+        EXPECT_TRUE(is_balanced(balanced.levels, {})) << fast_time;
+        EXPECT_EQ(levels_of(balanced), levels_of(make_plan(square(4096, Accuracy::balanced), without)));
+    }
+    machine.contests.back().trials.push_back(trial({"winograd"}, "heptad", 1.02));  // one took part, and lost
+    EXPECT_TRUE(make_plan(square(4096, Accuracy::balanced), machine).levels.empty());
+}
+
+TEST(contest_choice, a_plan_that_dropped_out_behind_an_inaccurate_one_has_not_lost) {
+    Machine machine = machine_with(kFast);
+    const ContestTrial fast = trial(kOnlyForFast, "heptad", 0.6);
+    machine.contests = {contest(4096, {fast, trial({"winograd"}, "heptad", 0.8, 0, 2)})};
+    EXPECT_FALSE(make_plan(square(4096, Accuracy::balanced), machine).levels.empty());
+    machine.contests = {contest(4096, {fast, trial({"winograd"}, "heptad", 1.2, 0, 2)})};  // behind the library too
+    EXPECT_TRUE(make_plan(square(4096, Accuracy::balanced), machine).levels.empty());
+}
+
+TEST(contest_choice, without_a_verdict_on_levels_the_classical_winner_is_taken_where_the_model_takes_none) {
+    Machine machine = machine_with(kSlow);
+    machine.contests = {contest(4096, {trial(kOnlyForFast, "heptad", 0.6), trial({}, "openblas", 0.9)}, 2)};
+    const ProductPlan plan = make_plan(square(4096, Accuracy::balanced), machine);
+    EXPECT_TRUE(plan.levels.empty());
+    EXPECT_EQ(plan.leaf, "openblas");
+    EXPECT_NEAR(plan.predicted_s, 0.9 * 2, 1e-9);
+}
+
+TEST(contest_choice, a_square_without_a_plan_within_the_accuracy_forbids_nothing_of_its_volume) {
+    Machine machine = machine_with(kFast);
+    Problem flat{8192, 2048, 4096, Type::f64, 2, {}};  // balanced
+    machine.contests = {contest(4096, {trial(kOnlyForFast, "heptad", 1.2)})};
+    EXPECT_FALSE(contests_forbid_levels(flat, machine, {}));
+    EXPECT_FALSE(make_plan(flat, machine).levels.empty());
+    flat.options.accuracy = Accuracy::fast;
+    EXPECT_TRUE(contests_forbid_levels(flat, machine, {}));
+    // Won by an inaccurate plan, lost by the one that `balanced` allows.
+    machine.contests = {contest(4096, {trial(kOnlyForFast, "heptad", 0.6), trial({"winograd"}, "heptad", 1.1)})};
+    EXPECT_FALSE(contests_forbid_levels(flat, machine, {}));
+    flat.options.accuracy = Accuracy::balanced;
+    EXPECT_TRUE(contests_forbid_levels(flat, machine, {}));
 }
 
 TEST(contest_choice, what_the_caller_asks_for_is_not_overruled) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "plan/contest_choice.hpp"
 #include "plan/planner.hpp"
 
 namespace heptad {
@@ -60,6 +61,37 @@ TEST(device_entrants, levels_that_are_far_behind_stay_away_unless_they_are_the_u
     ASSERT_EQ(entrants.size(), 3U);
     EXPECT_EQ(entrants[2].leaf, usual.leaf);
     EXPECT_EQ(entrants[2].algorithms.size(), usual.levels.size());
+}
+
+TEST(device_entrants, however_few_the_places_one_is_for_the_usual_accuracy) {
+    const Machine machine = machine_with(kFast, kLeaves);
+    const auto balanced_at = [&](std::int64_t n, std::size_t places) {
+        const std::vector<ContestPlan> entrants = device_entrants(square(n), machine, machine, places);
+        EXPECT_EQ(entrants.size(), 2 + places);
+        return std::count_if(entrants.begin(), entrants.end(), [&](const ContestPlan& plan) {
+            return is_balanced(plan_of(plan, square(n), machine).levels, device_limits());
+        });
+    };
+    for (std::int64_t n = 8192; n <= 32768; n *= 2) {
+        for (std::size_t places = 1; places <= 6; ++places) {
+            EXPECT_GE(balanced_at(n, places), 1) << n << " with " << places << " places";
+        }
+    }
+    // It takes the last place only: the most hopeful ones are there too, and they are none for `balanced`.
+    const std::vector<ContestPlan> entrants = device_entrants(square(16384), machine, machine, 2);
+    EXPECT_FALSE(is_balanced(plan_of(entrants[2], square(16384), machine).levels, device_limits()));
+}
+
+TEST(device_entrants, types_whose_levels_balanced_never_takes_from_contests_keep_no_place) {
+    Machine machine = machine_with(kFast, kLeaves);
+    for (LeafProfile& profile : machine.leaves) {
+        profile.type = Type::tf32;
+    }
+    Problem problem = square(16384);
+    problem.type = Type::tf32;
+    for (const ContestPlan& plan : device_entrants(problem, machine, machine, 2)) {
+        EXPECT_FALSE(is_balanced(plan_of(plan, problem, machine).levels, device_limits()));
+    }
 }
 
 TEST(device_entrants, blocks_are_not_cut_below_what_fills_a_device) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/error.hpp"
 
@@ -82,6 +83,43 @@ TEST(FileLayers, results_of_repeats_lie_apart_and_steps_go_through_all_of_them) 
     EXPECT_EQ(offsets.size(), 7U);
     EXPECT_GE(layers.product_bytes, layers.part.c.total_bytes());
     EXPECT_EQ(products_layout(layers).total_bytes(), layers.scratch_bytes());
+}
+
+TEST(FileLayers, windows_have_one_number_where_they_are_the_same_and_others_else) {
+    const FileLayers layers = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat);
+    const FileSchedule schedule = layers_schedule(layers);
+    using Known = std::map<std::int64_t, std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>>;
+    Known left, right;
+    std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> left_windows, right_windows;
+    const auto take = [&](Known& known, auto& windows, std::int64_t number, std::int64_t repeat, const FileWindow& w) {
+        const auto [at, is_new] = known.emplace(number, std::tuple(repeat, w.row, w.col, w.cols));
+        EXPECT_EQ(at->second, std::tuple(repeat, w.row, w.col, w.cols));
+        EXPECT_EQ(windows.insert(at->second).second, is_new);
+    };
+    for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+        for (std::int64_t panel = 0; panel < schedule.panels(); ++panel) {
+            take(right, right_windows, schedule.right_number(tile, panel), schedule.repeat_of(tile),
+                 schedule.right_window(tile, panel));
+            for (std::int64_t strip = 0; strip < schedule.strips(tile); ++strip) {
+                take(left, left_windows, schedule.left_number(tile, panel, strip), schedule.repeat_of(tile),
+                     schedule.left_window(tile, panel, strip));
+            }
+        }
+    }
+    EXPECT_EQ(left.size(), left_windows.size());
+    EXPECT_EQ(right.size(), right_windows.size());
+}
+
+TEST(FileLayers, check_of_the_whole_result_stays_in_memory_and_reads_once_more) {
+    FileProblem problem = problem_of(32768, 32768, 32768, 2 * kGiB);
+    const FileLayers without = plan_file_layers(problem, {"strassen", 1}, flat);
+    problem.line_bytes = 300;
+    const FileLayers with = plan_file_layers(problem, {"strassen", 1}, flat);
+    EXPECT_LE(with.used_bytes(), problem.memory_bytes);
+    EXPECT_EQ(with.part_plan, without.part_plan);
+    EXPECT_EQ(with.read_bytes(), without.read_bytes() + problem.a.total_bytes() + problem.b.total_bytes());
+    problem.memory_bytes = 8 << 20;
+    EXPECT_THROW(plan_file_layers(problem, {"strassen", 1}, flat), Error);
 }
 
 TEST(FileLayers, bound_and_expected_growth_are_those_of_the_level) {

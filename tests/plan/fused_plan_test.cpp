@@ -124,7 +124,7 @@ TEST(fused_plan, a_device_without_such_kernels_is_never_given_one) {
         FAIL() << "planned";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::usage);
-        EXPECT_NE(std::string(error.what()).find("--mode auto"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("set mode to auto"), std::string::npos) << error.what();
     }
     problem.options.device = "cpu";
     EXPECT_THROW(make_plan(problem, fusing_device(), limits()), Error);
@@ -356,8 +356,8 @@ TEST(fused_prediction, atomic_updates_have_a_cost_of_their_own) {
     EXPECT_EQ(seconds(FusedOrder::persistent), persistent_s);
 }
 
-/// 49 levels of 7 products of 4 blocks, of which a launch takes 64: five launches for 9 levels each, 252 blocks, and one
-/// for 4, 112 blocks, on 10 multiprocessors.
+/// 49 levels of 7 products of 4 blocks, of which a launch takes 64: five launches for 9 levels each, 252 blocks, and
+/// one for 4, 112 blocks, on 10 multiprocessors.
 TEST(fused_prediction, products_that_one_launch_does_not_take_are_several_launches) {
     const FusedDevice device{10, 1e-3};
     FusedProfile profile = exact_profile();

@@ -11,14 +11,14 @@ namespace {
 /// Entrants that take what they are told, turn by turn (the last number again and again), on a clock of their own.
 class Stage {
 public:
-    void add(char name, std::vector<double> seconds, bool is_library = false) {
+    void add(char name, std::vector<double> seconds, bool is_library = false, bool is_balanced = false) {
         takers_.push_back({[this, name, seconds, turn = std::size_t{0}]() mutable {
                                const double taken = seconds[std::min(turn++, seconds.size() - 1)];
                                now_s_ += taken;
                                order_ += name;
                                return taken;
                            },
-                           is_library});
+                           is_library, is_balanced});
     }
     const std::vector<TurnTaker>& run(int most_turns, double most_s = 1e9, bool in_doubt = false) {
         TurnRules rules;
@@ -69,6 +69,23 @@ TEST(contest_turns, go_there_and_back) {
     const auto& takers = stage.run(3);
     EXPECT_EQ(stage.order(), "abccbaabc");
     EXPECT_EQ(takers[1].seconds, std::vector<double>(3, 1));
+}
+
+TEST(contest_turns, the_fastest_balanced_plan_stays_unless_it_is_far_behind_the_library) {
+    Stage stage;
+    stage.add('v', {1}, true);
+    stage.add('f', {0.6});               // none for `balanced`
+    stage.add('b', {0.8}, false, true);  // behind it, but ahead of the library
+    stage.add('c', {0.9}, false, true);  // only the fastest of them stays
+    const auto& takers = stage.run(5);
+    EXPECT_EQ(takers[1].seconds.size(), 5U);
+    EXPECT_EQ(takers[2].seconds.size(), 5U);
+    EXPECT_EQ(takers[3].seconds.size(), 2U);
+    Stage lost;
+    lost.add('v', {1}, true);
+    lost.add('f', {0.9});
+    lost.add('b', {1.2}, false, true);
+    EXPECT_EQ(lost.run(5)[2].seconds.size(), 2U);
 }
 
 TEST(contest_turns, who_is_far_behind_drops_out_but_not_for_one_bad_turn) {

@@ -15,6 +15,7 @@
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
 #include "run/runner.hpp"
+#include "run/spread.hpp"
 
 namespace heptad::test {
 namespace {
@@ -25,7 +26,9 @@ public:
     void combine(const CombinePass& pass) override {
         if (guarded_ && pass.watch >= 0) {
             for (int slot = 0; slot < pass.watched_slots; ++slot) {
-                watch(pass.watch, pass.slots[static_cast<std::size_t>(slot)]);
+                const View& block = pass.slots[static_cast<std::size_t>(slot)];
+                note(pass.watch, block, slot / pass.watched_across * block.rows,
+                     slot % pass.watched_across * block.cols);
             }
         }
         if (!guarded_ || !pass.only_if_safe || is_safe()) {
@@ -45,17 +48,26 @@ public:
     DeferredGuard* deferred_guard() override { return this; }
 
 private:
-    void start(const GuardLimits& limits) override {
+    void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override {
         limits_ = limits;
-        for (double& kept : largest_) {
-            kept = 0;
-        }
+        const auto zeros = [](std::int64_t count) { return std::vector<double>(static_cast<std::size_t>(count)); };
+        seen_[0] = {0, zeros(m), zeros(k)};
+        seen_[1] = {0, zeros(k), zeros(n)};
+        seen_[kWatchedC] = {0, zeros(m), zeros(n)};
         guarded_ = true;
     }
-    void watch(int operand, const ConstView& view) override {
-        const double here = loops_.scan(view).max_abs;
-        double& kept = largest_[operand];
-        kept = std::isnan(kept) || kept > here ? kept : here;
+    void watch(int operand, const ConstView& view) override { note(operand, view, 0, 0); }
+    void note(int operand, const ConstView& view, std::int64_t row, std::int64_t col) {
+        const auto raise = [](double& kept, double here) { kept = std::isnan(kept) || kept > here ? kept : here; };
+        const ScanResult scan = loops_.scan(view);
+        ScanResult& seen = seen_[operand];
+        raise(seen.max_abs, scan.max_abs);
+        for (std::size_t i = 0; i < scan.rows.size(); ++i) {
+            raise(seen.rows[static_cast<std::size_t>(row) + i], scan.rows[i]);
+        }
+        for (std::size_t j = 0; j < scan.cols.size(); ++j) {
+            raise(seen.cols[static_cast<std::size_t>(col) + j], scan.cols[j]);
+        }
     }
     void answer_if_unsafe(const Product& product) override {
         if (!is_safe()) {
@@ -64,13 +76,14 @@ private:
     }
     void finish() override { guarded_ = false; }
     bool is_safe() const {
-        return largest_[0] < limits_.a && largest_[1] < limits_.b && largest_[0] * largest_[1] < limits_.product &&
-               largest_[kWatchedC] < limits_.result;
+        const double a = seen_[0].max_abs, b = seen_[1].max_abs;
+        return a < limits_.a && b < limits_.b && a * b < limits_.product && seen_[kWatchedC].max_abs < limits_.result &&
+               spread_of(seen_[0], seen_[1]) <= limits_.spread;
     }
 
     ReferenceBackend loops_;
     GuardLimits limits_;
-    double largest_[kWatchedC + 1] = {};
+    ScanResult seen_[kWatchedC + 1];
     bool guarded_ = false;
 };
 
@@ -97,6 +110,7 @@ TEST(deferred_guard, overwriting_plans_answer_input_that_is_not_finite_from_oper
                         constexpr std::int64_t kSide = 18;  // three levels leave a fringe
                         Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
                         problem.options.device = "cuda";
+                        problem.options.accuracy = Accuracy::fast;
                         problem.options.accumulate = beta != 0;
                         problem.options.overwrite_inputs = true;
                         const ProductPlan plan =
@@ -162,6 +176,7 @@ TEST(deferred_guard, fused_levels_answer_input_that_is_not_finite_or_could_overf
                 constexpr std::int64_t kSide = 19;
                 Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
                 problem.options.device = "cuda";
+                problem.options.accuracy = Accuracy::fast;
                 problem.options.accumulate = beta != 0;
                 const ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
                 ASSERT_EQ(plan.levels.back().mode, LevelMode::fused);
@@ -186,6 +201,55 @@ TEST(deferred_guard, fused_levels_answer_input_that_is_not_finite_or_could_overf
                             << " in " << to_string(plan);
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Multiplies a row of A, a column of B, or a column of A and the row of B that it meets.
+struct Scaled {
+    int row_of_a, col_of_b, inner;  // -1: none
+};
+
+TEST(deferred_guard, uneven_rows_and_columns_are_answered_by_the_definition_where_the_plan_says_so) {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> uniform(0.5, 1);
+    const std::vector<std::vector<LevelPlan>> plans = {
+        {{"winograd", LevelMode::parallel, ""}, {"winograd", LevelMode::parallel, ""}},
+        {{"winograd", LevelMode::serial, ""}},
+        {{"alternative-basis", LevelMode::parallel, ""}},
+        {{"strassen", LevelMode::fused, ""}},
+        {{"winograd", LevelMode::parallel, ""}, {"strassen", LevelMode::fused, ""}}};
+    for (const std::vector<LevelPlan>& levels : plans) {
+        for (const double beta : {0.0, 1.0}) {
+            for (const Scaled& scaled : {Scaled{0, -1, -1}, {13, -1, -1}, {-1, 2, -1}, {-1, 17, -1}, {-1, -1, 9}}) {
+                constexpr std::int64_t kSide = 20;
+                constexpr double kFactor = 0x1p-20;
+                Problem problem{kSide, kSide, kSide, Type::f32, 1, {}};
+                problem.options.device = "cuda";
+                problem.options.accumulate = beta != 0;
+                const ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
+                ASSERT_TRUE(std::isfinite(plan.most_spread));
+                GuardedMatrix a(Type::f32, kSide, kSide, Layout::rows), b(Type::f32, kSide, kSide, Layout::columns),
+                    c(Type::f32, kSide, kSide, Layout::rows);
+                for (std::int64_t i = 0; i < kSide; ++i) {
+                    for (std::int64_t j = 0; j < kSide; ++j) {
+                        a.set(i, j,
+                              uniform(random) * (i == scaled.row_of_a ? kFactor : 1) *
+                                  (j == scaled.inner ? 1 / kFactor : 1));
+                        b.set(
+                            i, j,
+                            uniform(random) * (j == scaled.col_of_b ? kFactor : 1) * (i == scaled.inner ? kFactor : 1));
+                        c.set(i, j, uniform(random));
+                    }
+                }
+                GuardedMatrix expected = c;
+                JudgingBackend backend;
+                backend.multiply(std::vector<Product>{{1, a.view(), b.view(), beta, expected.view()}}, "");
+                std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes), std::byte{0xff});
+                run_plan(plan, backend, 1, a.view(), b.view(), beta, c.view(), workspace.data());
+                EXPECT_TRUE(c.equals_byte_for_byte(expected))
+                    << scaled.row_of_a << " " << scaled.col_of_b << " " << scaled.inner << " in " << to_string(plan);
             }
         }
     }

@@ -107,7 +107,7 @@ private:
         std::frexp(largest_[operand], &above);
         return std::isfinite(largest_[operand]) ? above : 0;
     }
-    void start(const GuardLimits& limits) override {
+    void start(const GuardLimits& limits, std::int64_t, std::int64_t, std::int64_t) override {
         limits_ = limits;
         largest_[0] = largest_[1] = 0;
     }

@@ -159,7 +159,7 @@ public:
             }
         }
     }
-    ScanResult scan(const ConstView&) override { return {1.0}; }
+    ScanResult scan(const ConstView&) override { return {1.0, {}, {}}; }
     void copy(const ConstView& from, const View& to) override {
         for (std::int64_t i = 0; i < from.rows; ++i) {
             for (std::int64_t j = 0; j < from.cols; ++j) {

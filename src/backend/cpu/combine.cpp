@@ -11,6 +11,7 @@
 #include "backend/cpu/cpu_features.hpp"
 #include "backend/equal_slots.hpp"
 #include "backend/scalars.hpp"
+#include "base/shared_state.hpp"
 #include "base/size.hpp"
 
 namespace heptad::cpu {
@@ -107,8 +108,11 @@ std::byte* thread_buffers(std::size_t bytes) {
     struct Free {
         void operator()(std::byte* memory) const { std::free(memory); }
     };
-    thread_local std::unique_ptr<std::byte, Free> memory;
-    thread_local std::size_t held_bytes = 0;
+    struct Buffers {
+        std::unique_ptr<std::byte, Free> memory;
+        std::size_t held_bytes = 0;
+    };
+    auto& [memory, held_bytes] = per_thread<Buffers, Buffers>();
     if (held_bytes < bytes) {
         constexpr std::size_t line = 64;
         const std::size_t size = (bytes + line - 1) / line * line;
@@ -118,7 +122,7 @@ std::byte* thread_buffers(std::size_t bytes) {
             throw std::bad_alloc();
         }
     }
-    return memory.get();  // NOLINT(clang-analyzer-unix.Malloc): a thread_local is not destroyed on return
+    return memory.get();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "backend/cpu/kernels.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "base/size.hpp"
 
 namespace heptad::cpu {
@@ -30,15 +31,20 @@ struct Libraries {
     Leaf best = own;  // for f32 and f64, by default knowledge
 
     Libraries() {
-        of[openblas] = of[openblas_mt] = vendor_library(Vendor::openblas);
-        of[blis] = of[blis_mt] = vendor_library(Vendor::blis);
-        of[mkl] = of[mkl_mt] = vendor_library(Vendor::mkl);
+        of[openblas] = of[openblas_mt] = usable(Vendor::openblas);
+        of[blis] = of[blis_mt] = usable(Vendor::blis);
+        of[mkl] = of[mkl_mt] = usable(Vendor::mkl);
         for (const Leaf leaf : preference()) {
             if (of[static_cast<std::size_t>(leaf)] != nullptr) {
                 best = leaf;
                 break;
             }
         }
+    }
+
+    static const VendorLibrary* usable(Vendor vendor) {
+        const VendorLibrary* const library = vendor_library(vendor);
+        return library != nullptr && library->is_slow ? nullptr : library;
     }
 
     /// MKL leads on Intel and throttles elsewhere. OpenBLAS has better kernels for small sizes than BLIS, and BLIS has
@@ -52,8 +58,8 @@ struct Libraries {
 };
 
 const Libraries& libraries() {
-    static const Libraries all;
-    return all;
+    static constinit Once<Libraries> all;
+    return all.get([] { return Libraries(); });
 }
 
 bool is_blas_type(Type type) {
@@ -145,17 +151,16 @@ std::int64_t traffic_bytes(const CombinePass& pass) {
 
 }  // namespace
 
-CpuBackend::CpuBackend(ThreadPool& pool)
-    : pool_(pool), vendor_threads_(std::min(pool.threads(), cpu_info().usable_cores)) {}
+CpuBackend::CpuBackend(ThreadPool& pool) : pool_(pool) {}
 
 int CpuBackend::leaf_id(const std::string& leaf) {
     for (int id = 0; id < leaf_count; ++id) {
         if (leaf == kLeafNames[static_cast<std::size_t>(id)]) {
             if (id != automatic && id != own && libraries().of[static_cast<std::size_t>(id)] == nullptr) {
-                fail(ErrorCode::usage,
-                     "the leaf '{}' needs a library that this machine does not have; `heptad info` "
-                     "lists what was found, 'heptad' is always there",
-                     leaf);
+                const int vendor = id < own ? id - openblas : id - openblas_mt;
+                const VendorReport report = vendor_reports()[static_cast<std::size_t>(vendor)];
+                fail(ErrorCode::usage, "the leaf '{}' cannot be used here ({}: {}); 'heptad' is always there", leaf,
+                     report.name, report.text());
             }
             return id;
         }
@@ -209,11 +214,13 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         return multiply_one_small(batch[0], leaf);
     }
     const VendorLibrary* library = library_for(leaf, batch[0].a.type);
-    if (library == nullptr) {
+    if (library == nullptr || !may_use_vendor(*library)) {
         const BatchTiles tiles(batch, pool_.threads());
         return pool_.run(tiles.count(), [&](std::int64_t i) { multiply_tile(nullptr, tiles.tile(i)); });
     }
-    if (!has_vendor_threads(leaf)) {
+    // No more threads of the library's than there are cores: its barriers spin.
+    const int vendor_threads = has_vendor_threads(leaf) ? std::min(pool_.threads(), available_cores()) : 1;
+    if (!has_vendor_threads(leaf) || !may_use_vendor_threads(*library, vendor_threads)) {
         const BatchTiles tiles(batch, pool_.threads());
         const VendorThreads guard(*library, 1);
         return pool_.run(tiles.count(), [&](std::int64_t i) {
@@ -225,8 +232,8 @@ void CpuBackend::multiply(std::span<const Product> batch, int leaf) {
         const bool empty = product.c.rows == 0 || product.c.cols == 0;
         bool done = empty;
         if (!empty && !has_no_terms(product)) {
-            const VendorThreads guard(*library, vendor_threads_);
-            const VendorThreadsHere here(*library, vendor_threads_);
+            const VendorThreads guard(*library, vendor_threads);
+            const VendorThreadsHere here(*library, vendor_threads);
             done = multiply_by_blas(*library, product);
         }
         if (!done) {
@@ -252,18 +259,15 @@ void CpuBackend::combine(const CombinePass& pass) {
 }
 
 ScanResult CpuBackend::scan(const ConstView& view) {
-    const Bands bands(view, kBandBytes);
+    // A few bands for each thread: their columns are merged in the end.
+    const std::int64_t bytes = view.rows * view.cols * static_cast<std::int64_t>(element_bytes(view.type));
+    const Bands bands(view, std::max(kBandBytes, bytes / (std::int64_t{4} * pool_.threads())));
     if (bands.count <= 1) {
-        return {scan_max_abs(view)};
+        return scan_view(view);
     }
-    std::vector<double> largest(static_cast<std::size_t>(bands.count));
-    pool_.run(bands.count,
-              [&](std::int64_t i) { largest[static_cast<std::size_t>(i)] = scan_max_abs(bands.of(view, i)); });
-    ScanResult result;
-    for (const double x : largest) {
-        result.max_abs = merge_max_abs(result.max_abs, x);
-    }
-    return result;
+    std::vector<ScanResult> parts(static_cast<std::size_t>(bands.count));
+    pool_.run(bands.count, [&](std::int64_t i) { parts[static_cast<std::size_t>(i)] = scan_view(bands.of(view, i)); });
+    return merge_scans(parts, bands.by_rows);
 }
 
 void CpuBackend::copy(const ConstView& from, const View& to) {

@@ -55,7 +55,6 @@ public:
 
 private:
     ThreadPool& pool_;
-    int vendor_threads_;  // no more than there are cores: the libraries' barriers spin
 };
 
 }  // namespace heptad::cpu

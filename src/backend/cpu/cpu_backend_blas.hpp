@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "backend/backend.hpp"
-#include "backend/cpu/vendor_blas.hpp"
+#include "backend/cpu/vendor_blas_calls.hpp"
 
 namespace heptad::cpu {
 
@@ -50,11 +50,15 @@ void call_gemm(CblasGemm<T> gemm, const Product& p, const BlasOperand& a, const 
          static_cast<const T*>(p.b.data), b.leading, static_cast<T>(p.beta), static_cast<T*>(p.c.data), c.leading);
 }
 
-/// Carries out the product, or returns false and does nothing if BLAS cannot express it.
+/// Carries out the product, or returns false and does nothing if BLAS cannot express it or must not be called.
 /// Precondition: f32 or f64, no size is 0, alpha is not 0.
 inline bool multiply_by_blas(const VendorLibrary& library, const Product& p) {
     const BlasOperand a = blas_operand(p.a), b = blas_operand(p.b), c = blas_operand(p.c);
     if (!a.fits || !b.fits || !c.fits) {
+        return false;
+    }
+    const VendorCall call(library.vendor);
+    if (!call) {
         return false;
     }
     if (p.c.type == Type::f32) {

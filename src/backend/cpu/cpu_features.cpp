@@ -5,6 +5,8 @@
 #include <sys/auxv.h>
 #endif
 
+#include "base/shared_state.hpp"
+
 namespace heptad::cpu {
 #if defined(__aarch64__)
 namespace {
@@ -39,7 +41,8 @@ const char* instruction_set_name(InstructionSet set) noexcept {
 }
 
 const std::vector<InstructionSet>& available_instruction_sets() {
-    static const std::vector<InstructionSet> sets = [] {
+    static constinit Once<std::vector<InstructionSet>> sets;
+    return sets.get([] {
         std::vector<InstructionSet> found;
 #if defined(__aarch64__)
         if (has_i8mm()) {
@@ -60,8 +63,7 @@ const std::vector<InstructionSet>& available_instruction_sets() {
 #endif
         found.push_back(InstructionSet::scalar);
         return found;
-    }();
-    return sets;
+    });
 }
 
 const KernelTable& kernel_table_of(InstructionSet set) {

@@ -7,21 +7,38 @@
 #include <charconv>
 #include <fstream>
 #include <sstream>
-#include <thread>
+#include <string_view>
 
 #include "backend/cpu/kernels.hpp"
 #include "backend/cpu/vendor_blas.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
+#include "base/text_stream.hpp"
 #include "base/thread_pool.hpp"
 
 namespace heptad::cpu {
 namespace {
 
+/// The lines of a file of the kernel, as far as it can be read. Throws std::bad_alloc, which a stream keeps to itself:
+/// what is found here is kept for the life of the process.
+template <class Use>
+void for_each_line(const std::string& path, const Use& use) {
+    try {
+        std::ifstream file(path);
+        file.exceptions(std::ios::badbit);
+        for (std::string line; std::getline(file, line) && use(line);) {
+        }
+    } catch (const std::ios_base::failure&) {  // NOLINT(bugprone-empty-catch): as if it ended there
+    }
+}
+
 std::string first_line(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
+    std::string first;
+    for_each_line(path, [&](const std::string& line) {
+        first = line;
+        return false;
+    });
+    return first;
 }
 
 std::int64_t leading_integer(const std::string& text) {
@@ -51,15 +68,17 @@ void read_caches(CpuInfo& info) {
 
 /// The value behind the first "key : value" line of /proc/cpuinfo; empty if there is none.
 std::string proc_cpuinfo(const std::string& key) {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
+    std::string value;
+    for_each_line("/proc/cpuinfo", [&](const std::string& line) {
         const std::size_t colon = line.find(':');
-        if (line.compare(0, key.size(), key) == 0 && colon != std::string::npos &&
-            line.find_first_not_of(" \t", key.size()) == colon) {
-            return colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+        const bool is_it = line.compare(0, key.size(), key) == 0 && colon != std::string::npos &&
+                           line.find_first_not_of(" \t", key.size()) == colon;
+        if (is_it && colon + 2 <= line.size()) {
+            value = line.substr(colon + 2);
         }
-    }
-    return "";
+        return !is_it;
+    });
+    return value;
 }
 
 /// Arm processors have no brand string: the part number of their id register names the core design.
@@ -99,12 +118,12 @@ std::string proc_cpuinfo(const std::string& key) {
 
 /// The words of the kernel's flag line that decide which kernels can run.
 std::vector<std::string> relevant_features(const std::string& flags) {
-    static const std::array<std::string, 24> relevant{
+    static constexpr std::array<std::string_view, 24> relevant{
         "sse2",     "avx",          "fma",         "avx2",        "avx512f",     "avx512dq", "avx512bw", "avx512vl",
         "avx512cd", "avx512_vbmi2", "avx512_bf16", "avx512_fp16", "avx512_vnni", "amx_tile", "amx_bf16", "amx_int8",
         "asimd",    "asimdhp",      "asimddp",     "sve",         "sve2",        "i8mm",     "bf16",     "sme"};
     std::vector<std::string> found;
-    std::istringstream words(flags);
+    std::istringstream words = stream_of(flags);
     for (std::string word; words >> word;) {
         if (std::find(relevant.begin(), relevant.end(), word) != relevant.end()) {
             found.push_back(word);
@@ -165,8 +184,8 @@ bool CpuInfo::has_avx2_fma() const {
 }
 
 const CpuInfo& cpu_info() {
-    static const CpuInfo info = read_cpu_info();
-    return info;
+    static constinit Once<CpuInfo> info;
+    return info.get(read_cpu_info);
 }
 
 std::string describe_machine_text() {

@@ -15,6 +15,7 @@
 #include "backend/cpu/cpu_features.hpp"
 #include "backend/scalars.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "base/size.hpp"
 
 namespace heptad::cpu {
@@ -55,8 +56,11 @@ std::byte* thread_scratch(std::int64_t bytes) {
     struct Free {
         void operator()(std::byte* memory) const { std::free(memory); }
     };
-    thread_local std::unique_ptr<std::byte, Free> memory;
-    thread_local std::int64_t held_bytes = 0;
+    struct Scratch {
+        std::unique_ptr<std::byte, Free> memory;
+        std::int64_t held_bytes = 0;
+    };
+    auto& [memory, held_bytes] = per_thread<Scratch, Scratch>();
     if (held_bytes < bytes) {
         constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
         memory.reset();
@@ -74,7 +78,7 @@ std::byte* thread_scratch(std::int64_t bytes) {
 #endif
         held_bytes = bytes;
     }
-    return memory.get();  // NOLINT(clang-analyzer-unix.Malloc): a thread_local is not destroyed on return
+    return memory.get();
 }
 
 /// A strided matrix of one type, with unsigned integers for i32.

@@ -47,10 +47,10 @@ private:
 /// The whole pass on the calling thread.
 void combine(const CombinePass& pass, InstructionSet set = best_instruction_set());
 
-/// Largest absolute value of a view as ScanResult says. Parts: scan blocks of the view and merge.
-double scan_max_abs(const ConstView& view, InstructionSet set = best_instruction_set());
-/// NaN if either is, otherwise the larger one.
-double merge_max_abs(double x, double y);
+/// Largest absolute values of a view, its rows and its columns, as ScanResult says.
+ScanResult scan_view(const ConstView& view, InstructionSet set = best_instruction_set());
+/// The scan of a view from those of its bands, from the top down or (by_rows = false) from the left to the right.
+ScanResult merge_scans(const std::vector<ScanResult>& bands, bool by_rows);
 
 /// to = from; any strides, transposing where they differ. Parts: copy blocks of both views.
 void copy_view(const ConstView& from, const View& to);

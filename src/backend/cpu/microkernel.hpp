@@ -60,6 +60,10 @@ enum class SumStore : std::uint8_t { cached, streamed };
 template <class T>
 using SumKernelChoice = SumKernel<T> (*)(int count, const SumTerm<T>* terms, SumStore store);
 
+template <class Bits>
+using MaxBits = void (*)(const Bits* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, Bits* row_max,
+                         Bits* col_max);
+
 struct KernelTable {
     GemmKernels<float> gemm_f32;
     GemmKernels<double> gemm_f64;
@@ -78,11 +82,12 @@ struct KernelTable {
     void (*widen_f16)(const std::uint16_t* from, float* to, std::int64_t count);
     void (*narrow_f16)(const float* from, std::uint16_t* to, std::int64_t count);
 
-    /// Largest bit pattern with the sign bit cleared. For IEEE formats patterns are ordered as magnitudes, with
-    /// infinity above all numbers and NaN above infinity.
-    std::int64_t (*max_bits_64)(const std::int64_t* from, std::int64_t count);
-    std::int32_t (*max_bits_32)(const std::int32_t* from, std::int64_t count);
-    std::int16_t (*max_bits_16)(const std::int16_t* from, std::int64_t count);
+    /// Largest bit patterns with the sign bit cleared: those of the rows, and those of the columns where they are
+    /// larger than what is there. For IEEE formats patterns are ordered as magnitudes, with infinity above all numbers
+    /// and NaN above infinity. Elements of a row lie side by side.
+    MaxBits<std::int64_t> max_bits_64;
+    MaxBits<std::int32_t> max_bits_32;
+    MaxBits<std::int16_t> max_bits_16;
 };
 
 const KernelTable& kernels_scalar();

@@ -4,6 +4,7 @@
 #define HEPTAD_NEON
 #define HEPTAD_VECTOR_BYTES 16
 #include "backend/cpu/microkernel_limbs.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -29,8 +30,8 @@ KernelTable neon_with_limbs() {
 }  // namespace
 
 const KernelTable& kernels_i8mm() {
-    static const KernelTable table = neon_with_limbs();
-    return table;
+    static constinit Once<KernelTable> table;
+    return table.get(neon_with_limbs);
 }
 
 }  // namespace heptad::cpu

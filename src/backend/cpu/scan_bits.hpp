@@ -1,4 +1,4 @@
-// Largest bit pattern with the sign bit cleared. Only for microkernel_<set>.cpp.
+// Largest bit patterns of rows and columns, with the sign bit cleared. Only for microkernel_<set>.cpp.
 #pragma once
 
 #include "backend/cpu/microkernel_vector.hpp"
@@ -8,31 +8,48 @@ namespace {
 
 /// T is the signed integer of the format's size; cleared patterns are never negative, so signed comparisons do.
 template <class T>
-T max_bits(const T* from, std::int64_t count) {
+constexpr T kWithoutSign = static_cast<T>(~(std::uint64_t{1} << (8 * sizeof(T) - 1)));
+
+/// `Rows` rows at once, so that the maxima of columns are loaded and stored once for all of them.
+template <int Rows, class T>
+HEPTAD_INLINE void max_bits_of_rows(const T* from, std::int64_t row_stride, std::int64_t cols, T* row_max, T* col_max) {
     constexpr int width = lanes<T>;
-    constexpr T cleared = static_cast<T>(~(std::uint64_t{1} << (8 * sizeof(T) - 1)));
-    constexpr int chains = 8;
-    constexpr std::int64_t step = chains * std::int64_t{width};
-    Vector<T> largest[chains] = {};
-    std::int64_t i = 0;
-    for (; i + step <= count; i += step) {
+    Array<Vector<T>, Rows> of_row = {};
+    std::int64_t j = 0;
+    for (; j + width <= cols; j += width) {
+        Vector<T> of_col = load(col_max + j);
         HEPTAD_UNROLL
-        for (int v = 0; v < chains; ++v) {
-            const Vector<T> x = load(from + i + v * width) & cleared;
-            largest[v] = x > largest[v] ? x : largest[v];
+        for (int r = 0; r < Rows; ++r) {
+            const Vector<T> x = load(from + r * row_stride + j) & kWithoutSign<T>;
+            of_row[r] = x > of_row[r] ? x : of_row[r];
+            of_col = x > of_col ? x : of_col;
         }
+        store(col_max + j, of_col);
     }
-    T result = 0;
-    for (int v = 0; v < chains; ++v) {
+    for (int r = 0; r < Rows; ++r) {
+        T largest = 0;
         for (int l = 0; l < width; ++l) {
-            result = largest[v][l] > result ? largest[v][l] : result;
+            largest = of_row[r][l] > largest ? of_row[r][l] : largest;
         }
+        for (std::int64_t rest = j; rest < cols; ++rest) {
+            const T x = static_cast<T>(from[r * row_stride + rest] & kWithoutSign<T>);
+            largest = x > largest ? x : largest;
+            col_max[rest] = x > col_max[rest] ? x : col_max[rest];
+        }
+        row_max[r] = largest;
     }
-    for (; i < count; ++i) {
-        const T x = static_cast<T>(from[i] & cleared);
-        result = x > result ? x : result;
+}
+
+template <class T>
+void max_bits(const T* from, std::int64_t row_stride, std::int64_t rows, std::int64_t cols, T* row_max, T* col_max) {
+    constexpr int together = 4;
+    std::int64_t i = 0;
+    for (; i + together <= rows; i += together) {
+        max_bits_of_rows<together>(from + i * row_stride, row_stride, cols, row_max + i, col_max);
     }
-    return result;
+    for (; i < rows; ++i) {
+        max_bits_of_rows<1>(from + i * row_stride, row_stride, cols, row_max + i, col_max);
+    }
 }
 
 }  // namespace

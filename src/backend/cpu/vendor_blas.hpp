@@ -5,8 +5,9 @@
 // HEPTAD_MKL ("none": do not use it), the usual folders of Debian and Intel, the dynamic linker's path. Libraries with
 // 64-bit integers are passed over.
 //
-// Some libraries pick a poor kernel silently. vendor_blas_correction.hpp says how that is found and put right; the
-// result is told in `core`, `correction` and vendor_reports().
+// Some libraries pick a poor kernel silently. vendor_blas_correction.hpp says how that is found, and put right where
+// this process is ours; elsewhere such a library is not used. The result is told in `core`, `correction` and
+// vendor_reports().
 #pragma once
 
 #include <string>
@@ -32,17 +33,27 @@ struct VendorLibrary {
     std::string path;        // the file that was loaded
     std::string core;        // the kernel family it runs with: "SkylakeX", "skx", "neoversev1"; empty: it does not say
     std::string correction;  // what was put right, or why it could not be; empty: nothing to put right
+    std::string best_core;   // the kernel family it ought to run with; the same as `core` where all is well
     CblasGemm<float> sgemm = nullptr;
     CblasGemm<double> dgemm = nullptr;
     /// A tiny product outside of a VendorThreads guard does not start threads.
     bool tiny_products_stay_single_threaded = true;
     /// The setting may belong to the calling thread (MKL, BLIS from 2.0 on): whoever runs a task must say it again.
     bool tell_every_thread = false;
+    int started_threads = 1;  // OpenBLAS: as many as it has had since it was loaded
+    /// Its own threads can be used in the child of a fork.
+    bool threads_survive_fork = false;
+    /// Runs a kernel below what the processor is able to, which could not be put right here: no leaf for anybody.
+    bool is_slow = false;
     int (*get_threads)() = nullptr;
     void (*set_threads)(int) = nullptr;
     /// MKL: for the calling thread only; returns what a later call must be given to restore the setting.
     int (*set_threads_local)(int) = nullptr;
 };
+
+/// For programs of our own, before anything else is called: libraries may be tried in child processes, and environment
+/// variables set for the moment in which a library reads them. In somebody else's process neither is done.
+void allow_vendor_corrections() noexcept;
 
 /// The library, or nullptr if this machine has none that works. Thread safe; the first call loads it.
 const VendorLibrary* vendor_library(Vendor vendor);
@@ -51,7 +62,8 @@ const VendorLibrary* vendor_library(Vendor vendor);
 struct VendorReport {
     std::string name;
     bool found = false;
-    std::string version, path, core, correction;
+    bool is_slow = false;
+    std::string version, path, core, correction, best_core;
     std::string problem;  // why it was not found or not used
     std::string text() const;
 };
@@ -79,28 +91,21 @@ private:
     int setting_before_ = 0;  // then
 };
 
-/// To be held by every thread that calls the library for one task, inside somebody's VendorThreads: libraries that keep
-/// the setting per thread need to be told there too.
-class VendorThreadsHere {
-public:
-    VendorThreadsHere(const VendorLibrary& library, int threads) : library_(library) {
-        if (library_.set_threads_local != nullptr) {
-            previous_ = library_.set_threads_local(threads);
-        } else if (library_.tell_every_thread) {
-            library_.set_threads(threads);
-        }
-    }
-    ~VendorThreadsHere() {
-        if (library_.set_threads_local != nullptr) {
-            library_.set_threads_local(previous_);
-        }
-    }
-    VendorThreadsHere(const VendorThreadsHere&) = delete;
-    VendorThreadsHere& operator=(const VendorThreadsHere&) = delete;
+/// Whether products may be given to the library now. Not in the child of a fork that came while another thread was
+/// inside it, nor where it would start threads that the system does not give: libraries then end the process.
+bool may_use_vendor(const VendorLibrary& library);
 
-private:
-    const VendorLibrary& library_;
-    int previous_ = 0;
+/// Whether such a product may use so many threads of the library's own. Not in the child of a fork, unless the library
+/// knows of forks.
+bool may_use_vendor_threads(const VendorLibrary& library, int threads);
+
+/// To be held while a library is being loaded: knows of forks that happen meanwhile, and watches those after.
+class LibraryLoad {
+public:
+    LibraryLoad();
+    ~LibraryLoad();
+    LibraryLoad(const LibraryLoad&) = delete;
+    LibraryLoad& operator=(const LibraryLoad&) = delete;
 };
 
 }  // namespace heptad::cpu

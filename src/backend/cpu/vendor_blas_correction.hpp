@@ -6,9 +6,9 @@
 //   picks at its first call; BLIS_ARCH_TYPE overrules it. Version 0.9 takes a number of its own enumeration and ends
 //   the process on any other word, newer ones take names.
 //
-// Both are first tried in a child process (vendor_blas_probe.hpp), and the value that worked there is set for just the
-// moment when the library reads it. A setting of the user's is left alone. Only x86-64 is corrected: on Arm the picks
-// seen so far are the ones to keep.
+// In programs of our own both are first tried in a child process (vendor_blas_probe.hpp), and the value that worked
+// there is set for just the moment when the library reads it. A setting of the user's is left alone. Elsewhere a
+// library with a poor kernel is not used. Only x86-64 is corrected: on Arm the picks seen so far are the ones to keep.
 #pragma once
 
 #include <string>

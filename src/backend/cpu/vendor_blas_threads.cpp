@@ -2,14 +2,24 @@
 //
 // A threaded product that finds nobody else takes a way without locks, because its library may be done in a few
 // microseconds: one atomic step in, one out. All others, and whoever comes while it is held, stand in line.
+//
+// A fork waits until nobody uses OpenBLAS's threads, because OpenBLAS then ends them, and that never returns if one of
+// them is at work. In the child the switches are new: holders that are not there would hold them for ever.
+#include <pthread.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "backend/cpu/vendor_blas.hpp"
+#include "backend/cpu/vendor_blas_calls.hpp"
 #include "backend/cpu/vendor_blas_memory.hpp"
+#include "base/shared_state.hpp"
+#include "base/thread_pool.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -33,6 +43,7 @@ struct Switch {
     int holders = 0;
     int threads = 0;         // what the present holders agreed on
     int setting_before = 0;  // of the library, when the first of them came
+    int to_restore = 0;      // in the child of a fork: what the parent's holders would have put back; 0: nothing
 
     bool enter_alone() {
         Owner nobody = Owner::nobody;
@@ -64,16 +75,31 @@ struct Switch {
     }
 };
 
+using Switches = std::array<Switch, vendor_count>;
+constinit std::atomic<Switches*> switches{nullptr};
+
 Switch& switch_of(Vendor vendor) {
-    // Never destroyed: products may still run in other threads while the process ends.
-    static auto& switches = *new std::array<Switch, vendor_count>;
-    return switches[static_cast<std::size_t>(vendor)];
+    Switches* all = switches.load(std::memory_order_acquire);
+    if (all == nullptr) {
+        auto* const fresh = new Switches;
+        if (switches.compare_exchange_strong(all, fresh, std::memory_order_acq_rel)) {
+            all = fresh;
+        } else {
+            delete fresh;
+        }
+    }
+    return (*all)[static_cast<std::size_t>(vendor)];
 }
 
 /// For who has the library to himself. Returns the setting before.
 int set_threads(Switch& s, const VendorLibrary& library, int threads) {
-    const int before = library.get_threads();
-    if (before != threads) {
+    const VendorCall call(library.vendor);
+    if (!call) {
+        return threads;  // then nothing is put back
+    }
+    const int now = library.get_threads();
+    const int before = s.to_restore > 0 ? std::exchange(s.to_restore, 0) : now;
+    if (now != threads) {
         library.set_threads(threads);
     }
     if (threads > s.touched) {
@@ -83,7 +109,119 @@ int set_threads(Switch& s, const VendorLibrary& library, int threads) {
     return before;
 }
 
+void put_back(const VendorLibrary& library, int before, int now) {
+    const VendorCall call(library.vendor);
+    if (call && before != now) {
+        library.set_threads(before);
+    }
+}
+
+// ---------------------------------------------------------------- fork
+
+constinit std::atomic<std::uint32_t> forks_made{0};  // by this process, of which each ends OpenBLAS's threads
+
+/// Until nobody uses OpenBLAS's threads; nobody new comes in until after the fork.
+void before_fork() {
+    Switch& s = switch_of(Vendor::openblas);
+    std::unique_lock lock(s.mutex);
+    const std::int64_t ticket = s.next_ticket++;
+    s.changed.wait(lock, [&] { return s.serving == ticket && (s.holders == 0 ? s.claim_for_line() : s.threads == 1); });
+    ++s.serving;
+    lock.release();  // NOLINT(bugprone-unused-return-value): unlocked after the fork
+}
+
+void after_fork_in_parent() {
+    forks_made.fetch_add(1, std::memory_order_relaxed);
+    Switch& s = switch_of(Vendor::openblas);
+    const std::unique_lock lock(s.mutex, std::adopt_lock);
+    if (s.holders == 0 && s.serving == s.next_ticket) {
+        s.owner.store(Owner::nobody, std::memory_order_release);
+    }
+    s.changed.notify_all();
+}
+
+void after_fork_in_child() {
+    if (loads_under_way.load() > 0) {
+        // The dynamic linker is in the middle of something here, and stays there.
+        for (const Vendor vendor : {Vendor::openblas, Vendor::blis, Vendor::mkl}) {
+            bar_vendor(vendor);
+        }
+        loads_under_way.store(0);
+    }
+    bar_vendors_entered_by_others();
+    const Switches* const before = switches.load();
+    switches.store(nullptr);
+    for (std::size_t i = 0; before != nullptr && i < before->size(); ++i) {
+        const Switch& held = (*before)[i];
+        const Owner owner = held.owner.load();
+        if (held.holders > 0 || owner == Owner::lone || owner == Owner::lone_awaited) {
+            switch_of(static_cast<Vendor>(i)).to_restore = held.setting_before;
+        }
+    }
+}
+
+/// How many threads a library is known to have got from the system.
+struct KnownTeam {
+    std::uint32_t generation = 0, forks = 0;
+    int threads = 1;
+
+    bool has(int wanted) {
+        const std::uint32_t here = process_generation(), made = forks_made.load(std::memory_order_relaxed);
+        if (generation != here || forks != made) {
+            *this = {here, made, 1};
+        }
+        if (threads < wanted && startable_threads(wanted - 1) == wanted - 1) {
+            threads = wanted;
+        }
+        return threads >= wanted;
+    }
+};
+
 }  // namespace
+
+LibraryLoad::LibraryLoad() {
+    static constinit std::atomic<bool> registered{false};
+    if (!registered.exchange(true)) {
+        pthread_atfork(nullptr, nullptr, after_fork_in_child);
+        watch_exit();
+    }
+    loads_under_way.fetch_add(1);
+}
+
+LibraryLoad::~LibraryLoad() {
+    // After OpenBLAS's own handler, which it registers when it is loaded: before a fork the last registered comes
+    // first.
+    static constinit std::atomic<bool> registered{false};
+    if (!registered.exchange(true)) {
+        pthread_atfork(before_fork, after_fork_in_parent, nullptr);
+    }
+    loads_under_way.fetch_sub(1);
+}
+
+bool may_use_vendor(const VendorLibrary& library) {
+    if (barred_vendors[static_cast<std::size_t>(library.vendor)].load(std::memory_order_relaxed)) {
+        return false;
+    }
+    const bool was_forked = process_generation() != 0 || forks_made.load(std::memory_order_relaxed) != 0;
+    if (library.vendor != Vendor::openblas || library.started_threads <= 1 || !was_forked) {
+        return true;
+    }
+    // After a fork its threads are started anew when it is next told a number, in the parent too.
+    static constinit Guarded<KnownTeam> team;
+    return team.lock()->has(library.started_threads);
+}
+
+bool may_use_vendor_threads(const VendorLibrary& library, int threads) {
+    if (process_generation() != 0 && !library.threads_survive_fork) {
+        return false;
+    }
+    if (library.vendor == Vendor::openblas && threads <= library.started_threads) {
+        return true;  // may_use_vendor has looked
+    }
+    return per_thread<std::array<KnownTeam, vendor_count>,
+                      std::array<KnownTeam, vendor_count>>()[static_cast<std::size_t>(library.vendor)]
+        .has(threads);  // OpenMP has a team for each thread that calls
+}
 
 VendorThreads::VendorThreads(const VendorLibrary& library, int threads) : library_(library), threads_(threads) {
     if (library_.set_threads == nullptr) {
@@ -92,7 +230,7 @@ VendorThreads::VendorThreads(const VendorLibrary& library, int threads) : librar
     Switch& s = switch_of(library_.vendor);
     is_alone_ = threads != 1 && s.enter_alone();
     if (is_alone_) {
-        setting_before_ = set_threads(s, library_, threads);
+        s.setting_before = setting_before_ = set_threads(s, library_, threads);
         return;
     }
     std::unique_lock lock(s.mutex);
@@ -116,17 +254,13 @@ VendorThreads::~VendorThreads() {
     }
     Switch& s = switch_of(library_.vendor);
     if (is_alone_) {
-        if (setting_before_ != threads_) {
-            library_.set_threads(setting_before_);
-        }
+        put_back(library_, setting_before_, threads_);
         s.leave_alone();
         return;
     }
     const std::lock_guard lock(s.mutex);
     if (--s.holders == 0) {
-        if (s.setting_before != s.threads) {
-            library_.set_threads(s.setting_before);
-        }
+        put_back(library_, s.setting_before, s.threads);
         if (s.serving == s.next_ticket) {  // nobody is left
             s.owner.store(Owner::nobody, std::memory_order_release);
         } else {

@@ -33,6 +33,9 @@ struct PassArguments {
     bool keeps;
     unsigned long long* watch;
     unsigned long long* watch_results;
+    LineMaxima lines;
+    bool turned;                                        // blocks are counted column by column
+    std::int64_t first_row[Inputs], first_col[Inputs];  // of the blocks, in the matrix whose lines are watched
     Scale scale;
     Guard guard;
 };
@@ -137,6 +140,92 @@ __device__ __forceinline__ void note_largest(const ArithmeticOf<T>* value, Magni
     }
 }
 
+/// N magnitudes of neighbouring columns, as the cache has them.
+template <int N>
+__device__ __forceinline__ void load_lines(const std::uint32_t* from, std::uint32_t* to) {
+    if constexpr (N % 4 == 0) {
+#pragma unroll
+        for (int e = 0; e < N; e += 4) {
+            const uint4 four = __ldca(reinterpret_cast<const uint4*>(from + e));
+            to[e] = four.x, to[e + 1] = four.y, to[e + 2] = four.z, to[e + 3] = four.w;
+        }
+    } else if constexpr (N == 2) {
+        const uint2 two = __ldca(reinterpret_cast<const uint2*>(from));
+        to[0] = two.x, to[1] = two.y;
+    } else {
+        to[0] = __ldca(from);
+    }
+}
+
+/// `warp_in_row`: all threads of the warp are here, with values of the same row.
+__device__ __forceinline__ void note_row(std::uint32_t* line, std::uint32_t largest, bool warp_in_row) {
+    if (warp_in_row) {
+        largest = __reduce_max_sync(0xffffffffU, largest);
+    }
+    if (!warp_in_row || threadIdx.x % 32 == 0) {
+        raise_line(line, largest);
+    }
+}
+
+template <int N>
+__device__ __forceinline__ void note_cols(std::uint32_t* line, const std::uint32_t* largest) {
+    std::uint32_t known[N];
+    load_lines<N>(line, known);
+#pragma unroll
+    for (int e = 0; e < N; ++e) {
+        if (largest[e] > known[e]) {
+            atomicMax(line + e, largest[e]);
+        }
+    }
+}
+
+/// Notes N values of one row of a block.
+template <class T, int N>
+__device__ __forceinline__ void note_lines(const LineMaxima& lines, std::int64_t row, std::int64_t col,
+                                           const ArithmeticOf<T>* value, bool warp_in_row) {
+    std::uint32_t here[N], of_row = 0;
+#pragma unroll
+    for (int e = 0; e < N; ++e) {
+        here[e] = line_magnitude(value[e]);
+        of_row = max(of_row, here[e]);
+    }
+    note_cols<N>(lines.cols + col, here);
+    note_row(lines.rows + row, of_row, warp_in_row);
+}
+
+/// Blocks on a side of a matrix of so many, of which a pass that is compiled in has all; 0: it is not square.
+template <int Blocks>
+constexpr int kSide = Blocks == 4    ? 2
+                      : Blocks == 16 ? 4
+                                     : 0;
+
+/// The same of all blocks at once: `value(block, e)`. Of those in one row or column of blocks the largest is enough.
+/// `Turned`: they are counted column by column.
+template <class T, int N, int Side, bool Turned, class Pass, class Value>
+__device__ __forceinline__ void note_blocks(const Pass& pass, std::int64_t row, std::int64_t col, bool warp_in_row,
+                                            Value&& value) {
+    const auto block = [](int i, int j) { return Turned ? j * Side + i : i * Side + j; };
+    std::uint32_t of_row[Side] = {};
+#pragma unroll
+    for (int j = 0; j < Side; ++j) {
+        std::uint32_t of_col[N] = {};
+#pragma unroll
+        for (int i = 0; i < Side; ++i) {
+#pragma unroll
+            for (int e = 0; e < N; ++e) {
+                const std::uint32_t here = line_magnitude(value(block(i, j), e));
+                of_row[i] = max(of_row[i], here);
+                of_col[e] = max(of_col[e], here);
+            }
+        }
+        note_cols<N>(pass.lines.cols + pass.first_col[block(0, j)] + col, of_col);
+    }
+#pragma unroll
+    for (int i = 0; i < Side; ++i) {
+        note_row(pass.lines.rows + pass.first_row[block(i, 0)] + row, of_row[i], warp_in_row);
+    }
+}
+
 /// A few neighbouring elements, with the arithmetic that the generated code uses.
 template <class Wide, int N>
 struct Values {
@@ -188,6 +277,7 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
         return;
     }
     MagnitudeOf<T> seen = 0, seen_results = 0;
+    const bool warp_in_row = pass.cols / N % 32 == 0;
     const ScaleFactors scaled(pass.scale);
     for_each_place<N, Together>(pass, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
         using Few = Values<ArithmeticOf<T>, N * Together>;
@@ -219,8 +309,30 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
                 }
                 return value;
             },
-            [] { return Few(); }, pass.watch != nullptr,
-            [&](const Few& value) { note_largest<T, N * Together>(value.element, seen); },
+            [] { return Few(); }, pass.watch != nullptr || pass.lines.rows != nullptr,
+            [&](const Few* const(&all)[Pass::kInputs]) {
+                if (pass.lines.rows == nullptr) {
+#pragma unroll
+                    for (int i = 0; i < Pass::kInputs; ++i) {
+                        note_largest<T, N * Together>(all[i]->element, seen);
+                    }
+                    return;
+                }
+                if constexpr (kSide < Pass::kInputs >> 0) {
+#pragma unroll
+                    for (int t = 0; t < Together; ++t) {
+                        if (inside[t]) {
+                            const auto value = [&](int i, int e) { return all[i]->element[t * N + e]; };
+                            if (pass.turned) {
+                                note_blocks<T, N, kSide<Pass::kInputs>, true>(pass, row[t], col[t], warp_in_row, value);
+                            } else {
+                                note_blocks<T, N, kSide<Pass::kInputs>, false>(pass, row[t], col[t], warp_in_row,
+                                                                               value);
+                            }
+                        }
+                    }
+                }
+            },
             [&](int j, Few sum) {
                 if constexpr (Scaled) {
 #pragma unroll
@@ -255,6 +367,7 @@ template <class T, class Out, int Inputs>
 struct AnyArguments {
     PassArguments<T, Out, Inputs, kMostOutputs> pass;
     int inputs, outputs;
+    int blocks;  // of the inputs, those of the matrix whose lines are watched
     std::int64_t input_stride[Inputs], output_stride[kMostOutputs];  // between rows
     std::int64_t input_step[Inputs], output_step[kMostOutputs];      // between columns; all 1 where N is not
     ArithmeticOf<T> coefficient[kMostOutputs][Inputs];
@@ -269,6 +382,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
     }
     using Wide = ArithmeticOf<T>;
     MagnitudeOf<T> seen = 0, seen_results = 0;
+    const bool warp_in_row = pass.cols / N % 32 == 0;
     const ScaleFactors scaled(pass.scale);
     for_each_place<N, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
         const std::int64_t row = rows[0], col = cols[0];
@@ -289,6 +403,15 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
 #pragma unroll
             for (int i = 0; i < Inputs; ++i) {
                 note_largest<T, N>(value[i], seen);
+            }
+        }
+        if (pass.lines.rows != nullptr) {
+#pragma unroll
+            for (int i = 0; i < Inputs; ++i) {
+                if (i < args.blocks) {
+                    note_lines<T, N>(pass.lines, pass.first_row[i] + row, pass.first_col[i] + col, value[i],
+                                     warp_in_row);
+                }
             }
         }
 #pragma unroll 1
@@ -385,6 +508,8 @@ void make_rows_contiguous(LinearLaunch& launch) {
                 std::swap(x.row_stride, x.col_stride);
             }
         }
+        std::swap(launch.lines.rows, launch.lines.cols);
+        std::swap(launch.block_row, launch.block_col);
     }
 }
 
@@ -421,6 +546,12 @@ void fill(const LinearLaunch& launch, std::size_t first, std::size_t count,
     args.keep = scalar_of<T>(launch.keep);
     args.keeps = launch.keep != 0;
     args.watch = launch.watch;
+    args.lines = launch.lines;
+    args.turned = launch.block_row.size() > 1 && launch.block_row[1] != 0;
+    for (std::size_t i = 0; i < std::min(launch.block_row.size(), launch.inputs.size()); ++i) {
+        args.first_row[i] = launch.block_row[i] * args.rows;
+        args.first_col[i] = launch.block_col[i] * args.cols;
+    }
     args.watch_results = launch.watch_results;
     args.scale = launch.scale;
     args.guard = launch.guard;
@@ -478,9 +609,32 @@ bool have_one_stride(const std::vector<DeviceMatrix>& matrices) {
     });
 }
 
+/// Nothing to note of lines, or all blocks of a square grid: row by row, or column by column where that is turned.
+template <class Pass>
+bool has_known_lines(const LinearLaunch& launch) {
+    constexpr std::int64_t side = kSide<Pass::kInputs>;
+    if (launch.lines.rows == nullptr) {
+        return true;
+    }
+    if constexpr (side > 0) {
+        const std::int64_t blocks = static_cast<std::int64_t>(launch.block_row.size());
+        bool by_rows = blocks == Pass::kInputs, by_columns = by_rows;
+        for (std::int64_t i = 0; i < blocks && (by_rows || by_columns); ++i) {
+            const std::int64_t row = launch.block_row[static_cast<std::size_t>(i)];
+            const std::int64_t col = launch.block_col[static_cast<std::size_t>(i)];
+            by_rows = by_rows && row == i / side && col == i % side;
+            by_columns = by_columns && row == i % side && col == i / side;
+        }
+        return by_rows || by_columns;
+    } else {
+        return false;
+    }
+}
+
 template <class Pass>
 bool is_pass(const LinearLaunch& launch) {
     return launch.inputs.size() == Pass::kInputs && launch.outputs.size() == Pass::kOutputs &&
+           has_known_lines<Pass>(launch) &&
            std::equal(launch.coefficients.begin(), launch.coefficients.end(), Pass::kCoefficients) &&
            has_unit_steps(launch) && have_one_stride(launch.inputs) && have_one_stride(launch.outputs);
 }
@@ -499,6 +653,7 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         fill(launch, first, count, args.pass);
         args.inputs = static_cast<int>(launch.inputs.size());
         args.outputs = static_cast<int>(count);
+        args.blocks = static_cast<int>(std::min(launch.block_row.size(), launch.inputs.size()));
         for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
             args.input_stride[i] = launch.inputs[i].row_stride;
             args.input_step[i] = launch.inputs[i].col_stride;
@@ -512,6 +667,7 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         }
         if (first > 0) {
             args.pass.watch = nullptr;
+            args.pass.lines = {};
         }
         const bool wide = is_wide<T>(launch, kLength);
         const PassShape shape{std::min(launch.shape.threads, kPassThreads<Inputs, 1>), launch.shape.places};
@@ -549,6 +705,9 @@ DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
         for (std::size_t j = 0; j < launch.outputs.size(); ++j) {
             const auto row = launch.coefficients.begin() + static_cast<std::ptrdiff_t>(j * all + first);
             part.coefficients.insert(part.coefficients.end(), row, row + static_cast<std::ptrdiff_t>(count));
+        }
+        for (auto* list : {&part.block_row, &part.block_col}) {
+            list->erase(list->begin(), list->begin() + static_cast<std::ptrdiff_t>(std::min(first, list->size())));
         }
         part.keep = first == 0 ? launch.keep : 1;
         if (const DeviceStatus status = launch_any<T, Out, Scaled, kMostInputs>(part, stream); status != 0) {
@@ -596,7 +755,7 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     }
     const std::size_t inputs = launch.inputs.size();
     if constexpr (std::is_same_v<T, Out>) {
-        if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr &&
+        if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr && launch.lines.rows == nullptr &&
             launch.scale.kind == Scale::Kind::none && has_unit_steps(launch) &&
             !is_wide<T>(launch, 16 / static_cast<int>(sizeof(T)))) {
             return launch_copy<T>(launch, stream);

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/shared_state.hpp"
+
 namespace heptad::cuda {
 namespace {
 
@@ -70,8 +72,8 @@ CublasLibrary open_library() {
 }  // namespace
 
 const CublasLibrary& cublas_library() {
-    static const CublasLibrary library = open_library();
-    return library;
+    static constinit Once<CublasLibrary> library;
+    return library.get(open_library);
 }
 
 }  // namespace heptad::cuda

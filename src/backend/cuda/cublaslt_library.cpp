@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backend/cuda/cublas_library.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -47,8 +48,8 @@ CublasLtLibrary open_library() {
 }  // namespace
 
 const CublasLtLibrary& cublaslt_library() {
-    static const CublasLtLibrary library = open_library();
-    return library;
+    static constinit Once<CublasLtLibrary> library;
+    return library.get(open_library);
 }
 
 }  // namespace heptad::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <list>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "backend/cuda/linear_pass.hpp"
 #include "backend/cuda/status.hpp"
 #include "base/device_layout.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -32,7 +34,7 @@ Scalar scalar_type(Type type) {
         case Type::i32:
             return Scalar::i32;
         default:
-            fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
+            fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
     }
 }
 
@@ -64,8 +66,7 @@ struct CudaBackend::State {
     cudaStream_t stream = nullptr;
     const CublasLibrary* library = nullptr;
     cublasHandle_t handle = nullptr;
-    /// Of cuBLAS, or of counters of fused products, which need it at other times; and behind it a guard's words for
-    /// products without workspace.
+    /// Of cuBLAS, or of counters of fused products, which need it at other times; and behind it the report.
     void* own_workspace = nullptr;
     void* vendor_workspace = nullptr;
     std::int64_t vendor_workspace_bytes = 0;
@@ -74,29 +75,59 @@ struct CudaBackend::State {
     std::int64_t reserved_bytes = 0;
     bool guarded = false;
     Guard guard;
+    double even_enough = 0;
+    ProblemSize guarded_size;
+    Scalar guarded_scalar = Scalar::f32;
+    DeviceMemory guard_memory;    // of products without workspace
+    bool has_report = false;      // of guarded products that nobody has asked for
+    bool lines_are_news = false;  // rows and columns were noted since they were judged
     /// The guard's words are cleared by their first user, so that what clears other things anyway can do it.
     bool words_are_fresh = false;
     bool is_result_judged = false;  // by the kernels that made it
     PassShapes shapes;
     LinearPasses linear_passes;
     cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
-    DeviceMemory captured_words;
 
     bool is_captured() const {
         cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
         return cudaStreamIsCapturing(stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusActive;
     }
-    GuardWords* words() const {
-        if (captured_words.data() != nullptr) {
-            return static_cast<GuardWords*>(captured_words.data());
+    std::int64_t guard_size_bytes() const { return guard_bytes(guarded_size.m, guarded_size.k, guarded_size.n); }
+    std::byte* guard_data() const {
+        return guard_memory.data() != nullptr ? static_cast<std::byte*>(guard_memory.data()) : reserved;
+    }
+    GuardWords* words() const { return reinterpret_cast<GuardWords*>(guard_data()); }
+    /// Of A (0) or B (1).
+    LineMaxima lines(int operand) const {
+        auto* const of_a = reinterpret_cast<std::uint32_t*>(guard_data() + kGuardBytes);
+        const std::int64_t m = line_count(guarded_size.m), k = line_count(guarded_size.k);
+        return operand == 0 ? LineMaxima{of_a, of_a + m} : LineMaxima{of_a + m + k, of_a + m + 2 * k};
+    }
+    GuardReport* report() const {
+        return reinterpret_cast<GuardReport*>(static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes);
+    }
+    GuardReport* cleared_report() {
+        if (!std::exchange(has_report, true)) {
+            check(cudaMemsetAsync(report(), 0, sizeof(GuardReport), stream), "clear a verdict");
         }
-        std::byte* const own = static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes;
-        return reinterpret_cast<GuardWords*>(reserved_bytes >= kGuardBytes ? reserved : own);
+        return report();
     }
     GuardWords* cleared_words() {
         if (words_are_fresh) {
             words_are_fresh = false;
-            check(cudaMemsetAsync(words(), 0, sizeof(GuardWords), stream), "clear the guard");
+            check(cudaMemsetAsync(words(), 0, static_cast<std::size_t>(guard_size_bytes()), stream), "clear the guard");
+        }
+        return words();
+    }
+    /// With what follows from the rows and columns of A and B that were noted.
+    GuardWords* judged_words() {
+        cleared_words();
+        if (std::exchange(lines_are_news, false)) {
+            check(static_cast<cudaError_t>(
+                      launch_line_judgement({guarded_scalar, guarded_size.m, guarded_size.k, guarded_size.n, lines(0),
+                                             lines(1), words(), even_enough, guard.report},
+                                            stream)),
+                  "judge the operands");
         }
         return words();
     }
@@ -175,18 +206,22 @@ std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product
 void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
     state_->reserved = static_cast<std::byte*>(reserved);
     state_->reserved_bytes = bytes;
-    state_->guarded = state_->words_are_fresh = state_->is_result_judged = false;
-    state_->captured_words = DeviceMemory();
+    state_->guarded = state_->words_are_fresh = state_->is_result_judged = state_->lines_are_news = false;
+    state_->guard_memory = DeviceMemory();
 }
 
-void CudaBackend::start(const GuardLimits& limits) {
-    if (state_->reserved_bytes < kGuardBytes && state_->is_captured()) {
-        // Graphs outlive this product and may run beside each other: each needs words that are its own.
-        state_->captured_words = DeviceMemory(state_->device, kGuardBytes, state_->stream);
+void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) {
+    state_->guarded_size = {m, k, n};
+    if (state_->reserved_bytes < state_->guard_size_bytes()) {
+        state_->guard_memory = DeviceMemory(state_->device, state_->guard_size_bytes(), state_->stream);
     }
     state_->words_are_fresh = true;
-    state_->is_result_judged = false;
-    state_->guard = {state_->words(), limits.a, limits.b, limits.product, limits.sums, limits.result, true};
+    state_->is_result_judged = state_->lines_are_news = false;
+    state_->even_enough = limits.even_enough;
+    // Graphs may outlive this backend, and nobody waits for them here.
+    GuardReport* const report = state_->is_captured() ? nullptr : state_->cleared_report();
+    state_->guard = {state_->words(), limits.a,      limits.b, limits.product, limits.sums,
+                     limits.result,   limits.spread, true,     report};
     state_->guarded = true;
 }
 
@@ -194,13 +229,21 @@ void CudaBackend::watch(int operand, const ConstView& view) {
     if (operand == kWatchedC && state_->is_result_judged) {
         return;
     }
-    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), &state_->cleared_words()->max_bits[operand],
-                             state_->stream),
+    GuardWords* const words = state_->cleared_words();
+    if (operand == kWatchedC) {
+        check_launch(
+            launch_scan(scalar_type(view.type), device_matrix(view), &words->max_bits[kWordOfResult], state_->stream),
+            "scan the result");
+        return;
+    }
+    state_->guarded_scalar = scalar_type(view.type);
+    state_->lines_are_news = true;
+    check_launch(launch_line_scan(state_->guarded_scalar, device_matrix(view), state_->lines(operand), state_->stream),
                  "scan an operand");
 }
 
 void CudaBackend::answer_if_unsafe(const Product& product) {
-    state_->cleared_words();
+    state_->judged_words();
     Guard unsafe = state_->guard;
     unsafe.run_when_safe = false;
     state_->multiply_classical(product, unsafe);
@@ -209,7 +252,7 @@ void CudaBackend::answer_if_unsafe(const Product& product) {
 void CudaBackend::finish() {
     state_->guarded = false;
     state_->is_result_judged = false;
-    state_->captured_words = DeviceMemory();
+    state_->guard_memory = DeviceMemory();
 }
 
 void CudaBackend::combine(const CombinePass& pass) {
@@ -241,17 +284,24 @@ void CudaBackend::combine(const CombinePass& pass) {
         launch.outputs.push_back(device_matrix(view));
     }
     if (state_->guarded && pass.watch >= 0) {
-        launch.watch = &state_->cleared_words()->max_bits[pass.watch];
+        state_->cleared_words();
+        state_->guarded_scalar = launch.scalar;
+        state_->lines_are_news = true;
+        launch.lines = state_->lines(pass.watch);
+        for (int slot = 0; slot < pass.watched_slots; ++slot) {
+            launch.block_row.push_back(slot / pass.watched_across);
+            launch.block_col.push_back(slot % pass.watched_across);
+        }
     }
     if (pass.scaling != SumScaling::none) {
-        launch.scale = {scale_kind(pass.scaling), state_->cleared_words(), static_cast<float>(pass.factor)};
+        launch.scale = {scale_kind(pass.scaling), state_->judged_words(), static_cast<float>(pass.factor)};
     }
     if (pass.scaling == SumScaling::sums_to_c) {
         launch.watch = &state_->cleared_words()->max_bits[kWordOfSums];
         launch.watch_results = &state_->cleared_words()->max_bits[kWordOfResult];
     }
     if (state_->guarded && pass.only_if_safe) {
-        state_->cleared_words();
+        state_->judged_words();
         launch.guard = state_->guard;
     }
     launch.shape =
@@ -396,7 +446,10 @@ void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedO
             state_->is_captured() ? FusedScratch{} : FusedScratch{state_->own_workspace, kCublasWorkspaceBytes};
         FusedGuard guard;
         if (state_->guarded) {
-            // Nothing was watched, so the result will be.
+            if (!state_->words_are_fresh) {
+                state_->judged_words();
+            }
+            // Where nothing was watched, the result will be.
             guard = {state_->guard, std::exchange(state_->words_are_fresh, false) ? state_->words() : nullptr};
         }
         state_->is_result_judged =
@@ -414,15 +467,37 @@ ScanResult CudaBackend::scan(const ConstView& view) {
     if (view.type == Type::i32) {
         return {};
     }
-    const DeviceMemory word(state_->device, sizeof(unsigned long long), state_->stream);
-    unsigned long long bits = 0;
-    check(cudaMemsetAsync(word.data(), 0, sizeof(bits), state_->stream), "clear a word");
-    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), static_cast<unsigned long long*>(word.data()),
-                             state_->stream),
+    const auto rows = static_cast<std::size_t>(line_count(view.rows)), cols = static_cast<std::size_t>(view.cols);
+    std::vector<std::uint32_t> bits(rows + cols);
+    const std::size_t bytes = bits.size() * sizeof(std::uint32_t);
+    const DeviceMemory memory(state_->device, static_cast<std::int64_t>(bytes), state_->stream);
+    auto* const lines = static_cast<std::uint32_t*>(memory.data());
+    check(cudaMemsetAsync(lines, 0, bytes, state_->stream), "clear the maxima of a matrix");
+    check_launch(launch_line_scan(scalar_type(view.type), device_matrix(view), {lines, lines + rows}, state_->stream),
                  "scan a matrix");
-    check(cudaMemcpyAsync(&bits, word.data(), sizeof(bits), cudaMemcpyDeviceToHost, state_->stream), "fetch a word");
+    check(cudaMemcpyAsync(bits.data(), lines, bytes, cudaMemcpyDeviceToHost, state_->stream), "fetch the maxima");
     check(cudaStreamSynchronize(state_->stream), "wait for a scan");
-    return {std::bit_cast<double>(bits)};
+    const auto value = [&](std::uint32_t x) {
+        return view.type == Type::f64 ? std::bit_cast<double>(std::uint64_t{x} << 32)
+                                      : static_cast<double>(std::bit_cast<float>(x));
+    };
+    ScanResult result;
+    const auto first_col = bits.begin() + static_cast<std::ptrdiff_t>(rows);
+    std::transform(bits.begin(), bits.begin() + view.rows, std::back_inserter(result.rows), value);
+    std::transform(first_col, bits.end(), std::back_inserter(result.cols), value);
+    result.max_abs = bits.empty() ? 0 : value(*std::max_element(first_col, bits.end()));
+    return result;
+}
+
+GuardVerdict CudaBackend::take_verdict() {
+    if (!std::exchange(state_->has_report, false)) {
+        return {};
+    }
+    GuardReport told{};
+    check(cudaMemcpyAsync(&told, state_->report(), sizeof(told), cudaMemcpyDeviceToHost, state_->stream),
+          "fetch a verdict");
+    check(cudaStreamSynchronize(state_->stream), "wait for a verdict");
+    return {told.fell_back != 0, told.uneven != 0};
 }
 
 void CudaBackend::copy(const ConstView& from, const View& to) {
@@ -445,9 +520,8 @@ std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {
         std::shared_ptr<CudaBackend> backend;
     };
     constexpr std::size_t kMostKept = 16;
-    static std::mutex mutex;
-    static auto* const kept = new std::list<Kept>;  // never destroyed: the driver may be gone by then
-    const std::lock_guard lock(mutex);
+    static constinit Guarded<std::list<Kept>> all;
+    const auto kept = all.lock();
     const auto found = std::find_if(kept->begin(), kept->end(),
                                     [&](const Kept& k) { return k.device == device && k.stream == stream; });
     if (found != kept->end()) {

@@ -14,6 +14,12 @@
 
 namespace heptad::cuda {
 
+/// What guards have said of some products.
+struct GuardVerdict {
+    bool fell_back = false;  // one was answered by the classical product
+    bool uneven = false;     // the operands of one were
+};
+
 /// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublaslt" and
 /// "cublaslt-batched" (the same with a kernel of our choice), "cublas-int8" (i32 as 8-bit limbs on
 /// the tensor cores), "heptad" (our classical kernel on the CUDA cores).
@@ -29,12 +35,15 @@ public:
     bool fuses(Type type, int left_terms, int right_terms, int targets) const override;
     void multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) override;
     std::vector<FusedTileShape> fused_tile_shapes(Type type) const override;
-    /// Waits for the answer: only for callers that have nothing in flight.
+    /// Waits for the answer: only for callers that have nothing in flight. Of f64 the upper half of the bits is kept.
     ScanResult scan(const ConstView& view) override;
     void copy(const ConstView& from, const View& to) override;
     std::vector<std::string> leaves(Type type) const override;
     DeferredGuard* deferred_guard() override { return this; }
     void begin_product(void* reserved, std::int64_t bytes) override;
+
+    /// Of the products since the last call, which it waits for.
+    GuardVerdict take_verdict();
 
     /// Scratch memory of cuBLAS from now on; null and 0: none. Without a call it has the backend's own.
     void set_vendor_workspace(void* memory, std::int64_t bytes);
@@ -53,7 +62,7 @@ public:
     void* stream() const;
 
 private:
-    void start(const GuardLimits& limits) override;
+    void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override;
     void watch(int operand, const ConstView& view) override;
     void answer_if_unsafe(const Product& product) override;
     void finish() override;

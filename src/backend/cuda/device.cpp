@@ -2,11 +2,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <utility>
 
 #include "backend/cuda/cublas_library.hpp"
 #include "backend/cuda/status.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -72,11 +74,29 @@ std::int64_t kept_bytes(int device) {
     return reserved > used ? static_cast<std::int64_t>(reserved - used) : 0;
 }
 
+/// What the devices are, and in which process that was looked up: CUDA does not survive a fork.
+struct Known {
+    Report report;
+    std::uint32_t generation;
+};
+/// Devices on which this process allocated in the order of a stream, one bit each.
+std::atomic<std::uint64_t> allocated_on{0};
+
 }  // namespace
 
 const Report& known_report() {
-    static const Report report = look_around();
-    return report;
+    static constinit Once<Known> known;
+    static constinit Once<Report> forked;
+    const Known& found = known.get([] { return Known{look_around(), process_generation()}; });
+    if (found.report.available && found.generation != process_generation()) {
+        return forked.get([&] {
+            Report report = found.report;
+            report.available = false;
+            report.problem = "CUDA cannot be used in the child of a fork whose parent has used it";
+            return report;
+        });
+    }
+    return found.report;
 }
 
 std::int64_t free_bytes(int device) {
@@ -87,6 +107,16 @@ std::int64_t free_bytes(int device) {
         return static_cast<std::int64_t>(free) + kept_bytes(device);
     } catch (const Error&) {
         return 0;
+    }
+}
+
+void release_kept_memory() noexcept {
+    for (std::uint64_t left = allocated_on.load(), device = 0; left != 0; left >>= 1, ++device) {
+        cudaMemPool_t pool = nullptr;
+        if ((left & 1) != 0 && (cudaDeviceGetDefaultMemPool(&pool, static_cast<int>(device)) != cudaSuccess ||
+                                cudaMemPoolTrimTo(pool, 0) != cudaSuccess)) {
+            cudaGetLastError();
+        }
     }
 }
 
@@ -103,7 +133,7 @@ Report report() {
 void require_device(int device) {
     const Report& known = known_report();
     if (!known.available) {
-        fail(ErrorCode::resource, "no CUDA device can be used: {}; say --device cpu", known.problem);
+        fail(ErrorCode::resource, "no CUDA device can be used: {}; set device to cpu", known.problem);
     }
     if (device < 0 || static_cast<std::size_t>(device) >= known.devices.size()) {
         fail(ErrorCode::resource, "there is no device cuda:{}; this machine has {}", device, known.devices.size());
@@ -162,6 +192,7 @@ DeviceMemory::DeviceMemory(int device, std::int64_t bytes, void* stream) : strea
         return;
     }
     const DeviceScope scope(device);
+    allocated_on.fetch_or(std::uint64_t{1} << device);
     const cudaError_t status =
         cudaMallocAsync(&data_, static_cast<std::size_t>(bytes), static_cast<cudaStream_t>(stream));
     if (status == cudaErrorMemoryAllocation) {

@@ -32,6 +32,8 @@ Report report();
 const Report& known_report();
 /// Free on a device that is there; 0 where it cannot be asked, as one that another process has for itself.
 std::int64_t free_bytes(int device);
+/// Gives back what CUDA keeps of this process's workspace for products to come.
+void release_kept_memory() noexcept;
 /// Throws Error(resource) that says why, unless that device can be used.
 void require_device(int device);
 /// The number in "cuda" or "cuda:1". Throws Error(usage) for anything else.

@@ -107,6 +107,23 @@ __device__ __forceinline__ unsigned long long kept_magnitude(unsigned long long 
 template <class T>
 using MagnitudeOf = decltype(magnitude(ArithmeticOf<T>()));
 
+/// The same where it is kept for a row or column (LineMaxima).
+__device__ __forceinline__ std::uint32_t line_magnitude(float x) {
+    return magnitude(x);
+}
+__device__ __forceinline__ std::uint32_t line_magnitude(double x) {
+    return static_cast<std::uint32_t>(magnitude(x) >> 32);
+}
+__device__ __forceinline__ std::uint32_t line_magnitude(std::uint32_t) {
+    return 0;
+}
+/// Most values are no news: looked at first, an atomic is rare. What a cache still has is smaller or right.
+__device__ __forceinline__ void raise_line(std::uint32_t* line, std::uint32_t value) {
+    if (value > __ldca(line)) {
+        atomicMax(line, value);
+    }
+}
+
 /// The largest of the threads' values goes to *target, one atomic per warp.
 template <class Bits>
 __device__ __forceinline__ void note_maximum(Bits own, unsigned long long* target) {
@@ -126,7 +143,7 @@ __device__ __forceinline__ bool is_safe(const Guard& guard) {
     const double sums = __longlong_as_double(static_cast<long long>(guard.words->max_bits[kWordOfSums]));
     const double result = __longlong_as_double(static_cast<long long>(guard.words->max_bits[kWordOfResult]));
     return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product &&  // false for NaN
-           sums < guard.limit_sums && result < guard.limit_result;
+           sums < guard.limit_sums && result < guard.limit_result && guard.words->spread <= guard.limit_spread;
 }
 
 __device__ __forceinline__ bool should_run(const Guard& guard) {

@@ -6,7 +6,8 @@
 #include <dlfcn.h>
 
 #include <map>
-#include <mutex>
+
+#include "base/shared_state.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -56,18 +57,18 @@ NvmlDevice find_device(const Nvml& nvml, int device) {
 }  // namespace
 
 std::optional<double> energy_joules(int device) {
-    static const Nvml nvml = open_nvml();
-    static std::mutex mutex;
-    static std::map<int, NvmlDevice> devices;
+    static constinit Once<Nvml> library;
+    static constinit Guarded<std::map<int, NvmlDevice>> all;
+    const Nvml& nvml = library.get(open_nvml);
     if (!nvml.usable || device < 0) {
         return std::nullopt;
     }
-    const std::lock_guard lock(mutex);
-    if (!devices.contains(device)) {
-        devices[device] = find_device(nvml, device);
+    const auto devices = all.lock();
+    if (!devices->contains(device)) {
+        (*devices)[device] = find_device(nvml, device);
     }
     unsigned long long millijoules = 0;
-    if (devices[device] == nullptr || nvml.total_energy(devices[device], &millijoules) != kSuccess) {
+    if ((*devices)[device] == nullptr || nvml.total_energy((*devices)[device], &millijoules) != kSuccess) {
         return std::nullopt;
     }
     return static_cast<double>(millijoules) * 1e-3;

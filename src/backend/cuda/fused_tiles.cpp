@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <list>
-#include <mutex>
 #include <vector>
 
 #include "backend/cuda/fused_arguments.hpp"
@@ -14,6 +13,7 @@
 #include "backend/cuda/fused_f32.hpp"
 #include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/status.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -84,10 +84,9 @@ int blocks_of_multiprocessor(const FusedKernel& kernel) {
         const void* function;
         int blocks;
     };
-    static std::mutex mutex;
-    static auto* const known = new std::list<Known>;
+    static constinit Guarded<std::list<Known>> all;
     const int device = current_device();
-    const std::lock_guard lock(mutex);
+    const auto known = all.lock();
     for (const Known& one : *known) {
         if (one.device == device && one.function == kernel.function) {
             return one.blocks;

@@ -27,14 +27,28 @@ struct DeviceMatrix {
 /// above infinity).
 struct GuardWords {
     unsigned long long max_bits[4];
+    double spread;  // of A and B over rows and columns (run/spread.hpp)
 };
 inline constexpr int kWordOfSums = 2, kWordOfResult = 3;
+
+/// What a caller that waits for its products is told, since it asked last.
+struct GuardReport {
+    unsigned int fell_back, uneven;
+};
+
+/// Largest absolute values of the rows and columns of an operand: the bits of floats without their sign, the upper half
+/// of them for f64. Their order is the order of the values. In device memory, on 16-byte boundaries.
+struct LineMaxima {
+    std::uint32_t* rows = nullptr;
+    std::uint32_t* cols = nullptr;
+};
 
 /// May the sums of a fast algorithm be formed? Answered on the device, by every kernel that asks.
 struct Guard {
     const GuardWords* words = nullptr;  // null: not asked, always run
-    double limit_a = 0, limit_b = 0, limit_product = 0, limit_sums = 0, limit_result = 0;
-    bool run_when_safe = true;  // false: run only when not safe
+    double limit_a = 0, limit_b = 0, limit_product = 0, limit_sums = 0, limit_result = 0, limit_spread = 0;
+    bool run_when_safe = true;      // false: run only when not safe
+    GuardReport* report = nullptr;  // where it is told that the classical product has run
 };
 
 /// Sums kept in f16: 2^e above the largest value of A or B is divided out on the way in, and both are multiplied in
@@ -60,6 +74,9 @@ struct LinearLaunch {
     double keep = 0;                              // 0: outputs are not read
     unsigned long long* watch = nullptr;          // where the largest absolute value of all inputs is noted
     unsigned long long* watch_results = nullptr;  // and of all outputs
+    /// Where those of the rows and columns of a matrix are noted, and which of its blocks the first inputs are.
+    LineMaxima lines;
+    std::vector<std::int64_t> block_row, block_col;
     Scale scale;
     Guard guard;
     PassShape shape;
@@ -111,6 +128,21 @@ DeviceStatus launch_classical(const ClassicalLaunch& launch, StreamHandle stream
 
 /// *max_bits = max(*max_bits, largest absolute value), as GuardWords keeps it.
 DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, unsigned long long* max_bits, StreamHandle stream);
+
+/// The same for every row and column.
+DeviceStatus launch_line_scan(Scalar scalar, const DeviceMatrix& matrix, const LineMaxima& lines, StreamHandle stream);
+
+/// What all lines of A and B have been seen for: their largest values and their spread go to `words`. Beyond
+/// `even_enough` the report says so.
+struct LineJudgement {
+    Scalar scalar = Scalar::f32;
+    std::int64_t m = 0, k = 0, n = 0;
+    LineMaxima a, b;
+    GuardWords* words = nullptr;
+    double even_enough = 0;
+    GuardReport* report = nullptr;  // null: nobody asks
+};
+DeviceStatus launch_line_judgement(const LineJudgement& judgement, StreamHandle stream);
 
 /// The four 8-bit limbs of every entry, signed digits so that  x = l0 + 2^8 l1 + 2^16 l2 + 2^24 l3  mod 2^32.
 /// Row r of the source becomes row r of `limbs` (4 * padded bytes apart): limb 0 of all columns, then limb 1, ...

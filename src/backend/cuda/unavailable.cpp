@@ -10,6 +10,7 @@
 #include "backend/cuda/fused_product.hpp"
 #include "backend/cuda/p1_verbs.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr const char* kProblem = "this build has no CUDA code (no nvcc was found when it was configured)";
 
 [[noreturn]] void refuse() {
-    fail(ErrorCode::resource, "no CUDA device can be used: {}; say --device cpu", kProblem);
+    fail(ErrorCode::resource, "no CUDA device can be used: {}; set device to cpu", kProblem);
 }
 
 }  // namespace
@@ -28,12 +29,13 @@ Report report() {
     return report;
 }
 const Report& known_report() {
-    static const Report known = report();
-    return known;
+    static constinit Once<Report> known;
+    return known.get(report);
 }
 std::int64_t free_bytes(int) {
     return 0;
 }
+void release_kept_memory() noexcept {}
 void require_device(int) {
     refuse();
 }
@@ -127,6 +129,9 @@ std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type) const {
 ScanResult CudaBackend::scan(const ConstView&) {
     return {};
 }
+GuardVerdict CudaBackend::take_verdict() {
+    return {};
+}
 void CudaBackend::copy(const ConstView&, const View&) {}
 std::vector<std::string> CudaBackend::leaves(Type) const {
     return {};
@@ -144,7 +149,7 @@ int CudaBackend::device() const {
 void* CudaBackend::stream() const {
     return nullptr;
 }
-void CudaBackend::start(const GuardLimits&) {}
+void CudaBackend::start(const GuardLimits&, std::int64_t, std::int64_t, std::int64_t) {}
 void CudaBackend::watch(int, const ConstView&) {}
 void CudaBackend::answer_if_unsafe(const Product&) {}
 void CudaBackend::finish() {}

@@ -172,21 +172,21 @@ void ReferenceBackend::multiply_fused(std::span<const FusedProduct> instances, F
 
 ScanResult ReferenceBackend::scan(const ConstView& view) {
     ScanResult result;
-    bool has_nan = false;
+    const auto raise = [](double& largest, double x) { largest = std::isnan(largest) || x <= largest ? largest : x; };
     reference::with_element(view.type, [&]<class Element>() {
         if constexpr (std::is_floating_point_v<typename Element::Value>) {
+            result.rows.resize(static_cast<std::size_t>(view.rows));
+            result.cols.resize(static_cast<std::size_t>(view.cols));
             for (std::int64_t i = 0; i < view.rows; ++i) {
                 for (std::int64_t j = 0; j < view.cols; ++j) {
                     const double x = std::abs(static_cast<double>(load<Element>(view, i, j)));
-                    has_nan = has_nan || std::isnan(x);
-                    result.max_abs = x > result.max_abs ? x : result.max_abs;
+                    raise(result.max_abs, x);
+                    raise(result.rows[static_cast<std::size_t>(i)], x);
+                    raise(result.cols[static_cast<std::size_t>(j)], x);
                 }
             }
         }
     });
-    if (has_nan) {
-        result.max_abs = std::numeric_limits<double>::quiet_NaN();
-    }
     return result;
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/text_stream.hpp"
 
 namespace heptad {
 namespace {
@@ -203,8 +203,8 @@ Panels fitting_panels(const BitDeviceProblem& problem, std::int64_t most_k, std:
         }
         if (panel_k <= kUnit) {
             fail(ErrorCode::resource,
-                 "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but the limit is "
-                 "{}",
+                 "a product of {} x {} x {} bits needs at least {} bytes of workspace on the device, but "
+                 "workspace_limit_bytes is {}",
                  size.m, size.k, size.n, (copied_rows + kPanelUnit) * row_bytes, limit_bytes);
         }
     }
@@ -335,7 +335,7 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
     if (best == fitting.end()) {
         fail(ErrorCode::resource,
              "a product of {} x {} x {} bits with the levels asked for needs at least {} bytes of workspace on the "
-             "device, but the limit is {}; leave the levels to auto or allow more",
+             "device, but workspace_limit_bytes is {}; leave the levels to auto or allow more",
              size.m, size.k, size.n, least_bytes, options.workspace_limit_bytes);
     }
     return *best;
@@ -358,7 +358,7 @@ std::string BitDevicePlan::to_string() const {
 }
 
 BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFacts& facts) {
-    std::istringstream words(text);
+    std::istringstream words = stream_of(text);
     std::string bits, operation, device_word, device, algorithm_word, h_word, s_word, p_word, i_word, leaf_word, shape,
         workspace_word;
     BitDeviceProblem problem;

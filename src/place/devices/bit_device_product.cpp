@@ -1,10 +1,10 @@
 #include "place/devices/bit_device_product.hpp"
 
 #include <map>
-#include <mutex>
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "bits/bit_product.hpp"
 #include "place/devices/device_machine.hpp"
 
@@ -58,13 +58,12 @@ struct MeasuredBits {
     std::vector<BitHostSample> at_host;
 };
 MeasuredBits measured_bits(int device) {
-    static std::mutex mutex;
-    static std::map<int, MeasuredBits> known;
-    const std::lock_guard lock(mutex);
-    auto found = known.find(device);
-    if (found == known.end()) {
+    static constinit Guarded<std::map<int, MeasuredBits>> all;
+    const auto known = all.lock();
+    auto found = known->find(device);
+    if (found == known->end()) {
         Machine machine = load_device_machine(device);
-        found = known.emplace(device, MeasuredBits{std::move(machine.bit_splits), std::move(machine.bit_hosts)}).first;
+        found = known->emplace(device, MeasuredBits{std::move(machine.bit_splits), std::move(machine.bit_hosts)}).first;
     }
     return found->second;
 }

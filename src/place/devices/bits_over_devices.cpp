@@ -183,7 +183,11 @@ void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const Const
                             {effective_threads(context), {context.hooks.cancel}});
         return;
     }
-    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, options, context,
+    bits::BitOptions limited = options;
+    if (options.host.host_memory_bytes == HostOptions{}.host_memory_bytes) {
+        limited.host.host_memory_bytes = default_host_bytes();
+    }
+    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, limited, context,
                                                      {a.offset != 0 || b.offset != 0, c.offset != 0});
     run_host_plan(plan, devices, a, b, c, accumulate, options, context);
 }

@@ -49,7 +49,7 @@ public:
     ~CudaLane() override {
         try {
             stream_.synchronize();
-        } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that is lost does nothing any more
+        } catch (...) {  // NOLINT(bugprone-empty-catch): a device that is lost does nothing any more
         }
     }
     CudaLane(const CudaLane&) = delete;

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "base/error.hpp"
+#include "base/free_memory.hpp"
 #include "base/types.hpp"
 #include "place/devices/dense_blocks.hpp"
 #include "place/devices/device_list.hpp"
@@ -13,6 +14,8 @@
 #include "place/devices/over_devices.hpp"
 #include "place/memory/validate.hpp"
 #include "plan/error_bound.hpp"
+#include "plan/planner.hpp"
+#include "run/spread.hpp"
 #include "run/tune.hpp"
 
 namespace heptad {
@@ -75,12 +78,19 @@ private:
     cpu::CpuBackend backend_;
 };
 
-bool sums_are_safe(const HostPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
-                   double beta, ThreadPool& pool) {
+/// Whether the levels at the host may be carried out, and whether `balanced` would.
+struct LayerJudgement {
+    bool safe = true, even = true;
+};
+LayerJudgement judge_sums(const HostPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
+                          double beta, ThreadPool& pool) {
     cpu::CpuBackend backend(pool);
-    return layer_sums_are_safe(
-        layer_growth(layer_of(plan)), a.type, plan.size.k, alpha, beta,
-        {backend.scan(a).max_abs, backend.scan(b).max_abs, beta == 0 ? 0 : backend.scan(c).max_abs});
+    const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
+    const double growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(plan.levels),
+                                                                 LevelPlan{plan.algorithm, LevelMode::serial, ""}));
+    return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.size.k, alpha, beta,
+                                {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs}),
+            spread_of(of_a, of_b) <= most_spread(growth, PlannerLimits{}.balanced_growth)};
 }
 
 bool is_float(Type type) {
@@ -109,6 +119,11 @@ bool goes_beyond_device(std::int64_t operand_bytes, const Options& options) {
     return host.device_memory_bytes < kNoLimit || host.host_memory_bytes < kNoLimit || host.levels >= 0 ||
            host.algorithm != "auto" || host.pipelines > 0 ||
            operand_bytes > device_facts(parse_device_list(options.device)).memory_bytes;
+}
+
+std::int64_t default_host_bytes() {
+    constexpr std::int64_t kPart = 8, kOf = 10;  // the rest is for the caller and for pages of C that are still to come
+    return free_memory_bytes() / kOf * kPart;
 }
 
 HostFacts host_facts(std::int64_t memory_bytes, int threads) {
@@ -147,7 +162,7 @@ RunReport run_host_plan(const HostPlan& plan, const DeviceSet& devices, double a
     DenseMatrices matrices(plan, run.product, a, b, c, layer.disjoint ? 1 : alpha, beta,
                            shared_pool(host_threads(list, context)));
     run_layer(run, devices, matrices, context.hooks);
-    return {plan.host_bytes, false};
+    return {plan.host_bytes};
 }
 
 RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -158,22 +173,31 @@ RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstVie
     const DeviceSet devices = open_devices(list);
     Options chosen = options;
     chosen.accumulate = beta != 0;
+    if (options.workspace_limit_bytes == Options{}.workspace_limit_bytes) {
+        chosen.workspace_limit_bytes = default_host_bytes();
+    }
     if (alpha == 0 || c.rows == 0 || c.cols == 0 || a.cols == 0) {  // nothing to multiply
         chosen.device = "cpu";
         return multiply_in_memory(alpha, a, b, beta, c, chosen, context);
     }
     const ProblemSize size{c.rows, a.cols, c.cols};
     const HostPlan plan = make_plan_for(list, size, a.type, c.type, chosen, context);
-    if (plan.levels > 0 && is_float(a.type) &&
-        !sums_are_safe(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)))) {
+    LayerJudgement judged;
+    if (plan.levels > 0 && is_float(a.type)) {
+        judged = judge_sums(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)));
+    }
+    if (!judged.safe || (!judged.even && options.accuracy == Accuracy::balanced)) {
         chosen.host.levels = 0;
         chosen.host.algorithm = "auto";
         RunReport report = run_host_plan(make_plan_for(list, size, a.type, c.type, chosen, context), devices, alpha, a,
                                          b, beta, c, chosen, context);
         report.fell_back = true;
+        report.uneven = !judged.even;
         return report;
     }
-    return run_host_plan(plan, devices, alpha, a, b, beta, c, chosen, context);
+    RunReport report = run_host_plan(plan, devices, alpha, a, b, beta, c, chosen, context);
+    report.uneven = !judged.even;
+    return report;
 }
 
 }  // namespace heptad

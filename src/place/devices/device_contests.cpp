@@ -115,7 +115,8 @@ std::optional<Contest> hold_device_contest(Type type, std::int64_t n, const Cont
                               library_s.push_back(seconds_of(plans.front()));
                               return seconds_of(plans[i]) / library_s.back();
                           },
-                          false});
+                          false,
+                          balanced_follows_levels_of_contests(type) && is_balanced(plans[i].levels, device_limits())});
     }
     TurnRules rules;
     rules.most_turns = effort.turns;

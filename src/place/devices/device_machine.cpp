@@ -384,11 +384,11 @@ std::string device_name(const cuda::Report& report, int device) {
 
 }  // namespace
 
-Machine load_device_machine(int device) {
+Machine load_device_machine(int device, NamedFile missing) {
     const cuda::Report& report = cuda::known_report();
     const std::string name = device_name(report, device);
     if (!name.empty()) {
-        const std::vector<Machine> kept = read_machines(device_file(name, report.cublas));
+        const std::vector<Machine> kept = read_machines(device_file(name, report.cublas), missing);
         if (!kept.empty()) {
             return kept.front();
         }
@@ -410,10 +410,20 @@ Machine tune_device(int device, bool only_bits, const std::function<void(const s
     const cuda::DeviceScope scope(device);
     const cuda::Report& report = cuda::known_report();
     const std::string name = device_name(report, device);
-    Machine machine = only_bits ? load_device_machine(device) : Measurement(device, note).run(name);
+    const TuneFile file = device_file(name, report.cublas);
+    require_updatable(file);
+    Machine machine =
+        only_bits ? load_device_machine(device, NamedFile::may_be_missing) : Measurement(device, note).run(name);
     machine.bit_splits = measure_bit_splits(device, note);
     machine.bit_hosts = measure_bit_hosts(host_trial_of(device), note);
-    write_machines(device_file(name, report.cublas), {machine});
+    update_machines(file, [&](std::vector<Machine>& kept) {
+        if (only_bits && !kept.empty()) {  // somebody else may have measured the rest meanwhile
+            kept.front().bit_splits = machine.bit_splits;
+            kept.front().bit_hosts = machine.bit_hosts;
+            machine = kept.front();
+        }
+        kept = {machine};
+    });
     return machine;
 }
 

@@ -7,6 +7,7 @@
 
 #include "backend/cuda/vendor_kernels.hpp"
 #include "plan/machine.hpp"
+#include "run/tune.hpp"
 
 namespace heptad {
 
@@ -15,7 +16,7 @@ Machine default_device_machine();
 /// Without the kernels with sums inside that need more shared memory than a block may have.
 Machine without_fused_tiles_beyond(Machine machine, int shared_bytes);
 /// The description kept by `heptad tune` for this device, or the default one as far as its kernels run there.
-Machine load_device_machine(int device);
+Machine load_device_machine(int device, NamedFile missing = NamedFile::must_exist);
 /// Measures the device (about two minutes) and keeps the result for this user. `note` is called with what comes next.
 /// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before.
 Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note);

@@ -1,9 +1,12 @@
 #include "place/devices/device_product.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "backend/cuda/cuda_backend.hpp"
@@ -95,7 +98,7 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
     }
     const std::shared_ptr<const Machine> machine = machine_of(cuda::device_index(options.device));
     if (type == Type::gf2 || type == Type::boolean) {
-        fail(ErrorCode::usage, "products of {} do not run on cuda; say --device cpu", type_name(type));
+        fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
     }
     if (options.leaf != "auto") {
         validate_leaf(options.leaf, type);
@@ -165,17 +168,81 @@ private:
     void* data_ = nullptr;
 };
 
+/// Products that take no more than this ask nobody: it is about what cuBLAS takes for itself.
+constexpr std::int64_t kUnaskedBytes = std::int64_t{64} << 20;
+
+/// What workspace may take of a device's free memory: three quarters, as others allocate there while the product is on
+/// its way; in whole GiB, or a power of two where that is less, so that a little more or less that is free does not
+/// make other plans. No limit where there is no such device: then the plan is for another machine.
+std::int64_t room_on_device(int device) {
+    const cuda::Report& known = cuda::known_report();
+    if (!known.available || static_cast<std::size_t>(device) >= known.devices.size()) {
+        return std::numeric_limits<std::int64_t>::max();
+    }
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    const std::int64_t share = cuda::free_bytes(device) / 4 * 3;
+    return share >= kGiB ? share / kGiB * kGiB
+                         : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(share)));
+}
+
+/// The plan within the limit of the options and what is free on the device now.
+std::shared_ptr<const ProductPlan> fitting_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
+                                                const Options& options, bool accumulate,
+                                                const ProductContext& context) {
+    const auto plan = device_plan(m, k, n, type, options, accumulate, context);
+    if (context.workspace_bytes >= 0 || plan->workspace_bytes <= kUnaskedBytes) {
+        return plan;
+    }
+    Options limited = options;
+    limited.workspace_limit_bytes =
+        std::min(options.workspace_limit_bytes, room_on_device(cuda::device_index(options.device)));
+    return plan->workspace_bytes <= limited.workspace_limit_bytes
+               ? plan
+               : device_plan(m, k, n, type, limited, accumulate, context);
+}
+
+RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                  const ProductPlan& plan, int device, const ProductContext& context, void* workspace,
+                  cuda::CudaBackend& backend) {
+    if (!plan.levels.empty() || plan.extended || plan.leaf == "cublaslt") {
+        backend.set_pass_shapes(pass_shapes(*machine_of(device)));
+        backend.set_vendor_kernels(kernels_of(device));
+    }
+    return run_plan(plan, backend, alpha, a, b, beta, c, workspace, context.hooks);
+}
+
+/// As the plan says, or Error(resource).
 RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                   const ProductPlan& plan, int device, const ProductContext& context) {
     const auto backend = cuda::backend_for(device, context.stream);
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
     const LentWorkspace workspace(plan, *backend, context);
-    if (!plan.levels.empty() || plan.extended || plan.leaf == "cublaslt") {
-        backend->set_pass_shapes(pass_shapes(*machine_of(device)));
-        backend->set_vendor_kernels(kernels_of(device));
+    return enqueue(alpha, a, b, beta, c, plan, device, context, workspace.data(), *backend);
+}
+
+/// With the best plan whose workspace is to be had, down to none.
+RunReport enqueue_with_what_is_free(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                    const Options& options, int device, const ProductContext& context) {
+    const auto backend = cuda::backend_for(device, context.stream);
+    const std::lock_guard lock(backend->mutex());
+    const cuda::DeviceScope scope(device);
+    Options lowered = options;
+    for (;;) {
+        const auto plan = fitting_plan(a.rows, a.cols, b.cols, a.type, lowered, beta != 0, context);
+        std::optional<LentWorkspace> workspace;
+        try {
+            workspace.emplace(*plan, *backend, context);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::resource || plan->workspace_bytes == 0) {
+                throw;
+            }
+            const std::int64_t half = plan->workspace_bytes / 2;
+            lowered.workspace_limit_bytes = half < kUnaskedBytes ? 0 : half;
+            continue;
+        }
+        return enqueue(alpha, a, b, beta, c, *plan, device, context, workspace->data(), *backend);
     }
-    return run_plan(plan, *backend, alpha, a, b, beta, c, workspace.data(), context.hooks);
 }
 
 }  // namespace
@@ -186,7 +253,9 @@ bool is_device_product(const std::string& device) {
 
 ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                                 const ProductContext& context) {
-    return *device_plan(m, k, n, type, options, options.accumulate, context);
+    const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
+    const auto make = by_default ? fitting_plan : device_plan;
+    return *make(m, k, n, type, options, options.accumulate, context);
 }
 
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -209,11 +278,8 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
                    : multiply_host_operands(alpha, a, b, beta, c, options, device, context);
     }
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
-    const auto run = [&](const Options& chosen) {
-        const auto plan = device_plan(a.rows, a.cols, b.cols, a.type, chosen, beta != 0, context);
-        return enqueue(alpha, a, b, beta, c, *plan, device, context);
-    };
-    return c.type == a.type ? run(options) : run(without_levels(options));
+    return enqueue_with_what_is_free(alpha, a, b, beta, c, c.type == a.type ? options : without_levels(options), device,
+                                     context);
 }
 
 RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -257,9 +323,9 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
         fail(ErrorCode::input, "the first product of the batch lies in {} memory and the last one does not",
              on_host ? "host" : "device");
     }
+    const Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
     const auto plan =
-        device_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type,
-                    batch.c.type == batch.a.type ? options : without_levels(options), batch.beta != 0, context);
+        fitting_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, batch.beta != 0, context);
     const bool one_call = !on_host && plan->levels.empty() && !plan->extended && plan->leaf.starts_with("cublas") &&
                           batch.a.type != Type::i32;
     ProductContext quiet = context;
@@ -279,7 +345,7 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
         } else if (on_host) {
             multiply_host_operands(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
         } else {
-            enqueue(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
+            enqueue_with_what_is_free(p.alpha, p.a, p.b, p.beta, p.c, planned, device, quiet);
         }
     }
     finish_product(context.hooks);

@@ -171,8 +171,8 @@ std::unique_ptr<StepDevice> open_device_steps(const StepDeviceSizes& sizes, int 
     const std::int64_t with_strips = checked_add(step_device_bytes(sizes, false), sizes.workspace_bytes);
     if (with_strips > room_bytes) {
         fail(ErrorCode::resource,
-             "the steps take {} bytes on cuda:{}, and {} are free or allowed; give a larger --device-memory, or a "
-             "smaller --memory, which makes smaller steps",
+             "the steps take {} bytes on cuda:{}, and {} are free or allowed; allow more device memory, or less "
+             "host memory, which makes smaller steps",
              with_strips, device, room_bytes);
     }
     return std::make_unique<DeviceSteps>(sizes, device, with_tiles <= room_bytes);

@@ -1,6 +1,7 @@
 #include "place/devices/host_operands.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "base/types.hpp"
 #include "place/devices/dense_blocks.hpp"
 #include "place/devices/device_product.hpp"
@@ -19,6 +21,9 @@
 #include "place/devices/staging.hpp"
 #include "place/devices/transfer_streams.hpp"
 #include "place/file/stage_gate.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/planner.hpp"
+#include "run/spread.hpp"
 
 namespace heptad {
 namespace {
@@ -127,7 +132,7 @@ public:
         for (const cuda::Stream* stream : streams_) {
             try {
                 stream->synchronize();
-            } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the error that matters was thrown before
+            } catch (...) {  // NOLINT(bugprone-empty-catch): the error that matters was thrown before
             }
         }
     }
@@ -157,7 +162,7 @@ private:
     std::int64_t stride_;
 };
 
-/// A or B have a NaN, an infinity or values so large that sums of blocks could overflow.
+/// A or B have a NaN, an infinity, values so large that sums of blocks could overflow, or uneven rows or columns.
 struct UnsafeSums {};
 
 /// One thread brings, the caller's multiplies, one fetches. The host's part of that is launches and copies into
@@ -165,7 +170,8 @@ struct UnsafeSums {};
 class TransferRun {
 public:
     TransferRun(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                const TransferSchedule& schedule, int device, const ProductContext& context, const StepProduct& product)
+                const TransferSchedule& schedule, int device, const ProductContext& context, const StepProduct& product,
+                bool keeps_digits)
         : alpha_(alpha),
           beta_(beta),
           size_{c.rows, a.cols, c.cols},
@@ -185,7 +191,8 @@ public:
           sums_(sum_buffers(schedule, element_size(a), element_size(c))),
           sum_a_(sums_.left.k, sums_.left_bytes, a.type, there_.stream),
           sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
-          product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream) {
+          product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream),
+          keeps_digits_(keeps_digits) {
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const auto& [rows, depth, cols] = steps_[i].size;
             const double work = static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(cols);
@@ -217,6 +224,10 @@ public:
         back_.stream.synchronize();
         compute_.synchronize();
         report_.workspace_used_bytes += sums_.bytes();
+        cuda::GuardVerdict verdict;
+        with_backend(compute_, [&](cuda::CudaBackend& backend) { verdict = backend.take_verdict(); });
+        report_.fell_back = report_.fell_back || verdict.fell_back;
+        report_.uneven = is_uneven_ || verdict.uneven;
         return report_;
     }
 
@@ -229,6 +240,15 @@ private:
     }
     static MatrixWindow whole(std::int64_t rows, std::int64_t cols) { return {0, rows, 0, cols}; }
     bool sums_blocks() const { return !schedule_.algorithm.empty(); }
+
+    struct Joined {
+        std::thread thread;
+        ~Joined() {
+            if (thread.joinable()) {
+                thread.join();
+            }
+        }
+    };
 
     void run_overlapped() {
         const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done, auto at_end) {
@@ -246,17 +266,17 @@ private:
                 gate_.fail_with(std::current_exception());
             }
         };
-        const std::jthread bringing([&] {
+        const Joined bringing{start_thread([&] {
             each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded,
                  [this] { judge(); });
-        });
-        std::jthread fetching([&] {
+        })};
+        Joined fetching{start_thread([&] {
             each([&](std::int64_t i) { return judged_ && gate_.multiplied > i; }, [this](std::size_t i) { fetch(i); },
                  &StageGate::downloaded, [] {});
-        });
+        })};
         each([this](std::int64_t i) { return gate_.uploaded > i; }, [this](std::size_t i) { multiply(i); },
              &StageGate::multiplied, [] {});
-        fetching.join();  // by then everything was brought, or something failed
+        fetching.thread.join();  // by then everything was brought, or something failed
         gate_.rethrow();
     }
 
@@ -351,12 +371,16 @@ private:
     void judge() {
         if (sums_blocks() && unit_roundoff(a_.type()) != 0) {
             const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
-            LargestValues largest;
+            ScanResult of_a, of_b;
             with_backend(there_.stream, [&](cuda::CudaBackend& backend) {
-                largest.a = backend.scan(a_.on_device(whole(size_.m, size_.k))).max_abs;
-                largest.b = backend.scan(b_.on_device(whole(size_.k, size_.n))).max_abs;
+                of_a = backend.scan(a_.on_device(whole(size_.m, size_.k)));
+                of_b = backend.scan(b_.on_device(whole(size_.k, size_.n)));
             });
-            if (!layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, largest)) {
+            const double spread = spread_of(of_a, of_b);
+            is_uneven_ = spread > most_spread(expected_growth({{schedule_.algorithm, LevelMode::serial, ""}}),
+                                              PlannerLimits{}.balanced_growth);
+            if ((is_uneven_ && keeps_digits_) ||
+                !layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, {of_a.max_abs, of_b.max_abs, 0})) {
                 throw UnsafeSums{};
             }
         }
@@ -396,14 +420,16 @@ private:
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
     StageGate gate_;
     bool judged_ = false;  // changed and read as the counters of the gate
+    bool keeps_digits_;    // uneven operands have no sums of blocks
+    std::atomic<bool> is_uneven_{false};
     RunReport report_;
 };
 
 RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                         const TransferSchedule& schedule, int device, const ProductContext& context,
-                        const StepProduct& product) {
+                        const StepProduct& product, bool keeps_digits = false) {
     const cuda::DeviceScope scope(device);
-    return TransferRun(alpha, a, b, beta, c, schedule, device, context, product).run();
+    return TransferRun(alpha, a, b, beta, c, schedule, device, context, product, keeps_digits).run();
 }
 
 }  // namespace
@@ -413,11 +439,13 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
                                  const ProductContext& context) {
     Options of_steps = options;
     of_steps.overwrite_inputs = options.overwrite_inputs && schedule.steps.size() == 1;  // else they serve again
-    return run_transfers(alpha, a, b, beta, c, schedule, device, context,
-                         [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
-                             const ProductContext& where) {
-                             return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
-                         });
+    return run_transfers(
+        alpha, a, b, beta, c, schedule, device, context,
+        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+            const ProductContext& where) {
+            return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
+        },
+        options.accuracy == Accuracy::balanced);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,

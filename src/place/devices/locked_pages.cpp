@@ -30,8 +30,9 @@ void LockedPages::lock(const void* memory, std::int64_t bytes) {
         return;
     }
     void* const pages = const_cast<void*>(memory);  // locking changes nothing in them
-    if (cuda::lock_pages(pages, bytes)) {
-        locked_.push_back(pages);
+    locked_.push_back(pages);  // before they are locked: without memory for that, they would stay so
+    if (!cuda::lock_pages(pages, bytes)) {
+        locked_.pop_back();
     }
 }
 

@@ -43,6 +43,8 @@ SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options
 /// levels of the host, or if the matrices (so many bytes in all) do not fit there.
 bool goes_beyond_device(std::int64_t operand_bytes, const Options& options);
 
+/// Host memory for the buffers of a product whose caller sets no limit: a share of what is free now.
+std::int64_t default_host_bytes();
 /// Host memory and the speed of its sums, for plans: sums of cores as devices run on one thread each.
 HostFacts host_facts(std::int64_t memory_bytes, int threads);
 

@@ -73,7 +73,7 @@ Staging::~Staging() {
             if (slot.moved) {
                 slot.moved->wait();
             }
-        } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that is lost moves nothing any more
+        } catch (...) {  // NOLINT(bugprone-empty-catch): a device that is lost moves nothing any more
         }
     }
 }

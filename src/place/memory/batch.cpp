@@ -144,7 +144,7 @@ void multiply_batch_in_memory(const ProductBatch& batch, const Options& options,
             backend.multiply(products_of(batch, first, count), count > 1 ? shared_out(plan.leaf) : plan.leaf);
         } else {
             const Product p = product_of(batch, first);
-            multiply_in_memory(p.alpha, p.a, p.b, p.beta, p.c, plan, quiet);
+            multiply_in_memory(p.alpha, p.a, p.b, p.beta, p.c, planned, quiet);
         }
     }
     finish_product(context.hooks);

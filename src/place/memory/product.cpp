@@ -6,15 +6,17 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <new>
+#include <optional>
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "base/thread_pool.hpp"
+#include "base/workspace.hpp"
 #include "place/memory/packed_bits.hpp"
 #include "place/memory/validate.hpp"
-#include "place/memory/workspace.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
 #include "run/tune.hpp"
@@ -60,15 +62,11 @@ struct ReadyPlan {
 };
 
 struct PlanStore {
-    std::mutex mutex;
     std::map<PlanKey, std::shared_ptr<const ReadyPlan>> plans;
     std::map<int, std::shared_ptr<const Machine>> machines;  // by threads
 };
 
-PlanStore& plan_store() {
-    static auto* const store = new PlanStore;  // never destroyed: products may still run in other threads at exit
-    return *store;
-}
+constinit Guarded<PlanStore> plan_store;
 
 /// Counts forget_machine(): thread-local copies of older generations are stale.
 std::atomic<std::uint64_t> plan_generation{1};
@@ -77,9 +75,8 @@ std::atomic<std::uint64_t> plan_generation{1};
 constexpr std::size_t kMostPlansKept = 4096;
 
 Backend& backend_named(const std::string& name, int threads) {
-    static std::mutex mutex;
-    static auto* const backends = new std::map<std::pair<std::string, int>, std::unique_ptr<Backend>>;
-    const std::lock_guard lock(mutex);
+    static constinit Guarded<std::map<std::pair<std::string, int>, std::unique_ptr<Backend>>> all;
+    const auto backends = all.lock();
     auto& backend = (*backends)[{name, threads}];
     if (!backend) {
         if (name == "cpu") {
@@ -94,12 +91,13 @@ Backend& backend_named(const std::string& name, int threads) {
     return *backend;
 }
 
-const Machine& machine_for(PlanStore& store, int threads) {
-    auto& machine = store.machines[threads];
+std::shared_ptr<const Machine> machine_for(int threads) {
+    const auto store = plan_store.lock();
+    auto& machine = store->machines[threads];
     if (!machine) {
         machine = std::make_shared<const Machine>(load_machine(threads));
     }
-    return *machine;
+    return machine;
 }
 
 void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
@@ -147,11 +145,6 @@ std::int64_t workspace_limit(const Options& options, const ProductContext& conte
                                        : std::min(options.workspace_limit_bytes, aligned_workspace(context).bytes);
 }
 
-int all_cores() {
-    static const int all = available_cores();
-    return all;
-}
-
 /// The last plans of a thread: found without a lock, because a tiny product must not wait for one.
 struct RecentPlan {
     std::uint64_t generation = 0;
@@ -160,7 +153,7 @@ struct RecentPlan {
 };
 
 RecentPlan& recent_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type) {
-    thread_local std::array<RecentPlan, 16> recent;
+    auto& recent = per_thread<RecentPlan, std::array<RecentPlan, 16>>();
     const auto hash = static_cast<std::uint64_t>(m) * 0x9e3779b97f4a7c15U ^
                       static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
                       static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
@@ -185,7 +178,7 @@ ProductPlan plan_or_pack(const Problem& problem, const Machine& machine, const s
     const bool fits = packed.workspace_bytes <= options.workspace_limit_bytes;
     if (wanted && !fits) {
         fail(ErrorCode::resource,
-             "packed bits take {} bytes of workspace, but the limit is {}; raise it or take leaf auto",
+             "packed bits take {} bytes of workspace, but workspace_limit_bytes is {}; raise it or set leaf to auto",
              packed.workspace_bytes, options.workspace_limit_bytes);
     }
     return fits && (wanted || packed.predicted_s < unpacked.predicted_s) ? packed : unpacked;
@@ -214,11 +207,10 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
                 options.device,
                 options.leaf,
                 options.mode};
-    PlanStore& store = plan_store();
     {
-        const std::lock_guard lock(store.mutex);
-        const auto found = store.plans.find(key);
-        if (found != store.plans.end()) {
+        const auto store = plan_store.lock();
+        const auto found = store->plans.find(key);
+        if (found != store->plans.end()) {
             slot = {generation, std::move(key), found->second};
             return slot.ready;
         }
@@ -230,24 +222,19 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
     Problem problem{m, k, n, type, threads, options};
     problem.options.accumulate = accumulate;
     problem.options.workspace_limit_bytes = limit;
-    std::shared_ptr<const Machine> machine;
-    {
-        const std::lock_guard lock(store.mutex);
-        machine_for(store, threads);
-        machine = store.machines[threads];
+    auto ready = make_ready(plan_or_pack(problem, *machine_for(threads), backend.name()));
+    const auto store = plan_store.lock();
+    if (store->plans.size() >= kMostPlansKept) {
+        store->plans.clear();
     }
-    auto ready = make_ready(plan_or_pack(problem, *machine, backend.name()));
-    const std::lock_guard lock(store.mutex);
-    if (store.plans.size() >= kMostPlansKept) {
-        store.plans.clear();
-    }
-    store.plans[key] = ready;
+    store->plans[key] = ready;
     slot = {generation, std::move(key), ready};
     return ready;
 }
 
+/// `taken`: workspace that was found for the plan; null: the caller's, or what there is.
 RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, const ConstView& b, double beta,
-                  const View& c, const ProductContext& context) {
+                  const View& c, const ProductContext& context, void* taken = nullptr) {
     const ProductPlan& plan = ready.plan;
     const bool packed = plan.leaf == kPackedLeaf;
     if (plan.levels.empty() && ready.cpu != nullptr && !packed) {
@@ -260,8 +247,8 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
         return packed ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
                       : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
     };
-    if (plan.workspace_bytes == 0) {
-        return run(nullptr);
+    if (plan.workspace_bytes == 0 || taken != nullptr) {
+        return run(taken);
     }
     if (context.workspace_bytes >= 0) {
         const AlignedWorkspace given = aligned_workspace(context);
@@ -277,6 +264,42 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
     return run(workspace.data());
 }
 
+/// The best plan whose workspace is to be had now, down to none: nothing that fits in memory without workspace fails or
+/// is killed for want of it. The limit of the options may only lower it.
+RunReport run_with_what_is_free(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                const Options& options, const ProductContext& context, ProductPlan* carried_out) {
+    std::optional<Options> lowered;
+    for (;;) {
+        const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, lowered ? *lowered : options, beta != 0, context);
+        const std::int64_t bytes = ready->plan.workspace_bytes;
+        if (carried_out != nullptr) {
+            *carried_out = ready->plan;
+        }
+        if (bytes == 0 || context.workspace_bytes >= 0) {
+            return execute(*ready, alpha, a, b, beta, c, context);
+        }
+        std::int64_t limit = 0;
+        if (Workspace workspace; workspace.try_take(bytes, c, limit)) {
+            try {
+                return execute(*ready, alpha, a, b, beta, c, context, workspace.data());
+            } catch (const std::exception& problem) {  // the leaves may run out of memory, too
+                const auto* const error = dynamic_cast<const Error*>(&problem);
+                const bool ran_out = error != nullptr ? error->code() == ErrorCode::resource
+                                                      : dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
+                if (!ran_out || beta != 0 || ready->plan.overwrite_inputs) {
+                    throw;
+                }
+            }
+            workspace = Workspace();
+            release_kept_workspace();
+        }
+        if (!lowered) {
+            lowered = options;
+        }
+        lowered->workspace_limit_bytes = limit;
+    }
+}
+
 /// Up to here tens of nanoseconds show: a library takes 20 to 200 us for a square of 96 to 256.
 bool is_short(std::int64_t m, std::int64_t k, std::int64_t n) {
     constexpr std::int64_t kLongest = std::int64_t{1} << 16, kLargestVolume = std::int64_t{256} * 256 * 256;
@@ -286,7 +309,7 @@ bool is_short(std::int64_t m, std::int64_t k, std::int64_t n) {
 }  // namespace
 
 int effective_threads(const ProductContext& context) {
-    return context.threads > 0 ? context.threads : all_cores();
+    return context.threads > 0 ? context.threads : available_cores();
 }
 
 bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -296,7 +319,7 @@ bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double
     }
     const RecentPlan& slot = recent_plan(a.rows, a.cols, b.cols, a.type);
     if (slot.generation != plan_generation.load(std::memory_order_acquire) ||
-        !same(slot.key, a.rows, a.cols, b.cols, a.type, threads > 0 ? threads : all_cores(), beta != 0,
+        !same(slot.key, a.rows, a.cols, b.cols, a.type, threads > 0 ? threads : available_cores(), beta != 0,
               options.workspace_limit_bytes, options)) {
         return false;
     }
@@ -315,13 +338,24 @@ Options without_levels(Options options) {
 
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context) {
-    return ready_plan(m, k, n, type, options, options.accumulate, context)->plan;
+    auto ready = ready_plan(m, k, n, type, options, options.accumulate, context);
+    const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
+    if (const std::int64_t bytes = ready->plan.workspace_bytes;
+        by_default && context.workspace_bytes < 0 && bytes > 0) {
+        Options limited = options;
+        limited.workspace_limit_bytes = room_for_workspace(bytes, {});
+        if (limited.workspace_limit_bytes < bytes) {
+            ready = ready_plan(m, k, n, type, limited, options.accumulate, context);
+        }
+    }
+    return ready->plan;
 }
 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                             const Options& options, const ProductContext& context) {
+                             const Options& options, const ProductContext& context, ProductPlan* carried_out) {
     const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();
-    const bool asks_for_nothing_else = context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled;
+    const bool asks_for_nothing_else =
+        context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled && carried_out == nullptr;
     if (asks_for_nothing_else && repeat_product(alpha, a, b, beta, c, options, context.threads)) {
         return {};
     }
@@ -330,13 +364,10 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
     if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
         Options keeping = options;
         keeping.overwrite_inputs = false;
-        return multiply_in_memory(alpha, a, b, beta, c, keeping, context);
+        return multiply_in_memory(alpha, a, b, beta, c, keeping, context, carried_out);
     }
-    const auto run = [&](const Options& chosen) {
-        const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, chosen, beta != 0, context);
-        return execute(*ready, alpha, a, b, beta, c, context);
-    };
-    return c.type == a.type ? run(options) : run(without_levels(options));
+    return run_with_what_is_free(alpha, a, b, beta, c, c.type == a.type ? options : without_levels(options), context,
+                                 carried_out);
 }
 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -348,10 +379,9 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
 }
 
 void forget_machine() {
-    PlanStore& store = plan_store();
-    const std::lock_guard lock(store.mutex);
-    store.plans.clear();
-    store.machines.clear();
+    const auto store = plan_store.lock();
+    store->plans.clear();
+    store->machines.clear();
     plan_generation.fetch_add(1, std::memory_order_release);
 }
 

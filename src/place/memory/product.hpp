@@ -22,7 +22,8 @@ int effective_threads(const ProductContext& context);
 /// The same but for the levels: for results that are wider than their operands, whose sums would not fit them.
 Options without_levels(Options options);
 
-/// The plan for a problem on this machine; made once and kept for problems that come again.
+/// The plan for a problem on this machine; made once and kept for problems that come again. Without a limit of the
+/// options or a workspace of the context it stays within what is free now (base/workspace.hpp).
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context);
 
@@ -32,9 +33,11 @@ ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type ty
 bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                     const Options& options, int threads);
 
-/// c = alpha * a * b + beta * c. Validates everything; throws Error.
+/// c = alpha * a * b + beta * c. Validates everything; throws Error. Options: with as much workspace as their limit and
+/// what is free allow; `carried_out` becomes the plan. A plan: as it says, or Error(resource).
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                             const Options& options, const ProductContext& context = {});
+                             const Options& options, const ProductContext& context = {},
+                             ProductPlan* carried_out = nullptr);
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context);
 

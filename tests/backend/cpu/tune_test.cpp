@@ -1,4 +1,4 @@
-// The tune file: what is saved is loaded, what is damaged or foreign is ignored.
+// The tune file: what is saved is loaded, what is damaged or foreign is ignored, unless the user named it.
 #include "run/tune.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "base/thread_pool.hpp"
+#include "run/tune_file.hpp"
 
 namespace heptad {
 namespace {
@@ -83,6 +85,91 @@ TEST_F(tune_file_test, damaged_files_fall_back_to_the_defaults_and_can_be_saved_
     EXPECT_EQ(load_machine(2).combine_bytes_per_s, 24e9);
 }
 
+/// Valid, and deep enough to end a process that walks it by recursion.
+std::string deep(const std::string& before, const std::string& after) {
+    constexpr std::size_t kDeep = 1000000;
+    return before + std::string(kDeep, '[') + std::string(kDeep, ']') + after;
+}
+
+TEST_F(tune_file_test, deeply_nested_json_is_no_description_and_no_crash) {
+    save_machine(measured(2, 22e9));
+    for (const std::string& text :
+         {deep("", ""), deep("{\"key\": \"x\", \"machines\": [", "]}"), std::string(1000000, '['),
+          deep("{\"key\": \"x\", \"machines\": [{\"cpu\": ", "}]}")}) {
+        std::ofstream(tune_file(), std::ios::trunc) << text;
+        EXPECT_FALSE(load_machine(2).measured);
+        EXPECT_THROW(parse_machine(text), Error);
+    }
+}
+
+TEST_F(tune_file_test, saving_at_the_same_time_loses_nothing) {
+    constexpr int kSavers = 8, kRounds = 5;
+    const Machine like = measured(1, 22e9);
+    std::vector<std::thread> savers;
+    for (int saver = 1; saver <= kSavers; ++saver) {
+        savers.emplace_back([&like, saver] {
+            Machine machine = like;
+            machine.threads = saver;
+            for (int round = 1; round <= kRounds; ++round) {
+                machine.combine_bytes_per_s = 1e9 * saver + round;
+                save_machine(machine);
+            }
+        });
+    }
+    for (std::thread& saver : savers) {
+        saver.join();
+    }
+    const std::vector<Machine> kept = read_machines({"", tune_file(), true, "HEPTAD_TUNE_FILE"});
+    ASSERT_EQ(kept.size(), static_cast<std::size_t>(kSavers));
+    for (const Machine& machine : kept) {
+        EXPECT_EQ(machine.combine_bytes_per_s, 1e9 * machine.threads + kRounds);
+    }
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "heptad"), {}), 1) << "a lock is left behind";
+}
+
+/// The sentence of the Error(code) that it throws.
+template <class Call>
+std::string sentence_of(ErrorCode code, const Call& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "no error";
+    return "";
+}
+
+TEST_F(tune_file_test, a_named_file_that_is_missing_is_an_error_where_plans_are_made_and_none_where_it_is_tuned) {
+    const std::string path = (folder_ / "mistyped.json").string();
+    setenv("HEPTAD_TUNE_FILE", path.c_str(), 1);
+    const std::string sentence = sentence_of(ErrorCode::input, [] { load_machine(2); });
+    EXPECT_NE(sentence.find(path), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("HEPTAD_TUNE_FILE"), std::string::npos) << sentence;
+    EXPECT_FALSE(load_machine(2, NamedFile::may_be_missing).measured);
+    require_savable();
+    EXPECT_FALSE(std::filesystem::exists(path));
+    save_machine(measured(2, 22e9));
+    EXPECT_TRUE(load_machine(2).measured);
+}
+
+TEST_F(tune_file_test, a_named_file_that_holds_something_else_is_an_error_and_is_not_written_over) {
+    const std::string path = (folder_ / "notes.txt").string();
+    setenv("HEPTAD_TUNE_FILE", path.c_str(), 1);
+    for (const std::string& text : {std::string("my notes"), std::string("{\"plan\": 1}"), deep("", "")}) {
+        std::ofstream(path, std::ios::trunc) << text;
+        EXPECT_NE(sentence_of(ErrorCode::input, [] { load_machine(2); }).find(path), std::string::npos);
+        sentence_of(ErrorCode::input, [] { require_savable(); });
+        sentence_of(ErrorCode::input, [] { save_machine(measured(2, 22e9)); });
+        std::string left;
+        std::getline(std::ifstream(path), left, '\0');
+        EXPECT_EQ(left, text);
+    }
+    std::ofstream(path, std::ios::trunc).close();  // as mktemp makes it
+    save_machine(measured(2, 22e9));
+    EXPECT_TRUE(load_machine(2).measured);
+}
+
 TEST_F(tune_file_test, file_of_another_machine_is_ignored_unless_the_user_names_it) {
     save_machine(measured(2, 22e9));
     const std::string path = tune_file();
@@ -111,12 +198,19 @@ TEST_F(tune_file_test, leaves_that_this_machine_lacks_are_left_out) {
 
 TEST_F(tune_file_test, place_that_cannot_be_written_is_a_resource_error) {
     std::ofstream(folder_ / "heptad") << "a file where the folder should be";
-    try {
-        save_machine(measured(1, 1e9));
-        FAIL() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::resource);
-        EXPECT_NE(std::string(error.what()).find("HEPTAD_TUNE_FILE"), std::string::npos);
+    const std::string saving = sentence_of(ErrorCode::resource, [] { save_machine(measured(1, 1e9)); });
+    EXPECT_NE(saving.find("HEPTAD_TUNE_FILE"), std::string::npos);
+    EXPECT_EQ(sentence_of(ErrorCode::resource, [] { require_savable(); }), saving) << "said before measuring";
+    setenv("HEPTAD_TUNE_FILE", folder_.c_str(), 1);
+    sentence_of(ErrorCode::resource, [] { require_savable(); });  // a folder
+    unsetenv("HEPTAD_TUNE_FILE");
+    unsetenv("XDG_CACHE_HOME");
+    const char* const home = std::getenv("HOME");
+    const std::string kept = home != nullptr ? home : "";
+    unsetenv("HOME");
+    sentence_of(ErrorCode::resource, [] { require_savable(); });
+    if (home != nullptr) {
+        setenv("HOME", kept.c_str(), 1);
     }
 }
 

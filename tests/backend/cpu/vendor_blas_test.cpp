@@ -17,6 +17,12 @@
 namespace heptad::cpu {
 namespace {
 
+/// As in our own programs; vendor_blas_foreign_test.cpp is about the others. Before the first library is loaded.
+const bool corrections_are_allowed = [] {
+    allow_vendor_corrections();
+    return true;
+}();
+
 std::vector<const VendorLibrary*> found_libraries() {
     std::vector<const VendorLibrary*> found;
     for (const Vendor vendor : {Vendor::openblas, Vendor::blis, Vendor::mkl}) {
@@ -41,6 +47,7 @@ TEST(vendor_blas, every_library_is_reported_found_or_with_the_reason_why_not) {
 }
 
 TEST(vendor_blas, no_library_runs_with_a_kernel_that_is_too_old_for_the_processor) {
+    ASSERT_TRUE(corrections_are_allowed);
     if (std::getenv("OPENBLAS_CORETYPE") != nullptr || std::getenv("BLIS_ARCH_TYPE") != nullptr) {
         GTEST_SKIP() << "the environment chooses";
     }

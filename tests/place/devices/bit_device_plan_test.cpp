@@ -240,13 +240,13 @@ TEST(bit_device_plan, refusals_name_the_value_and_the_way_out) {
     EXPECT_NE(message_of(ErrorCode::usage, [&] { plan_for(1000, BitOperation::any, options); }).find("no subtraction"),
               std::string::npos);
     options.workspace_limit_bytes = 1000;
-    EXPECT_NE(
-        message_of(ErrorCode::resource, [&] { plan_for(1000, BitOperation::parity, options); }).find("limit is 1000"),
-        std::string::npos);
+    EXPECT_NE(message_of(ErrorCode::resource, [&] { plan_for(1000, BitOperation::parity, options); })
+                  .find("limit_bytes is 1000"),
+              std::string::npos);
     options.levels = -1;
-    EXPECT_NE(
-        message_of(ErrorCode::resource, [&] { plan_for(1000, BitOperation::any, options); }).find("limit is 1000"),
-        std::string::npos);
+    EXPECT_NE(message_of(ErrorCode::resource, [&] { plan_for(1000, BitOperation::any, options); })
+                  .find("limit_bytes is 1000"),
+              std::string::npos);
     BitDeviceOptions leaf;
     leaf.leaf = "gfni";
     EXPECT_NE(

@@ -101,6 +101,7 @@ void check_bound(std::int64_t n, const std::vector<std::string>& names, std::uin
             for (int levels = 0; levels <= 4; ++levels) {
                 for (const char* mode : {"serial", "parallel"}) {
                     Options options;
+                    options.accuracy = Accuracy::fast;  // those levels, whatever the data is like
                     options.algorithm = name;
                     options.levels = levels;
                     options.mode = mode;
@@ -150,6 +151,7 @@ TEST(error_bound, rms_error_grows_as_the_planner_expects) {
     Square<float> b = random_square<float>(n, Data::uniform, false, random);
     const auto error_of = [&](const std::string& name, int levels, ProductPlan& plan) {
         Options options;
+        options.accuracy = Accuracy::fast;
         options.algorithm = name;
         options.levels = levels;
         plan = plan_product(n, n, n, Type::f32, options, {});

@@ -36,6 +36,7 @@ struct Operands {
 
 Options forced(const std::string& algorithm, int levels, const std::string& leaf, const std::string& mode = "auto") {
     Options options;
+    options.accuracy = Accuracy::fast;  // those levels, whatever the data is like
     options.algorithm = algorithm;
     options.levels = levels;
     options.leaf = leaf;

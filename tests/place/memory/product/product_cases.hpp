@@ -248,6 +248,7 @@ inline std::string objection(const Contestant& contestant, const Case& x, Random
     context.threads = x.threads;
     Options options = x.options;
     options.accumulate = x.beta != 0;
+    options.accuracy = Accuracy::fast;  // those levels, whatever the data is like
     const ProductPlan plan = contestant.plan(x, options, context);
     const GuardedMatrix old_a = a;
     const GuardedMatrix old_b = b;

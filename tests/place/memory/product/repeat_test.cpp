@@ -31,6 +31,7 @@ GuardedMatrix random_matrix(Type type, std::int64_t rows, std::int64_t cols, std
 
 Options forced(const std::string& algorithm, int levels, const std::string& mode = "auto") {
     Options options;
+    options.accuracy = Accuracy::fast;  // those levels, whatever the data is like
     options.algorithm = algorithm;
     options.levels = levels;
     options.mode = mode;

@@ -1,12 +1,12 @@
 // Scratch memory: the caller's and no other, as much as told, and a sentence when there is none.
-#include "place/memory/workspace.hpp"
+#include "base/workspace.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <cstdio>
 #include <limits>
 #include <random>
 #include <vector>
@@ -20,6 +20,7 @@ namespace {
 
 Options forced(int levels, const std::string& mode = "auto") {
     Options options;
+    options.accuracy = Accuracy::fast;  // those levels, whatever the data is like
     options.algorithm = "winograd";
     options.levels = levels;
     options.mode = mode;
@@ -141,50 +142,13 @@ TEST(workspace, a_limit_is_respected_down_to_zero) {
     EXPECT_EQ(multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), options, {}).workspace_used_bytes, 0);
 }
 
-TEST(workspace, blocks_are_aligned_kept_and_freed) {
-    void* first = nullptr;
-    {
-        const Workspace workspace(1000);
-        first = workspace.data();
-        ASSERT_NE(first, nullptr);
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % static_cast<std::uintptr_t>(kWorkspaceAlignment), 0U);
-        std::memset(first, 1, 1000);
-        const Workspace other(1000);
-        EXPECT_NE(other.data(), first);
-    }
-    EXPECT_EQ(Workspace(0).data(), nullptr);
-    {
-        const Workspace a(100);
-        const Workspace b(100);
-        EXPECT_TRUE(a.data() == first || b.data() == first);
-    }
-    release_kept_workspace();
-    const Workspace after(100);
-    EXPECT_NE(after.data(), nullptr);
-}
-
-TEST(workspace, memory_that_cannot_be_had_is_an_error_of_resources) {
-    for (const std::int64_t bytes : {std::int64_t{1} << 60, std::int64_t{1} << 50}) {
-        try {
-            const Workspace workspace(bytes);
-            FAIL() << "got " << bytes;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::resource);
-            EXPECT_NE(std::string(error.what()).find(std::to_string(bytes)), std::string::npos);
-        }
-    }
-}
-
 #ifndef HEPTAD_REDUCED_TESTS  // the sanitizers reserve address space of their own
 
-TEST(workspace, a_product_without_memory_for_its_workspace_leaves_c_untouched) {
-    release_kept_workspace();
-    Operands x(2048 / 2);
-    const ProductPlan plan = plan_product(1024, 1024, 1024, Type::i32, forced(2, "parallel"), {});
-    ASSERT_GT(plan.workspace_bytes, 8 << 20);
+/// Runs `body` in a child process that may take `left` more bytes of address space; its result is the exit status.
+template <class Body>
+int in_address_space(std::int64_t left, const Body& body) {
     const pid_t child = fork();
     if (child == 0) {
-        const GuardedMatrix before = x.c;
         release_kept_workspace();
         long pages = 0;
         if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
@@ -193,26 +157,68 @@ TEST(workspace, a_product_without_memory_for_its_workspace_leaves_c_untouched) {
             }
             std::fclose(file);
         }
-        const auto used = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-        const rlimit limit{used + (1 << 20), used + (1 << 20)};
+        const auto most =
+            static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + static_cast<rlim_t>(left);
+        const rlimit limit{most, RLIM_INFINITY};
         if (setrlimit(RLIMIT_AS, &limit) != 0) {
             _exit(11);
         }
+        int result = 12;
         try {
-            multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), plan, {});
-        } catch (const Error& error) {
-            const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
-            setrlimit(RLIMIT_AS, &none);
-            _exit(error.code() != ErrorCode::resource ? 12 : x.c.equals_byte_for_byte(before) ? 0 : 13);
-        } catch (...) {
-            _exit(14);
+            result = body();
+        } catch (const std::exception& problem) {
+            std::fprintf(stderr, "%s\n", problem.what());
         }
-        _exit(15);
+        _exit(result);
     }
     int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        << "status " << status << ", exit " << WEXITSTATUS(status);
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Little address space is left: no workspace is to be had any more, but the leaves have their packing memory already.
+constexpr std::int64_t kLittle = 1 << 20;
+
+TEST(workspace, a_product_without_memory_for_its_workspace_leaves_c_untouched) {
+    Operands x(1024);
+    const ProductPlan plan = plan_product(1024, 1024, 1024, Type::i32, forced(2, "parallel"), {});
+    ASSERT_GT(plan.workspace_bytes, 8 << 20);
+    const GuardedMatrix before = x.c;
+    EXPECT_EQ(in_address_space(kLittle,
+                               [&] {
+                                   try {
+                                       multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), plan, {});
+                                   } catch (const Error& error) {
+                                       const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+                                       setrlimit(RLIMIT_AS, &none);
+                                       return error.code() != ErrorCode::resource ? 1
+                                              : x.c.equals_byte_for_byte(before)  ? 0
+                                                                                  : 2;
+                                   }
+                                   return 3;
+                               }),
+              0);
+}
+
+TEST(workspace, a_product_by_options_makes_do_with_what_there_is) {
+    Operands x(1024);
+    ProductContext one;
+    one.threads = 1;  // a child of a fork has no other
+    for (const double beta : {0.0, 1.0}) {
+        multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.c.view(), forced(0), one);
+        multiply_in_memory(1, x.a.view(), x.b.view(), 0, x.expected.view(), forced(0), one);
+        multiply_in_memory(1, x.a.view(), x.b.view(), beta, x.expected.view(), forced(0), one);
+        const Options options = forced(2, "parallel");
+        ASSERT_GT(plan_product(1024, 1024, 1024, Type::i32, options, one).workspace_bytes, 8 << 20);
+        EXPECT_EQ(in_address_space(kLittle,
+                                   [&] {
+                                       ProductPlan used;
+                                       multiply_in_memory(1, x.a.view(), x.b.view(), beta, x.c.view(), options, one,
+                                                          &used);
+                                       return used.workspace_bytes > kLittle ? 1 : x.c.equals(x.expected) ? 0 : 2;
+                                   }),
+                  0)
+            << beta;
+    }
 }
 
 #endif
