@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
 #include "base/view.hpp"
 #include "place/memory/matrix.hpp"
 #include "place/memory/product.hpp"
@@ -275,7 +276,7 @@ void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t 
 
 void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyclicPart& a, const BlockCyclicPart& b,
                            double beta, const BlockCyclicPart& c, const ProcessGrid& grid, const RankExchange& exchange,
-                           const Options& options, int threads) {
+                           const Options& options, int threads) try {
     const Type type = c.matrix.type;
     if (type != a.matrix.type || type != b.matrix.type ||
         (type != Type::f64 && type != Type::f32 && type != Type::i32)) {
@@ -292,6 +293,8 @@ void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyc
     require_inside("B", b, size.k, size.n);
     require_inside("C", c, size.m, size.n);
     BlockCyclicProduct(size, c, grid, exchange).run(alpha, a, b, beta, c, options, threads);
+} catch (...) {
+    rethrow_as_error();
 }
 
 }  // namespace heptad

@@ -85,6 +85,7 @@ protected:
         for (std::int64_t unit = 0; unit < count; ++unit) {
             if (!is_finished(unit)) {
                 Block block = written_.pop();
+                work_.result->round(block.elements.data(), block.window.elements());
                 work_.clock.time("DW", [&] { work_.result->write(block.window, block.elements.data()); });
                 work_.finished.add(unit, block.elements.data(), block.elements.size_bytes());
                 blocks_.give_back(std::move(block.elements));

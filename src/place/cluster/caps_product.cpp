@@ -5,16 +5,23 @@
 //   MM   one product of blocks
 //   DW   writes the own rows of every block of C
 //
-// Sums spread a NaN and may overflow where the product does not; finite_enough() is asked before.
+// Sums spread a NaN, may overflow where the product does not, and lose digits where rows or columns are uneven;
+// may_sum_for_caps() is asked before.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "algorithm/catalogue.hpp"
+#include "backend/cpu/kernels.hpp"
 #include "place/cluster/partial_sum.hpp"
 #include "place/cluster/rank_work.hpp"
 #include "plan/cluster_caps.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/planner.hpp"
+#include "run/spread.hpp"
 
 namespace heptad {
 namespace {
@@ -186,47 +193,65 @@ private:
     const Algorithm& strassen_;
 };
 
-template <class Element>
-double largest(const Matrix& matrix) {
-    const auto* const data = static_cast<const Element*>(matrix.data());
-    double most = 0;
-    for (std::int64_t i = 0; i < matrix.rows() * matrix.cols(); ++i) {
-        const double size = std::abs(static_cast<double>(data[i]));
-        if (!(size <= most)) {  // also a NaN
-            most = std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
+/// Largest absolute values of the rows, then of the columns, of a matrix, in the windows that this rank holds. A NaN
+/// counts as infinity.
+std::vector<double> held_lines(const WindowSource& source, const std::vector<Window>& windows, Type type,
+                               std::int64_t rows, std::int64_t cols) {
+    std::vector<double> lines(static_cast<std::size_t>(rows + cols));
+    const auto raise = [&](std::int64_t first, const std::vector<double>& values) {
+        auto to = lines.begin() + first;
+        for (const double value : values) {
+            *to = std::max(*to, std::isnan(value) ? std::numeric_limits<double>::infinity() : value);
+            ++to;
         }
-    }
-    return most;
-}
-
-/// The largest absolute value among the windows that this rank holds.
-double largest_held(const WindowSource& source, const std::vector<Window>& windows, Type type) {
-    double most = 0;
+    };
     for (std::size_t index = 0; index < windows.size(); ++index) {
         Matrix part(type, windows[index].rows, windows[index].cols);
         source.read(index, part.data());
-        most = std::max(most, type == Type::f64 ? largest<double>(part) : largest<float>(part));
+        const ScanResult scan = cpu::scan_view(std::as_const(part).view());
+        raise(windows[index].row, scan.rows);
+        raise(rows + windows[index].col, scan.cols);
     }
-    return most;
+    return lines;
+}
+
+/// Rows and columns of one operand in such a list.
+ScanResult scan_in(const std::vector<double>& lines, std::int64_t first, std::int64_t rows, std::int64_t cols) {
+    const auto begin = lines.begin() + first;
+    ScanResult scan{0, {begin, begin + rows}, {begin + rows, begin + rows + cols}};
+    for (const double x : scan.rows) {
+        scan.max_abs = std::max(scan.max_abs, x);
+    }
+    return scan;
 }
 
 }  // namespace
 
-bool is_finite_enough_for_caps(const RankWork& work) {
+bool may_sum_for_caps(const RankWork& work) {
     const Type type = work.plan.type;
     if (type != Type::f64 && type != Type::f32 && type != Type::tf32) {
         return true;
     }
     const HeldWindows held = held_windows(work.plan, work.ranks.rank());
-    const double own[2] = {largest_held(work.a, held.a, type), largest_held(work.b, held.b, type)};
-    std::string text(sizeof own, '\0');
-    std::memcpy(text.data(), own, sizeof own);
-    double a = 0, b = 0;
+    const auto& [m, k, n] = problem_size(work.plan);
+    std::vector<double> lines = held_lines(work.a, held.a, type, m, k);
+    const std::vector<double> of_b = held_lines(work.b, held.b, type, k, n);
+    lines.insert(lines.end(), of_b.begin(), of_b.end());
+    std::string text(lines.size() * sizeof(double), '\0');
+    std::memcpy(text.data(), lines.data(), text.size());
+    std::vector<double> values(lines.size());
     for (const std::string& one : work.ranks.gather_texts(text)) {
-        double values[2] = {};
-        std::memcpy(values, one.data(), sizeof values);
-        a = std::max(a, values[0]);
-        b = std::max(b, values[1]);
+        std::memcpy(values.data(), one.data(), text.size());
+        std::transform(lines.begin(), lines.end(), values.begin(), lines.begin(),
+                       [](double x, double y) { return std::max(x, y); });
+    }
+    const ScanResult a_scan = scan_in(lines, 0, m, k), b_scan = scan_in(lines, m + k, k, n);
+    const double a = a_scan.max_abs, b = b_scan.max_abs;
+    const double usual_growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(work.plan.steps),
+                                                                       LevelPlan{"strassen", LevelMode::parallel, ""}));
+    if (work.node.options.accuracy == Accuracy::balanced &&
+        spread_of(a_scan, b_scan) > most_spread(usual_growth, PlannerLimits{}.balanced_growth)) {
+        return false;
     }
     // Sums have at most two terms of A and of B per step, results four.
     const double growth = std::pow(16.0, work.plan.steps);

@@ -85,15 +85,11 @@ double value_of(const DoubleDouble& x) {
     return x.value();
 }
 
-/// What all types share: reading the parts that this rank has, each element of a matrix on exactly one rank.
+/// What all types share: reading the parts that this rank checks.
 class CheckedParts {
 public:
-    explicit CheckedParts(const RankWork& work)
-        : work_(work),
-          plan_(work.plan),
-          pool_(shared_pool(work.node.threads)),
-          held_(held_windows(plan_, work.ranks.rank())),
-          seed_(seed_of_root(work.ranks)) {}
+    explicit CheckedParts(const CheckWork& work)
+        : work_(work), plan_(work.plan), pool_(shared_pool(work.node.threads)), seed_(seed_of_root(work.ranks)) {}
 
 protected:
     bool is_root() const { return work_.ranks.rank() == 0; }
@@ -106,16 +102,16 @@ protected:
 
     template <class Visit>
     void for_each_part_of_a(Visit&& visit) const {
-        for_each_held(work_.a, held_.a, false, visit);
+        for_each_part(work_.a, work_.windows.a, visit);
     }
     template <class Visit>
     void for_each_part_of_b(Visit&& visit) const {
-        for_each_held(work_.b, held_.b, plan_.algorithm == ClusterAlgorithm::pegmm, visit);
+        for_each_part(work_.b, work_.windows.b, visit);
     }
     /// visit(window, elements of C, elements of C0 or an empty matrix)
     template <class Visit>
     void for_each_part_of_c(Visit&& visit) const {
-        for (const Window& unit : result_units(plan_, work_.ranks.rank())) {
+        for (const Window& unit : work_.windows.c) {
             const std::int64_t height = rows_at_a_time(unit, plan_.type);
             for (std::int64_t row = 0; row < unit.rows && unit.cols > 0; row += height) {
                 const Window slice{unit.row + row, unit.col, std::min(height, unit.rows - row), unit.cols};
@@ -132,26 +128,21 @@ protected:
         }
     }
 
-    const RankWork& work_;
+    const CheckWork& work_;
     const ClusterPlan& plan_;
     ThreadPool& pool_;
-    const HeldWindows held_;
     const std::uint64_t seed_;
 
 private:
-    /// `by_everybody`: all ranks hold the same windows and take turns.
     template <class Visit>
-    void for_each_held(const WindowSource& source, const std::vector<Window>& windows, bool by_everybody,
-                       Visit&& visit) const {
-        const auto ranks = static_cast<std::size_t>(by_everybody ? plan_.ranks : 1);
-        const auto first = static_cast<std::size_t>(by_everybody ? work_.ranks.rank() : 0);
-        for (std::size_t index = first; index < windows.size(); index += ranks) {
-            if (windows[index].elements() == 0) {
+    void for_each_part(const MatrixWindows* file, const std::vector<Window>& windows, Visit&& visit) const {
+        for (const Window& window : windows) {
+            if (window.elements() == 0) {
                 continue;
             }
-            Matrix part(plan_.type, windows[index].rows, windows[index].cols);
-            work_.clock.time("DR", [&] { source.read(index, part.data()); });
-            visit(windows[index], part);
+            Matrix part(plan_.type, window.rows, window.cols);
+            work_.clock.time("DR", [&] { file->read(window, part.data()); });
+            visit(window, part);
         }
     }
 };
@@ -160,20 +151,26 @@ private:
 template <class T>
 class FreivaldsCheck : CheckedParts {
 public:
-    explicit FreivaldsCheck(const RankWork& work)
+    explicit FreivaldsCheck(const CheckWork& work)
         : CheckedParts(work),
           y_(plan_.k, V::lanes),
           difference_(plan_.m, V::lanes),
           a_rows_(kHasFacts ? as_size(plan_.m) : 0),
           c_rows_(kHasFacts ? as_size(plan_.m) : 0),
           b_cols_(kHasFacts ? as_size(plan_.n) : 0),
-          c0_(kHasFacts ? 1 : 0) {}
+          c0_(kHasFacts ? 1 : 0),
+          c0_rows_(kHasFacts && work.node.beta != 0 ? as_size(plan_.m) : 0) {}
 
     VerifyResult run() {
         const auto sum = [](T& all, const T& part) { V::add(all, part, 1); };
+        if constexpr (kHasFacts) {  // before anything is drawn: small columns get large weights
+            for_each_part_of_b(
+                [&](const Window& window, const Matrix& b) { note_facts(b_cols_, window.col, transposed(b.view())); });
+            merge_everywhere(work_.ranks, b_cols_, check::merge);
+            weights_ = check::weights_of(b_cols_);
+        }
         for_each_part_of_b([&](const Window& window, const Matrix& b) {
             add(y_, window.row, multiply_lanes(b.view(), drawn(window), pool_), 1);
-            note_facts(b_cols_, window.col, transposed(b.view()));
         });
         merge_everywhere(work_.ranks, y_.data, sum);
         for_each_part_of_a([&](const Window& window, const Matrix& a) {
@@ -185,14 +182,15 @@ public:
         for_each_part_of_c([&](const Window& window, const Matrix& c, const Matrix& c0) {
             const Lanes<T> x = drawn(window);
             add(difference_, window.row, multiply_lanes(c.view(), x, pool_), 1);
-            note_facts(c_rows_, window.row, c.view());
+            note_facts(c_rows_, window.row, c.view(), weights_of(window));
             if (c0.rows() > 0) {
                 add(difference_, window.row, multiply_lanes(c0.view(), x, pool_), -work_.node.beta);
                 note_c0(window.row, c0.view());
+                note_facts(c0_rows_, window.row, c0.view(), weights_of(window));
             }
         });
         merge_at_root(work_.ranks, difference_.data, sum);
-        for (std::vector<RowFacts>* facts : {&a_rows_, &c_rows_, &b_cols_, &c0_}) {
+        for (std::vector<RowFacts>* facts : {&a_rows_, &c_rows_, &c0_, &c0_rows_}) {
             merge_at_root(work_.ranks, *facts, check::merge);
         }
         return is_root() ? judge() : VerifyResult{};
@@ -209,9 +207,19 @@ private:
         for (std::int64_t j = 0; j < window.cols; ++j) {
             for (int lane = 0; lane < V::lanes; ++lane) {
                 x.row(j)[lane] = V::draw(seed_, window.col + j, lane);
+                if constexpr (kHasFacts) {
+                    T weighted{};
+                    V::add(weighted, x.row(j)[lane], weights_[as_size(window.col + j)]);
+                    x.row(j)[lane] = weighted;
+                }
             }
         }
         return x;
+    }
+    std::vector<double> weights_of(const Window& window) const {
+        return kHasFacts
+                   ? std::vector<double>(weights_.begin() + window.col, weights_.begin() + window.col + window.cols)
+                   : std::vector<double>();
     }
     static void add(Lanes<T>& to, std::int64_t row, const Lanes<T>& from, double factor) {
         T* const first = to.row(row);
@@ -219,9 +227,10 @@ private:
             V::add(first[i], from.data[i], factor);
         }
     }
-    void note_facts(std::vector<RowFacts>& all, std::int64_t first, const ConstView& rows) {
+    void note_facts(std::vector<RowFacts>& all, std::int64_t first, const ConstView& rows,
+                    const std::vector<double>& weights = {}) {
         if constexpr (kHasFacts) {
-            const std::vector<RowFacts> facts = check::scan_rows(rows, pool_);
+            const std::vector<RowFacts> facts = check::scan_rows(rows, pool_, weights);
             for (std::size_t i = 0; i < facts.size(); ++i) {
                 check::merge(all[as_size(first) + i], facts[i]);
             }
@@ -260,20 +269,31 @@ private:
         return passed;
     }
     VerifyResult judge_sums() const {
-        check::SumJudge judge({work_.node.alpha, work_.node.beta, plan_.k, plan_.type});
-        const check::SumJudge::Strip strip{check::largest(a_rows_), check::largest(b_cols_), c0_[0].max_abs, 0,
-                                           plan_.n};
+        check::SumJudge judge(
+            {work_.node.alpha, work_.node.beta, plan_.k, work_.stored, check::JudgedBy{work_.node.options.accuracy}});
+        check::SumJudge::Strip strip;
+        strip.a = check::largest(a_rows_);
+        strip.c0_max_abs = c0_[0].max_abs;
+        check::SumJudge::add_columns(strip, b_cols_, weights_);
+        for (std::size_t i = 0; i < a_rows_.size(); ++i) {
+            strip.most_c_share = std::max(strip.most_c_share, judge.share(strip, a_rows_[i].norm, c_rows_[i].norm));
+        }
         std::vector<double> sums(V::lanes);
         for (std::int64_t i = 0; i < plan_.m; ++i) {
             std::transform(difference_.row(i), difference_.row(i) + V::lanes, sums.begin(),
                            [](const T& sum) { return value_of(sum); });
-            judge.judge(strip, {i, !c_rows_[as_size(i)].non_finite, !a_rows_[as_size(i)].non_finite}, sums);
+            const RowFacts &of_a = a_rows_[as_size(i)], &of_c = c_rows_[as_size(i)];
+            judge.judge(strip,
+                        {i, !of_c.non_finite, !of_a.non_finite, of_a.norm, of_c.norm,
+                         c0_rows_.empty() ? 0 : c0_rows_[as_size(i)].norm},
+                        sums);
         }
         return judge.result(V::lanes, seed_);
     }
 
     Lanes<T> y_, difference_;
-    std::vector<RowFacts> a_rows_, c_rows_, b_cols_, c0_;
+    std::vector<RowFacts> a_rows_, c_rows_, b_cols_, c0_, c0_rows_;
+    std::vector<double> weights_;  // of the columns; floats
 };
 
 /// Sampled rows of a Boolean product: with F the sets of sampled rows that have a one in each column of A, the sets for
@@ -283,7 +303,7 @@ public:
     static constexpr std::int64_t kRows = 512;
     static constexpr int kWords = 8;  // of 64 rows
 
-    explicit SampledRowsCheck(const RankWork& work)
+    explicit SampledRowsCheck(const CheckWork& work)
         : CheckedParts(work),
           rows_(check::draw_rows(plan_.m, std::min(plan_.m, kRows), seed_)),
           of_a_(plan_.k, kWords),
@@ -375,7 +395,30 @@ std::int64_t lane_bytes(Type type) {
 
 }  // namespace
 
-std::int64_t check_bytes(const ClusterPlan& plan, std::int64_t rank, bool adds) {
+CheckedWindows checked_windows(const ClusterPlan& plan, std::int64_t rank, const CheckReaders& readers) {
+    const std::int64_t checked = (rank + readers.distance) % plan.ranks;
+    CheckedWindows windows;
+    windows.c = result_units(plan, readers.all_read_own_results ? rank : checked);
+    const bool all_hold_b = plan.algorithm == ClusterAlgorithm::pegmm;  // so they take turns
+    const auto add = [&](std::int64_t owner) {
+        const HeldWindows held = held_windows(plan, owner);
+        windows.a.insert(windows.a.end(), held.a.begin(), held.a.end());
+        for (std::size_t i = 0; i < held.b.size(); ++i) {
+            if (!all_hold_b || static_cast<std::int64_t>(i) % plan.ranks == owner) {
+                windows.b.push_back(held.b[i]);
+            }
+        }
+    };
+    if (!readers.root_reads_operands) {
+        add(checked);
+    }
+    for (std::int64_t owner = 0; readers.root_reads_operands && rank == 0 && owner < plan.ranks; ++owner) {
+        add(owner);
+    }
+    return windows;
+}
+
+std::int64_t check_bytes(const ClusterPlan& plan, const CheckedWindows& windows, bool adds) {
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
     const bool samples_rows = plan.type == Type::boolean;
     const bool is_exact = samples_rows || plan.type == Type::i32 || plan.type == Type::gf2;
@@ -383,26 +426,25 @@ std::int64_t check_bytes(const ClusterPlan& plan, std::int64_t rank, bool adds) 
     const std::int64_t outer = samples_rows ? checked_mul(2, plan.n) : plan.m;
     const std::int64_t merged = std::max(plan.k, samples_rows ? plan.n : plan.m);
     const std::int64_t facts = is_exact ? 0
-                                        : checked_mul(checked_add(checked_mul(2, plan.m), plan.n),
+                                        : checked_mul(checked_add(checked_mul(3, plan.m), checked_mul(2, plan.n)),
                                                       static_cast<std::int64_t>(sizeof(RowFacts)));
     std::int64_t part = 0;
     const auto consider = [&](std::int64_t rows, std::int64_t cols, int matrices) {
         part = std::max(part, checked_add(checked_mul(matrices * element, checked_mul(rows, cols)),
                                           checked_mul(of_row, checked_add(rows, cols))));
     };
-    const HeldWindows held = held_windows(plan, rank);
-    for (const std::vector<Window>* windows : {&held.a, &held.b}) {
-        for (const Window& window : *windows) {
+    for (const std::vector<Window>* operand : {&windows.a, &windows.b}) {
+        for (const Window& window : *operand) {
             consider(window.rows, window.cols, 1);
         }
     }
-    for (const Window& unit : result_units(plan, rank)) {
+    for (const Window& unit : windows.c) {
         consider(std::min(unit.rows, rows_at_a_time(unit, plan.type)), unit.cols, adds ? 2 : 1);
     }
     return checked_add(checked_add(checked_mul(of_row, checked_add(checked_add(plan.k, outer), merged)), facts), part);
 }
 
-VerifyResult check_result(const RankWork& work) {
+VerifyResult check_result(const CheckWork& work) {
     switch (work.plan.type) {
         case Type::i32:
             return FreivaldsCheck<std::uint32_t>(work).run();

@@ -12,11 +12,13 @@
 #include <string>
 
 #include "backend/cuda/device.hpp"
+#include "base/free_memory.hpp"
 #include "place/cluster/cluster_check.hpp"
 #include "place/cluster/distribution.hpp"
 #include "place/cluster/job_inputs.hpp"
 #include "place/cluster/job_record.hpp"
 #include "place/cluster/node_share.hpp"
+#include "place/cluster/same_files.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/file/output_lock.hpp"
 #include "place/memory/product.hpp"
@@ -85,17 +87,8 @@ private:
             check_request(job_);
             take_device();
         });
-        ranks_.agree([&] {
-            if (has_files_) {
-                inputs_.emplace(job_);
-            }
-        });
+        open_inputs();
         decide();
-        ranks_.agree([&] {
-            if (inputs_) {
-                inputs_->require_sizes_of(outcome_.plan);
-            }
-        });
         make_result();
         time_step("distribute", outcome_.distribute_s, [&] { distribute(); });
         outcome_.own.distributed_bytes = ranks_.received_bytes();
@@ -136,6 +129,22 @@ private:
         cuda::require_device(cuda::device_index(node_.options.device));
     }
 
+    void open_inputs() {
+        memory_bytes_ = job_.memory_bytes.value_or(free_memory_bytes() / ranks_.local_size());
+        ranks_.agree([&] {
+            if (has_files_) {
+                inputs_.emplace(job_, memory_bytes_);
+                identities_ = inputs_->identities();
+                memory_bytes_ -= inputs_->held_bytes;
+            }
+        });
+        if (!job_.distribution.scatter) {
+            require_same_inputs(*inputs_, identities_, ranks_);
+        }
+        outcome_.stored =
+            type_from_name(ranks_.broadcast_text(is_root() ? std::string(type_name(inputs_->stored_type())) : ""));
+    }
+
     /// Where this rank keeps what is its own: beside the result, or on its scratch.
     std::string part_base(int rank) const {
         const std::string base = job_.distribution.scatter ? job_.scratch + "/" + name_of(job_.output) : job_.output;
@@ -147,10 +156,9 @@ private:
     /// The root decides for all, by its own speed and the least memory that any rank has; or as it did for the job that
     /// is resumed.
     void decide() {
-        const std::int64_t own_bytes = job_.memory_bytes.value_or(available_memory_bytes() / ranks_.local_size());
         JobRecord record;
-        record.memory_bytes = own_bytes;
-        for (const std::string& bytes : ranks_.gather_texts(std::to_string(own_bytes))) {
+        record.memory_bytes = memory_bytes_;
+        for (const std::string& bytes : ranks_.gather_texts(std::to_string(memory_bytes_))) {
             record.memory_bytes = std::min<std::int64_t>(record.memory_bytes, std::stoll(bytes));
         }
         ranks_.agree([&] {
@@ -166,7 +174,7 @@ private:
                     decide_anew(record);
                 }
                 record.facts = request_facts(job_);
-                const std::vector<std::string> inputs = input_facts(job_);
+                const std::vector<std::string> inputs = input_facts(outcome_.stored, identities_);
                 record.facts.insert(record.facts.end(), inputs.begin(), inputs.end());
             }
         });
@@ -174,6 +182,7 @@ private:
         outcome_.plan = record_.plan;
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         limit_workspace();
+        check_distance_ = distance_to_checked(ranks_.gather_texts(ranks_.host()));
         ranks_.agree([&] {
             require_memory_for_check();
             record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical_product())};
@@ -187,9 +196,14 @@ private:
         }
     }
 
+    /// Only who has the files can read operands, and parts of C in files of their own are read where they are.
+    CheckReaders check_readers() const {
+        return {check_distance_, job_.distribution.scatter, job_.distribution.scatter || job_.keep_parts};
+    }
+
     void require_memory_for_check() const {
-        const std::int64_t needed_bytes =
-            job_.verify ? check_bytes(outcome_.plan, ranks_.rank(), job_.node.beta != 0) : 0;
+        const CheckedWindows windows = checked_windows(outcome_.plan, ranks_.rank(), check_readers());
+        const std::int64_t needed_bytes = job_.verify ? check_bytes(outcome_.plan, windows, job_.node.beta != 0) : 0;
         if (needed_bytes > record_.memory_bytes) {
             fail(ErrorCode::resource,
                  "--verify keeps sums for all rows of the matrices on every rank, {} bytes with a part of a matrix, "
@@ -260,6 +274,8 @@ private:
                      std::max<std::int64_t>(0, record_.memory_bytes - held_in_memory_bytes(outcome_.plan)));
     }
 
+    /// Do all ranks write their parts of C to the same file?
+    bool is_one_file() const { return !job_.keep_parts && !job_.distribution.scatter; }
     bool has_own_file() const { return job_.keep_parts || (job_.distribution.scatter && !is_root()); }
 
     void make_result() {
@@ -272,17 +288,20 @@ private:
         ranks_.agree([&] {
             if (has_own_file() && needed) {
                 own.part_file = part_base() + ".npy";
-                make_file(own.part_file, {own.part, plan.type});
+                make_file(own.part_file, {own.part, outcome_.stored});
             } else if (is_root() && needed) {
-                make_file(job_.output, {whole, plan.type});
+                make_file(job_.output, {whole, outcome_.stored});
             }
             if (job_.distribution.scatter && is_root()) {  // its scratch; the others' has the lock of their part
                 scratch_lock_.emplace(part_base(), IoWatch{});
             }
         });
+        if (is_one_file()) {
+            require_same_folder(job_.output, ranks_);
+        }
         ranks_.agree([&] {
             if (!result_ && needed) {
-                result_.emplace(WindowWriter::open(job_.output, {whole, plan.type}));
+                result_.emplace(WindowWriter::open(job_.output, {whole, outcome_.stored}));
                 if (resumes_) {
                     result_->keep();
                 }
@@ -420,10 +439,37 @@ private:
         }
     }
 
+    CheckWork check_work(const std::optional<WindowWriter>& one_file) {
+        const WindowWriter* const result = one_file ? &*one_file : result_ ? &*result_ : nullptr;
+        return {outcome_.plan,
+                ranks_,
+                checked_windows(outcome_.plan, ranks_.rank(), check_readers()),
+                inputs_ ? &inputs_->a : nullptr,
+                inputs_ ? &inputs_->b : nullptr,
+                inputs_ && inputs_->c0 ? &*inputs_->c0 : nullptr,
+                result,
+                outcome_.stored,
+                node_,
+                clock_};
+    }
+
     void verify() {
+        std::optional<WindowWriter> one_file;  // opened anew: other nodes' files are seen as they are when opened
+        if (is_one_file()) {
+            ranks_.agree([&] {
+                if (result_) {
+                    result_->sync();
+                }
+            });
+            ranks_.agree([&] {
+                one_file.emplace(
+                    WindowWriter::open(job_.output, {{0, 0, outcome_.plan.m, outcome_.plan.n}, outcome_.stored}));
+                one_file->keep();
+            });
+        }
         std::exception_ptr wrong;  // which the root alone knows
         try {
-            outcome_.verified = check_result(rank_work());
+            outcome_.verified = check_result(check_work(one_file));
         } catch (const Error& error) {
             if (error.code() != ErrorCode::verification) {
                 throw;
@@ -454,11 +500,7 @@ private:
     /// After the last reading: parts of the product would be of the one file, others of the other.
     void require_unchanged_inputs() {
         agree_or_discard([&] {
-            if (!is_root()) {
-                return;
-            }
-            const std::vector<std::string> now = input_facts(job_);
-            if (!std::equal(now.rbegin(), now.rend(), record_.facts.rbegin())) {
+            if (inputs_ && inputs_->identities() != identities_) {
                 fail(ErrorCode::input,
                      "the matrices were changed while they were multiplied; start again when they stay as they are");
             }
@@ -467,7 +509,7 @@ private:
 
     /// Sums of blocks would spread a NaN; the classical algorithm does not.
     void leave_caps_where_sums_are_unsafe() {
-        if (outcome_.plan.algorithm != ClusterAlgorithm::caps || is_finite_enough_for_caps(rank_work())) {
+        if (outcome_.plan.algorithm != ClusterAlgorithm::caps || may_sum_for_caps(rank_work())) {
             return;
         }
         const ProblemSize size = problem_size(outcome_.plan);
@@ -550,11 +592,14 @@ private:
     StageFailure failure_;
     NodeSettings node_;
     const bool has_files_;
+    std::int64_t memory_bytes_ = 0;    // this rank's, beside matrices that it holds whole
+    std::int64_t check_distance_ = 0;  // see CheckReaders
     ClusterOutcome outcome_;
     JobRecord record_;
     bool resumes_ = false;                       // the root goes on with an earlier job
     std::optional<RankJournalContents> before_;  // what this rank has of it
     std::optional<JobInputs> inputs_;
+    std::vector<FileIdentity> identities_;  // of the inputs when the job began
     // Locks of the file that this rank made and of its scratch; before those, which they outlive.
     std::optional<OutputLock> lock_, scratch_lock_;
     std::shared_ptr<ScratchSource> a_scratch_, b_scratch_;

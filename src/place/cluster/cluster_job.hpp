@@ -1,4 +1,4 @@
-// One product on all ranks of an MPI job: C = alpha * op(A) * op(B) + beta * C0, from .npy files to a .npy file.
+// One product on all ranks of an MPI job: C = alpha * op(A) * op(B) + beta * C0, from matrix files to a .npy file.
 //
 // Everything that can be refused is refused before the product starts, with one sentence from one rank. The result
 // takes its name when every rank has written and synced its part; a rank that fails ends the job, and no file appears.
@@ -57,7 +57,8 @@ struct RankReport {
 };
 
 struct ClusterOutcome {
-    ClusterPlan plan;
+    ClusterPlan plan;         // its type is that in memory
+    Type stored = Type::f32;  // that of the files
     ClusterForecast predicted;
     ClusterRates rates;  // that the prediction was made from
     double distribute_s = 0, multiply_s = 0, verify_s = 0, collect_s = 0, total_s = 0;  // as this rank saw them

@@ -20,8 +20,8 @@ namespace heptad {
 struct Distribution {
     const ClusterPlan& plan;
     Communicator& ranks;
-    const NpyWindows* file = nullptr;  // the root has it
-    const ScratchSource& scratch;      // every rank has one, of its own windows
+    const MatrixWindows* file = nullptr;  // the root has it
+    const ScratchSource& scratch;         // every rank has one, of its own windows
     StageClock& clock;
     StageFailure& failure;
 };

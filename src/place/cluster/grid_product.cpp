@@ -60,6 +60,7 @@ public:
         const Window own = result_window(plan_, work_.ranks.rank());
         if (own.elements() > 0) {
             const View elements = c_rows(place_.l);
+            work_.result->round(elements.data, elements.rows * elements.cols);
             work_.clock.time("DW", [&] { work_.result->write(own, elements.data); });
             work_.finished.add(0, elements.data, bytes_of(elements));
         }

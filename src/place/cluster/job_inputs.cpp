@@ -1,8 +1,9 @@
 #include "place/cluster/job_inputs.hpp"
 
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "base/types.hpp"
-#include "place/cluster/partial_sum.hpp"
+#include "place/file/matrix_market.hpp"
 
 namespace heptad {
 
@@ -33,22 +34,18 @@ void check_request(const ClusterJob& job) {
     }
 }
 
-JobInputs::JobInputs(const ClusterJob& job)
-    : a(job.a, job.type, job.transpose_a), b(job.b, job.type, job.transpose_b), job_(job) {
+JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInputs(job, found(job, memory_bytes)) {}
+
+JobInputs::JobInputs(const ClusterJob& job, const Found& known)
+    : a(job.a, known.type, job.transpose_a), b(job.b, known.type, job.transpose_b), held_bytes(known.held_bytes) {
     if (!job.c0.empty()) {
-        c0.emplace(job.c0, job.type, false);
+        c0.emplace(job.c0, known.type, false);
     }
-    for (const NpyWindows* other : {&b, c0 ? &*c0 : &b}) {
-        if (other->type() != a.type()) {
+    for (const MatrixWindows* other : all()) {
+        if (other->stored_type() != a.stored_type()) {
             fail(ErrorCode::input, "{} holds {} and another operand {}; all matrices of a product must have one type",
-                 job.a, type_name(a.type()), type_name(other->type()));
+                 job.a, type_name(a.stored_type()), type_name(other->stored_type()));
         }
-    }
-    if (!has_partial_sums(a.type())) {
-        fail(ErrorCode::input,
-             "heptad-mpi multiplies f64, f32, tf32, i32, gf2 and bool, not {}, whose partial sums would be rounded; "
-             "save the matrices as f32",
-             type_name(a.type()));
     }
     if (a.cols() != b.rows()) {
         fail(ErrorCode::input,
@@ -62,13 +59,43 @@ JobInputs::JobInputs(const ClusterJob& job)
     }
 }
 
-void JobInputs::require_sizes_of(const ClusterPlan& plan) const {
-    if (type() != plan.type || a.rows() != plan.m || a.cols() != plan.k || b.cols() != plan.n) {
-        fail(ErrorCode::input,
-             "{} and {} make a product of {} x {} x {} here, but the root sees one of {} x {} x {};"
-             " put the files where every node sees the same, or use --scatter",
-             job_.a, job_.b, a.rows(), a.cols(), b.cols(), plan.m, plan.k, plan.n);
+std::vector<const MatrixWindows*> JobInputs::all() const {
+    std::vector<const MatrixWindows*> files{&a, &b};
+    if (c0) {
+        files.push_back(&*c0);
     }
+    return files;
+}
+
+std::vector<FileIdentity> JobInputs::identities() const {
+    std::vector<FileIdentity> identities;
+    for (const MatrixWindows* file : all()) {
+        identities.push_back(file->identity());
+    }
+    return identities;
+}
+
+JobInputs::Found JobInputs::found(const ClusterJob& job, std::int64_t memory_bytes) {
+    std::vector<std::string> markets, others;
+    for (const std::string& file : {job.a, job.b, job.c0}) {
+        if (!file.empty()) {
+            (is_matrix_market_name(file) ? markets : others).push_back(file);
+        }
+    }
+    Found known{job.type, 0};
+    if (!known.type && !markets.empty()) {
+        known.type = others.empty() ? type_of_markets(markets) : read_npy_header(others.front()).type;
+    }
+    for (const std::string& file : markets) {
+        known.held_bytes = checked_add(known.held_bytes, matrix_facts({file, known.type}).bytes);
+    }
+    if (known.held_bytes > memory_bytes) {
+        fail(ErrorCode::resource,
+             "every rank reads a Matrix Market file whole, {} bytes in memory, and a rank has {}; give a larger "
+             "--memory, start fewer ranks on a node, or save it as .npy",
+             known.held_bytes, memory_bytes);
+    }
+    return known;
 }
 
 }  // namespace heptad

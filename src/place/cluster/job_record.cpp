@@ -1,22 +1,18 @@
 #include "place/cluster/job_record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/text_stream.hpp"
 #include "base/types.hpp"
-#include "place/file/matrix_file.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr const char* kPlan = "plan ";
 constexpr const char* kMemory = "memory ";
-
-std::string input_fact(const char* letter, const std::string& path, std::optional<Type> as) {
-    const FileIdentity identity = MatrixFile(find_matrix({path, as}), {}).identity();
-    return fmt::format("input {} {} {} {}", letter, identity.bytes, identity.changed_ns, identity.samples);
-}
 
 template <class Shape>
 std::string shape_text(const std::optional<Shape>& shape, std::int64_t Shape::*x, std::int64_t Shape::*y,
@@ -49,10 +45,12 @@ std::vector<std::string> request_facts(const ClusterJob& job) {
     };
 }
 
-std::vector<std::string> input_facts(const ClusterJob& job) {
-    std::vector<std::string> facts{input_fact("A", job.a, job.type), input_fact("B", job.b, job.type)};
-    if (!job.c0.empty()) {
-        facts.push_back(input_fact("C0", job.c0, job.type));
+std::vector<std::string> input_facts(Type stored, const std::vector<FileIdentity>& inputs) {
+    constexpr std::array<const char*, 3> kLetters{"A", "B", "C0"};
+    std::vector<std::string> facts{fmt::format("elements {}", type_name(stored))};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        facts.push_back(
+            fmt::format("input {} {} {} {}", kLetters.at(i), inputs[i].bytes, inputs[i].changed_ns, inputs[i].samples));
     }
     return facts;
 }
@@ -74,7 +72,7 @@ std::string shared_text(const JobRecord& record) {
 
 JobRecord parse_shared_text(const std::string& text) {
     std::vector<std::string> lines;
-    std::istringstream stream(text);
+    std::istringstream stream = stream_of(text);
     for (std::string line; std::getline(stream, line);) {
         lines.push_back(line);
     }

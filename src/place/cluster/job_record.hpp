@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "place/cluster/cluster_job.hpp"
+#include "place/cluster/job_inputs.hpp"
 #include "plan/plan.hpp"
 
 namespace heptad {
@@ -21,8 +21,8 @@ struct JobRecord {
 
 /// What was asked. Threads and memory as given, not as found.
 std::vector<std::string> request_facts(const ClusterJob& job);
-/// The files, by the rank that sees them. Throws Error(input).
-std::vector<std::string> input_facts(const ClusterJob& job);
+/// The files of A, B and, if there is one, C0, and what their elements are.
+std::vector<std::string> input_facts(Type stored, const std::vector<FileIdentity>& inputs);
 
 /// How a rank multiplies, as far as it decides bits: not how long that is thought to take, nor in how much memory.
 std::string product_fact(ProductPlan plan);

@@ -3,9 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
-#include <string>
 
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
@@ -13,18 +10,6 @@
 #include "plan/cluster_caps.hpp"
 
 namespace heptad {
-
-std::int64_t available_memory_bytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string word;
-    while (file >> word) {
-        std::int64_t kibibytes = 0;
-        if (word == "MemAvailable:" && file >> kibibytes) {
-            return kibibytes * 1024;
-        }
-    }
-    return std::numeric_limits<std::int64_t>::max();
-}
 
 int share_of_cores(const Communicator& ranks) {
     const int cores = available_cores();

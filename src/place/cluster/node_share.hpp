@@ -8,8 +8,6 @@
 
 namespace heptad {
 
-/// Bytes the kernel would give to a new allocation without swapping; the largest number where it does not tell.
-std::int64_t available_memory_bytes();
 /// A rank that is bound to some cores has those; otherwise the ranks of a machine share all of them.
 int share_of_cores(const Communicator& ranks);
 /// Bytes of A, B and C that a rank has in memory at a time.

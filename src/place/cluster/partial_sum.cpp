@@ -25,10 +25,6 @@ void add(void* to, const void* from, std::int64_t count, int threads, Add&& sum)
 
 }  // namespace
 
-bool has_partial_sums(Type type) {
-    return type != Type::bf16 && type != Type::f16;
-}
-
 void add_multiple(Type type, void* to, const void* from, std::int64_t count, int factor, int threads) {
     switch (type) {
         case Type::f64:

@@ -1,5 +1,7 @@
 #include "place/cluster/pipeline.hpp"
 
+#include "base/thread_pool.hpp"
+
 namespace heptad {
 
 void StageFailure::record(std::exception_ptr failure) {
@@ -37,22 +39,31 @@ Stages::~Stages() {
 }
 
 void Stages::start(std::function<void()> stage) {
+    threads_.reserve(threads_.size() + 1);  // before there is a thread that would have to be joined
     {
         const std::lock_guard lock(mutex_);
         ++running_;
     }
-    threads_.emplace_back([this, work = std::move(stage)] {
-        try {
-            work();
-        } catch (const StageStopped&) {
-            // Another stage has failed and is the one to tell.
-        } catch (...) {
-            failure_.record(std::current_exception());
-        }
+    const auto leave = [this] {
         const std::lock_guard lock(mutex_);
         --running_;
         ended_.notify_all();
-    });
+    };
+    try {
+        threads_.push_back(start_thread([this, leave, work = std::move(stage)] {
+            try {
+                work();
+            } catch (const StageStopped&) {
+                // Another stage has failed and is the one to tell.
+            } catch (...) {
+                failure_.record(std::current_exception());
+            }
+            leave();
+        }));
+    } catch (...) {  // no thread: nobody is to wait for it
+        leave();
+        throw;
+    }
 }
 
 void Stages::run_here_and_finish(const std::function<void()>& stage) {

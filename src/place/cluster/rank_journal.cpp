@@ -5,9 +5,9 @@
 
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.hpp"
+#include "base/text_stream.hpp"
 #include "place/file/sealed_line.hpp"
 
 namespace heptad {
@@ -23,7 +23,7 @@ constexpr const char* kJob = "job ";
 
 /// A line after "begin". False: it makes no sense.
 bool take_line(const std::string& text, RankJournalContents& contents) {
-    std::istringstream words(text);
+    std::istringstream words = stream_of(text);
     std::string kind, operand;
     std::int64_t index = 0;
     std::uint64_t sum = 0;

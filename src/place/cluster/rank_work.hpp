@@ -21,7 +21,7 @@ struct RankWork {
     Communicator& ranks;
     const WindowSource& a;
     const WindowSource& b;
-    const NpyWindows* c0 = nullptr;        // where beta is not zero
+    const MatrixWindows* c0 = nullptr;     // where beta is not zero
     const WindowWriter* result = nullptr;  // ranks without a part of C have none
     NodeSettings node;
     StageClock& clock;
@@ -38,8 +38,8 @@ void multiply_on_grid(const RankWork& work);
 void multiply_pegmm(const RankWork& work);
 void multiply_mod_pegmm(const RankWork& work);
 void multiply_by_caps(const RankWork& work);
-/// Can A and B be summed before they are multiplied: no NaN, no Inf, no sum that could overflow? The same on every
-/// rank.
-bool is_finite_enough_for_caps(const RankWork& work);
+/// Can A and B be summed before they are multiplied: no NaN, no Inf, no sum that could overflow, and nothing so uneven
+/// that the accuracy asked for would be lost? The same on every rank.
+bool may_sum_for_caps(const RankWork& work);
 
 }  // namespace heptad

@@ -6,15 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/error.hpp"
 #include "place/cluster/window_writer.hpp"
 #include "place/file/checksum.hpp"
+#include "place/file/matrix_market.hpp"
+#include "place/file/sampled_hash.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr std::int64_t kTile = 32;
+constexpr std::int64_t kWidened_elements = std::int64_t{1} << 19;
 constexpr int kNewScratch = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
 
 /// `from` holds the window column by column; `to` gets it row by row.
@@ -61,19 +65,75 @@ Descriptor open_to_read(const std::string& path) {
     return file;
 }
 
+struct stat facts_of(const Descriptor& file, const std::string& path) {
+    struct stat facts {};
+    if (::fstat(file.get(), &facts) != 0) {
+        const int why = errno;
+        fail(ErrorCode::input, "'{}' cannot be read: {}", path, system_error_text(why));
+    }
+    return facts;
+}
+
+/// As if the elements were a file of their own.
+NpyHeader header_of(const Matrix& matrix) {
+    NpyHeader header;
+    header.type = matrix.type();
+    header.rows = matrix.rows();
+    header.cols = matrix.cols();
+    header.data_bytes = matrix.size_bytes();
+    return header;
+}
+
+/// Precondition: no byte beyond the last one is asked for.
+ReadSome read_from_memory(const Matrix& matrix) {
+    return [data = static_cast<const std::byte*>(matrix.data())](void* to, std::size_t bytes, std::int64_t offset) {
+        std::memcpy(to, data + offset, bytes);
+        return static_cast<ssize_t>(bytes);
+    };
+}
+
 }  // namespace
 
-NpyWindows::NpyWindows(const std::string& path, std::optional<Type> as, bool transpose)
-    : path_(path), header_(read_npy_header(path, as)), transpose_(transpose), file_(open_to_read(path)) {}
+MatrixWindows::MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose)
+    : path_(path),
+      whole_(is_matrix_market_name(path) ? std::optional(read_market_matrix(path, as)) : std::nullopt),
+      header_(whole_ ? header_of(*whole_) : read_npy_header(path, as)),
+      transpose_(transpose),
+      file_(open_to_read(path)),
+      read_some_(whole_ ? read_from_memory(*whole_) : read_from(file_.get())) {}
 
-void NpyWindows::read(const Window& window, void* to) const {
+FileIdentity MatrixWindows::identity() const {
+    const struct stat facts = facts_of(file_, path_);
+    return {facts.st_size, static_cast<std::int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec,
+            sampled_hash(read_from(file_.get()), facts.st_size, path_)};
+}
+
+std::uint64_t MatrixWindows::hash_of_all() const {
+    return whole_hash(read_from(file_.get()), facts_of(file_, path_).st_size, path_);
+}
+
+void MatrixWindows::read(const Window& window, void* to) const {
     if (window.elements() == 0) {
         return;
     }
+    if (type() == stored_type()) {
+        return read_stored(window, to);
+    }
+    // Some rows at a time: the plan has counted the window, and nothing beside it.
+    const std::int64_t rows = std::clamp<std::int64_t>(kWidened_elements / window.cols, 1, window.rows);
+    std::vector<std::byte> stored(static_cast<std::size_t>(rows * window.cols) * element_bytes(stored_type()));
+    for (std::int64_t row = 0; row < window.rows; row += rows) {
+        const Window slice{window.row + row, window.col, std::min(rows, window.rows - row), window.cols};
+        read_stored(slice, stored.data());
+        widen(stored_type(), stored.data(), slice.elements(), static_cast<float*>(to) + row * window.cols);
+    }
+}
+
+void MatrixWindows::read_stored(const Window& window, void* to) const {
     if (header_.fortran_order == transpose_) {  // rows of op(F) lie in one piece
         read_runs(window, cols(), static_cast<std::byte*>(to));
     } else {
-        const std::size_t element = element_bytes(type());
+        const std::size_t element = element_bytes(stored_type());
         std::vector<std::byte> columns(static_cast<std::size_t>(window.elements()) * element);
         read_runs({window.col, window.row, window.cols, window.rows}, rows(), columns.data());
         turn(columns.data(), window, element, to);
@@ -84,15 +144,14 @@ void NpyWindows::read(const Window& window, void* to) const {
 }
 
 /// `window.rows` runs of `window.cols` elements; a whole one of the file has `run_length`.
-void NpyWindows::read_runs(const Window& window, std::int64_t run_length, std::byte* to) const {
-    const auto element = static_cast<std::int64_t>(element_bytes(type()));
-    const ReadSome read_some = read_from(file_.get());
+void MatrixWindows::read_runs(const Window& window, std::int64_t run_length, std::byte* to) const {
+    const auto element = static_cast<std::int64_t>(element_bytes(stored_type()));
     const bool whole = window.cols == run_length;
     const std::int64_t reads = whole ? 1 : window.rows;
     const std::int64_t bytes = window.cols * element * (whole ? window.rows : 1);
     for (std::int64_t i = 0; i < reads; ++i) {
         const std::int64_t first = (window.row + i) * run_length + window.col;
-        read_exactly(read_some, to + i * bytes, bytes, header_.data_offset + first * element, path_);
+        read_exactly(read_some_, to + i * bytes, bytes, header_.data_offset + first * element, path_);
     }
 }
 

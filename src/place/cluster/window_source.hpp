@@ -1,4 +1,4 @@
-// Where a rank gets the windows of an operand that it holds (plan/cluster_plan.hpp): from a .npy file that every node
+// Where a rank gets the windows of an operand that it holds (plan/cluster_plan.hpp): from a matrix file that every node
 // sees, or from a scratch file of its own in which they lie one after the other.
 #pragma once
 
@@ -6,31 +6,44 @@
 #include <string>
 #include <vector>
 
+#include "place/cluster/stored_elements.hpp"
+#include "place/file/matrix_file.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/transfer.hpp"
 #include "plan/cluster_plan.hpp"
 
 namespace heptad {
 
-/// op(F) of a .npy file F, in windows. Any thread may read.
-class NpyWindows {
+/// op(F) of a file F, in windows: a .npy file, or a Matrix Market file, which is read whole at the start. Elements come
+/// as type_in_memory() says (stored_elements.hpp). Any thread may read.
+class MatrixWindows {
 public:
-    /// Throws Error(input) as read_npy_header does.
-    NpyWindows(const std::string& path, std::optional<Type> as, bool transpose);
+    /// Throws Error(input) as read_npy_header() and read_market_matrix() do, Error(resource) without memory.
+    MatrixWindows(const std::string& path, std::optional<Type> as, bool transpose);
 
-    Type type() const { return header_.type; }
+    const std::string& path() const { return path_; }
+    Type type() const { return type_in_memory(header_.type); }
+    Type stored_type() const { return header_.type; }
     std::int64_t rows() const { return transpose_ ? header_.cols : header_.rows; }
     std::int64_t cols() const { return transpose_ ? header_.rows : header_.cols; }
     /// The elements row by row, without gaps. Throws Error(input).
     void read(const Window& window, void* to) const;
 
+    /// Of the file as it is now. Throws Error(input) where it cannot be read any more.
+    FileIdentity identity() const;
+    /// A checksum of every byte of the file.
+    std::uint64_t hash_of_all() const;
+
 private:
+    void read_stored(const Window& window, void* to) const;
     void read_runs(const Window& window, std::int64_t run_length, std::byte* to) const;
 
     std::string path_;
-    NpyHeader header_;
+    std::optional<Matrix> whole_;  // of a Matrix Market file
+    NpyHeader header_;             // of such a file, that of the matrix in memory
     bool transpose_;
     Descriptor file_;
+    ReadSome read_some_;  // the bytes that the header speaks of
 };
 
 /// The held windows of one operand, by their place in the order of use.
@@ -42,11 +55,11 @@ public:
 
 class FileSource : public WindowSource {
 public:
-    FileSource(const NpyWindows& file, std::vector<Window> windows) : file_(file), windows_(std::move(windows)) {}
+    FileSource(const MatrixWindows& file, std::vector<Window> windows) : file_(file), windows_(std::move(windows)) {}
     void read(std::size_t index, void* to) const override { file_.read(windows_.at(index), to); }
 
 private:
-    const NpyWindows& file_;
+    const MatrixWindows& file_;
     std::vector<Window> windows_;
 };
 

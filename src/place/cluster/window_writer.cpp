@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "base/size.hpp"
 #include "place/file/atomic_file.hpp"
@@ -106,21 +109,44 @@ bool WindowWriter::is_in_one_piece(const Window& window) const {
     return window.cols == shape_.held.cols;
 }
 
+void WindowWriter::round(void* elements, std::int64_t count) const {
+    if (!converts()) {
+        return;
+    }
+    constexpr std::int64_t kAtOnce = 4096;
+    std::array<std::uint16_t, kAtOnce> stored{};
+    for (std::int64_t first = 0; first < count; first += kAtOnce) {
+        float* const part = static_cast<float*>(elements) + first;
+        narrow(shape_.type, part, std::min(kAtOnce, count - first), stored.data());
+        widen(shape_.type, stored.data(), std::min(kAtOnce, count - first), part);
+    }
+}
+
 void WindowWriter::write(const Window& window, const void* from) const {
     const std::int64_t row_bytes = window.cols * static_cast<std::int64_t>(element_bytes(shape_.type));
-    const std::int64_t pieces = is_in_one_piece(window) ? 1 : window.rows;
-    const std::int64_t piece_bytes = is_in_one_piece(window) ? row_bytes * window.rows : row_bytes;
+    const bool whole = is_in_one_piece(window) && !converts();
+    const std::int64_t pieces = whole ? 1 : window.rows;
+    const std::int64_t piece_bytes = whole ? row_bytes * window.rows : row_bytes;
+    std::vector<std::byte> stored(static_cast<std::size_t>(converts() ? row_bytes : 0));
     for (std::int64_t i = 0; i < pieces && row_bytes > 0; ++i) {
-        write_at(file_.get(), static_cast<const std::byte*>(from) + i * piece_bytes, piece_bytes, row_offset(window, i),
-                 path_);
+        const std::byte* piece = static_cast<const std::byte*>(from) + i * piece_bytes;
+        if (converts()) {
+            narrow(shape_.type, static_cast<const float*>(from) + i * window.cols, window.cols, stored.data());
+            piece = stored.data();
+        }
+        write_at(file_.get(), piece, piece_bytes, row_offset(window, i), path_);
     }
 }
 
 void WindowWriter::read(const Window& window, void* to) const {
     const std::int64_t row_bytes = window.cols * static_cast<std::int64_t>(element_bytes(shape_.type));
+    std::vector<std::byte> stored(static_cast<std::size_t>(converts() ? row_bytes : 0));
     for (std::int64_t i = 0; i < window.rows && row_bytes > 0; ++i) {
-        read_exactly(read_from(file_.get()), static_cast<std::byte*>(to) + i * row_bytes, row_bytes,
-                     row_offset(window, i), path_);
+        std::byte* const row = converts() ? stored.data() : static_cast<std::byte*>(to) + i * row_bytes;
+        read_exactly(read_from(file_.get()), row, row_bytes, row_offset(window, i), path_);
+        if (converts()) {
+            widen(shape_.type, row, window.cols, static_cast<float*>(to) + i * window.cols);
+        }
     }
 }
 

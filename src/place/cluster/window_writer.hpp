@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "place/cluster/stored_elements.hpp"
 #include "place/file/transfer.hpp"
 #include "plan/cluster_plan.hpp"
 
@@ -15,7 +16,7 @@ void write_at(int descriptor, const void* from, std::int64_t bytes, std::int64_t
 
 class WindowWriter {
 public:
-    /// What of the whole matrix the file holds, and its elements.
+    /// What of the whole matrix the file holds, and the type of its elements; in memory they are type_in_memory().
     struct Shape {
         Window held;
         Type type = Type::f32;
@@ -33,6 +34,9 @@ public:
     WindowWriter(WindowWriter&& other) noexcept;
     WindowWriter& operator=(WindowWriter&&) = delete;
 
+    Type stored_type() const { return shape_.type; }
+    /// Rounds elements in memory to what the file will hold: read back, they have the same bits.
+    void round(void* elements, std::int64_t count) const;
     /// A window of the whole matrix within what the file holds; the elements lie row by row, without gaps. Any thread.
     void write(const Window& window, const void* from) const;
     /// Reads back what was written.
@@ -50,6 +54,7 @@ private:
     /// Offset of the window's row i.
     std::int64_t row_offset(const Window& window, std::int64_t i) const;
     bool is_in_one_piece(const Window& window) const;
+    bool converts() const { return type_in_memory(shape_.type) != shape_.type; }
 
     std::string path_, temporary_;
     Shape shape_;

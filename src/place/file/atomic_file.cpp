@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -44,9 +45,32 @@ std::string temporary_for(const std::string& target, int attempt) {
 
 }  // namespace
 
+std::optional<int> open_file_of(const std::string& path) {
+    if (path == "/dev/stdout" || path == "/dev/stderr") {
+        return path == "/dev/stdout" ? STDOUT_FILENO : STDERR_FILENO;
+    }
+    for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        int number = 0;
+        const char* const end = path.data() + path.size();
+        if (path.starts_with(folder)) {
+            const auto [at, error] = std::from_chars(path.data() + folder.size(), end, number);
+            return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
 AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : path_(path), target_(path) {
     if (path.empty() || path.find('\0') != std::string::npos) {
         fail(ErrorCode::input, "an empty path or one with a zero byte cannot be written; give a file name");
+    }
+    if (const std::optional<int> number = open_file_of(path)) {
+        direct_ = true;
+        file_ = Descriptor(::fcntl(*number, F_DUPFD_CLOEXEC, 0));
+        if (file_.get() < 0) {
+            fail_write(path_, errno);
+        }
+        return;
     }
     struct stat old {};
     const bool exists = ::stat(path.c_str(), &old) == 0;

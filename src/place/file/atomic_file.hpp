@@ -2,14 +2,19 @@
 // and the folder synced. Unless commit() is reached the temporary is removed and the old file stays.
 //
 // A path that names a device or a pipe (/dev/null, /dev/full) is written to directly: replacing it would destroy it.
+// So is one that names an open file of this process (/dev/stdout), whatever that is: it goes on where that stands.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "place/file/transfer.hpp"
 
 namespace heptad {
+
+/// The number of the open file that a path names: /dev/stdout, /dev/fd/3. Nothing: it names none.
+std::optional<int> open_file_of(const std::string& path);
 
 class AtomicFile {
 public:

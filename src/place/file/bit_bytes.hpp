@@ -73,4 +73,15 @@ inline void store_packed_row(const ConstBitView& from, std::int64_t row, std::ui
     }
 }
 
+/// Bits of the last byte beyond the last column of C are zero in the file, whatever those of B were.
+inline void clear_beyond(std::int64_t end_col, std::int64_t n, const View& bytes) {
+    if (end_col < n || n % 8 == 0) {
+        return;
+    }
+    const auto mask = static_cast<std::byte>(0xff << (8 - n % 8));
+    for (std::int64_t i = 0; i < bytes.rows; ++i) {
+        *element_pointer(bytes, i, bytes.cols - 1) &= mask;
+    }
+}
+
 }  // namespace heptad

@@ -65,7 +65,9 @@ BitMatrix read_rows(const std::string& path, const NpyHeader& header, const File
         const auto end = chunk.begin() + count * header.cols;
         const auto bad = std::find_if(chunk.begin(), end, [](std::uint8_t byte) { return byte > 1; });
         if (bad != end) {
-            fail(ErrorCode::input, "element {} of '{}' is {}, and a matrix of bits holds only 0 and 1; save (a != 0)",
+            fail(ErrorCode::input,
+                 "element {} of '{}' is {}, and a matrix of bits holds only 0 and 1; save (a != 0), or give --columns "
+                 "if it is packed",
                  first * header.cols + (bad - chunk.begin()), path, *bad);
         }
         for (std::int64_t i = 0; i < count; ++i) {

@@ -11,17 +11,10 @@ namespace {
 
 constexpr std::int64_t kByte = 8;
 
-/// With as many levels as pay and fit; with none where not even those fit. Columns are those of whole bytes.
+/// Columns are those of whole bytes.
 bits::BitPlan fitting_plan(Type algebra, std::int64_t m, std::int64_t k, std::int64_t n,
                            const bits::BitOptions& options, int threads, std::int64_t limit_bytes) {
-    const ProblemSize size{m, k, round_up(n, kByte)};
-    bits::BitPlan plan = bits::make_bit_plan(algebra, size, options, threads);
-    bits::BitOptions fewer = options;
-    while (options.levels < 0 && plan.levels > 0 && plan.workspace_bytes() > limit_bytes) {
-        fewer.levels = plan.levels - 1;
-        plan = bits::make_bit_plan(algebra, size, fewer, threads);
-    }
-    return plan;
+    return bits::make_fitting_bit_plan(algebra, {m, k, round_up(n, kByte)}, options, threads, limit_bytes);
 }
 
 }  // namespace
@@ -56,6 +49,7 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
         }
         bits::multiply_bits(bit_plan, bits_of_bytes(a, plan.k), bits_of_bytes(b, bit_plan.size.n),
                             bits_of_bytes(c, bit_plan.size.n), beta != 0, {}, static_cast<std::uint64_t*>(workspace));
+        return RunReport{};
     };
     return stage;
 }

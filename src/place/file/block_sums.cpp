@@ -1,11 +1,11 @@
 #include "place/file/block_sums.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "backend/cpu/kernels.hpp"
 #include "backend/scalars.hpp"
 #include "base/error.hpp"
 #include "plan/file_schedule.hpp"
@@ -13,15 +13,9 @@
 namespace heptad {
 namespace {
 
-/// A vector of elements: to = c * from, or added to what is there. Returns the largest |from|; the bits of floats
-/// without their sign are ordered like their values, with NaN above infinity.
-template <class Float, class Bits>
-double add_floats(Float coefficient, const Float* from, Float* to, std::int64_t count, bool adds) {
-    constexpr Bits kWithoutSign = static_cast<Bits>(~Bits{0}) >> 1;
-    Bits largest = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        largest = std::max(largest, std::bit_cast<Bits>(from[i]) & kWithoutSign);
-    }
+/// A vector of elements: to = c * from, or added to what is there. Integers wrap around, as they should.
+template <class Element>
+void add_elements(Element coefficient, const Element* from, Element* to, std::int64_t count, bool adds) {
     if (adds) {
         for (std::int64_t i = 0; i < count; ++i) {
             to[i] += coefficient * from[i];
@@ -31,29 +25,19 @@ double add_floats(Float coefficient, const Float* from, Float* to, std::int64_t 
             to[i] = coefficient * from[i];
         }
     }
-    return static_cast<double>(std::bit_cast<Float>(largest));
 }
 
-double add_residues(std::uint32_t coefficient, const std::uint32_t* from, std::uint32_t* to, std::int64_t count,
-                    bool adds) {
-    for (std::int64_t i = 0; i < count; ++i) {
-        to[i] = (adds ? to[i] : 0) + coefficient * from[i];
-    }
-    return 0;  // they wrap around, as they should
-}
-
-double add_line(Type type, double coefficient, const std::byte* from, std::byte* to, std::int64_t count, bool adds) {
+void add_line(Type type, double coefficient, const std::byte* from, std::byte* to, std::int64_t count, bool adds) {
     switch (type) {
         case Type::f64:
-            return add_floats<double, std::uint64_t>(coefficient, reinterpret_cast<const double*>(from),
-                                                     reinterpret_cast<double*>(to), count, adds);
+            return add_elements(coefficient, reinterpret_cast<const double*>(from), reinterpret_cast<double*>(to),
+                                count, adds);
         case Type::f32:
         case Type::tf32:
-            return add_floats<float, std::uint32_t>(static_cast<float>(coefficient),
-                                                    reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to),
-                                                    count, adds);
+            return add_elements(static_cast<float>(coefficient), reinterpret_cast<const float*>(from),
+                                reinterpret_cast<float*>(to), count, adds);
         case Type::i32:
-            return add_residues(residue_mod_2_32(coefficient), reinterpret_cast<const std::uint32_t*>(from),
+            return add_elements(residue_mod_2_32(coefficient), reinterpret_cast<const std::uint32_t*>(from),
                                 reinterpret_cast<std::uint32_t*>(to), count, adds);
         default:
             fail(ErrorCode::internal, "blocks of this type are not added while reading");
@@ -79,7 +63,40 @@ bool covers(const std::vector<FileWindow>& pieces, const FileLayout& file, const
 }  // namespace
 
 BlockSums::BlockSums(const MatrixFile& file, BlockedOperand operand, const PageBuffer& bounce)
-    : file_(file), operand_(std::move(operand)), bounce_(bounce) {}
+    : file_(file),
+      operand_(std::move(operand)),
+      bounce_(bounce),
+      row_max_(static_cast<std::size_t>(operand_.file.rows)),
+      col_max_(static_cast<std::size_t>(operand_.file.cols)) {}
+
+void BlockSums::note_lines(const FileWindow& piece, const ConstView& read) {
+    const ScanResult scan = cpu::scan_view(read);
+    const auto raise = [](std::vector<double>& known, std::int64_t first, const std::vector<double>& values) {
+        auto to = known.begin() + first;
+        for (const double value : values) {
+            *to = larger(*to, value);
+            ++to;
+        }
+    };
+    raise(row_max_, piece.row, scan.rows);
+    raise(col_max_, piece.col, scan.cols);
+    note_largest(scan.max_abs);
+}
+
+ScanResult BlockSums::scan() const {
+    return {largest_, row_max_, col_max_};
+}
+
+void BlockSums::read_all(IoQueue& queue) {
+    for (std::int64_t row = 0; row * operand_.block_rows < operand_.file.rows; ++row) {
+        for (std::int64_t col = 0; col * operand_.block_cols < operand_.file.cols; ++col) {
+            for (const FileWindow& piece :
+                 operand_.pieces({row, col, 1}, {0, operand_.block_rows, 0, operand_.block_cols})) {
+                note_lines(piece, file_.read(queue, operand_.file, piece, bounce_.data()));
+            }
+        }
+    }
+}
 
 ConstView BlockSums::read(IoQueue& queue, std::int64_t sum, const FileLayout& layout, const FileWindow& window,
                           std::byte* memory) {
@@ -105,12 +122,11 @@ ConstView BlockSums::read(IoQueue& queue, std::int64_t sum, const FileLayout& la
             const std::int64_t read_stride = element * (file.by_columns ? read.col_stride : read.row_stride);
             const auto* const from = static_cast<const std::byte*>(read.data);
             std::byte* const to = memory + (lines.line - first_line) * stride;
-            double largest = 0;
+            note_lines(piece, read);
             for (std::int64_t line = 0; line < lines.lines; ++line) {
-                largest = larger(largest, add_line(file_.type(), block.coefficient, from + line * read_stride,
-                                                   to + line * stride, lines.positions, filled));
+                add_line(file_.type(), block.coefficient, from + line * read_stride, to + line * stride,
+                         lines.positions, filled);
             }
-            note_largest(largest);
         }
         filled = true;
     }

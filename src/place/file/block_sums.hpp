@@ -1,9 +1,12 @@
 // Sums of blocks of a matrix file, made while they are read: what outer levels multiply. Every element that passes is
-// looked at, because sums spread a NaN or an infinity, and may overflow where the product itself does not.
+// looked at, because sums spread a NaN or an infinity, may overflow where the product itself does not, and lose digits
+// where rows or columns are uneven.
 #pragma once
 
 #include <atomic>
+#include <vector>
 
+#include "backend/backend.hpp"
 #include "place/file/matrix_file.hpp"
 #include "plan/file_layers.hpp"
 
@@ -25,12 +28,19 @@ public:
     double largest() const { return largest_; }
     /// What an earlier run has seen.
     void note_largest(double value);
+    /// Largest values of the operand's rows and columns, of what was read so far.
+    ScanResult scan() const;
+    /// Reads all of it once more, for those of what an earlier run has read.
+    void read_all(IoQueue& queue);
 
 private:
+    void note_lines(const FileWindow& piece, const ConstView& read);
+
     const MatrixFile& file_;
     BlockedOperand operand_;
     const PageBuffer& bounce_;
     std::atomic<double> largest_{0};
+    std::vector<double> row_max_, col_max_;
 };
 
 }  // namespace heptad

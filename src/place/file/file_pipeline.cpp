@@ -4,13 +4,15 @@
 #include <deque>
 #include <exception>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "place/file/bit_bytes.hpp"
-#include "place/file/checksum.hpp"
 #include "place/file/stage_gate.hpp"
+#include "place/file/tile_checksum.hpp"
 #include "place/file/turned_bits.hpp"
 #include "place/file/view_copy.hpp"
 
@@ -18,16 +20,6 @@ namespace heptad {
 namespace {
 
 constexpr std::int64_t kBounce_bytes = std::int64_t{1} << 20;
-
-/// Checksum of a strip whose lines lie `stride_bytes` apart.
-std::uint64_t strip_checksum(const FileLayout& layout, const FileWindow& window, const std::byte* memory,
-                             std::int64_t stride_bytes, std::uint64_t before) {
-    const LineWindow part = line_window(layout, window);
-    for (std::int64_t line = 0; line < part.lines; ++line) {
-        before = checksum(memory + line * stride_bytes, layout.bytes_of(part.positions), before);
-    }
-    return before;
-}
 
 /// Rows of C that are complete.
 struct Piece {
@@ -77,7 +69,32 @@ public:
         return finished_tiles_;
     }
 
+    /// False: a stop was wanted.
+    bool read_only() {
+        std::set<ReadWindow> done;
+        for (FileStep step : steps_) {
+            if (step.first_of_tile && work_.stop_wanted()) {
+                return false;
+            }
+            step.loads_left = done.insert(left_window_of(step)).second;
+            step.loads_right = done.insert(right_window_of(step)).second;
+            load_left(step);
+            load_right(step);
+            if (files_.c0 != nullptr && step.panel == 0) {
+                load_c0(step);
+            }
+        }
+        return true;
+    }
+
 private:
+    ReadWindow left_window_of(const FileStep& step) const {
+        return {ReadOf::left, schedule_.left_number(step.tile, step.panel, step.strip)};
+    }
+    ReadWindow right_window_of(const FileStep& step) const {
+        return {ReadOf::right, schedule_.right_number(step.tile, step.panel)};
+    }
+
     static void fill(std::vector<PageBuffer>& buffers, std::int64_t count, std::int64_t bytes) {
         for (std::int64_t i = 0; i < count; ++i) {
             buffers.emplace_back(bytes);
@@ -112,7 +129,8 @@ private:
     void run_overlapped() {
         std::vector<std::thread> ahead, behind;
         const auto start = [this](std::vector<std::thread>& threads, void (Pipeline::*stage)()) {
-            threads.emplace_back([this, stage] { guarded([this, stage] { (this->*stage)(); }); });
+            threads.reserve(threads.size() + 1);  // before there is a thread that would have to be joined
+            threads.push_back(start_thread([this, stage] { guarded([this, stage] { (this->*stage)(); }); }));
         };
         guarded([&] {
             start(ahead, &Pipeline::read_ahead);
@@ -250,17 +268,18 @@ private:
         const FileWindow window = schedule_.right_window(step.tile, step.panel);
         std::byte* const memory = right_[slot(step.right_slot)].data();
         const FileLayout& layout = schedule_.right();
+        ConstView& view = right_views_[slot(step.right_slot)];
         if (files_.right_sums != nullptr) {
             const std::int64_t sum = schedule_.repeat_of(step.tile);
-            right_views_[slot(step.right_slot)] = files_.right_sums->read(*read_queue_, sum, layout, window, memory);
+            view = files_.right_sums->read(*read_queue_, sum, layout, window, memory);
             note(Stage::disk_read, step, from, files_.right_sums->moved_bytes(sum, window));
-            return;
+        } else {
+            view = is_turned(layout)
+                       ? turned_.read(*files_.right, *read_queue_, layout, window, BitOrder::highest_first, memory)
+                       : files_.right->read(*read_queue_, layout, window, memory);
+            note(Stage::disk_read, step, from, moved_bytes(layout, window));
         }
-        right_views_[slot(step.right_slot)] =
-            is_turned(layout)
-                ? turned_.read(*files_.right, *read_queue_, layout, window, BitOrder::highest_first, memory)
-                : files_.right->read(*read_queue_, layout, window, memory);
-        note(Stage::disk_read, step, from, moved_bytes(layout, window));
+        work_.was_read(right_window_of(step), view);
     }
 
     void load_left(const FileStep& step) {
@@ -270,15 +289,16 @@ private:
         const auto from = StageTrace::Clock::now();
         const FileWindow window = schedule_.left_window(step.tile, step.panel, step.strip);
         std::byte* const memory = left_[slot(step.left_slot)].data();
+        ConstView& view = left_views_[slot(step.left_slot)];
         if (files_.left_sums != nullptr) {
             const std::int64_t sum = schedule_.repeat_of(step.tile);
-            left_views_[slot(step.left_slot)] =
-                files_.left_sums->read(*read_queue_, sum, schedule_.left(), window, memory);
+            view = files_.left_sums->read(*read_queue_, sum, schedule_.left(), window, memory);
             note(Stage::disk_read, step, from, files_.left_sums->moved_bytes(sum, window));
-            return;
+        } else {
+            view = read_left(window, memory);
+            note(Stage::disk_read, step, from, moved_bytes(schedule_.left(), window));
         }
-        left_views_[slot(step.left_slot)] = read_left(window, memory);
-        note(Stage::disk_read, step, from, moved_bytes(schedule_.left(), window));
+        work_.was_read(left_window_of(step), view);
     }
 
     /// Bits of the left matrix go in the order of its columns, lowest first, where the file has the first in the
@@ -373,6 +393,7 @@ private:
         }
         trace_.add(Stage::disk_read, label(step) + " C0", from, StageTrace::Clock::now(),
                    static_cast<double>(moved_bytes(layout, window)));
+        work_.was_read({ReadOf::added, schedule_.result_number(step.tile, step.strip)}, strip);
     }
 
     void multiply(const FileStep& step) {
@@ -486,30 +507,10 @@ std::int64_t run_pipeline(const FileSchedule& schedule, const std::vector<std::i
     return Pipeline(schedule, tiles, files, work, options, trace).run();
 }
 
-std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile, const PartialFile& result,
-                                 IoQueue& queue) {
-    FileLayout layout = schedule.result_of(tile);
-    layout.block_bytes = 1;
-    PageBuffer memory(std::max(kBounce_bytes, round_up(layout.pitch_bytes(), 4096)));
-    std::uint64_t sum = 0;
-    const auto add = [&](const FileWindow& window) {
-        const std::int64_t lines = layout.by_columns ? window.cols : window.rows;
-        const std::int64_t line_bytes = layout.bytes_of(layout.by_columns ? window.rows : window.cols);
-        const std::int64_t at_once = std::max<std::int64_t>(memory.bytes() / line_bytes, 1);
-        for (std::int64_t line = 0; line < lines; line += at_once) {
-            const std::int64_t count = std::min(at_once, lines - line);
-            const FileWindow part = layout.by_columns ? FileWindow{window.row, window.rows, window.col + line, count}
-                                                      : FileWindow{window.row + line, count, window.col, window.cols};
-            result.read(queue, layout, part, memory.data(), line_bytes);
-            sum = strip_checksum(layout, part, memory.data(), line_bytes, sum);
-        }
-    };
-    for (std::int64_t strip = 0; strip < schedule.strips(tile); ++strip) {
-        for (const FileWindow& piece : schedule.result_pieces(tile, strip)) {
-            add(piece);
-        }
-    }
-    return sum;
+bool read_windows_again(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles,
+                        const PipelineFiles& files, const PipelineWork& work, const PipelineOptions& options) {
+    StageTrace trace(false);
+    return Pipeline(schedule, tiles, files, work, options, trace).read_only();
 }
 
 }  // namespace heptad

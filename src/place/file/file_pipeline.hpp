@@ -8,6 +8,7 @@
 #include "place/file/block_sums.hpp"
 #include "place/file/matrix_file.hpp"
 #include "place/file/partial_file.hpp"
+#include "place/file/read_sums.hpp"
 #include "place/file/stage_trace.hpp"
 #include "place/file/step_device.hpp"
 #include "plan/file_schedule.hpp"
@@ -27,6 +28,8 @@ struct PipelineFiles {
 };
 
 struct PipelineWork {
+    /// A window was read; from the reading thread.
+    std::function<void(const ReadWindow& window, const ConstView& view)> was_read;
     /// Before the product of a step; where something is added, the strip holds it at the first panel.
     std::function<void(const FileStep& step, const ConstView& a, const ConstView& b, const View& strip)> before;
     /// c = a b, or added to what c holds: rows of a strip of the left matrix by a panel of the right one. Where a
@@ -62,8 +65,8 @@ std::int64_t run_pipeline(const FileSchedule& schedule, const std::vector<std::i
                           const PipelineFiles& files, const PipelineWork& work, const PipelineOptions& options,
                           StageTrace& trace);
 
-/// Checksum of a tile of the result as it lies in the file, strip by strip.
-std::uint64_t read_tile_checksum(const FileSchedule& schedule, std::int64_t tile, const PartialFile& result,
-                                 IoQueue& queue);
+/// Reads the windows that these tiles are made of, each once, and nothing else. False: a stop was wanted.
+bool read_windows_again(const FileSchedule& schedule, const std::vector<std::int64_t>& tiles,
+                        const PipelineFiles& files, const PipelineWork& work, const PipelineOptions& options);
 
 }  // namespace heptad

@@ -1,7 +1,5 @@
 #include "place/file/file_product.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,74 +12,30 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "place/file/bit_bytes.hpp"
+#include "place/file/empty_product.hpp"
 #include "place/file/file_pipeline.hpp"
 #include "place/file/journal.hpp"
 #include "place/file/last_pass.hpp"
+#include "place/file/layered_check.hpp"
 #include "place/file/layered_files.hpp"
 #include "place/file/output_lock.hpp"
 #include "place/file/product_inputs.hpp"
 #include "place/file/product_sources.hpp"
+#include "place/file/resident_memory.hpp"
+#include "place/file/resumed_run.hpp"
 #include "place/file/step_plans.hpp"
 #include "place/file/streamed_check.hpp"
+#include "place/file/tile_checksum.hpp"
+#include "plan/error_bound.hpp"
+#include "plan/planner.hpp"
+#include "run/spread.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
 constexpr double kLastPassShare = 0.03;        // of the progress that is shown
-
-std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
-                                        const std::map<std::int64_t, JournalTile>& finished) {
-    std::vector<std::int64_t> missing;
-    for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
-        if (!finished.contains(tile)) {
-            missing.push_back(tile);
-        }
-    }
-    return missing;
-}
-
-void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names) {
-    const FilePlan &x = before.plan, &y = now.plan;
-    const std::string way_out =
-        fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
-    if (before.layers != now.layers) {
-        const auto levels = [](const std::string& layers) {
-            return layers.empty() ? std::string("without outer levels") : "with the outer levels " + layers;
-        };
-        fail(ErrorCode::input,
-             "'{}' was begun {}, and is to go on {}; give --host-levels and --host-algorithm as then{}",
-             names.partial(), levels(before.layers), levels(now.layers), way_out);
-    }
-    if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
-        before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
-        fail(ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
-    }
-    for (std::size_t i = 0; i < now.inputs.size(); ++i) {
-        if (before.inputs[i].identity != now.inputs[i].identity) {
-            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun, or is read in another way{}",
-                 now.inputs[i].name, names.partial(), way_out);
-        }
-    }
-    if (x.used_bytes() > now.plan.memory_bytes) {
-        fail(ErrorCode::resource,
-             "'{}' was begun with cuts that take {} bytes{}, and {} are allowed; give a larger --memory{}",
-             names.partial(), x.used_bytes(),
-             x.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", x.check_bytes) : "", now.plan.memory_bytes,
-             way_out);
-    }
-}
-
-/// Bits of the last byte beyond the last column of C are zero in the file, whatever those of B were.
-void clear_beyond(std::int64_t end_col, std::int64_t n, const View& bytes) {
-    if (end_col < n || n % 8 == 0) {
-        return;
-    }
-    const auto mask = static_cast<std::byte>(0xff << (8 - n % 8));
-    for (std::int64_t i = 0; i < bytes.rows; ++i) {
-        *element_pointer(bytes, i, bytes.cols - 1) &= mask;
-    }
-}
 
 /// Tiles that one thread notes and another asks for.
 class TileSet {
@@ -105,21 +59,12 @@ bool is_end_of_tile(const FileSchedule& schedule, const FileStep& step, const Fi
     return step.last_of_tile && window.row + window.rows == tile.row + tile.rows;
 }
 
-/// Tiles that an earlier run finished are not looked at again: what it did not check is not verified now.
-void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, VerifyResult& result) {
-    const auto unchecked =
-        std::count_if(finished.begin(), finished.end(), [](const auto& entry) { return !entry.second.verified; });
-    if (unchecked > 0) {
-        if (result.passed()) {
-            result.verdict = Verdict::not_verifiable;
-        }
-        result.explanation += fmt::format(
-            "; {} tiles are of an earlier run that did not verify them: look at the result with 'heptad verify'",
-            unchecked);
-    } else if (!finished.empty()) {
-        result.explanation += fmt::format("; {} tiles were verified by an earlier run", finished.size());
-    }
-}
+/// What an earlier run left.
+struct EarlierRun {
+    std::map<std::int64_t, JournalTile> finished = {};
+    WindowSums reads = {};
+    bool inputs_touched = false;
+};
 
 /// Sums of blocks would make something else of the input than the product itself does.
 struct SumsNotSafe {};
@@ -136,11 +81,6 @@ public:
           sources_(find_product_sources(request)),
           names_(output_names(request.output)) {
         refuse_inputs_as_outputs(sources_, names_);
-        if (request.outer.levels > 0 && request.verify) {
-            fail(ErrorCode::usage,
-                 "--verify looks at the products of pieces, and outer levels (--host-levels) add those up later; leave "
-                 "one of the two out, and check the result with 'heptad verify'");
-        }
     }
 
     FileProductReport run() {
@@ -153,36 +93,35 @@ public:
         header.alpha = request_.alpha;
         header.beta = request_.beta;
         const auto add_input = [&](const MatrixFile& file, bool transpose) {
-            header.inputs.push_back({file.name(), identity_as_read(file, operand_layout(file, transpose))});
+            header.inputs.push_back(
+                {file.name(), identity_as_read(file, operand_layout(file, transpose)), file.touched_ns()});
         };
         add_input(inputs.a, request_.transpose_a);
         add_input(inputs.b, request_.transpose_b);
         if (inputs.c0) {
             add_input(*inputs.c0, false);
         }
-        FileProblem problem = problem_of(inputs);
-        choose_plan(problem, header);  // refuses what does not fit before anything is touched
-        std::optional<JournalContents> before;
-        if (request_.resume && ::access(names_.partial().c_str(), F_OK) == 0) {
-            before = read_journal(names_.journal());
-        } else if (request_.resume && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
+        const bool is_left = request_.resume && ::access(names_.partial().c_str(), F_OK) == 0;
+        if (request_.resume && !is_left && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
             // A run that ended just after it gave the result its name leaves exactly this.
             fail(ErrorCode::input,
                  "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
                  "--resume to add again",
                  names_.shown);
         }
-        if (before) {
-            // The run before may have checked, and this one not, or the other way round.
-            before->header.plan.check_bytes = check_bytes_of(before->header.plan, problem.line_bytes);
-            require_same_run(before->header, header, names_);
-            finished_tiles_ = static_cast<std::int64_t>(before->tiles.size());
+        if (sources_.m == 0 || sources_.k == 0 || sources_.n == 0) {
+            return tidily([&] { return without_products(inputs); });
         }
-        try {
-            return before ? go_on(*before, inputs) : start(problem, header, inputs);
-        } catch (const Error& error) {
-            throw Error(error.code(), error.what() + tidy_up(error.code()));
+        FileProblem problem = problem_of(inputs);
+        choose_plan(problem, header);  // refuses what does not fit before anything is touched
+        std::optional<JournalContents> before = is_left ? read_journal(names_.journal()) : std::nullopt;
+        if (!before) {
+            return tidily([&] { return start(problem, header, inputs); });
         }
+        // The run before may have checked, and this one not, or the other way round.
+        before->header.plan.check_bytes = layers_ ? 0 : check_bytes_of(before->header.plan, problem.line_bytes);
+        require_same_run(before->header, header, names_);
+        return go_on(*before, header, inputs);
     }
 
 private:
@@ -192,7 +131,7 @@ private:
                 sources_.n,
                 sources_.a.type,
                 sources_.c0.has_value(),
-                request_.memory_bytes,
+                memory_for_product(request_, sources_),
                 operand_layout(inputs.a, request_.transpose_a),
                 operand_layout(inputs.b, request_.transpose_b),
                 result_layout(request_, sources_),
@@ -226,11 +165,12 @@ private:
         const StepPlans products(schedule, header.plan, stage_);
         header.products = products.all();
         header.how = how_of(header.products);
-        JournalWriter journal(names_.journal(), header, hooks_.watch);
+        JournalWriter journal(names_, header, hooks_.watch);
         return carry_out(schedule, header.plan, products, {}, inputs, outputs, journal);
     }
 
-    FileProductReport go_on(const JournalContents& before, const OpenInputs& inputs) {
+    /// What is kept is not touched before it is known to be of use; until then the errors say what to do.
+    FileProductReport go_on(const JournalContents& before, const JournalHeader& now, const OpenInputs& inputs) {
         const FilePlan& plan = before.header.plan;
         FileProblem problem = problem_of(inputs);
         Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch), {}};
@@ -263,14 +203,21 @@ private:
             }
         }
         finished_tiles_ = static_cast<std::int64_t>(finished.size());
-        JournalWriter journal(names_.journal(), before, hooks_.watch);
-        return carry_out(schedule, plan, products, finished, inputs, outputs, journal);
+        return tidily([&] {
+            JournalWriter journal(names_, before, hooks_.watch);
+            FileProductReport report =
+                carry_out(schedule, plan, products, {finished, before.reads, was_touched(before.header, now)}, inputs,
+                          outputs, journal);
+            report.damaged_lines = before.damaged_lines;
+            return report;
+        });
     }
 
     FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const StepPlans& products,
-                                const std::map<std::int64_t, JournalTile>& finished, const OpenInputs& inputs,
-                                Outputs& outputs, JournalWriter& journal) {
+                                const EarlierRun& earlier, const OpenInputs& inputs, Outputs& outputs,
+                                JournalWriter& journal) {
         const auto& [a, b, c0] = inputs;
+        const std::map<std::int64_t, JournalTile>& finished = earlier.finished;
         // With outer levels, C0 and the factors come in at the end.
         const bool adds = c0.has_value() && !layers_;
         const double alpha = layers_ ? 1 : request_.alpha;
@@ -296,7 +243,7 @@ private:
         options.watch = hooks_.watch;
         std::unique_ptr<StepDevice> device;
         if (stage_.open_device) {
-            device = stage_.open_device(device_sizes(schedule, plan, options.buffers, products));
+            device = stage_.open_device(step_device_sizes(schedule, plan, options.buffers, products));
             options.device = device.get();
             options.tiles_in_turn = request_.verify;
         }
@@ -306,20 +253,28 @@ private:
         report.layers = layers_;
         report.product = products.largest();
         report.tiles = schedule.tiles();
-        report.resident_at_start_bytes = peak_resident_bytes();
+        report.resident_at_start_bytes = resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
         report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
         if (layers_) {
             report.error_bound = layers_error_bound(*layers_, report.error_bound);
         }
         std::optional<StreamedCheck> check;
-        if (request_.verify) {
-            check.emplace(schedule, sources_.a.type, request_.alpha, request_.beta, plan.k, hooks_.threads);
+        const check::JudgedProduct judged = judged_product(schedule, products);
+        if (request_.verify && !layers_) {
+            check.emplace(schedule, judged, hooks_.threads);
         }
 
         TileSet verified;
+        ReadSums reads(earlier.reads);
         StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
         PipelineWork work;
+        work.was_read = [&](const ReadWindow& window, const ConstView& view) {
+            const MatrixFile* const file = window.of == ReadOf::left    ? files.left
+                                           : window.of == ReadOf::right ? files.right
+                                                                        : files.c0;
+            reads.take(window, view, *file);
+        };
         work.before = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
             if (sums) {
                 require_safe(*sums);
@@ -334,7 +289,8 @@ private:
             const FileWindow panel = schedule.right_window(step.tile, step.panel);
             const ProductPlan& product = products.of(c.rows, panel.rows, panel.cols);
             if (!device) {
-                stage_.multiply(alpha, left, right, beta, c, product, workspace.data(), workspace.bytes());
+                report.products.add(
+                    stage_.multiply(alpha, left, right, beta, c, product, workspace.data(), workspace.bytes()));
                 if (schedule.result().packed && step.panel + 1 == schedule.panels()) {
                     clear_beyond(panel.col + panel.cols, plan.n, c);
                 }
@@ -356,7 +312,8 @@ private:
         };
         work.finished = [&](std::int64_t tile, std::uint64_t sum) {
             inputs.require_unchanged();
-            journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt});
+            journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt},
+                             reads.take_new());
             ++finished_tiles_;
             if (StageTrace::Clock::now() - last_sync > kSyncEvery) {
                 outputs.of_tiles().sync();
@@ -372,15 +329,18 @@ private:
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
 
         const auto start = StageTrace::Clock::now();
+        if (earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options)) {
+            fail(ErrorCode::cancelled, "interrupted");
+        }
         const std::int64_t done = run_pipeline(schedule, missing, files, work, options, trace_);
         if (done < static_cast<std::int64_t>(missing.size())) {
             fail(ErrorCode::cancelled, "interrupted");
         }
         if (layers_) {
-            require_safe(*sums);
+            require_even(*sums, plan.mirrored, !finished.empty());
             sums.reset();
             workspace = {};
-            add_up_products(inputs, outputs);
+            report.verified = add_up_products(inputs, outputs, judged);
         }
         if (check) {
             report.verified = check->result();
@@ -393,26 +353,53 @@ private:
         report.download = trace_.total(Stage::download);
         report.write = trace_.total(Stage::disk_write);
         report.io = make_io_queue(request_.io, {})->name();
-        committing_ = true;
-        outputs.result.commit();
-        remove_beside(names_.journal(), hooks_.watch);
+        publish(outputs.result);
         if (layers_) {
             remove_beside(names_.products().partial(), hooks_.watch);
         }
+        report.peak_resident_bytes = peak_resident_bytes();
         report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
         return report;
     }
 
-    static StepDeviceSizes device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
-                                        const StepPlans& products) {
-        StepDeviceSizes sizes;
-        sizes.type = plan.type;
-        sizes.left = {buffers.strips, plan.strip_m, plan.depth, schedule.left().by_columns};
-        sizes.right = {buffers.panels, plan.depth, plan.tile_n, schedule.right().by_columns};
-        sizes.tiles = {buffers.tiles, plan.tile_m, plan.tile_n, schedule.result().by_columns};
-        sizes.strip_rows = plan.strip_m;
-        sizes.workspace_bytes = products.most_workspace_bytes();
-        return sizes;
+    /// What a check allows: the levels of the steps, those around them, and each sum of partial results round.
+    check::JudgedProduct judged_product(const FileSchedule& schedule, const StepPlans& products) const {
+        const double growth = products.largest_growth() * expected_growth(request_.outer);
+        const std::int64_t additions = layers_ ? static_cast<std::int64_t>(growth_.roundings) : 0;
+        return {request_.alpha,
+                request_.beta,
+                sources_.k,
+                sources_.a.type,
+                {request_.accuracy, growth},
+                schedule.panels() + additions + (sources_.c0 ? 1 : 0)};
+    }
+
+    /// A matrix without an element: what remains is beta C0, or zeros.
+    FileProductReport without_products(const OpenInputs& inputs) {
+        const auto start = StageTrace::Clock::now();
+        FileProductReport report;
+        report.plan.m = report.product.m = sources_.m;
+        report.plan.k = report.product.k = sources_.k;
+        report.plan.n = report.product.n = sources_.n;
+        report.plan.type = report.product.type = sources_.a.type;
+        report.plan.memory_bytes = request_.memory_bytes;
+        report.resident_at_start_bytes = resident_bytes();
+        remove_beside(names_.journal(), hooks_.watch);
+        remove_beside(names_.products().partial(), hooks_.watch);
+        PartialFile result(names_, header_bytes(), result_layout(request_, sources_), hooks_.watch);
+        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+        if (inputs.c0) {
+            write_scaled(*inputs.c0, request_.beta, request_.memory_bytes, result, *queue, hooks_);
+            inputs.require_unchanged();
+        }
+        if (request_.verify) {
+            report.verified.emplace().explanation = "there is nothing to multiply";
+        }
+        report.io = queue->name();
+        publish(result);
+        report.peak_resident_bytes = peak_resident_bytes();
+        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        return report;
     }
 
     void choose_plan(const FileProblem& problem, JournalHeader& header) {
@@ -446,8 +433,35 @@ private:
         }
     }
 
-    /// All products are there: C from them.
-    void add_up_products(const OpenInputs& inputs, const Outputs& outputs) {
+    /// All of A and B was read, by an earlier run in part.
+    void require_even(OperandSums& sums, bool mirrored, bool resumed) const {
+        require_safe(sums);
+        if (unit_roundoff(sources_.a.type) == 0 || request_.accuracy != Accuracy::balanced) {
+            return;
+        }
+        if (resumed) {
+            const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+            sums.a.read_all(*queue);
+            sums.b.read_all(*queue);
+        }
+        const ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
+        if ((mirrored ? spread_of(of_b, of_a) : spread_of(of_a, of_b)) >
+            most_spread(expected_growth(request_.outer), PlannerLimits{}.balanced_growth)) {
+            throw SumsNotSafe{};
+        }
+    }
+
+    /// All products are there: C from them, and whether it is right, if that was asked.
+    std::optional<VerifyResult> add_up_products(const OpenInputs& inputs, const Outputs& outputs,
+                                                const check::JudgedProduct& judged) {
+        std::optional<LayeredCheck> check;
+        if (request_.verify) {
+            check.emplace(*layers_, judged, hooks_.threads);
+            const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+            if (!check->read_operands(inputs, *queue, trace_, [&] { return hooks_.cancel.cancelled(); })) {
+                fail(ErrorCode::cancelled, "interrupted");
+            }
+        }
         LastPassOptions options;
         options.alpha = request_.alpha;
         options.beta = request_.beta;
@@ -461,16 +475,41 @@ private:
             }
         };
         options.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
+        if (check) {
+            options.completed = [&](const FileWindow& rows, const ConstView& c, const ConstView* c0) {
+                check->after_rows(rows, c, c0);
+            };
+        }
         const LastPassFiles files{&*outputs.products, &outputs.result, inputs.c0 ? &*inputs.c0 : nullptr};
         if (!run_last_pass(*layers_, files, options, trace_)) {
             fail(ErrorCode::cancelled, "interrupted");
         }
         inputs.require_unchanged();
+        return check ? std::optional(check->result()) : std::nullopt;
     }
 
     static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
         layout.block_bytes = block_bytes;
         return layout;
+    }
+
+    /// The result gets its name.
+    void publish(PartialFile& result) {
+        committing_ = true;
+        result.commit();
+        remove_beside(names_.journal(), hooks_.watch);
+    }
+
+    template <class Work>
+    FileProductReport tidily(const Work& work) const {
+        try {
+            return work();
+        } catch (const InputChanged&) {
+            tidy_up(ErrorCode::input);  // what was made of the old input cannot go on: no word of --resume
+            throw;
+        } catch (const Error& error) {
+            throw Error(error.code(), error.what() + tidy_up(error.code()));
+        }
     }
 
     /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
@@ -479,12 +518,15 @@ private:
             ::unlink(names_.products().partial().c_str());
             return fmt::format("; '{}' itself is complete", names_.shown);
         }
-        if (finished_tiles_ > 0) {
+        // Products of outer levels are not looked at one by one: where C is wrong, none of them can be believed.
+        const bool is_of_use = code != ErrorCode::verification || !layers_;
+        if (finished_tiles_ > 0 && is_of_use) {
             return fmt::format("; {} finished tiles are kept in '{}': go on with --resume", finished_tiles_.load(),
                                names_.partial());
         }
         ::unlink(names_.partial().c_str());
         ::unlink(names_.journal().c_str());
+        ::unlink(names_.new_journal().c_str());
         ::unlink(names_.products().partial().c_str());
         return code == ErrorCode::cancelled ? "; no tile was finished, so nothing is kept" : "";
     }
@@ -503,18 +545,6 @@ private:
 
 }  // namespace
 
-std::int64_t peak_resident_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
-
-bool forget_peak_resident() {
-    constexpr char kForgetPeak = '5';  // proc(5), clear_refs
-    const Descriptor file(::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
-    return file.get() >= 0 && ::write(file.get(), &kForgetPeak, 1) == 1;
-}
-
 FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                                  StageTrace& trace) {
     try {
@@ -525,7 +555,8 @@ FileProductReport multiply_files(const FileProductRequest& request, const StageP
         without.resume = false;
         FileProductReport report = FileProduct(without, stage, hooks, trace).run();
         report.no_layers =
-            "A or B holds NaN, Inf or values whose sums might overflow, so that the product was made again "
+            "A or B holds NaN, Inf, values whose sums might overflow or uneven rows or columns, so that the product "
+            "was made again "
             "without outer levels";
         return report;
     }

@@ -17,6 +17,7 @@
 #include "plan/file_layers.hpp"
 #include "plan/file_plan.hpp"
 #include "plan/plan.hpp"
+#include "run/runner.hpp"
 
 namespace heptad {
 
@@ -29,18 +30,19 @@ struct FileProductRequest {
     std::int64_t memory_bytes = 0;
     bool resume =
         false;  ///< go on where a run before was ended; from the beginning where there is nothing to go on with
-    bool overlap = true;      ///< false: one stage after another
-    bool verify = false;      ///< not with outer levels
-    std::string io = "auto";  ///< "auto", "uring" or "threads"
-    OuterLevels outer = {};   ///< through files; see plan/file_layers.hpp
+    bool overlap = true;  ///< false: one stage after another
+    bool verify = false;
+    Accuracy accuracy = Accuracy::balanced;  ///< that the stage's plans keep: what the check allows
+    std::string io = "auto";                 ///< "auto", "uring" or "threads"
+    OuterLevels outer = {};                  ///< through files; see plan/file_layers.hpp
 };
 
 /// How the products of strips and panels are planned and carried out: on the processor, or on a device.
 struct StageProducts {
     std::function<ProductPlan(const StageProduct& product, Type type)> plan;
     /// On the processor.
-    std::function<void(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                       const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes)>
+    std::function<RunReport(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                            const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes)>
         multiply;
     /// On a device, whose memory the plans' workspace is then; empty: on the processor.
     OpenStepDevice open_device = {};
@@ -55,19 +57,17 @@ struct FileProductReport {
     std::optional<FileLayers> layers;  ///< outer levels
     std::string no_layers;             ///< why outer levels that were asked for were given up; empty: they were not
     ProductPlan product;               ///< of a whole strip by a whole panel
+    RunReport products;                ///< what became of them on the processor
     std::int64_t tiles = 0, resumed_tiles = 0;
+    std::int64_t damaged_lines = 0;            ///< of the journal of an earlier run, which were not believed
     std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
+    std::int64_t peak_resident_bytes = 0;      ///< at the end; see resident_memory.hpp
     double wall_s = 0;
     StageTotal read, upload, multiply, download, write;
     std::string io;
     double error_bound = 0;  ///< max|C - computed| <= error_bound * max|A| * max|B|
     std::optional<VerifyResult> verified;
 };
-
-/// The most memory that this process ever had, as the kernel counts it.
-std::int64_t peak_resident_bytes();
-/// Lets that count begin anew with what it has now. False: the kernel does not allow it.
-bool forget_peak_resident();
 
 /// Sizes and layouts of a request, headers read and compared. Throws Error(input) where they do not fit together.
 FileProblem file_problem(const FileProductRequest& request);

@@ -34,15 +34,16 @@ StageProducts processor_stage(const Options& options, int threads) {
         context.threads = threads;
         context.workspace = workspace;
         context.workspace_bytes = workspace_bytes;
-        multiply_in_memory(alpha, a, b, beta, c, plan, context);
+        return multiply_in_memory(alpha, a, b, beta, c, plan, context);
     };
     return stage;
 }
 
 FileProblem file_problem(const FileProductRequest& request) {
     const ProductSources sources = find_product_sources(request);
-    const auto with_usual_block = [](FileLayout layout, bool transpose) {
-        layout.block_bytes = kUsualBlockBytes;
+    const auto with_usual_block = [](const MatrixSource& source, bool transpose) {
+        FileLayout layout = source.layout;
+        layout.block_bytes = source.by_library ? 1 : kUsualBlockBytes;
         return as_operand(layout, transpose);
     };
     return {sources.m,
@@ -50,9 +51,9 @@ FileProblem file_problem(const FileProductRequest& request) {
             sources.n,
             sources.a.type,
             sources.c0.has_value(),
-            request.memory_bytes,
-            with_usual_block(sources.a.layout, request.transpose_a),
-            with_usual_block(sources.b.layout, request.transpose_b),
+            memory_for_product(request, sources),
+            with_usual_block(sources.a, request.transpose_a),
+            with_usual_block(sources.b, request.transpose_b),
             result_layout(request, sources),
             request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
 }

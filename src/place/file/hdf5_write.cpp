@@ -67,6 +67,7 @@ void remove_dataset(hid_t file, const Hdf5Name& parts) {
 
 /// Makes room for the elements in the file `path`, and says where.
 std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& parts, const ConstView& matrix) {
+    const auto lock = hdf5_calls().lock();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print
     const Hdf5Handle file(existing ? H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
                                    : H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),

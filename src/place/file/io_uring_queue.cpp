@@ -18,10 +18,19 @@ constexpr std::int64_t kMostPerPiece_bytes = std::int64_t{1} << 30;  // the kern
 
 class UringQueue : public IoQueue {
 public:
-    UringQueue(const IoWatch& watch, const io_uring& ring) : IoQueue(watch), ring_(ring) {}
-    ~UringQueue() override { io_uring_queue_exit(&ring_); }
+    explicit UringQueue(const IoWatch& watch) : IoQueue(watch) {}
+    ~UringQueue() override {
+        if (is_open_) {
+            io_uring_queue_exit(&ring_);
+        }
+    }
     UringQueue(const UringQueue&) = delete;
     UringQueue& operator=(const UringQueue&) = delete;
+    /// False: the kernel does not offer it.
+    bool open() {
+        is_open_ = io_uring_queue_init(kDepth, &ring_, 0) >= 0;
+        return is_open_;
+    }
     const char* name() const override { return "io_uring"; }
 
 protected:
@@ -38,7 +47,7 @@ protected:
             while (!failure && !waiting.empty() && under_way < kDepth) {
                 try {
                     begin(batch, waiting.back());
-                } catch (const Error&) {
+                } catch (...) {
                     failure = std::current_exception();
                     break;
                 }
@@ -67,7 +76,7 @@ protected:
                     if (!take(batch, batch.pieces[index], result)) {
                         waiting.push_back(index);
                     }
-                } catch (const Error&) {
+                } catch (...) {
                     failure = failure ? failure : std::current_exception();
                 }
             }
@@ -91,7 +100,8 @@ private:
         io_uring_sqe_set_data64(entry, index);
     }
 
-    io_uring ring_;
+    io_uring ring_{};
+    bool is_open_ = false;
 };
 
 }  // namespace
@@ -101,11 +111,11 @@ bool has_uring() {
 }
 
 std::unique_ptr<IoQueue> make_uring_queue(const IoWatch& watch) {
-    io_uring ring{};
-    if (io_uring_queue_init(kDepth, &ring, 0) < 0) {
+    auto queue = std::make_unique<UringQueue>(watch);
+    if (!queue->open()) {
         return nullptr;
     }
-    return std::make_unique<UringQueue>(watch, ring);
+    return queue;
 }
 
 }  // namespace heptad

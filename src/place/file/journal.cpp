@@ -15,7 +15,8 @@
 namespace heptad {
 namespace {
 
-constexpr const char* kTitle = "heptad-journal 1";
+constexpr const char* kAnyTitle = "heptad-journal ";
+constexpr const char* kTitle = "heptad-journal 2";
 constexpr const char* kVerified = "verified";
 constexpr const char* kSeen = "seen";
 
@@ -23,6 +24,25 @@ constexpr const char* kSeen = "seen";
 std::string after_word(const std::string& text) {
     const auto blank = text.find(' ');
     return blank == std::string::npos ? "" : text.substr(blank + 1);
+}
+
+/// A name may hold anything, and a line must not end in its middle.
+std::string escaped(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        text += c == '\\' ? "\\\\" : c == '\n' ? "\\n" : std::string(1, c);
+    }
+    return text;
+}
+
+std::string unescaped(const std::string& text) {
+    std::string name;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool escape = text[i] == '\\' && i + 1 < text.size();
+        i += escape ? 1 : 0;
+        name += escape && text[i] == 'n' ? '\n' : text[i];
+    }
+    return name;
 }
 
 /// Takes one line of the header. False: it makes no sense.
@@ -45,9 +65,10 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
         header.beta = std::strtod(beta.c_str(), nullptr);
     } else if (kind == "input") {
         JournalInput input;
-        words >> input.identity.bytes >> input.identity.changed_ns >> input.identity.samples;
+        words >> input.identity.bytes >> input.identity.changed_ns >> input.identity.samples >> input.touched_ns;
         words.get();
         std::getline(words, input.name);
+        input.name = unescaped(input.name);
         header.inputs.push_back(input);
         return !words.fail();
     } else {
@@ -68,6 +89,30 @@ void take_tile_words(std::istringstream& words, JournalTile& tile) {
     }
 }
 
+/// Takes a line after the header: a tile, or a window that was read. False: it makes no sense.
+bool take_line(const std::string& text, JournalContents& contents) {
+    std::istringstream words(text);
+    std::string kind, of;
+    words >> kind;
+    if (kind == "tile") {
+        std::int64_t index = 0;
+        JournalTile tile;
+        if (!(words >> index >> tile.sum)) {
+            return false;
+        }
+        take_tile_words(words, tile);
+        contents.tiles[index] = tile;
+        return true;
+    }
+    ReadWindow window;
+    std::uint64_t sum = 0;
+    if (kind != "read" || !(words >> of >> window.number >> sum) || !parse_read_of(of, window.of)) {
+        return false;
+    }
+    contents.reads[window] = sum;
+    return true;
+}
+
 std::string header_text(const JournalHeader& header) {
     std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
     for (const ProductPlan& product : header.products) {
@@ -81,8 +126,8 @@ std::string header_text(const JournalHeader& header) {
     }
     text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
     for (const JournalInput& input : header.inputs) {
-        text += sealed(fmt::format("input {} {} {} {}", input.identity.bytes, input.identity.changed_ns,
-                                   input.identity.samples, input.name));
+        text += sealed(fmt::format("input {} {} {} {} {}", input.identity.bytes, input.identity.changed_ns,
+                                   input.identity.samples, input.touched_ns, escaped(input.name)));
     }
     return text + sealed("begin");
 }
@@ -97,6 +142,34 @@ std::string header_text(const JournalHeader& header) {
     fail(ErrorCode::input, "'{}' cannot be read; make it readable, or start over without --resume", path);
 }
 
+[[noreturn]] void fail_damaged(const std::string& path, std::int64_t line) {
+    fail(ErrorCode::input,
+         "the journal '{}' is damaged at line {}, so that nobody knows what is finished; start over without --resume",
+         path, line);
+}
+
+/// Takes a whole line of the header. True: it was the last one.
+bool take_whole_line(const std::string& path, const std::string& text, std::int64_t number, JournalHeader& header) {
+    if (number == 1) {
+        if (text != kTitle) {
+            fail(ErrorCode::input,
+                 "'{}' {}, which this version of heptad cannot go on with; start over without --resume", path,
+                 text.starts_with(kAnyTitle) ? "was written by another version" : "is no journal");
+        }
+        return false;
+    }
+    if (text == "begin") {
+        return true;
+    }
+    try {
+        if (take_header_line(text, header)) {
+            return false;
+        }
+    } catch (const Error&) {  // a line whose words mean nothing
+    }
+    fail_damaged(path, number);
+}
+
 }  // namespace
 
 std::optional<JournalContents> read_journal(const std::string& path) {
@@ -107,67 +180,61 @@ std::optional<JournalContents> read_journal(const std::string& path) {
     if (!file) {
         fail_unreadable(path);
     }
-    std::string line;
     JournalContents contents;
-    bool has_title = false, has_begun = false;
-    while (std::getline(file, line) && !file.eof()) {
+    bool has_begun = false;
+    std::int64_t number = 0;
+    for (std::string line; std::getline(file, line) && !file.eof();) {
+        ++number;
         const std::optional<std::string> text = unsealed(line);
-        if (!text) {
-            break;
-        }
-        if (!has_title) {
-            if (*text != kTitle) {
-                return std::nullopt;
+        if (!has_begun) {
+            if (!text) {
+                fail_damaged(path, number);
             }
-            has_title = true;
-        } else if (!has_begun) {
-            has_begun = *text == "begin";
-            try {
-                if (!has_begun && !take_header_line(*text, contents.header)) {
-                    return std::nullopt;
-                }
-            } catch (const Error&) {  // a whole line of another version
-                return std::nullopt;
-            }
-        } else {
-            std::istringstream words(*text);
-            std::string kind;
-            std::int64_t index = 0;
-            JournalTile tile;
-            if (!(words >> kind >> index >> tile.sum) || kind != "tile") {
-                break;
-            }
-            take_tile_words(words, tile);
-            contents.tiles[index] = tile;
+            has_begun = take_whole_line(path, *text, number, contents.header);
+        } else if (!text || !take_line(*text, contents)) {
+            ++contents.damaged_lines;
         }
         contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
     }
     if (file.bad()) {
         fail_unreadable(path);
     }
-    return has_begun ? std::optional(contents) : std::nullopt;
+    if (!has_begun) {
+        fail_damaged(path, number + 1);
+    }
+    return contents;
 }
 
-JournalWriter::JournalWriter(const std::string& path, const JournalHeader& header, IoWatch watch)
-    : path_(path), watch_(std::move(watch)) {
+JournalWriter::JournalWriter(const OutputNames& names, const JournalHeader& header, IoWatch watch)
+    : path_(names.journal()), watch_(std::move(watch)) {
+    const std::string made = names.new_journal();
     ask_watch(watch_, IoCall::open, path_, true);
-    file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
+    file_ = Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (file_.get() < 0) {
         fail_journal(path_, errno);
     }
     append(header_text(header));
+    sync();
+    ask_watch(watch_, IoCall::rename, path_, true);
+    if (::rename(made.c_str(), path_.c_str()) != 0) {
+        fail_journal(path_, errno);
+    }
 }
 
-JournalWriter::JournalWriter(const std::string& path, const JournalContents& contents, IoWatch watch)
-    : path_(path), watch_(std::move(watch)) {
+JournalWriter::JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch)
+    : path_(names.journal()), watch_(std::move(watch)) {
     ask_watch(watch_, IoCall::open, path_, true);
-    file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
+    file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
     if (file_.get() < 0 || ::ftruncate(file_.get(), contents.believed_bytes) != 0) {
         fail_journal(path_, errno);
     }
 }
 
-void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile) {
+void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads) {
+    std::string lines;
+    for (const auto& [window, sum] : reads) {
+        lines += sealed(fmt::format("read {} {} {}", read_of_name(window.of), window.number, sum));
+    }
     std::string text = fmt::format("tile {} {}", index, tile.sum);
     if (tile.verified) {
         text += fmt::format(" {}", kVerified);
@@ -175,7 +242,7 @@ void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile) {
     if (tile.seen) {
         text += fmt::format(" {} {:a} {:a}", kSeen, tile.seen->a, tile.seen->b);
     }
-    append(sealed(text));
+    append(lines + sealed(text));
 }
 
 void JournalWriter::append(const std::string& text) {

@@ -1,20 +1,24 @@
 // What a product from file to file has finished, line by line, so that it can go on after any end:
 //
-//   heptad-journal 1
+//   heptad-journal 2
 //   plan files m=...                          the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   how ...                                   of a product that the host cuts up for devices: likewise, in that order
 //   layers ...                                outer levels through files: the tiles are those of their products
 //   scalars <alpha> <beta>
-//   input <bytes> <changed> <samples> <name>  one for each file that is read; the samples cover how it is read
+//   input <bytes> <changed> <samples> <touched> <name>
+//                                             one for each file that is read; the samples cover how it is read
 //   begin
+//   read <left|right|added> <number> <checksum>
+//                                             a window of an input, when a tile is finished after it was read first
 //   tile <index> <checksum> [verified] [seen <a> <b>]
 //                                             one for each tile that is written; whether its check passed; with layers,
 //                                             the largest values of A and B that were read until then
 //
-// Every line ends in a checksum of itself; what follows the first line that does not fit is not believed. Nor is a tile
-// whose bytes are others than its checksum says: so the files need not be synced for every tile, only now and then,
-// lest a power failure costs too much.
+// The header appears all at once. Every line ends in a checksum of itself. A last line without an end was torn by a
+// kill and is cut off; any other line that does not fit is damage: in the header nothing can be believed, later only
+// that line is not. Nor is a tile whose bytes are others than its checksum says: so the files need not be synced for
+// every tile, only now and then, lest a power failure costs too much.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +28,8 @@
 #include <vector>
 
 #include "place/file/matrix_file.hpp"
+#include "place/file/partial_file.hpp"
+#include "place/file/read_sums.hpp"
 #include "plan/file_plan.hpp"
 #include "plan/host_layer.hpp"
 #include "plan/plan.hpp"
@@ -33,7 +39,7 @@ namespace heptad {
 struct JournalInput {
     std::string name;
     FileIdentity identity;
-    bool operator==(const JournalInput&) const = default;
+    std::int64_t touched_ns = 0;  ///< see MatrixFile
 };
 
 struct JournalHeader {
@@ -54,19 +60,23 @@ struct JournalTile {
 struct JournalContents {
     JournalHeader header;
     std::map<std::int64_t, JournalTile> tiles;  ///< finished ones
-    std::int64_t believed_bytes = 0;            ///< of the file; what follows is a torn line
+    WindowSums reads;
+    std::int64_t damaged_lines = 0;   ///< after the header
+    std::int64_t believed_bytes = 0;  ///< of the file; what follows is a torn line
 };
 
-/// Nothing where there is no journal or not even its header is whole. Throws Error(input) for one that cannot be read.
+/// Nothing where there is no journal. Throws Error(input) for one that cannot be read, is of another version, or whose
+/// header is damaged.
 std::optional<JournalContents> read_journal(const std::string& path);
 
 class JournalWriter {
 public:
-    /// A new journal.
-    JournalWriter(const std::string& path, const JournalHeader& header, IoWatch watch);
+    /// A new journal: its header is synced before it has its name.
+    JournalWriter(const OutputNames& names, const JournalHeader& header, IoWatch watch);
     /// Goes on with one that was read.
-    JournalWriter(const std::string& path, const JournalContents& contents, IoWatch watch);
-    void add_tile(std::int64_t index, const JournalTile& tile);
+    JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch);
+    /// With the windows that were read for the first time since the tile before.
+    void add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads);
     void sync();
 
 private:

@@ -6,6 +6,7 @@
 #include <array>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "backend/scalars.hpp"
@@ -71,9 +72,8 @@ public:
 
     bool run() {
         const std::int64_t count = ceil_div(layers_.part.m, layers_.band_rows);
-        const auto policy = options_.overlap ? std::launch::async : std::launch::deferred;
         // These wait for their work when they go, before the buffers do.
-        std::future<void> reading = std::async(policy, [this] { read(0); });
+        std::future<void> reading = beside([this] { read(0); });
         std::future<void> writing;
         for (std::int64_t band = 0; band < count; ++band) {
             reading.get();
@@ -81,13 +81,13 @@ public:
                 return false;
             }
             if (band + 1 < count) {
-                reading = std::async(policy, [this, band] { read(band + 1); });
+                reading = beside([this, band] { read(band + 1); });
             }
             add_up(band);
             if (writing.valid()) {
                 writing.get();
             }
-            writing = std::async(policy, [this, band] { write(band); });
+            writing = beside([this, band] { write(band); });
             if (options_.progress) {
                 options_.progress(static_cast<double>(band + 1) / static_cast<double>(count));
             }
@@ -98,6 +98,19 @@ public:
 
 private:
     using Clock = StageTrace::Clock;
+
+    /// In a thread of its own; when it is asked for where there is none to be had.
+    template <class Work>
+    std::future<void> beside(Work work) const {
+        if (options_.overlap) {
+            try {
+                return std::async(std::launch::async, work);
+            } catch (const std::system_error&) {
+                return std::async(std::launch::deferred, work);
+            }
+        }
+        return std::async(std::launch::deferred, work);
+    }
 
     std::int64_t product_band_bytes() const { return layers_.band_rows * layers_.part.c.pitch_bytes(); }
     std::int64_t result_band_bytes() const { return layers_.band_rows * result_layout_.pitch_bytes(); }
@@ -162,6 +175,21 @@ private:
                 fail(ErrorCode::internal, "products of this type are not added up");
         }
         note(Stage::multiply, band, from, 0);
+        if (options_.completed) {
+            tell_completed(band);
+        }
+    }
+
+    void tell_completed(std::int64_t band) {
+        for (std::int64_t row = 0; row < layers_.layer.grid.m; ++row) {
+            const FileWindow window = rows_of_result(band, row);
+            if (window.rows > 0) {
+                const ConstView c(slot(band).result.data() + row * result_band_bytes(), layers_.whole.type, window.rows,
+                                  window.cols, window.cols, 1);
+                options_.completed(window, c,
+                                   files_.c0 != nullptr ? &slot(band).c0_rows[static_cast<std::size_t>(row)] : nullptr);
+            }
+        }
     }
 
     template <class T>

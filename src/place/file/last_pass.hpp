@@ -26,6 +26,8 @@ struct LastPassOptions {
     IoWatch watch;
     std::function<void(double fraction)> progress;
     std::function<bool()> stop_wanted;
+    /// Not empty: told of rows of C that are complete and in memory, and of what was added to them (null: nothing).
+    std::function<void(const FileWindow& rows, const ConstView& c, const ConstView* c0)> completed = {};
 };
 
 /// False: a stop was wanted, and C is not complete.

@@ -101,6 +101,20 @@ Type market_type(const MarketHeader& header, const std::string& path, std::optio
     return header.field == MarketField::integer ? Type::i32 : Type::f64;
 }
 
+std::optional<Type> type_of_markets(const std::vector<std::string>& files) {
+    std::optional<Type> type;
+    for (const std::string& file : files) {
+        const MarketField field = read_market_header(file).field;
+        if (field == MarketField::real) {
+            return Type::f64;
+        }
+        if (field == MarketField::integer) {
+            type = Type::i32;
+        }
+    }
+    return type;
+}
+
 Matrix read_market_matrix(const std::string& path, std::optional<Type> as, const FileHooks& hooks) {
     MarketReader reader(path, hooks);
     const MarketHeader& header = reader.header();

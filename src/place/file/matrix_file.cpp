@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "place/file/checksum.hpp"
+#include "place/file/sampled_hash.hpp"
 #include "plan/file_schedule.hpp"
 
 namespace heptad {
@@ -20,11 +19,9 @@ namespace {
 
 constexpr std::int64_t kLongestPiece_bytes = std::int64_t{1}
                                              << 20;  // long spans are cut, so that several are under way
-constexpr std::int64_t kSample_bytes = 4096;
-constexpr std::int64_t kSamples = 64;
 
-std::int64_t nanoseconds(const struct stat& facts) {
-    return static_cast<std::int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec;
+std::int64_t nanoseconds(const struct timespec& time) {
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 void add_pieces(std::vector<IoPiece>& pieces, const FileSpan& span, std::int64_t needed_bytes, std::byte* memory) {
@@ -98,7 +95,12 @@ MatrixFile::MatrixFile(MatrixSource source, IoWatch watch) : source_(std::move(s
         const int why = errno;
         fail(ErrorCode::input, "'{}' cannot be opened: {}", source_.name, system_error_text(why));
     }
-    changed_ns_ = nanoseconds(facts);
+    changed_ns_ = nanoseconds(facts.st_mtim);
+    touched_ns_ = nanoseconds(facts.st_ctim);
+    if (source_.by_library) {
+        dataset_ = std::make_unique<Hdf5Reader>(source_.name);
+        return;
+    }
     direct_ = Descriptor(::open(source_.path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
     source_.layout.block_bytes = direct_.get() >= 0 ? direct_block_bytes(direct_.get()) : 1;
 }
@@ -133,9 +135,14 @@ ConstView MatrixFile::read(IoQueue& queue, const FileLayout& layout, const FileW
                                         layout.block_bytes);
     const std::int64_t stride =
         part.whole_lines ? layout.pitch_bytes() : line_stride_bytes(layout, part.positions, first.bytes);
-    const bool direct = layout.block_bytes > 1;
-    queue.read({direct ? direct_.get() : cached_.get(), layout.block_bytes, source_.name},
-               window_pieces(layout, window, memory, stride));
+    if (dataset_) {
+        ask_watch(watch_, IoCall::read, source_.name, false, part.lines * layout.bytes_of(part.positions));
+        dataset_->read(part.line, part.lines, part.position, part.positions, memory, stride / element);
+    } else {
+        const bool direct = layout.block_bytes > 1;
+        queue.read({direct ? direct_.get() : cached_.get(), layout.block_bytes, source_.name},
+                   window_pieces(layout, window, memory, stride));
+    }
     const void* const data = memory + first.head_bytes;
     const std::int64_t cols = layout.packed ? layout.bytes_of(window.cols) : window.cols;
     return layout.by_columns ? ConstView(data, source_.type, window.rows, cols, 1, stride / element)
@@ -143,28 +150,26 @@ ConstView MatrixFile::read(IoQueue& queue, const FileLayout& layout, const FileW
 }
 
 FileIdentity MatrixFile::identity() const {
-    FileIdentity identity{source_.file_bytes, changed_ns_, 0};
-    std::array<std::byte, kSample_bytes> sample;
-    const std::int64_t last = std::max<std::int64_t>(source_.file_bytes - kSample_bytes, 0);
-    for (std::int64_t i = 0; i < kSamples; ++i) {
-        const std::int64_t offset = last / (kSamples - 1) * i + last % (kSamples - 1) * i / (kSamples - 1);
-        const std::int64_t bytes = std::min(kSample_bytes, source_.file_bytes - offset);
+    const ReadSome read_some = read_from(cached_.get());
+    const ReadSome watched = [&](void* to, std::size_t bytes, std::int64_t offset) {
         ask_watch(watch_, IoCall::read, source_.name, false);
-        read_exactly(read_from(cached_.get()), sample.data(), bytes, offset, source_.name);
-        identity.samples = checksum(sample.data(), bytes, identity.samples);
-    }
-    return identity;
+        return read_some(to, bytes, offset);
+    };
+    return {source_.file_bytes, changed_ns_, sampled_hash(watched, source_.file_bytes, source_.name)};
 }
 
 void MatrixFile::require_unchanged() const {
     struct stat facts {};
     if (::fstat(cached_.get(), &facts) != 0 || facts.st_size != source_.file_bytes ||
-        nanoseconds(facts) != changed_ns_) {
-        fail(ErrorCode::input,
-             "'{}' was changed while it was multiplied, so the result would be of neither version; start again when it "
-             "rests",
-             source_.name);
+        nanoseconds(facts.st_mtim) != changed_ns_) {
+        throw InputChanged(source_.name);
     }
 }
+
+InputChanged::InputChanged(const std::string& name)
+    : Error(ErrorCode::input,
+            fmt::format("'{}' was changed while it was multiplied, so that the result would be of neither version; "
+                        "start over without --resume when it rests",
+                        name)) {}
 
 }  // namespace heptad

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "base/view.hpp"
+#include "place/file/hdf5_dataset.hpp"
 #include "place/file/io_queue.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/transfer.hpp"
@@ -16,6 +18,12 @@ struct FileIdentity {
     std::int64_t bytes = 0, changed_ns = 0;
     std::uint64_t samples = 0;
     bool operator==(const FileIdentity&) const = default;
+};
+
+/// A file is not what it was when it was read before: what was made of it cannot go on.
+class InputChanged : public Error {
+public:
+    explicit InputChanged(const std::string& name);
 };
 
 /// Memory for direct I/O: whole pages, gone when the scope is left.
@@ -54,6 +62,9 @@ public:
     ConstView read(IoQueue& queue, const FileLayout& layout, const FileWindow& window, std::byte* memory) const;
 
     FileIdentity identity() const;
+    /// When the file, or what the system notes of it, was last changed. Unlike the time of the last change, nobody can
+    /// set it; renaming, linking and new permissions move it too.
+    std::int64_t touched_ns() const { return touched_ns_; }
     /// Throws Error(input) if the file was changed since it was opened.
     void require_unchanged() const;
 
@@ -61,7 +72,8 @@ private:
     MatrixSource source_;
     IoWatch watch_;
     Descriptor cached_, direct_;
-    std::int64_t changed_ns_ = 0;
+    std::unique_ptr<Hdf5Reader> dataset_;  // where only the library can read it
+    std::int64_t changed_ns_ = 0, touched_ns_ = 0;
 };
 
 /// Blocks that direct I/O through this descriptor needs (512 or 4096); 1 where it does not work at all.

@@ -4,13 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/text_stream.hpp"
 #include "place/file/bit_formats.hpp"
 
 namespace heptad {
@@ -107,7 +107,7 @@ void read_banner(Lines& lines, MarketHeader& header) {
     lines.next(line);
     std::transform(line.begin(), line.end(), line.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    std::istringstream words(line.substr(0, 200));
+    std::istringstream words = stream_of(line.substr(0, 200));
     std::string banner, object, format, field, symmetry;
     words >> banner >> object >> format >> field >> symmetry;
     if (banner != "%%matrixmarket" || object != "matrix") {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "place/file/hooks.hpp"
 #include "place/memory/matrix.hpp"
@@ -68,6 +69,10 @@ private:
 /// What the numbers of a file are taken for: `as`, or f64 for real ones and i32 for integers. Throws Error(usage) where
 /// a pattern is all there is and nothing says what to take it for.
 Type market_type(const MarketHeader& header, const std::string& path, std::optional<Type> as);
+
+/// What several files are taken for together: f64 if one holds real numbers, i32 if one holds integers; patterns alone
+/// tell nothing.
+std::optional<Type> type_of_markets(const std::vector<std::string>& files);
 
 /// The whole matrix, row by row. Entries of one place are added up; a pattern is made of ones, and for gf2 and bool
 /// every entry that is not zero is one. Floats are rounded to the type. Throws Error(input) where a value does not fit

@@ -6,10 +6,14 @@
 #include "place/file/matrix_file.hpp"
 #include "place/file/matrix_market.hpp"
 #include "place/file/npy.hpp"
+#include "place/file/widening.hpp"
 
 namespace heptad {
 
 Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
+    if (widened_from(name)) {
+        return widened(read_matrix({.path = name.path}, hooks), *name.as);
+    }
     if (!name.raw && is_matrix_market_name(name.path)) {
         return read_market_matrix(name.path, name.as, hooks);
     }

@@ -6,11 +6,13 @@
 #include <cerrno>
 
 #include "base/error.hpp"
+#include "base/size.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/hdf5_dataset.hpp"
 #include "place/file/matrix_market.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/transfer.hpp"
+#include "place/file/widening.hpp"
 
 namespace heptad {
 namespace {
@@ -64,9 +66,30 @@ MatrixSource packed_matrix(const MatrixName& name) {
     return {name.path, name.path, *name.bits, layout, header.data_offset + header.data_bytes};
 }
 
+MatrixSource dataset_matrix(const MatrixName& name) {
+    constexpr std::int64_t kSmallChunk_bytes = std::int64_t{4} << 20;
+    constexpr std::int64_t kCopiesOfChunk = 3;  // packed, unpacked, and kept for the next window
+    const Hdf5Dataset dataset = find_hdf5_dataset(name.path, name.as);
+    const auto element = static_cast<std::int64_t>(element_bytes(dataset.type));
+    MatrixSource source{name.path,
+                        dataset.path,
+                        dataset.type,
+                        {dataset.rows, dataset.cols, element, false, dataset.offset.value_or(0), 1},
+                        regular_file_bytes(dataset.path)};
+    source.by_library = !dataset.offset;
+    source.storage = dataset.storage;
+    source.beside_bytes = dataset.chunk_bytes > kSmallChunk_bytes ? kCopiesOfChunk * dataset.chunk_bytes : 0;
+    return source;
+}
+
 }  // namespace
 
 MatrixSource find_matrix(const MatrixName& name) {
+    if (const std::optional<Type> stored = widened_from(name)) {
+        fail(ErrorCode::input,
+             "'{}' holds {}, which products in memory read as {} and no others; give more memory, or save it as {}",
+             name.path, type_name(*stored), type_name(*name.as), type_name(*name.as));
+    }
     if (name.bits) {
         return packed_matrix(name);
     }
@@ -81,13 +104,7 @@ MatrixSource find_matrix(const MatrixName& name) {
              name.path);
     }
     if (is_hdf5_name(name.path)) {
-        const Hdf5Dataset dataset = find_hdf5_dataset(name.path, name.as);
-        const auto element = static_cast<std::int64_t>(element_bytes(dataset.type));
-        return {name.path,
-                dataset.path,
-                dataset.type,
-                {dataset.rows, dataset.cols, element, false, dataset.offset, 1},
-                regular_file_bytes(dataset.path)};
+        return dataset_matrix(name);
     }
     const NpyHeader header = read_npy_header(name.path, name.as);
     const auto element = static_cast<std::int64_t>(element_bytes(header.type));
@@ -99,6 +116,11 @@ MatrixSource find_matrix(const MatrixName& name) {
 }
 
 MatrixFacts matrix_facts(const MatrixName& name) {
+    if (widened_from(name)) {
+        const MatrixFacts stored = matrix_facts({.path = name.path});
+        return {*name.as, stored.rows, stored.cols,
+                checked_add(stored.bytes, matrix_bytes(*name.as, stored.rows, stored.cols))};
+    }
     if (!name.bits && !name.raw && is_matrix_market_name(name.path)) {
         const MarketHeader header = read_market_header(name.path);
         const Type type = market_type(header, name.path, name.as);

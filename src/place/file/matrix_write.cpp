@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "place/file/atomic_file.hpp"
 #include "place/file/bit_file.hpp"
 #include "place/file/hdf5_dataset.hpp"
 #include "place/file/matrix_source.hpp"
@@ -46,6 +47,11 @@ bool promises_foreign_format(const std::string& path) {
 
 void require_npy_name(const std::string& path) {
     require_format(path);
+    if (path == "-" || open_file_of(path)) {
+        fail(ErrorCode::input,
+             "'{}' is no file with a name, and a result that is made piece by piece needs one; give the name of a file",
+             path);
+    }
     if (is_hdf5_name(path)) {
         fail(ErrorCode::input, "'{}' would be an HDF5 dataset, which is written from memory only; name a .npy file",
              path);

@@ -84,7 +84,9 @@ void require_bits(const std::byte* bytes, std::int64_t count, std::int64_t first
     }
     for (std::int64_t i = 0; i < count; ++i) {
         if (std::to_integer<unsigned>(bytes[i]) > 1) {
-            fail(ErrorCode::input, "element {} of '{}' is {}, and a matrix of bits holds only 0 and 1; save (a != 0)",
+            fail(ErrorCode::input,
+                 "element {} of '{}' is {}, and a matrix of bits holds only 0 and 1; save (a != 0), or give --columns "
+                 "if it is packed",
                  first_index + i, path, std::to_integer<unsigned>(bytes[i]));
         }
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/shared_state.hpp"
 #include "place/file/npy.hpp"
 
 namespace heptad {
@@ -216,19 +217,21 @@ struct Dtype {
 };
 
 const std::vector<Dtype>& dtypes() {
-    static const std::vector<Dtype> table{
-        {"<f8", false, {Type::f64}},
-        {"<f4", false, {Type::f32, Type::tf32}},
-        {"<f2", false, {Type::f16}},
-        {"<i4", false, {Type::i32}},
-        {"<u4", true, {Type::i32}},
-        {"|b1", false, {Type::boolean, Type::gf2}},
-        {"|u1", true, {Type::gf2, Type::boolean}},
-        {"|i1", true, {Type::gf2, Type::boolean}},
-        {"<V2", true, {Type::bf16}},
-        {"|V2", true, {Type::bf16}},
-    };
-    return table;
+    static constinit Once<std::vector<Dtype>> table;
+    return table.get([] {
+        return std::vector<Dtype>{
+            {"<f8", false, {Type::f64}},
+            {"<f4", false, {Type::f32, Type::tf32}},
+            {"<f2", false, {Type::f16}},
+            {"<i4", false, {Type::i32}},
+            {"<u4", true, {Type::i32}},
+            {"|b1", false, {Type::boolean, Type::gf2}},
+            {"|u1", true, {Type::gf2, Type::boolean}},
+            {"|i1", true, {Type::gf2, Type::boolean}},
+            {"<V2", true, {Type::bf16}},
+            {"|V2", true, {Type::bf16}},
+        };
+    });
 }
 
 /// What a person does about a dtype that has no entry in the table.
@@ -279,13 +282,14 @@ Type choose_type(const std::string& descr, const std::string& name, std::optiona
             choices += (choices.empty() ? "" : " or ") + std::string(type_name(type));
         }
         if (!as) {
-            fail(ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}", name,
-                 descr, choices);
+            fail(ErrorCode::input, "'{}' has dtype '{}', which is read only when the type is named; name {}{}", name,
+                 descr, choices, descr == "|u1" ? ", and --columns if these are packed bits" : "");
         }
-        fail(ErrorCode::input,
-             "'{}' has dtype '{}', which can be read as {} but not as {}; convert it with a.astype in "
-             "numpy or name another type",
-             name, descr, choices, type_name(*as));
+        fail(
+            ErrorCode::input,
+            "'{}' has dtype '{}', which can be read as {} but not as {}: only conversions that round nothing are made; "
+            "convert it with a.astype in numpy or name another type",
+            name, descr, choices, type_name(*as));
     }
     fail(ErrorCode::input, "'{}' has dtype '{}': {}", name, shown(descr), way_out(descr));
 }

@@ -1,10 +1,10 @@
-// Keeps two runs off one output: a lock on NAME.lock that the kernel drops when its holder ends, however that ends.
+// Keeps two runs off one output: a lock on NAME.lock.
 #pragma once
 
 #include <string>
 
+#include "base/file_lock.hpp"
 #include "place/file/hooks.hpp"
-#include "place/file/transfer.hpp"
 
 namespace heptad {
 
@@ -12,14 +12,9 @@ class OutputLock {
 public:
     /// Throws Error(input) where another run holds it and does not let go within two seconds.
     OutputLock(const std::string& output, const IoWatch& watch);
-    /// Removes the lock file.
-    ~OutputLock();
-    OutputLock(const OutputLock&) = delete;
-    OutputLock& operator=(const OutputLock&) = delete;
 
 private:
-    std::string path_;
-    Descriptor file_;
+    FileLock lock_;
 };
 
 }  // namespace heptad

@@ -18,11 +18,14 @@ struct OutputNames {
     std::string like;    ///< whose permissions it takes; empty: those of an old target
     std::string partial() const { return target + ".partial"; }
     std::string journal() const { return target + ".journal"; }
+    std::string new_journal() const { return journal() + ".new"; }  ///< before its header is whole
     std::string lock() const { return target + ".lock"; }
     /// The products of outer levels, made like a result.
     OutputNames products() const { return {shown, target + ".products", target}; }
     /// All names that a run uses for itself.
-    std::vector<std::string> beside() const { return {partial(), journal(), lock(), products().partial()}; }
+    std::vector<std::string> beside() const {
+        return {partial(), journal(), new_journal(), lock(), products().partial()};
+    }
 };
 /// Throws Error(input) for a folder, a device, a pipe, an impossible name or a folder that cannot be written.
 OutputNames output_names(const std::string& path);

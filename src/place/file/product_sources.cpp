@@ -47,6 +47,18 @@ ProductSources find_product_sources(const FileProductRequest& request) {
     return sources;
 }
 
+std::int64_t memory_for_product(const FileProductRequest& request, const ProductSources& sources) {
+    const std::int64_t besides =
+        sources.a.beside_bytes + sources.b.beside_bytes + (sources.c0 ? sources.c0->beside_bytes : 0);
+    if (besides > 0 && besides >= request.memory_bytes) {
+        fail(ErrorCode::resource,
+             "unpacking the chunks of the datasets takes {} bytes, and {} are allowed; give a larger --memory, or "
+             "rewrite them in smaller chunks with 'h5repack -l CHUNK=256x256'",
+             besides, request.memory_bytes);
+    }
+    return request.memory_bytes - besides;
+}
+
 std::string result_header(const FileProductRequest& request, const ProductSources& sources) {
     return sources.a.layout.packed ? packed_header_text(request.output, sources.m, sources.n)
                                    : npy_header_text(sources.a.type, sources.m, sources.n);

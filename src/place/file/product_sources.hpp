@@ -20,6 +20,9 @@ struct ProductSources {
 /// matrix that beta multiplies.
 ProductSources find_product_sources(const FileProductRequest& request);
 
+/// Of what is allowed, all but what reading takes besides. Throws Error(resource) where nothing is left.
+std::int64_t memory_for_product(const FileProductRequest& request, const ProductSources& sources);
+
 std::string result_header(const FileProductRequest& request, const ProductSources& sources);
 FileLayout result_layout(const FileProductRequest& request, const ProductSources& sources);
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "plan/error_bound.hpp"
 
 namespace heptad {
 
@@ -77,6 +78,14 @@ double StepPlans::largest_error_bound() const {
     return bound;
 }
 
+double StepPlans::largest_growth() const {
+    double growth = 1;
+    for (const auto& [key, plan] : plans_) {
+        growth = std::max(growth, expected_growth(plan.levels));
+    }
+    return growth;
+}
+
 void StepPlans::add(const StageProduct& product, Type type, const StageProducts& stage) {
     const Shape key{product.m, product.k, product.n};
     if (!plans_.contains(key)) {
@@ -97,6 +106,18 @@ StageProducts within_levels(StageProducts stage, const OuterLevels& outer) {
         };
     }
     return stage;
+}
+
+StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
+                                  const StepPlans& products) {
+    StepDeviceSizes sizes;
+    sizes.type = plan.type;
+    sizes.left = {buffers.strips, plan.strip_m, plan.depth, schedule.left().by_columns};
+    sizes.right = {buffers.panels, plan.depth, plan.tile_n, schedule.right().by_columns};
+    sizes.tiles = {buffers.tiles, plan.tile_m, plan.tile_n, schedule.result().by_columns};
+    sizes.strip_rows = plan.strip_m;
+    sizes.workspace_bytes = products.most_workspace_bytes();
+    return sizes;
 }
 
 }  // namespace heptad

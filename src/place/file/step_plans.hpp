@@ -21,6 +21,8 @@ public:
     const ProductPlan& largest() const;
     std::int64_t most_workspace_bytes() const;
     double largest_error_bound() const;
+    /// Of errors, on random data (plan/error_bound.hpp).
+    double largest_growth() const;
 
 private:
     using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
@@ -33,5 +35,9 @@ double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_pa
 
 /// The levels of steps and the outer ones together keep an accuracy word.
 StageProducts within_levels(StageProducts stage, const OuterLevels& outer);
+
+/// What a device must hold to carry out the steps of a plan.
+StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
+                                  const StepPlans& products);
 
 }  // namespace heptad

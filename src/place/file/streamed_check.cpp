@@ -23,12 +23,6 @@ using check::LaneArithmetic;
 using check::multiply_lanes;
 using check::RowFacts;
 
-struct Scalars {
-    double alpha, beta;
-    std::int64_t k;
-    Type type;
-};
-
 template <class T>
 void add_rows(check::Lanes<T>& to, std::int64_t row, const check::Lanes<T>& from, double factor) {
     for (std::size_t i = 0; i < from.data.size(); ++i) {
@@ -39,7 +33,7 @@ void add_rows(check::Lanes<T>& to, std::int64_t row, const check::Lanes<T>& from
 /// Z/2^32: exact.
 class RingLanes final : public StreamedLanes {
 public:
-    RingLanes(const Scalars& scalars, int threads)
+    RingLanes(const check::JudgedProduct& scalars, int threads)
         : alpha_(residue_mod_2_32(scalars.alpha)),
           beta_(residue_mod_2_32(scalars.beta)),
           pool_(shared_pool(threads > 0 ? threads : available_cores())),
@@ -103,28 +97,27 @@ double value_of(const check::DoubleDouble& x) {
 template <class T>
 class FloatLanes final : public StreamedLanes {
 public:
-    FloatLanes(const Scalars& scalars, int threads)
+    FloatLanes(const check::JudgedProduct& scalars, int threads)
         : scalars_(scalars),
           pool_(shared_pool(threads > 0 ? threads : available_cores())),
           seed_(seed_from_system()),
-          judge_({scalars.alpha, scalars.beta, scalars.k, scalars.type}) {}
+          judge_(scalars) {}
 
     void begin_tile(const FileWindow& tile) override {
-        x_ = check::Lanes<T>(tile.cols, kRounds);
-        for (int round = 0; round < kRounds; ++round) {
-            const std::uint64_t key = splitmix_word(seed_, round);
-            for (std::int64_t j = 0; j < tile.cols; ++j) {
-                x_.row(j)[round] = T{(splitmix_word(key, tile.col + j) & 1U) != 0 ? 1.0 : -1.0};
-            }
-        }
+        first_col_ = tile.col;
+        weights_.clear();
         sums_ = check::Lanes<T>(tile.rows, kRounds);
         rows_.assign(static_cast<std::size_t>(tile.rows), {});
         cols_.assign(static_cast<std::size_t>(tile.cols), {});
+        c0_rows_.assign(static_cast<std::size_t>(tile.rows), 0);
         c0_max_abs_.assign(static_cast<std::size_t>(tile.rows), 0);
     }
     void add_panel(const ConstView& right) override {
-        bx_ = multiply_lanes(right, x_, pool_);
         const std::vector<RowFacts> facts = check::scan_rows(transposed(right), pool_);
+        if (weights_.empty()) {
+            draw(facts);
+        }
+        bx_ = multiply_lanes(right, x_, pool_);
         for (std::size_t j = 0; j < facts.size(); ++j) {
             check::merge(cols_[j], facts[j]);
         }
@@ -132,10 +125,12 @@ public:
     void take_c0(std::int64_t row, const ConstView& strip) override {
         add_rows(sums_, row, multiply_lanes(strip, x_, pool_), scalars_.beta);
         const std::vector<RowFacts> facts = check::scan_rows(strip, pool_);
+        const std::vector<RowFacts> weighted = check::scan_rows(strip, pool_, weights_);
         double& max_abs = c0_max_abs_[static_cast<std::size_t>(row)];
         for (std::size_t i = 0; i < facts.size(); ++i) {
             RowFacts& all = rows_[static_cast<std::size_t>(row) + i];
             all.non_finite = all.non_finite || facts[i].non_finite;
+            c0_rows_[static_cast<std::size_t>(row) + i] = weighted[i].norm;
             max_abs = std::max(max_abs, facts[i].max_abs);
         }
     }
@@ -148,18 +143,22 @@ public:
     }
     void compare(std::int64_t row, const ConstView& part, const FileWindow& window, const FileWindow& strip) override {
         check::Lanes<T> difference = multiply_lanes(part, x_, pool_);
-        const std::vector<RowFacts> results = check::scan_rows(part, pool_);
+        const std::vector<RowFacts> results = check::scan_rows(part, pool_, weights_);
         check::SumJudge::Strip judged;
         const std::int64_t strip_row = row - (window.row - strip.row);
         for (std::int64_t i = 0; i < strip.rows; ++i) {  // levels mix the rows of a strip
             const RowFacts& facts = rows_[static_cast<std::size_t>(strip_row + i)];
             judged.a.norm = std::max(judged.a.norm, facts.norm);
             judged.a.max_abs = std::max(judged.a.max_abs, facts.max_abs);
+            judged.c0_max_abs = std::max(judged.c0_max_abs, c0_max_abs_[static_cast<std::size_t>(strip_row + i)]);
         }
-        judged.b = check::largest(cols_);
-        judged.c0_max_abs = c0_max_abs_[static_cast<std::size_t>(strip_row)];
+        check::SumJudge::add_columns(judged, cols_, weights_);
         judged.first_col = window.col;
-        judged.cols = part.cols;
+        for (std::int64_t i = 0; i < part.rows; ++i) {
+            const double share = judge_.share(judged, rows_[static_cast<std::size_t>(row + i)].norm,
+                                              results[static_cast<std::size_t>(i)].norm);
+            judged.most_c_share = std::max(judged.most_c_share, share);
+        }
         std::vector<double> sums(kRounds);
         for (std::int64_t i = 0; i < part.rows; ++i) {
             for (int lane = 0; lane < kRounds; ++lane) {
@@ -167,9 +166,11 @@ public:
                 LaneArithmetic<T>::add(sum, -1.0, sums_.row(row + i)[lane]);
                 sums[static_cast<std::size_t>(lane)] = value_of(sum);
             }
+            const RowFacts &of_a = rows_[static_cast<std::size_t>(row + i)],
+                           &of_c = results[static_cast<std::size_t>(i)];
             judge_.judge(judged,
-                         {window.row + i, !results[static_cast<std::size_t>(i)].non_finite,
-                          !rows_[static_cast<std::size_t>(row + i)].non_finite},
+                         {window.row + i, !of_c.non_finite, !of_a.non_finite, of_a.norm, of_c.norm,
+                          c0_rows_[static_cast<std::size_t>(row + i)]},
                          sums);
         }
     }
@@ -178,11 +179,26 @@ public:
     static constexpr int kRounds = 24;
 
 private:
-    Scalars scalars_;
+    /// Signs, and weights by the columns' norms in the first panel: the others have not been read yet.
+    void draw(const std::vector<RowFacts>& columns) {
+        weights_ = check::weights_of(columns);
+        x_ = check::Lanes<T>(static_cast<std::int64_t>(columns.size()), kRounds);
+        for (int round = 0; round < kRounds; ++round) {
+            const std::uint64_t key = splitmix_word(seed_, round);
+            for (std::int64_t j = 0; j < x_.rows; ++j) {
+                const double weight = weights_[static_cast<std::size_t>(j)];
+                x_.row(j)[round] = T{(splitmix_word(key, first_col_ + j) & 1U) != 0 ? weight : -weight};
+            }
+        }
+    }
+
+    check::JudgedProduct scalars_;
     ThreadPool& pool_;
     std::uint64_t seed_;
+    std::int64_t first_col_ = 0;  // of the tile
     check::Lanes<T> x_{0, kRounds}, bx_{0, kRounds}, sums_{0, kRounds};
     std::vector<RowFacts> rows_, cols_;
+    std::vector<double> weights_, c0_rows_;
     /// Of a strip, at its first row: the next strips are taken in while this one still comes back from a device.
     std::vector<double> c0_max_abs_;
     check::SumJudge judge_;
@@ -195,18 +211,17 @@ std::uint64_t seed_from_system() {
     return static_cast<std::uint64_t>(device()) << 32 | device();
 }
 
-StreamedCheck::StreamedCheck(const FileSchedule& schedule, Type type, double alpha, double beta, std::int64_t k,
-                             int threads)
-    : schedule_(schedule), adds_(beta != 0) {
-    const Scalars scalars{alpha, beta, k, type};
+StreamedCheck::StreamedCheck(const FileSchedule& schedule, const check::JudgedProduct& product, int threads)
+    : schedule_(schedule), adds_(product.beta != 0) {
+    const Type type = product.type;
     if (schedule.result().packed) {
         lanes_ = make_bit_lanes(type, schedule.result().cols, threads);
     } else if (type == Type::i32) {
-        lanes_ = std::make_unique<RingLanes>(scalars, threads);
+        lanes_ = std::make_unique<RingLanes>(product, threads);
     } else if (type == Type::f64) {
-        lanes_ = std::make_unique<FloatLanes<check::DoubleDouble>>(scalars, threads);
+        lanes_ = std::make_unique<FloatLanes<check::DoubleDouble>>(product, threads);
     } else {
-        lanes_ = std::make_unique<FloatLanes<double>>(scalars, threads);
+        lanes_ = std::make_unique<FloatLanes<double>>(product, threads);
     }
 }
 
@@ -222,7 +237,7 @@ void StreamedCheck::before_product(const FileStep& step, const ConstView& left, 
     if (step.strip == 0) {
         lanes_->add_panel(right);
     }
-    if (step.panel == 0 && adds_) {
+    if (step.panel == 0 && adds_ && strip.data != nullptr) {
         lanes_->take_c0(row, strip);
     }
     lanes_->add_product(row, left, right);
@@ -233,6 +248,13 @@ void StreamedCheck::after_rows(const FileStep& step, const FileWindow& window, c
                     schedule_.result_window(step.tile, step.strip));
 }
 
+void StreamedCheck::after_band(const FileWindow& window, const ConstView& rows, const ConstView* c0) {
+    if (c0 != nullptr) {
+        lanes_->take_c0(window.row, *c0);
+    }
+    lanes_->compare(window.row, rows, window, schedule_.tile_window(0));
+}
+
 std::int64_t StreamedCheck::line_bytes(Type type) {
     if (type == Type::gf2 || type == Type::boolean) {
         return 2 * static_cast<std::int64_t>(sizeof(std::uint64_t));
@@ -241,7 +263,7 @@ std::int64_t StreamedCheck::line_bytes(Type type) {
         return RingLanes::kVectors * static_cast<std::int64_t>(sizeof(std::uint32_t));
     }
     const auto sum = static_cast<std::int64_t>(type == Type::f64 ? sizeof(check::DoubleDouble) : sizeof(double));
-    return FloatLanes<double>::kRounds * sum + static_cast<std::int64_t>(2 * sizeof(RowFacts) + sizeof(double));
+    return FloatLanes<double>::kRounds * sum + static_cast<std::int64_t>(3 * sizeof(RowFacts) + 2 * sizeof(double));
 }
 
 VerifyResult StreamedCheck::result() const {

@@ -2,16 +2,15 @@
 // columns of a tile, every panel adds A (B X), and when a strip of C is finished C X is compared with
 // alpha A (B X) + beta C0 X.
 //
-// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 24 draws of random signs, summed
-// in a higher precision and compared with the rounding noise that src/check expects. A sum far above what the worst
-// case of rounding could make of it is an error; one between the two is neither proof nor refutation, and reported as
-// such. Packed bits: streamed_bits.hpp.
+// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 24 draws of random signs, times
+// weights that keep small columns in sight, summed in a higher precision and judged by check/sum_judge.hpp. Packed
+// bits: streamed_bits.hpp.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "check/verify.hpp"
+#include "check/sum_judge.hpp"
 #include "plan/file_schedule.hpp"
 
 namespace heptad {
@@ -20,13 +19,17 @@ class StreamedLanes;
 
 class StreamedCheck {
 public:
-    StreamedCheck(const FileSchedule& schedule, Type type, double alpha, double beta, std::int64_t k, int threads);
+    StreamedCheck(const FileSchedule& schedule, const check::JudgedProduct& product, int threads);
     ~StreamedCheck();
 
-    /// In the order of the steps, before each product; where C0 is added, the strip holds it at the first panel.
+    /// In the order of the steps, before each product; where C0 is added, the strip holds it at the first panel, or is
+    /// null where after_band() will be told of it.
     void before_product(const FileStep& step, const ConstView& left, const ConstView& right, const ConstView& strip);
     /// After the last product of these rows of a strip. Throws Error(verification) if they are wrong.
     void after_rows(const FileStep& step, const FileWindow& window, const ConstView& rows);
+
+    /// The same of a schedule of one tile whose rows all have a part in each other; `c0`: what was added, or null.
+    void after_band(const FileWindow& window, const ConstView& rows, const ConstView* c0);
 
     /// Passed, or not verifiable, by what was looked at so far; from the thread of after_rows(), or when all is done.
     VerifyResult result() const;

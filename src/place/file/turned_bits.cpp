@@ -14,6 +14,10 @@ ConstView TurnedBits::read(const MatrixFile& file, IoQueue& queue, const FileLay
     const std::int64_t at_once = band_.bytes() / turned_row_bytes(layout) / kRowsTurned * kRowsTurned;
     const std::int64_t stride = round_up(as_stored.bytes_of(window.cols), 64);
     const View bytes(memory, file.type(), window.rows, as_stored.bytes_of(window.cols), stride, 1);
+    for (std::int64_t i = 0; window.cols % 8 != 0 && i < window.rows; ++i) {
+        // Bits beyond the last column would be those of an earlier window, and the same window not the same bytes.
+        *element_pointer(bytes, i, bytes.cols - 1) = std::byte{0};
+    }
     const BitView whole = bits_of_bytes(bytes, window.cols);
     for (std::int64_t first = 0; first < window.cols; first += at_once) {
         const std::int64_t count = std::min(at_once, window.cols - first);

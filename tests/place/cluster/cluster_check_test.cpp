@@ -67,16 +67,12 @@ protected:
             result.emplace(WindowWriter::open(folder + "C.npy", shape));
             result->keep();
         }
-        const NpyWindows a(folder + "A.npy", plan.type, false), b(folder + "B.npy", plan.type, false);
-        const HeldWindows held = held_windows(plan, ranks.rank());
-        const FileSource a_source(a, held.a), b_source(b, held.b);
+        const MatrixWindows a(folder + "A.npy", plan.type, false), b(folder + "B.npy", plan.type, false);
         StageClock clock(false);
-        StageFailure failure;
-        std::atomic<double> fraction{0};
-        const FinishedUnits finished;
-        NodeSettings node;
-        const RankWork work{plan, ranks, a_source, b_source, nullptr, &*result,
-                            node, clock, failure,  fraction, finished};
+        const NodeSettings node;
+        const CheckWork work{
+            plan, ranks, checked_windows(plan, ranks.rank(), readers_), &a, &b, nullptr, &*result, plan.type,
+            node, clock};
         try {
             const VerifyResult verdict = check_result(work);
             ranks.barrier();
@@ -116,6 +112,8 @@ protected:
         }
     }
 
+    CheckReaders readers_;
+
 private:
     static bool is_zero(const Matrix& bits, std::int64_t i, std::int64_t j) {
         return static_cast<const std::uint8_t*>(bits.data())[i * bits.cols() + j] == 0;
@@ -130,6 +128,33 @@ TEST_F(ClusterCheck, one_wrong_element_of_any_type_is_found) {
         for (const std::string& words : {row_of_ranks, sums_of_ranks, std::string("algorithm=pegmm block=4x7x5"),
                                          std::string("algorithm=mod-pegmm block=4x7x2")}) {
             expect_found_anywhere(words, type);
+        }
+    }
+}
+
+TEST_F(ClusterCheck, root_that_reads_all_operands_finds_a_wrong_element_too) {
+    readers_.root_reads_operands = true;
+    readers_.all_read_own_results = true;
+    for (const char* words : {"algorithm=pegmm block=4x7x5", "algorithm=mod-pegmm block=4x7x2"}) {
+        expect_found_anywhere(words, Type::i32);
+    }
+}
+
+TEST_F(ClusterCheck, results_of_zeros_negated_or_a_thousandth_too_large_fail) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const std::string plan = "cluster 23x40x19 " + std::string(type_name(type)) +
+                                 " ranks=" + std::to_string(all_ranks->size()) + " algorithm=pegmm block=4x7x5";
+        for (const double factor : {0.0, -1.0, 1.001}) {
+            Matrix c = right_result(type, 23, 40, 19);
+            for (std::int64_t i = 0; i < 23 * 19; ++i) {
+                set(c, i / 19, i % 19,
+                    factor * (type == Type::f64 ? static_cast<const double*>(c.data())[i]
+                                                : static_cast<const float*>(c.data())[i]));
+            }
+            const VerifyResult verdict = check(plan, c);
+            if (all_ranks->rank() == 0) {
+                EXPECT_EQ(verdict.verdict, Verdict::failed) << factor << ": " << verdict.explanation;
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ void multiply(std::int64_t k) {
     const ClusterPlan plan = parse_cluster_plan(
         fmt::format("cluster {}x{}x{} f32 ranks=1 algorithm=grid grid=1x1x1 panels={}", kSide, k, kSide, kPanels));
     WindowWriter result = WindowWriter::create(folder / "C.npy", {{0, 0, kSide, kSide}, Type::f32});
-    const NpyWindows a(folder / "A.npy", plan.type, false), b(folder / "B.npy", plan.type, false);
+    const MatrixWindows a(folder / "A.npy", plan.type, false), b(folder / "B.npy", plan.type, false);
     const HeldWindows held = held_windows(plan, 0);
     const FileSource a_source(a, held.a), b_source(b, held.b);
     StageClock clock(false);

@@ -261,10 +261,26 @@ TEST_F(FileLayersTest, largest_values_that_an_earlier_run_has_read_are_remembere
     FileProductRequest request = prepare_layers(kTiled);
     write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
     put_value(folder_ / "A.npy", 0, 1e30F);
+    request.accuracy = Accuracy::fast;  // the levels, however uneven that is
     interrupt_after(request, 3);
     const std::string journal = read_text(folder_ / "C.npy.journal");
     EXPECT_NE(journal.find(fmt::format(" seen {:a} ", static_cast<double>(1e30F))), std::string::npos) << journal;
     EXPECT_GE(multiply(request).resumed_tiles, 3);
+}
+
+TEST_F(FileLayersTest, uneven_rows_have_outer_levels_only_where_fast_is_asked_for) {
+    FileProductRequest request = prepare_layers(kTiled);
+    write_npy(folder_ / "A.npy", generate("uniform", 300, 210, Type::f32, 5));
+    write_npy(folder_ / "B.npy", generate("uniform", 210, 260, Type::f32, 6));
+    EXPECT_TRUE(multiply(request).layers) << "even data";
+    put_value(folder_ / "A.npy", 0, 1e4F);
+    FileProductReport report = multiply(request);
+    EXPECT_FALSE(report.layers);
+    EXPECT_NE(report.no_layers.find("uneven"), std::string::npos) << report.no_layers;
+    interrupt_after(request, 3);  // what an earlier run has read is looked at again
+    EXPECT_FALSE(multiply(request).layers);
+    request.accuracy = Accuracy::fast;
+    EXPECT_TRUE(multiply(request).layers);
 }
 
 TEST_F(FileLayersTest, error_bound_counts_the_outer_level) {
@@ -280,10 +296,7 @@ TEST_F(FileLayersTest, error_bound_counts_the_outer_level) {
 }
 
 TEST_F(FileLayersTest, what_cannot_be_had_is_refused_before_anything_is_touched) {
-    FileProductRequest request = prepare_layers(kTiled);
-    request.verify = true;
-    expect_error(request, ErrorCode::usage, "--verify");
-    request = prepare_layers(kTiled, {"no-such-algorithm", 1});
+    FileProductRequest request = prepare_layers(kTiled, {"no-such-algorithm", 1});
     expect_error(request, ErrorCode::usage, "no-such-algorithm");
     request = prepare_layers(kTiled);
     request.memory_bytes = 9 << 10;
@@ -293,6 +306,89 @@ TEST_F(FileLayersTest, what_cannot_be_had_is_refused_before_anything_is_touched)
     expect_error(request, ErrorCode::usage, "--host-levels");
     EXPECT_FALSE(exists("C.npy"));
     expect_nothing_beside();
+}
+
+TEST_F(FileLayersTest, whole_result_is_verified_while_it_is_added_up) {
+    for (const OuterLevels& outer : {OuterLevels{"strassen", 1}, {"winograd", 2}}) {
+        for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+            for (const bool adds : {false, true}) {
+                SCOPED_TRACE(fmt::format("{} {}", outer.algorithm, type_name(type)));
+                FileProductRequest request = prepare_layers({.m = 301,
+                                                             .k = 211,
+                                                             .n = 257,
+                                                             .type = type,
+                                                             .memory_bytes = 700 << 10,
+                                                             .b_fortran = adds,
+                                                             .c0_fortran = adds,
+                                                             .transpose_a = adds,
+                                                             .adds = adds},
+                                                            outer);
+                request.verify = true;
+                std::atomic<std::int64_t> read{0};
+                FileHooks hooks;
+                hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
+                    read += call == IoCall::read ? bytes : 0;
+                    return {};
+                };
+                const FileProductReport report = multiply(request, hooks);
+                ASSERT_TRUE(report.layers && report.verified);
+                EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+                EXPECT_EQ(read.load(), report.layers->read_bytes());
+                EXPECT_LE(report.layers->used_bytes(), request.memory_bytes);
+                EXPECT_EQ(result(), expected_);
+                expect_nothing_beside();
+            }
+        }
+    }
+}
+
+TEST_F(FileLayersTest, wrong_product_is_found_by_verify_and_nothing_of_it_is_kept) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+        FileProductRequest request =
+            prepare_layers({.m = 300, .k = 210, .n = 260, .type = type, .memory_bytes = 700 << 10});
+        request.verify = true;
+        StageProducts stage = processor_stage({}, 2);
+        int products = 0;
+        stage.multiply = [&, right = stage.multiply](double alpha, const ConstView& a, const ConstView& b, double beta,
+                                                     const View& c, const ProductPlan& plan, void* workspace,
+                                                     std::int64_t workspace_bytes) {
+            const RunReport done = right(alpha, a, b, beta, c, plan, workspace, workspace_bytes);
+            if (++products == 3) {
+                *element_pointer(c, c.rows / 2, c.cols / 2) ^= std::byte{0xff};  // the lowest bits of an integer
+                std::byte* const last = element_pointer(c, c.rows / 2, c.cols / 2) + element_bytes(type) - 1;
+                *last ^= std::byte{0x40};  // an exponent
+            }
+            return done;
+        };
+        StageTrace trace(false);
+        try {
+            multiply_files(request, stage, {}, trace);
+            ADD_FAILURE() << "not found in " << type_name(type);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+            EXPECT_EQ(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+        }
+        EXPECT_FALSE(exists("C.npy"));
+        expect_nothing_beside();
+    }
+}
+
+TEST_F(FileLayersTest, memory_too_small_for_the_vectors_of_a_check_is_refused) {
+    FileProductRequest request = prepare_layers(kTiled);
+    request.verify = true;
+    expect_error(request, ErrorCode::resource, "--verify");
+    expect_nothing_beside();
+}
+
+TEST_F(FileLayersTest, interrupted_run_is_verified_whole_when_it_went_on) {
+    FileProductRequest request =
+        prepare_layers({.m = 300, .k = 210, .n = 260, .type = Type::i32, .memory_bytes = 700 << 10});
+    interrupt_after(request, 3);
+    request.verify = true;
+    const FileProductReport report = multiply(request);
+    EXPECT_GE(report.resumed_tiles, 3);
+    EXPECT_TRUE(report.verified && report.verified->passed());
+    EXPECT_EQ(result(), expected_);
 }
 
 TEST_F(FileLayersTest, input_with_the_name_of_the_products_is_refused_and_kept) {

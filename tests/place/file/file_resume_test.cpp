@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "place/file/file_product_fixture.hpp"
 #include "place/file/matrix_file.hpp"
+#include "place/file/sealed_line.hpp"
 
 namespace heptad {
 namespace {
@@ -156,12 +157,120 @@ TEST_F(Interrupted, torn_last_line_of_the_journal_is_not_believed) {
     }
 }
 
-TEST_F(Interrupted, journal_without_a_whole_header_starts_over) {
+TEST_F(Interrupted, journal_with_a_damaged_header_is_refused_and_everything_is_kept) {
     FileProductRequest request = prepare(kTiled);
     interrupt_after(request, 2);
-    write_text(folder_ / "C.npy.journal", read_text(folder_ / "C.npy.journal").substr(0, 200));
+    const std::string whole = read_text(folder_ / "C.npy.journal");
+    std::string flipped = whole;
+    flipped[whole.find("plan files") + 20] ^= 1;
+    for (const auto& [journal, word] : std::map<std::string, std::string>{
+             {whole.substr(0, 200), "damaged at line"},
+             {whole.substr(0, whole.find("\nscalars") + 1), "damaged at line"},
+             {"", "damaged at line 1"},
+             {flipped, "damaged at line 2"},
+             {"no journal at all\n", "damaged at line 1"},
+             {sealed("something else") + whole.substr(whole.find('\n') + 1), "is no journal"},
+             {sealed("heptad-journal 1") + whole.substr(whole.find('\n') + 1), "another version"}}) {
+        write_text(folder_ / "C.npy.journal", journal);
+        expect_refused(request, ErrorCode::input, word);
+    }
+    write_text(folder_ / "C.npy.journal", whole);
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, damaged_line_after_the_header_costs_its_tile_only_and_is_told) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 3);
+    std::string journal = read_text(folder_ / "C.npy.journal");
+    journal[journal.find("\ntile 1 ") + 6] = '2';
+    write_text(folder_ / "C.npy.journal", journal);
+    const FileProductReport report = multiply(request);
+    EXPECT_EQ(report.damaged_lines, 1);
+    EXPECT_GE(report.resumed_tiles, 2);
+    EXPECT_LT(report.resumed_tiles, report.tiles);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(Interrupted, kill_before_the_journal_has_its_name_starts_at_the_beginning) {
+    FileProductRequest request = prepare(kTiled);
+    interrupt_after(request, 2);
+    fs::rename(folder_ / "C.npy.journal", folder_ / "C.npy.journal.new");
     EXPECT_EQ(multiply(request).resumed_tiles, 0);
     EXPECT_EQ(result(), expected_);
+    EXPECT_FALSE(exists("C.npy.journal.new"));
+}
+
+TEST_F(Interrupted, names_with_line_ends_and_backslashes_survive) {
+    FileProductRequest request = prepare(kTiled);
+    const std::string strange = folder_ / "A\nbegin\\n \n.npy";
+    fs::rename(folder_ / "A.npy", strange);
+    request.a = {strange};
+    request.output = folder_ / "C\n.npy";
+    interrupt_after_writes(request, 4);
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(bytes_of(read_npy(folder_ / "C\n.npy").view()), expected_);
+}
+
+/// Larger than all samples of its identity together.
+const Case kBeyondSamples{.m = 1500, .k = 700, .n = 300, .memory_bytes = 700 << 10};
+
+/// Inverts a byte that no sample covers, and gives the file its time back.
+void change_unseen(const std::string& path) {
+    const fs::file_time_type time = fs::last_write_time(path);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    constexpr std::int64_t kBetweenSamples = 20000;
+    file.seekg(kBetweenSamples);
+    const char old = static_cast<char>(file.get());
+    file.seekp(kBetweenSamples);
+    file.put(static_cast<char>(~old));
+    file.close();
+    fs::last_write_time(path, time);
+}
+
+TEST_F(Interrupted, input_changed_with_its_time_restored_is_refused_with_one_piece_of_advice) {
+    FileProductRequest request = prepare(kBeyondSamples);
+    interrupt_after(request, 2);
+    const std::string a = folder_ / "A.npy";
+    const FileIdentity before = MatrixFile(find_matrix({a}), {}).identity();
+    change_unseen(a);
+    ASSERT_EQ(MatrixFile(find_matrix({a}), {}).identity(), before) << "the samples would have told";
+    const std::string partial = read_text(folder_ / "C.npy.partial");
+    try {
+        multiply(request);
+        ADD_FAILURE() << "resumed";
+    } catch (const Error& error) {
+        const std::string said = error.what();
+        EXPECT_EQ(error.code(), ErrorCode::input) << said;
+        EXPECT_NE(said.find("A.npy' was changed"), std::string::npos) << said;
+        EXPECT_EQ(said.find("go on with"), std::string::npos) << said;
+    }
+    EXPECT_EQ(read_text(folder_ / "C.npy.partial"), partial);
+    change_unseen(a);  // back to what it was, though touched: it is read again, and goes on
+    EXPECT_GE(multiply(request).resumed_tiles, 2);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(FileProductTest, input_changed_under_way_with_its_time_restored_is_noticed_where_it_is_read_again) {
+    FileProductRequest request = prepare(kBeyondSamples);
+    request.overlap = false;
+    std::atomic<int> lines{0};
+    FileHooks hooks;
+    hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
+        if (call == IoCall::write && bytes == 0 && ++lines == 3) {  // the first tile is finished
+            change_unseen(folder_ / "A.npy");
+            change_unseen(folder_ / "B.npy");
+        }
+        return {};
+    };
+    try {
+        multiply(request, hooks);
+        ADD_FAILURE() << "not noticed";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        EXPECT_NE(std::string(error.what()).find("was changed"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(exists("C.npy"));
 }
 
 TEST_F(Interrupted, other_inputs_or_factors_are_refused) {
@@ -232,7 +341,14 @@ TEST_F(Interrupted, partial_file_of_another_length_is_refused) {
     FileProductRequest request = prepare(kTiled);
     interrupt_after(request, 2);
     fs::resize_file(folder_ / "C.npy.partial", 5000);
-    expect_refused(request, ErrorCode::input, "length");
+    expect_refused(request, ErrorCode::input, "has 5000 bytes");
+    try {
+        multiply(request);
+    } catch (const Error& error) {
+        const std::string said = error.what();
+        EXPECT_EQ(said.find("--resume"), said.rfind("--resume")) << "one piece of advice: " << said;
+        EXPECT_EQ(said.find("go on with"), std::string::npos) << said;
+    }
 }
 
 TEST_F(Interrupted, tiles_that_no_run_has_checked_are_not_called_verified) {

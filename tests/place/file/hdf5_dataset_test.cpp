@@ -1,15 +1,21 @@
-// Datasets of HDF5 files: those in one piece are found where they lie and written, the others are refused. Without the
-// library, all are.
+// Datasets of HDF5 files: those in one piece are found where they lie and written, the library reads the others.
+// Without it, all are refused.
 #include "place/file/hdf5_dataset.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
+#include "place/file/file_product.hpp"
+#include "place/file/generate.hpp"
 #include "place/file/matrix_read.hpp"
+#include "place/file/npy.hpp"
 #include "place/file/scratch_folder.hpp"
 
 #ifdef HEPTAD_HAS_HDF5
@@ -29,6 +35,47 @@ TEST(Hdf5, names_are_told_by_their_suffix) {
 }
 
 #ifdef HEPTAD_HAS_HDF5
+bool same_bytes(const Matrix& x, const Matrix& y) {
+    return x.type() == y.type() && x.rows() == y.rows() && x.cols() == y.cols() &&
+           std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size_bytes())) == 0;
+}
+
+/// How the elements of a dataset lie in its file.
+struct Storage {
+    std::array<hsize_t, 2> chunk{};  // none: one piece
+    int deflate = 0;
+    bool shuffle = false, checksum = false;
+};
+
+/// Writes a matrix of f32 or i32 by the library alone.
+void write_by_library(const std::string& path, const char* name, const Matrix& matrix, const Storage& storage) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    ASSERT_GE(file, 0);
+    const std::array<hsize_t, 2> sizes{static_cast<hsize_t>(matrix.rows()), static_cast<hsize_t>(matrix.cols())};
+    const hid_t space = H5Screate_simple(2, sizes.data(), nullptr);
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (storage.chunk[0] > 0) {
+        H5Pset_chunk(creation, 2, storage.chunk.data());
+    }
+    if (storage.shuffle) {
+        H5Pset_shuffle(creation);
+    }
+    if (storage.deflate > 0) {
+        H5Pset_deflate(creation, static_cast<unsigned>(storage.deflate));
+    }
+    if (storage.checksum) {
+        H5Pset_fletcher32(creation);
+    }
+    const hid_t stored = matrix.type() == Type::i32 ? H5T_STD_I32LE : H5T_IEEE_F32LE;
+    const hid_t set = H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    ASSERT_GE(set, 0);
+    ASSERT_GE(H5Dwrite(set, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()), 0);
+    H5Dclose(set);
+    H5Pclose(creation);
+    H5Sclose(space);
+    H5Fclose(file);
+}
+
 /// Writes 3 x 4 numbers 0 .. 11 under a name; chunked if asked for.
 void write_dataset(const std::string& path, const char* name, hid_t stored, bool chunked, int dimensions = 2) {
     const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -66,7 +113,7 @@ TEST(Hdf5, contiguous_dataset_is_read_where_it_lies) {
     EXPECT_EQ(find_hdf5_dataset((folder / "a.h5") + ":/x", Type::tf32).type, Type::tf32);
 }
 
-TEST(Hdf5, what_is_not_a_matrix_in_one_piece_is_refused) {
+TEST(Hdf5, what_is_not_a_matrix_of_a_known_type_is_refused) {
     const ScratchFolder folder;
     const auto refused = [&](const std::string& name, std::optional<Type> as = {}) {
         try {
@@ -82,7 +129,7 @@ TEST(Hdf5, what_is_not_a_matrix_in_one_piece_is_refused) {
     refused(file);
     refused(file + ":/y");
     refused(file + ":/x", Type::f32);
-    write_dataset(file, "x", H5T_IEEE_F64LE, true);
+    write_dataset(file, "x", H5T_IEEE_F64BE, true);
     refused(file + ":/x");
     write_dataset(file, "x", H5T_IEEE_F64BE, false);
     refused(file + ":/x");
@@ -109,9 +156,135 @@ Matrix numbered(Type type, std::int64_t rows, std::int64_t cols, Order order = O
     return matrix;
 }
 
-bool same_bytes(const Matrix& x, const Matrix& y) {
-    return x.type() == y.type() && x.rows() == y.rows() && x.cols() == y.cols() &&
-           std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size_bytes())) == 0;
+const std::vector<Storage> kStorages{
+    {}, {{7, 5}}, {{64, 64}, 6}, {{1, 1000}, 1, true}, {{300, 210}, 9, true, true}, {{16, 210}, 0, false, true}};
+
+TEST(Hdf5, chunked_and_compressed_datasets_are_read_by_the_library) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.h5";
+    const Matrix expected = generate("uniform", 300, 210, Type::f32, 1);
+    for (const Storage& storage : kStorages) {
+        Storage fitting = storage;
+        fitting.chunk[1] = std::min<hsize_t>(fitting.chunk[1], 210);
+        write_by_library(file, "x", expected, fitting);
+        const Hdf5Dataset found = find_hdf5_dataset(file + ":/x", {});
+        EXPECT_EQ(found.offset.has_value(), storage.chunk[0] == 0) << found.storage;
+        EXPECT_TRUE(same_bytes(read_matrix({file + ":/x"}), expected)) << found.storage;
+    }
+    EXPECT_EQ(find_hdf5_dataset(file + ":/x", {}).storage, "chunks of 16 x 210, fletcher32");
+}
+
+TEST(Hdf5, products_from_file_to_file_read_them_block_by_block) {
+    const ScratchFolder folder;
+    const Matrix a = generate("integer", 300, 210, Type::f32, 1), b = generate("integer", 260, 210, Type::f32, 2),
+                 c0 = generate("integer", 300, 260, Type::f32, 3);
+    write_npy(folder / "A.npy", a);
+    write_npy(folder / "B.npy", b);
+    write_npy(folder / "C0.npy", c0);
+    const Storage packed{{50, 33}, 4, true};
+    write_by_library(folder / "A.h5", "x", a, packed);
+    write_by_library(folder / "B.h5", "x", b, packed);
+    write_by_library(folder / "C0.h5", "x", c0, packed);
+    FileProductRequest request;
+    request.transpose_b = true;
+    request.beta = 2;
+    request.memory_bytes = 150 << 10;
+    const auto product = [&](const std::string& end, const std::string& output) {
+        request.a = {folder / ("A" + end)};
+        request.b = {folder / ("B" + end)};
+        request.c0 = MatrixName{folder / ("C0" + end)};
+        request.output = folder / output;
+        StageTrace trace(false);
+        return multiply_files(request, processor_stage({}, 2), {}, trace);
+    };
+    product(".npy", "whole.npy");
+    for (const bool overlap : {true, false}) {
+        for (const int levels : {0, 1}) {
+            request.overlap = overlap;
+            request.outer.levels = levels;
+            EXPECT_GT(product(".h5:/x", "C.npy").tiles, 1);
+            EXPECT_TRUE(same_bytes(read_npy(folder / "C.npy"), read_npy(folder / "whole.npy")));
+        }
+    }
+    request.outer = {};
+    request.memory_bytes = 4 << 20;
+    request.verify = true;
+    EXPECT_TRUE(product(".h5:/x", "C.npy").verified->passed());
+}
+
+TEST(Hdf5, damaged_chunk_is_an_error_and_no_matrix) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.h5";
+    write_by_library(file, "x", generate("uniform", 300, 210, Type::f32, 1), {{64, 64}, 6, true, true});
+    std::string bytes = read_text(file);
+    for (std::size_t i = bytes.size() / 2; i < bytes.size() / 2 + 2000; ++i) {
+        bytes[i] = static_cast<char>(~bytes[i]);
+    }
+    write_text(file, bytes);
+    try {
+        read_matrix({file + ":/x"});
+        ADD_FAILURE() << "read";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        EXPECT_NE(std::string(error.what()).find("damaged"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Hdf5, several_threads_read_at_once) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.h5";
+    const Matrix expected = generate("uniform", 300, 210, Type::f32, 1);
+    write_by_library(file, "x", expected, {{64, 64}, 6});
+    std::vector<std::thread> readers;
+    std::atomic<int> right{0};
+    for (int i = 0; i < 4; ++i) {
+        readers.emplace_back([&] {
+            for (int turn = 0; turn < 20; ++turn) {
+                right += same_bytes(read_matrix({file + ":/x"}), expected) ? 1 : 0;
+            }
+        });
+    }
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    EXPECT_EQ(right, 80);
+}
+
+TEST(Hdf5, elements_in_other_files_are_refused) {
+    const ScratchFolder folder;
+    write_text(folder / "secret", std::string(48, 'x'));
+    const hid_t file = H5Fcreate((folder / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const std::array<hsize_t, 2> sizes{3, 4};
+    const hid_t space = H5Screate_simple(2, sizes.data(), nullptr), creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(creation, (folder / "secret").c_str(), 0, 48);
+    const hid_t set = H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    ASSERT_GE(set, 0);
+    H5Dclose(set);
+    H5Pclose(creation);
+    H5Sclose(space);
+    H5Fclose(file);
+    EXPECT_THROW(read_matrix({(folder / "a.h5") + ":/x"}), Error);
+}
+
+TEST(Hdf5, datasets_that_were_never_written_or_lie_in_their_header_are_read) {
+    const ScratchFolder folder;
+    const hid_t file = H5Fcreate((folder / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const std::array<hsize_t, 2> sizes{3, 4};
+    const hid_t space = H5Screate_simple(2, sizes.data(), nullptr), creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Dclose(H5Dcreate2(file, "unwritten", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Pset_layout(creation, H5D_COMPACT);
+    const hid_t set = H5Dcreate2(file, "compact", H5T_IEEE_F32LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    std::array<float, 12> values{};
+    values[11] = 7;
+    H5Dwrite(set, H5T_IEEE_F32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(set);
+    H5Pclose(creation);
+    H5Sclose(space);
+    H5Fclose(file);
+    const Matrix unwritten = read_matrix({(folder / "a.h5") + ":/unwritten"});
+    const auto* const elements = static_cast<const float*>(unwritten.data());
+    EXPECT_TRUE(std::all_of(elements, elements + 12, [](float element) { return element == 0; }));
+    EXPECT_EQ(static_cast<const float*>(read_matrix({(folder / "a.h5") + ":/compact"}).data())[11], 7);
 }
 
 TEST(Hdf5, what_was_written_is_read_and_the_library_reads_it_too) {
