@@ -110,12 +110,11 @@ BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const Problem
     if (density != kHalf) {
         record.plan += fmt::format(" density {:.4g}", density);
     }
-    set_times(record, timings.front(), timings.back());
     if (timings.size() > 1) {
+        set_times(record, timings.front(), timings.back());
         record.libraries_s = {{record.vendor, record.vendor_s}};
     } else {  // nothing to compare with
-        record.vendor = "none";
-        record.vendor_s = record.vendor_min_s = record.vendor_max_s = record.ratio = 0;
+        set_times_alone(record, timings.back());
     }
     return record;
 }

@@ -57,12 +57,11 @@ BenchRecord record_of(const HostPlan& plan, const std::vector<Timing>& timings) 
     record.workspace_bytes = plan.host_bytes;
     record.predicted_s = plan.predicted_s;
     record.error_bound = plan.error_bound;
-    set_times(record, timings.front(), timings.back());
     if (timings.size() > 1) {
+        set_times(record, timings.front(), timings.back());
         record.libraries_s = {{record.vendor, record.vendor_s}};
     } else {  // too large for one device
-        record.vendor = "none";
-        record.vendor_s = record.vendor_min_s = record.vendor_max_s = record.ratio = 0;
+        set_times_alone(record, timings.back());
     }
     return record;
 }
@@ -113,7 +112,7 @@ struct BenchMatrices {
 
 /// The last contestant's result is checked.
 std::vector<Timing> contest(const BenchDevicesArguments& bench, BenchMatrices& matrices,
-                            const std::vector<Contestant>& contestants, const std::string& what, double error_bound,
+                            const std::vector<Contestant>& contestants, const std::string& what,
                             const Progress& progress) {
     ContestHooks hooks;
     hooks.poison = [&] { matrices.poison(); };
@@ -121,7 +120,7 @@ std::vector<Timing> contest(const BenchDevicesArguments& bench, BenchMatrices& m
     hooks.after_last_sample = [&](std::size_t contestant) {
         if (contestant + 1 == contestants.size()) {
             VerifyOptions check;
-            check.error_bound = error_bound;
+            check.by.accuracy = bench.accuracy;
             check.rounds = matrices.bytes() > kLarge_bytes ? 3 : check.rounds;
             require_right(verify(matrices.a, matrices.b, matrices.c, check).passed(), what);
         }
@@ -151,7 +150,7 @@ BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices
     const std::vector<Contestant> contestants{repeated("heptad", [&] {
         multiply_on_device(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), options, bench_context());
     })};
-    const std::vector<Timing> timings = contest(bench, matrices, contestants, in_core.plan, 0, progress);
+    const std::vector<Timing> timings = contest(bench, matrices, contestants, in_core.plan, progress);
     BenchRecord record;
     record.suite = "devices";
     record.variant = bench.locked ? "host to host, pages locked before" : "host to host";
@@ -198,7 +197,7 @@ BenchRecord bench_dense(const BenchDevicesArguments& bench, Type type, const Pro
     contestants.push_back(repeated("heptad", [&] {
         multiply_over_devices(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), options, context);
     }));
-    return record_of(plan, contest(bench, matrices, contestants, to_string(plan), plan.error_bound, progress));
+    return record_of(plan, contest(bench, matrices, contestants, to_string(plan), progress));
 }
 
 /// Where there is nothing to compare with, the bound takes its place: the ratio is the share of it that was reached, as
@@ -209,7 +208,7 @@ void set_bound(BenchRecord& record, const HostLayerBound& bound) {
                      {"link_s", bound.link_s},
                      {"host_memory_s", bound.host_memory_s},
                      {"wall_over_bound", record.heptad_s / bound.seconds()}};
-    if (record.vendor == "none") {
+    if (!record.is_compared()) {
         record.vendor = "bound";
         record.vendor_s = record.vendor_min_s = record.vendor_max_s = bound.seconds();
         record.ratio = record.vendor_s / record.heptad_s;

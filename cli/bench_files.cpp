@@ -35,8 +35,8 @@ std::string short_table(const BenchRecord& record, const VerifyResult& checked) 
             text += fmt::format("also timed: {} {}\n", name, format_seconds(seconds));
         }
     }
-    text += fmt::format("predicted {}, error bound {:.2e}, verified (chance of a miss {:.2g})\n",
-                        format_seconds(record.predicted_s), record.error_bound, checked.miss_chance);
+    text += fmt::format("predicted {}, error bound {:.2e}, {}\n", format_seconds(record.predicted_s),
+                        record.error_bound, describe_passed(checked));
     return text + record.plan + "\n";
 }
 
@@ -77,7 +77,7 @@ void run(const BenchFilesArguments& bench) {
     });
     meter.begin("verify");
     VerifyOptions options;
-    options.error_bound = record.error_bound;
+    options.by.accuracy = bench.accuracy;
     options.threads = settings.threads;
     options.cancel = interrupt_token();
     const VerifyResult checked = verify(a, b, c, options);

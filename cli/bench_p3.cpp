@@ -190,8 +190,8 @@ private:
         record.plan = plan.to_string();
         record.joules = taken.joules;
         record.host_joules = taken.host_joules;
-        record.vendor = "P3 on 8 V100, published";
         if (const P3Line* const line = p3_line(n_)) {
+            record.vendor = "P3 on 8 V100, published";
             record.vendor_s = type_ == Type::gf2
                                   ? std::min({line->cubic_s, line->winograd_s, line->self_inverse_s, line->chaining_s})
                                   : line->boolean_s;
@@ -234,8 +234,8 @@ std::string row_text(const BenchRecord& record, const BitDevicePlan& plan) {
                        record.size.n, type_name(record.type), format_seconds(record.heptad_s),
                        record.effective_tops / 1e3, metered ? fmt::format("{:.4f}", joules / operations * 1e12) : "-",
                        metered ? fmt::format("{:.2e}", joules / 3.6e6) : "-",
-                       record.vendor_s > 0 ? format_seconds(record.vendor_s) : "-",
-                       record.vendor_s > 0 ? fmt::format("{:.1f}", record.ratio) : "-",
+                       record.is_compared() ? format_seconds(record.vendor_s) : "-",
+                       record.is_compared() ? fmt::format("{:.1f}", record.ratio) : "-",
                        line == nullptr
                            ? "-"
                            : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),

@@ -22,6 +22,7 @@
 #include "place/devices/over_devices.hpp"
 #include "place/file/generate.hpp"
 #include "place/file/npy.hpp"
+#include "place/file/resident_memory.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 
@@ -122,7 +123,7 @@ void run_p4_set(const BenchFilesArguments& bench) {
     const bool peak_is_of_product = forget_peak_resident();  // whole matrices were in memory to be generated
     const FileProductReport overlapped = timed_run(bench, files, true, meter, product);
     const ProblemSize size{n, n, n};
-    nlohmann::ordered_json record = to_json(overlapped, size);  // with the peak of now
+    nlohmann::ordered_json record = to_json(overlapped, size);
     const double in_turn_s = bench.quick ? 0 : timed_run(bench, files, false, meter, product).wall_s;
     const double in_core_s = in_core_seconds(bench, files, n, meter, product);
     meter.clear();
@@ -134,11 +135,15 @@ void run_p4_set(const BenchFilesArguments& bench) {
     record["suite"] = "files";
     record["variant"] = "p4-set-1";
     record["device"] = bench.device;
-    record["vendor"] = in_turn_s > 0 ? "one stage after another" : "none";
-    record["vendor_s"] = in_turn_s;
+    const auto unless = [](bool is_missing, const auto& value) {
+        return is_missing ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+    };
+    const bool alone = !(in_turn_s > 0);
+    record["vendor"] = unless(alone, "one stage after another");
+    record["vendor_s"] = unless(alone, in_turn_s);
     record["heptad_s"] = overlapped.wall_s;
-    record["ratio"] = in_turn_s / overlapped.wall_s;
-    record["in_core_s"] = in_core_s > 0 ? nlohmann::ordered_json(in_core_s) : nlohmann::ordered_json(nullptr);
+    record["ratio"] = unless(alone, in_turn_s / overlapped.wall_s);
+    record["in_core_s"] = unless(!(in_core_s > 0), in_core_s);
     record["bound_s"] = bound_s;
     record["wall_over_bound"] = overlapped.wall_s / bound_s;
     record["paper_bytes"] = paper_bytes;

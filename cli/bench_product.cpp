@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "backend/cpu/vendor_blas.hpp"
+#include "backend/cpu/vendor_blas_calls.hpp"
 #include "base/error.hpp"
 #include "blocked_loop.hpp"
 #include "check/error.hpp"
@@ -110,14 +110,18 @@ bool has_vendor(Type type) {
 }
 
 void set_times(BenchRecord& record, const Timing& vendor, const Timing& heptad) {
+    set_times_alone(record, heptad);
     record.vendor = vendor.name;
     record.vendor_s = vendor.median_s;
     record.vendor_min_s = vendor.min_s;
     record.vendor_max_s = vendor.max_s;
+    record.ratio = record.vendor_s / record.heptad_s;
+}
+
+void set_times_alone(BenchRecord& record, const Timing& heptad) {
     record.heptad_s = heptad.median_s;
     record.heptad_min_s = heptad.min_s;
     record.heptad_max_s = heptad.max_s;
-    record.ratio = record.vendor_s / record.heptad_s;
     record.effective_tops = operation_count(record.size) / record.heptad_s / 1e12;
     record.rounds = static_cast<int>(heptad.samples_s.size());
 }
@@ -205,32 +209,36 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     for (const auto& [name, seconds] : record.libraries_s) {
         libraries[name] = seconds;
     }
-    nlohmann::ordered_json object{{"suite", record.suite},
-                                  {"type", type_name(record.type)},
-                                  {"m", record.size.m},
-                                  {"k", record.size.k},
-                                  {"n", record.size.n},
-                                  {"device", record.device},
-                                  {"vendor", record.vendor},
-                                  {"vendor_s", record.vendor_s},
-                                  {"vendor_min_s", record.vendor_min_s},
-                                  {"vendor_max_s", record.vendor_max_s},
-                                  {"heptad_s", record.heptad_s},
-                                  {"heptad_min_s", record.heptad_min_s},
-                                  {"heptad_max_s", record.heptad_max_s},
-                                  {"ratio", record.ratio},
-                                  {"effective_tops", record.effective_tops},
-                                  {"error", record.error},
-                                  {"vendor_error", record.vendor_error},
-                                  {"error_bound", record.error_bound},
-                                  {"workspace_bytes", record.workspace_bytes},
-                                  {"predicted_s", record.predicted_s},
-                                  {"levels", record.levels},
-                                  {"threads", record.threads},
-                                  {"rounds", record.rounds},
-                                  {"accuracy", record.accuracy},
-                                  {"libraries_s", libraries},
-                                  {"plan", record.plan}};
+    const auto compared = [&](const auto& value) {  // the fields stay where there is nothing to say
+        return record.is_compared() ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+    };
+    nlohmann::ordered_json object{
+        {"suite", record.suite},
+        {"type", type_name(record.type)},
+        {"m", record.size.m},
+        {"k", record.size.k},
+        {"n", record.size.n},
+        {"device", record.device},
+        {"vendor", record.vendor.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(record.vendor)},
+        {"vendor_s", compared(record.vendor_s)},
+        {"vendor_min_s", compared(record.vendor_min_s)},
+        {"vendor_max_s", compared(record.vendor_max_s)},
+        {"heptad_s", record.heptad_s},
+        {"heptad_min_s", record.heptad_min_s},
+        {"heptad_max_s", record.heptad_max_s},
+        {"ratio", compared(record.ratio)},
+        {"effective_tops", record.effective_tops},
+        {"error", record.error},
+        {"vendor_error", compared(record.vendor_error)},
+        {"error_bound", record.error_bound},
+        {"workspace_bytes", record.workspace_bytes},
+        {"predicted_s", record.predicted_s},
+        {"levels", record.levels},
+        {"threads", record.threads},
+        {"rounds", record.rounds},
+        {"accuracy", record.accuracy},
+        {"libraries_s", libraries},
+        {"plan", record.plan}};
     if (record.vendor_error > 0) {
         object["error_ratio"] = record.error / record.vendor_error;
     }
@@ -264,12 +272,13 @@ std::string table_head() {
 std::string table_row(const BenchRecord& record) {
     const std::string itself =
         record.vendor_over_itself ? fmt::format("  against itself {:.3f}", *record.vendor_over_itself) : "";
-    return fmt::format(
-        "{:>6.3f}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9.2g} {:>11} {:>6}{}\n",
-        record.ratio, type_name(record.type), record.size.m, record.size.k, record.size.n, record.vendor,
-        format_seconds(record.vendor_s), format_seconds(record.heptad_s),
-        format_rate(record.effective_tops * 1e12, record.type), record.error, record.vendor_error,
-        format_bytes(record.workspace_bytes), record.levels, itself);
+    const bool compared = record.is_compared();
+    return fmt::format("{:>6}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9} {:>11} {:>6}{}\n",
+                       compared ? fmt::format("{:.3f}", record.ratio) : "", type_name(record.type), record.size.m,
+                       record.size.k, record.size.n, record.vendor, compared ? format_seconds(record.vendor_s) : "",
+                       format_seconds(record.heptad_s), format_rate(record.effective_tops * 1e12, record.type),
+                       record.error, compared ? fmt::format("{:.2g}", record.vendor_error) : "",
+                       format_bytes(record.workspace_bytes), record.levels, itself);
 }
 
 }  // namespace heptad::cli

@@ -31,7 +31,7 @@ struct BenchRecord {
     Type type = Type::f32;
     ProblemSize size;
     std::string device = "cpu";
-    std::string vendor;
+    std::string vendor;                            // empty: there was nothing to compare with
     double vendor_s = 0, heptad_s = 0, ratio = 0;  // medians
     double vendor_min_s = 0, vendor_max_s = 0, heptad_min_s = 0, heptad_max_s = 0;
     double effective_tops = 0;
@@ -47,10 +47,14 @@ struct BenchRecord {
     std::vector<std::pair<std::string, double>> libraries_s;  // every one that ran
     std::string variant;                                      // of the suite, if it has several
     std::vector<std::pair<std::string, double>> shares;       // of the time, by what was done
+
+    bool is_compared() const { return vendor_s > 0; }
 };
 
 /// The times of a contest and what follows from them; type and size are there already.
 void set_times(BenchRecord& record, const Timing& vendor, const Timing& heptad);
+/// Where Heptad ran alone: its own times, and nothing in place of the vendor's.
+void set_times_alone(BenchRecord& record, const Timing& heptad);
 
 /// Fills `c`, whose last content is Heptad's result. Throws Error(verification) if that is above the plan's bound,
 /// Error(resource) where there is nothing to compare with.

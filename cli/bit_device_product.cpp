@@ -116,10 +116,9 @@ void report(const MulArguments& mul, Type algebra, const BitDevicePlan& plan, do
     print(fmt::format(
         "{}: {} x {} {} on cuda:{}, multiplied in {} ({} effective, transfers included, {} level{}, leaf {}, "
         "workspace {}){}\n",
-        mul.output, size.m, size.n, mul.product.count ? "counts" : type_name(algebra), device_of(mul.product),
+        visible(mul.output), size.m, size.n, mul.product.count ? "counts" : type_name(algebra), device_of(mul.product),
         format_seconds(multiply_s), format_rate(rate, algebra), plan.levels(), plan.levels() == 1 ? "" : "s", plan.leaf,
-        format_bytes(plan.workspace_bytes()),
-        checked ? fmt::format(", verified (chance of a miss {:.2g})", checked->miss_chance) : ""));
+        format_bytes(plan.workspace_bytes()), checked ? ", " + describe_passed(*checked) : ""));
 }
 
 }  // namespace

@@ -101,6 +101,16 @@ std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {
     return checked_mul(rows, checked_mul(checked_add(cols, 511) / 512, 64));
 }
 
+std::string packed_hint(const std::string& path, std::optional<std::int64_t> columns) {
+    if (columns || is_bit_file_name(path)) {
+        return "";
+    }
+    const NpyHeader header = read_npy_header(path, Type::gf2);  // which was read before
+    return header.dtype == "|u1" ? fmt::format("; if {} holds packed bits, give --columns ({} to {})", path,
+                                               std::max<std::int64_t>(8 * header.cols - 7, 0), 8 * header.cols)
+                                 : "";
+}
+
 BitFacts read_bit_facts(const std::string& a, const std::string& b, const ProductOptions& product) {
     BitFacts facts;
     facts.columns_b = product.columns;
@@ -117,7 +127,12 @@ BitFacts read_bit_facts(const std::string& a, const std::string& b, const Produc
     if (product.transpose_a) {
         std::swap(m, k);
     }
-    require_inner_sizes(a, m, k, b, k_of_b, n, product);
+    try {
+        require_inner_sizes(a, m, k, b, k_of_b, n, product);
+    } catch (const Error& error) {
+        const std::string hint = packed_hint(a, facts.columns_a);
+        fail(error.code(), "{}{}", error.what(), hint.empty() ? packed_hint(b, facts.columns_b) : hint);
+    }
     if (product.columns) {
         facts.columns_c = n;
     }

@@ -31,6 +31,9 @@ struct BitFacts {
 /// Reads the headers only. Throws Error(input) where the shapes do not match.
 BitFacts read_bit_facts(const std::string& a, const std::string& b, const ProductOptions& product);
 
+/// A way out for an error sentence about the shape of a file: it may be packed and want its columns; or nothing.
+std::string packed_hint(const std::string& path, std::optional<std::int64_t> columns);
+
 /// A whole matrix; transposed if asked.
 BitMatrix read_bit_operand(const std::string& path, std::optional<std::int64_t> columns, bool transpose,
                            ProgressMeter& meter, const std::string& stage, int threads);

@@ -56,11 +56,18 @@ void require_no_count(const ProductOptions& product) {
     }
 }
 
+/// With as many levels as stay within so many bytes of workspace. --memory asks for files instead of fewer levels.
+bits::BitPlan fitting_plan(Type algebra, const ProblemSize& size, const ProductOptions& product,
+                           std::int64_t limit_bytes) {
+    return bits::make_fitting_bit_plan(algebra, size, bit_options(product), thread_count_of(product),
+                                       product.memory_bytes ? std::numeric_limits<std::int64_t>::max() : limit_bytes);
+}
+
 bits::BitPlan bit_plan_of(const MulArguments& mul, Type algebra, const BitFacts& facts) {
     const ProductOptions& product = mul.product;
-    bits::BitPlan plan = mul.plan_file.empty()
-                             ? bits::make_bit_plan(algebra, facts.size, bit_options(product), thread_count_of(product))
-                             : bits::parse_bit_plan(read_plan_text(mul.plan_file));
+    bits::BitPlan plan = mul.plan_file.empty() ? fitting_plan(algebra, facts.size, product,
+                                                              workspace_limit_after(facts.operand_bytes, product))
+                                               : bits::parse_bit_plan(read_plan_text(mul.plan_file));
     const ProblemSize& size = plan.size;
     if (plan.algebra != algebra || size.m != facts.size.m || size.k != facts.size.k || size.n != facts.size.n) {
         fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
@@ -93,7 +100,8 @@ bool leaves_no_workspace(const MulArguments& mul, Type algebra, const BitFacts& 
     if (!possible) {
         return false;
     }
-    const bits::BitPlan plan = bits::make_bit_plan(algebra, facts.size, bit_options(product), thread_count_of(product));
+    const bits::BitPlan plan =
+        fitting_plan(algebra, facts.size, product, workspace_limit_after(facts.operand_bytes, product));
     return checked_add(facts.operand_bytes, plan.workspace_bytes()) > memory_limit_bytes(product);
 }
 
@@ -222,11 +230,10 @@ void run_bits(const MulArguments& mul, Type algebra) {
         print(object);
         return;
     }
-    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, {}, workspace {}){}\n", mul.output,
-                      facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
+    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, {}, workspace {}){}\n",
+                      visible(mul.output), facts.size.m, facts.size.n, type_name(algebra), format_seconds(multiply_s),
                       format_rate(rate, algebra), chosen.levels, chosen.levels == 1 ? "" : "s", chosen.how,
-                      format_bytes(chosen.workspace_bytes),
-                      mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));
+                      format_bytes(chosen.workspace_bytes), mul.verify ? ", " + describe_passed(checked) : ""));
 }
 
 void run_bits(const PlanArguments& arguments, Type algebra) {
@@ -257,7 +264,8 @@ void run_bits(const PlanArguments& arguments, Type algebra) {
         return;
     }
     const bits::BitPlan plan =
-        bits::make_bit_plan(algebra, size, bit_options(arguments.product), thread_count_of(arguments.product));
+        fitting_plan(algebra, size, arguments.product,
+                     arguments.product.memory_bytes ? 0 : planned_workspace_limit(operand_bytes, arguments.product));
     const std::int64_t needed_bytes = checked_add(operand_bytes, plan.workspace_bytes());
     if (arguments.product.memory_bytes.value_or(needed_bytes) < needed_bytes) {  // as mul does with packed files
         run_files(arguments);

@@ -22,12 +22,26 @@ const char* verdict_name(Verdict verdict) {
 
 }  // namespace
 
+std::string remark_on(const RunReport& report) {
+    if (report.fell_back) {
+        return report.uneven ? "; rows or columns of A or B are uneven, so it was multiplied classically"
+                             : "; A or B holds NaN, Inf or values whose sums might overflow, so it was multiplied "
+                               "classically";
+    }
+    return report.uneven ? "; rows or columns of A or B are uneven: small entries of C may have few digits, which "
+                           "--accuracy balanced keeps"
+                         : "";
+}
+
 nlohmann::ordered_json to_json(const VerifyResult& result) {
     nlohmann::ordered_json object{{"verdict", verdict_name(result.verdict)},
                                   {"residual", result.residual},
                                   {"tolerance", result.tolerance},
                                   {"miss_chance", result.miss_chance},
                                   {"seed", result.seed}};
+    if (result.threshold > 0) {
+        object["threshold"] = result.threshold;
+    }
     if (result.detectable_error > 0) {
         object["detectable_error"] = result.detectable_error;
     }
@@ -53,13 +67,20 @@ std::string describe(const VerifyResult& result) {
     std::string text = fmt::format("verdict         {}\n", verdict_name(result.verdict));
     text += fmt::format("residual        {:.3g} (allowed: {:.3g})\n", result.residual, result.tolerance);
     text += fmt::format("chance of miss  {:.3g}\n", result.miss_chance);
-    if (result.detectable_error > 0) {
-        text += fmt::format("  of an entry wrong by {:.3g} or more\n", result.detectable_error);
+    if (result.threshold > 0) {
+        text += fmt::format("threshold       {:.3g} times the expected rounding error of an entry, {:.3g} at most\n",
+                            result.threshold, result.detectable_error);
     }
     if (result.detectable_fraction > 0) {
         text += fmt::format("  where {:.3g} of the rows or more are wrong\n", result.detectable_fraction);
     }
     return text;
+}
+
+std::string describe_passed(const VerifyResult& result) {
+    return fmt::format(
+        "verified (chance of a miss {:.2g}{})", result.miss_chance,
+        result.threshold > 0 ? fmt::format(" above {:.3g} times the expected rounding error", result.threshold) : "");
 }
 
 void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence) {

@@ -15,7 +15,9 @@
 
 namespace heptad::cli {
 
-void run(const ClosureArguments& arguments) {
+void run(const ClosureArguments& asked) {
+    ClosureArguments arguments = asked;
+    arguments.output = claim_output(arguments.output);
     const bool on_cuda = cuda::is_device_name(arguments.device);
     if (on_cuda) {
         cuda::require_device(cuda::device_index(arguments.device));
@@ -24,8 +26,8 @@ void run(const ClosureArguments& arguments) {
     }
     const BitFileHeader header = read_bit_header(arguments.graph, arguments.columns);
     if (header.rows != header.cols) {
-        fail(ErrorCode::input, "{} is {} x {}, but a graph is a square matrix", arguments.graph, header.rows,
-             header.cols);
+        fail(ErrorCode::input, "{} is {} x {}, but a graph is a square matrix{}", arguments.graph, header.rows,
+             header.cols, packed_hint(arguments.graph, arguments.columns));
     }
     require_writable_format(arguments.output);
     check_writable(arguments.output);
@@ -54,8 +56,8 @@ void run(const ClosureArguments& arguments) {
                                      {"closure_s", closure_s}});
         return;
     }
-    print(fmt::format("{}: {} vertices, {} edges, {} reachable pairs, closed in {}\n", arguments.output, header.rows,
-                      edges, pairs, format_seconds(closure_s)));
+    print(fmt::format("{}: {} vertices, {} edges, {} reachable pairs, closed in {}\n", visible(arguments.output),
+                      header.rows, edges, pairs, format_seconds(closure_s)));
 }
 
 }  // namespace heptad::cli

@@ -8,9 +8,9 @@ namespace heptad::cli {
 void run(const MulArguments& mul);
 void run(const PlanArguments& arguments);
 void run(const VerifyArguments& arguments);
-void run(const GenArguments& gen);
+void run(const GenArguments& arguments);
 void run(const InfoArguments& arguments);
-void run(const ClosureArguments& arguments);
+void run(const ClosureArguments& asked);
 void run(const AlgorithmsArguments& arguments);
 void run(const TuneArguments& arguments);
 void run(const BenchCpuArguments& bench);
@@ -22,7 +22,7 @@ void run(const BenchModelArguments& bench);
 void run(const BenchBitsArguments& bench);
 void run(const BenchDevicesArguments& bench);
 void run(const BenchFilesArguments& bench);
-void run(const ReportArguments& report);
+void run(const ReportArguments& arguments);
 /// `heptad bench files` without files.
 void run_p4_set(const BenchFilesArguments& bench);
 

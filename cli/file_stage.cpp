@@ -119,7 +119,7 @@ StageProducts over_devices_stage(const ProductOptions& asked) {
                          const ProductPlan& plan, void*, std::int64_t) {
         Options limited = options;
         limited.workspace_limit_bytes = plan.workspace_bytes;
-        multiply_over_devices(alpha, a, b, beta, c, limited, context);
+        return multiply_over_devices(alpha, a, b, beta, c, limited, context);
     };
     return stage;
 }
@@ -156,6 +156,7 @@ StageProducts bits_over_devices_stage(const ProductOptions& asked, Type algebra)
         const std::int64_t cols = round_up(plan.n, kBitsOfByte);
         run_host_plan((*known)[key], *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
                       adds, options, context);
+        return RunReport{};
     };
     return stage;
 }
@@ -211,6 +212,9 @@ StageDecision decide_stage(const ProductOptions& product, const FileProblem& pro
         return {processor_stage(product.options, product.threads), ""};
     }
     StageProducts on_device = device_stage(product);
+    if (problem.m == 0 || problem.k == 0 || problem.n == 0) {  // there are no steps
+        return {std::move(on_device), ""};
+    }
     const FilePlan plan = plan_file_product(problem, on_device);
     if (disk_binds(problem, plan)) {
         return {std::move(on_device), ""};

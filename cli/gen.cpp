@@ -16,7 +16,9 @@
 #include "text.hpp"
 
 namespace heptad::cli {
-void run(const GenArguments& gen) {
+void run(const GenArguments& arguments) {
+    GenArguments gen = arguments;
+    gen.output = claim_output(gen.output);
     const bool as_bits = gen.packed || is_bit_file_name(gen.output);
     if (as_bits) {
         require_writable_format(gen.output);
@@ -59,8 +61,8 @@ void run(const GenArguments& gen) {
                                      {"data_bytes", bytes}});
         return;
     }
-    print(fmt::format("{}: {} x {} {}, {}, seed {}\n", gen.output, gen.rows, gen.cols, type_name(gen.type), gen.kind,
-                      gen.seed));
+    print(fmt::format("{}: {} x {} {}, {}, seed {}\n", visible(gen.output), gen.rows, gen.cols, type_name(gen.type),
+                      gen.kind, gen.seed));
 }
 
 }  // namespace heptad::cli

@@ -36,7 +36,7 @@ nlohmann::ordered_json machine_json() {
                              {"correction", report.correction},
                              {"problem", report.problem}});
     }
-    nlohmann::ordered_json tune = machine_summary_json(load_machine(available_cores()));
+    nlohmann::ordered_json tune = machine_summary_json(load_machine(available_cores(), NamedFile::may_be_missing));
     tune["file"] = tune_file();
     return {{"heptad", version()},
             {"cpu", cpu.brand},
@@ -55,7 +55,7 @@ nlohmann::ordered_json machine_json() {
 }
 
 std::string machine_text() {
-    const Machine machine = load_machine(available_cores());
+    const Machine machine = load_machine(available_cores(), NamedFile::may_be_missing);
     const std::string tuned =
         machine.measured ? tune_file() : std::string("not measured: built-in defaults; 'heptad tune' measures");
     return fmt::format("heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}", version(),
@@ -94,8 +94,8 @@ void run_bit_file(const InfoArguments& arguments) {
                                      {"density", share}});
         return;
     }
-    print(fmt::format("{}: {} x {} bits\nformat   {}\nones     {}\ndensity  {:.6g}\n", arguments.file, header.rows,
-                      header.cols, bit_format_name(header.format), ones, share));
+    print(fmt::format("{}: {} x {} bits\nformat   {}\nones     {}\ndensity  {:.6g}\n", visible(arguments.file),
+                      header.rows, header.cols, bit_format_name(header.format), ones, share));
 }
 
 /// Numbers, or places alone, as text.
@@ -118,7 +118,7 @@ void run_market_file(const InfoArguments& arguments) {
         return;
     }
     print(fmt::format("{}: {} x {} {}\nformat   Matrix Market, {} {} {}\nentries  {} stored\nsize     {} ({} bytes)\n",
-                      arguments.file, header.rows, header.cols, type_name(type), layout,
+                      visible(arguments.file), header.rows, header.cols, type_name(type), layout,
                       market_field_name(header.field), market_symmetry_name(header.symmetry), header.entries,
                       format_bytes(header.file_bytes), header.file_bytes));
 }
@@ -135,12 +135,59 @@ void run_dataset(const InfoArguments& arguments) {
                                      {"type", type_name(source.type)},
                                      {"layout", "c"},
                                      {"data_bytes", layout.total_bytes()},
-                                     {"data_offset", layout.data_offset}});
+                                     {"storage", source.storage},
+                                     {"data_offset", source.by_library ? nlohmann::ordered_json(nullptr)
+                                                                       : nlohmann::ordered_json(layout.data_offset)}});
         return;
     }
-    print(fmt::format("{}: {} x {} {}\nformat   HDF5 dataset, C order, data from byte {}\nsize     {} ({} bytes)\n",
-                      arguments.file, layout.rows, layout.cols, type_name(source.type), layout.data_offset,
+    print(fmt::format("{}: {} x {} {}\nformat   HDF5 dataset, C order, {}{}\nsize     {} ({} bytes)\n",
+                      visible(arguments.file), layout.rows, layout.cols, type_name(source.type), source.storage,
+                      source.by_library ? "" : fmt::format(", data from byte {}", layout.data_offset),
                       format_bytes(layout.total_bytes()), layout.total_bytes()));
+}
+
+/// A dtype that products read only when its type is named is taken for what `gen` writes in it.
+NpyHeader npy_header(const InfoArguments& arguments) {
+    if (arguments.type) {
+        return read_npy_header(arguments.file, arguments.type);
+    }
+    try {
+        return read_npy_header(arguments.file);
+    } catch (const Error&) {
+        for (const Type type : {Type::bf16, Type::gf2}) {
+            try {
+                return read_npy_header(arguments.file, type);
+            } catch (const Error&) {  // the first sentence is the right one
+                continue;
+            }
+        }
+        throw;
+    }
+}
+
+/// Bytes: packed bits, whose file does not tell their columns, or zeros and ones.
+void run_bytes(const InfoArguments& arguments, const NpyHeader& header) {
+    const std::int64_t most = 8 * header.cols, least = std::max<std::int64_t>(most - 7, 0);
+    if (arguments.json) {
+        print(nlohmann::ordered_json{{"file", arguments.file},
+                                     {"format", fmt::format("npy version {}", header.version)},
+                                     {"rows", header.rows},
+                                     {"cols", header.cols},
+                                     {"type", nullptr},
+                                     {"dtype", header.dtype},
+                                     {"layout", header.fortran_order ? "fortran" : "c"},
+                                     {"data_bytes", header.data_bytes},
+                                     {"data_offset", header.data_offset},
+                                     {"least_packed_columns", least},
+                                     {"most_packed_columns", most}});
+        return;
+    }
+    print(fmt::format(
+        "{}: {} x {} bytes ({})\nformat   npy version {}, {} order, data from byte {}\n"
+        "holds    packed bits of {} to {} columns (tell them with --columns), or zeros and ones (--type gf2 or bool)\n"
+        "size     {} ({} bytes)\n",
+        arguments.file, header.rows, header.cols, header.dtype, header.version, header.fortran_order ? "Fortran" : "C",
+        header.data_offset, least, most, format_bytes(header.data_bytes), header.data_bytes));
 }
 
 void run_file(const InfoArguments& arguments) {
@@ -156,7 +203,11 @@ void run_file(const InfoArguments& arguments) {
         run_dataset(arguments);
         return;
     }
-    const NpyHeader header = read_npy_header(arguments.file, arguments.type);
+    const NpyHeader header = npy_header(arguments);
+    if (!arguments.type && header.dtype != "|b1" && header.type == Type::gf2) {
+        run_bytes(arguments, header);
+        return;
+    }
     const bool bits = header.type == Type::boolean || header.type == Type::gf2;
     nlohmann::ordered_json object{{"file", arguments.file},
                                   {"format", fmt::format("npy version {}", header.version)},
@@ -176,7 +227,7 @@ void run_file(const InfoArguments& arguments) {
     }
     std::string text = fmt::format(
         "{}: {} x {} {} ({})\nformat   npy version {}, {} order, data from byte {}\nsize     {} ({} bytes)\n",
-        arguments.file, header.rows, header.cols, type_name(header.type), header.dtype, header.version,
+        visible(arguments.file), header.rows, header.cols, type_name(header.type), header.dtype, header.version,
         header.fortran_order ? "Fortran" : "C", header.data_offset, format_bytes(header.data_bytes), header.data_bytes);
     if (bits) {
         text += fmt::format("density  {:.6g}\n", object["density"].get<double>());

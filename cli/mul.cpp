@@ -30,6 +30,7 @@
 #include "place/devices/over_devices.hpp"
 #include "place/file/matrix_read.hpp"
 #include "place/file/matrix_write.hpp"
+#include "plan/error_bound.hpp"
 #include "plan/plan.hpp"
 #include "plan_text.hpp"
 #include "text.hpp"
@@ -78,17 +79,20 @@ std::optional<int> device_of(const std::string& name) {
     return is_device_product(name) ? std::optional<int>(cuda::device_index(name)) : std::nullopt;
 }
 
-std::int64_t workspace_beside(std::int64_t operand_bytes, const ProductOptions& product, std::optional<int> device) {
-    return device ? device_workspace_after(operand_bytes, product, *device) : workspace_after(operand_bytes, product);
-}
+/// What came of it.
+struct Done {
+    RunReport report;
+    std::optional<Plan> plan = {};  // where another one was carried out than was decided
+};
 
-/// What was decided, and how it is carried out.
+/// What was decided, and how it is carried out: with another plan where memory ran short meanwhile, which is told then.
 struct Decision {
     std::string text;
     int levels = 0;
     std::int64_t workspace_bytes = 0;
     double predicted_s = 0, error_bound = 0;
-    std::function<void(const ConstView&, const ConstView&, const View&)> multiply;
+    double growth = 0;  // of errors, on random data; 0: not known
+    std::function<Done(const ConstView&, const ConstView&, const View&)> multiply;
 };
 
 /// The host cuts the product up for its devices.
@@ -105,8 +109,10 @@ Decision decide_over_devices(const MulArguments& mul, const OperandFacts& facts,
             cut.host_bytes,
             cut.predicted_s,
             cut.error_bound,
+            0,
             [=, product = mul.product](const ConstView& a, const ConstView& b, const View& c) {
-                multiply_over_devices(product.alpha, a, b, product.beta, c, options, heptad::product_context(context));
+                return Done{multiply_over_devices(product.alpha, a, b, product.beta, c, options,
+                                                  heptad::product_context(context))};
             }};
 }
 
@@ -117,14 +123,27 @@ Decision decision_of(const Plan& plan, std::optional<int> device, const ProductO
             plan.workspace_bytes(),
             plan.predicted_s(),
             plan.error_bound(),
+            expected_growth(parse_plan(plan.to_string()).levels),
             [=](const ConstView& a, const ConstView& b, const View& c) {
-                if (device) {  // a plan does not say which of several devices
-                    multiply_on_device(product.alpha, a, b, product.beta, c, parse_plan(plan.to_string()), *device,
-                                       heptad::product_context(context));
-                } else {
-                    heptad::multiply(product.alpha, a, b, product.beta, c, plan, context);
-                }
+                const ProductPlan decided = parse_plan(plan.to_string());
+                const ProductContext where = heptad::product_context(context);
+                // A plan does not say which of several devices.
+                return Done{device ? multiply_on_device(product.alpha, a, b, product.beta, c, decided, *device, where)
+                                   : multiply_in_memory(product.alpha, a, b, product.beta, c, decided, where)};
             }};
+}
+
+/// On the processor, with less workspace where the plan's is not to be had any more when the matrices were read.
+Decision decide_on_processor(const Plan& expected, const Options& options, const ProductOptions& product,
+                             const Context& context) {
+    Decision decision = decision_of(expected, std::nullopt, product, context);
+    decision.multiply = [=](const ConstView& a, const ConstView& b, const View& c) {
+        ProductPlan carried_out;
+        const RunReport report = multiply_in_memory(product.alpha, a, b, product.beta, c, options,
+                                                    heptad::product_context(context), &carried_out);
+        return Done{report, Plan::parse(to_string(carried_out))};
+    };
+    return decision;
 }
 
 /// One NVIDIA device holds all, and the matrices arrive and leave beside the products.
@@ -134,9 +153,10 @@ Decision decision_of(const HostOperandPlan& plan, int device, const ProductOptio
             plan.workspace_bytes,
             plan.schedule.predicted_s,
             plan.error_bound,
+            0,
             [=](const ConstView& a, const ConstView& b, const View& c) {
-                multiply_host_operands(product.alpha, a, b, product.beta, c, plan.schedule, plan.options, device,
-                                       heptad::product_context(context));
+                return Done{multiply_host_operands(product.alpha, a, b, product.beta, c, plan.schedule, plan.options,
+                                                   device, heptad::product_context(context))};
             }};
 }
 
@@ -148,7 +168,8 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
         }
         Options options = mul.product.options;
         const std::optional<int> device = device_of(options.device);
-        options.workspace_limit_bytes = workspace_beside(operand_bytes, mul.product, device);
+        options.workspace_limit_bytes = device ? device_workspace_after(operand_bytes, mul.product, *device)
+                                               : workspace_limit_after(operand_bytes, mul.product);
         options.accumulate = mul.product.beta != 0;
         if (device) {
             const HostOperandPlan divided = plan_host_operands(facts.size, facts.type, facts.type, options.accumulate,
@@ -157,13 +178,16 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
                 return decision_of(divided, *device, mul.product, context);
             }
         }
-        return decision_of(plan(facts.size, facts.type, options, context), device, mul.product, context);
+        const Plan expected = plan(facts.size, facts.type, options, context);
+        return device ? decision_of(expected, device, mul.product, context)
+                      : decide_on_processor(expected, options, mul.product, context);
     }
     const Plan given = read_plan_file(mul.plan_file);
     const ProductPlan read = parse_plan(given.to_string());
     require_fitting_plan(read, mul, facts);
     const std::optional<int> device = planned_device(read, mul);
-    const std::int64_t workspace_bytes = workspace_beside(operand_bytes, mul.product, device);
+    const std::int64_t workspace_bytes = device ? device_workspace_after(operand_bytes, mul.product, *device)
+                                                : workspace_after(operand_bytes, mul.product);
     if (given.workspace_bytes() > workspace_bytes) {
         fail(ErrorCode::resource,
              "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
@@ -171,6 +195,11 @@ Decision decide(const MulArguments& mul, const OperandFacts& facts, std::int64_t
              mul.plan_file, given.workspace_bytes(), workspace_bytes);
     }
     return decision_of(given, device, mul.product, context);
+}
+
+/// A plan from a file does not say what it was made for: one that grows errors by more than `balanced` allows is fast.
+Accuracy accuracy_kept(const MulArguments& mul, double growth) {
+    return !mul.plan_file.empty() && growth > check::kBalancedGrowth ? Accuracy::fast : mul.product.options.accuracy;
 }
 
 /// A matrix of the same shape and order with the same elements.
@@ -185,6 +214,8 @@ Matrix copy_of(const Matrix& matrix) {
 
 void run(const MulArguments& arguments) {
     MulArguments mul = arguments;
+    mul.output = claim_output(mul.output);
+    mul.trace_file = mul.trace_file.empty() ? "" : claim_output(mul.trace_file);
     mul.product.type = product_type({mul.a, mul.b, mul.product.add}, mul.product);
     const ProductOptions& product = mul.product;
     if (!mul.plan_file.empty() &&
@@ -218,7 +249,7 @@ void run(const MulArguments& arguments) {
     refuse_outer_levels(product, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(mul.output, facts.type);
     const Context context = product_context(meter, product.threads);
-    const Decision chosen = decide(mul, facts, operand_bytes, context);
+    Decision chosen = decide(mul, facts, operand_bytes, context);
     stop_if_interrupted();
 
     const Matrix a = read_matrix(name_of(mul.a, product, product.raw_a), file_hooks(meter, "read A", product.threads));
@@ -235,8 +266,11 @@ void run(const MulArguments& arguments) {
 
     meter.begin("multiply", operation_count(facts.size), facts.type);
     const Clock::time_point start = Clock::now();
-    chosen.multiply(a_view, b_view, c.view());
+    const Done done = chosen.multiply(a_view, b_view, c.view());
     const double multiply_s = seconds_since(start);
+    if (done.plan) {
+        chosen = decision_of(*done.plan, std::nullopt, product, context);
+    }
 
     VerifyResult checked;
     if (mul.verify) {
@@ -247,7 +281,7 @@ void run(const MulArguments& arguments) {
         if (c0) {
             options.c0 = std::as_const(*c0).view();
         }
-        options.error_bound = chosen.error_bound;
+        options.by = {accuracy_kept(mul, chosen.growth), chosen.growth};
         options.threads = product.threads;
         options.cancel = interrupt_token();
         checked = verify(a_view, b_view, c, options);
@@ -272,6 +306,8 @@ void run(const MulArguments& arguments) {
                                       {"workspace_bytes", chosen.workspace_bytes},
                                       {"error_bound", chosen.error_bound},
                                       {"plan", chosen.text},
+                                      {"fell_back", done.report.fell_back},
+                                      {"uneven", done.report.uneven},
                                       {"verified", mul.verify}};
         if (mul.verify) {
             object["verification"] = to_json(checked);
@@ -279,11 +315,11 @@ void run(const MulArguments& arguments) {
         print(object);
         return;
     }
-    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, workspace {}){}\n", mul.output,
-                      facts.size.m, facts.size.n, type_name(facts.type), format_seconds(multiply_s),
-                      format_rate(rate, facts.type), chosen.levels, chosen.levels == 1 ? "" : "s",
-                      format_bytes(chosen.workspace_bytes),
-                      mul.verify ? fmt::format(", verified (chance of a miss {:.2g})", checked.miss_chance) : ""));
+    print(fmt::format("{}: {} x {} {}, multiplied in {} ({} effective, {} level{}, workspace {}){}{}\n",
+                      visible(mul.output), facts.size.m, facts.size.n, type_name(facts.type),
+                      format_seconds(multiply_s), format_rate(rate, facts.type), chosen.levels,
+                      chosen.levels == 1 ? "" : "s", format_bytes(chosen.workspace_bytes),
+                      mul.verify ? ", " + describe_passed(checked) : "", remark_on(done.report)));
 }
 
 }  // namespace heptad::cli

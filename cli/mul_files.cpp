@@ -16,6 +16,7 @@
 #include "place/file/matrix_write.hpp"
 #include "place/file/npy.hpp"
 #include "place/file/partial_file.hpp"
+#include "place/file/resident_memory.hpp"
 #include "text.hpp"
 #include "trace_file.hpp"
 
@@ -39,6 +40,7 @@ FileProductRequest nameless_request(const MulArguments& mul) {
     request.resume = mul.resume;
     request.overlap = mul.overlap.value_or(true);
     request.verify = mul.verify;
+    request.accuracy = product.options.accuracy;
     return request;
 }
 
@@ -110,6 +112,7 @@ nlohmann::ordered_json to_json(const FileLayers& layers) {
             {"scratch_bytes", layers.scratch_bytes()},
             {"read_a_bytes", layers.read_a_bytes},
             {"read_b_bytes", layers.read_b_bytes},
+            {"check_read_bytes", layers.check_read_bytes},
             {"products_written_bytes", layers.products_written_bytes},
             {"products_read_bytes", layers.products_read_bytes}};
 }
@@ -125,7 +128,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"k", size.k},
             {"n", size.n},
             {"memory_bytes", layers ? layers->whole.memory_bytes : plan.memory_bytes},
-            {"peak_resident_bytes", peak_resident_bytes()},
+            {"peak_resident_bytes", report.peak_resident_bytes},
             {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
             {"multiply_s", report.multiply.busy_s},
@@ -133,10 +136,13 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"workspace_bytes", plan.workspace_bytes},
             {"tiles", report.tiles},
             {"resumed_tiles", report.resumed_tiles},
+            {"damaged_journal_lines", report.damaged_lines},
             {"read_bytes", layers ? layers->read_bytes() : plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes},
             {"written_bytes", layers ? layers->all_written_bytes() : plan.written_bytes},
             {"outer_levels", layers ? to_json(*layers) : nlohmann::ordered_json(nullptr)},
             {"outer_levels_given_up", report.no_layers},
+            {"fell_back", report.products.fell_back},
+            {"uneven", report.products.uneven},
             {"io", report.io},
             {"DR", stage(report.read)},
             {"M2G", stage(report.upload)},
@@ -155,7 +161,7 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
     return fmt::format(
         "{} x {} {}{}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; "
         "peak "
-        "{}, {} of it before the first buffer",
+        "{}, {} of it before the first buffer{}",
         size.m, size.n, type_name(plan.type),
         report.layers ? fmt::format(" by {} products of outer levels", report.layers->products()) : "", report.tiles,
         report.resumed_tiles > 0 ? fmt::format(" ({} of them by an earlier run)", report.resumed_tiles) : "",
@@ -165,7 +171,8 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
         format_rate(report.multiply.busy_s > 0 ? report.multiply.amount / report.multiply.busy_s : 0, plan.type),
         format_bytes(static_cast<std::int64_t>(report.write.amount)),
         format_byte_rate(report.write.amount, report.write.busy_s), binding_stage(report),
-        format_bytes(peak_resident_bytes()), format_bytes(report.resident_at_start_bytes));
+        format_bytes(report.peak_resident_bytes), format_bytes(report.resident_at_start_bytes),
+        remark_on(report.products));
 }
 
 namespace {
@@ -181,6 +188,15 @@ void tell_of_outer_levels(const ProductOptions& product, const FileProblem& prob
     }
 }
 
+/// A journal that was damaged cost tiles, and that is said.
+std::string damage_words(const FileProductReport& report) {
+    return report.damaged_lines == 0
+               ? ""
+               : fmt::format("; {} damaged line{} of the journal {} not believed, and what they told of was made again",
+                             report.damaged_lines, report.damaged_lines == 1 ? "" : "s",
+                             report.damaged_lines == 1 ? "was" : "were");
+}
+
 void run_request(const MulArguments& mul, const FileProductRequest& request, const StageProducts& stage) {
     const ProductOptions& product = mul.product;
     if (!mul.trace_file.empty()) {
@@ -190,7 +206,7 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
     ProgressMeter meter;
     const FileProblem problem = file_problem(request);
     const ProblemSize size{problem.m, problem.k, problem.n};
-    if (request.outer.levels == 0 && !request.resume) {
+    if (request.outer.levels == 0 && !request.resume && operation_count(size) > 0) {
         tell_of_outer_levels(product, problem, stage);
     }
     meter.begin("multiply", operation_count(size), problem.type);
@@ -200,6 +216,7 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
     hooks.progress = [&](const Progress& progress) {
         meter.update(progress.fraction, stage_rates(trace, problem.type));
     };
+    forget_peak_resident();  // planning may have taken more than the run; where that is not allowed, it counts
     const FileProductReport report = multiply_files(request, stage, hooks, trace);
     meter.clear();
     if (!mul.trace_file.empty()) {
@@ -217,11 +234,9 @@ void run_request(const MulArguments& mul, const FileProductRequest& request, con
         print(object);
         return;
     }
-    print(fmt::format("{}: {}{}{}\n", mul.output, describe(report, size),
-                      report.no_layers.empty() ? "" : "; " + report.no_layers,
-                      report.verified && report.verified->passed()
-                          ? fmt::format("; verified (chance of a miss {:.2g})", report.verified->miss_chance)
-                          : ""));
+    print(fmt::format("{}: {}{}{}{}\n", visible(mul.output), describe(report, size),
+                      report.no_layers.empty() ? "" : "; " + report.no_layers, damage_words(report),
+                      report.verified && report.verified->passed() ? "; " + describe_passed(*report.verified) : ""));
     if (report.verified) {
         require_passed(*report.verified, "the result", consequence);
     }

@@ -18,7 +18,8 @@ Registered add_mul(CLI::App& root) {
     command->add_option("B", mul->b, "right matrix")->required()->type_name("");
     command
         ->add_option("-o,--output", mul->output,
-                     "result: .npy, file.h5:/dataset, or .pbm .png of bits; may be one of the inputs")
+                     "result: .npy, file.h5:/dataset, or .pbm .png of bits; may be one of the inputs; - is "
+                     "standard output")
         ->required()
         ->type_name("C");
     add_plan_options(*command, *words);
@@ -63,17 +64,17 @@ Registered add_verify(CLI::App& root) {
     command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
     command
         ->add_option("--accuracy", words->accuracy,
-                     "error bound to hold C to: that of a strict, balanced or fast plan (default)")
+                     "what C was allowed: strict, balanced (default), or fast, judged by whole matrices")
         ->type_name("WORD");
     command->add_option("--threads", words->threads, "threads to use (default: all cores)")->type_name("N");
     add_update_options(*command, *words);
     command->add_flag("--all-rows", verify->all_rows, "bool: recompute every row, not a sample");
     command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");
     add_json_flag(*command, words->json);
-    command->footer("Exit code 5 if C is wrong.\nExample: heptad verify A.npy B.npy C.npy");
+    command->footer("Exit code 5 if C is wrong or cannot be verified.\nExample: heptad verify A.npy B.npy C.npy");
     return {command, [words, verify, seed] {
                 require_beta_with_add(*words);
-                verify->product = product_options(*words, Accuracy::fast);
+                verify->product = product_options(*words, Accuracy::balanced);
                 if (!seed->empty()) {
                     verify->seed = static_cast<std::uint64_t>(parse_integer("--seed", *seed, 0, kLargestSize));
                 }

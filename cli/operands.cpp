@@ -1,12 +1,14 @@
 #include "operands.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <limits>
 #include <utility>
 
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/free_memory.hpp"
 #include "base/size.hpp"
+#include "base/workspace.hpp"
 #include "interrupt.hpp"
 #include "place/file/matrix_source.hpp"
 #include "text.hpp"
@@ -20,22 +22,11 @@ constexpr std::int64_t kDeviceReservedBytes = std::int64_t{256} << 20;
 void require_equal_types(const std::string& a, const MatrixFacts& first, const std::string& b,
                          const MatrixFacts& second) {
     if (first.type != second.type) {
-        fail(ErrorCode::input, "{} holds {} and {} holds {}; all matrices of a product must have one type", a,
-             type_name(first.type), b, type_name(second.type));
+        fail(ErrorCode::input,
+             "{} holds {} and {} holds {}; all matrices of a product must have one type (--type f64 widens f32, f16 "
+             "and i32)",
+             a, type_name(first.type), b, type_name(second.type));
     }
-}
-
-/// Bytes the kernel would give to a new allocation without swapping; the largest number where it does not tell.
-std::int64_t available_memory_bytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string word;
-    while (file >> word) {
-        std::int64_t kibibytes = 0;
-        if (word == "MemAvailable:" && file >> kibibytes) {
-            return kibibytes * 1024;
-        }
-    }
-    return std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -82,7 +73,7 @@ MatrixName name_of(const std::string& path, const ProductOptions& product, const
 }
 
 std::int64_t memory_limit_bytes(const ProductOptions& product) {
-    return product.memory_bytes.value_or(available_memory_bytes());
+    return product.memory_bytes.value_or(free_memory_bytes());
 }
 
 std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& product) {
@@ -90,10 +81,22 @@ std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& p
     if (operand_bytes > limit) {
         fail(ErrorCode::resource, "the matrices alone take {} ({} bytes), but {} {} ({} bytes); use smaller matrices{}",
              format_bytes(operand_bytes), operand_bytes,
-             product.memory_bytes ? "--memory allows" : "this machine has free", format_bytes(limit), limit,
+             product.memory_bytes ? "--memory allows" : "this process may take", format_bytes(limit), limit,
              product.memory_bytes ? " or a larger --memory" : "");
     }
     return limit - operand_bytes;
+}
+
+std::int64_t workspace_limit_after(std::int64_t operand_bytes, const ProductOptions& product) {
+    const std::int64_t left = workspace_after(operand_bytes, product);
+    return product.memory_bytes ? left : workspace_share(left);
+}
+
+std::int64_t planned_workspace_limit(std::int64_t operand_bytes, const ProductOptions& product) {
+    if (!product.memory_bytes && operand_bytes > free_memory_bytes()) {
+        return std::numeric_limits<std::int64_t>::max() - 1;  // the largest number asks for what is free here
+    }
+    return workspace_limit_after(operand_bytes, product);
 }
 
 std::int64_t device_workspace_after(std::int64_t operand_bytes, const ProductOptions& product, int cuda_device) {

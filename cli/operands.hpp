@@ -38,10 +38,15 @@ std::optional<Type> product_type(const std::vector<std::string>& files, const Pr
 /// Reads the headers only. Throws Error(input) where the types or shapes of A, B and C0 do not match.
 OperandFacts read_operand_facts(const std::string& a, const std::string& b, const ProductOptions& product);
 
-/// Bytes of memory that may be used: --memory, or what the machine has free.
+/// Bytes of memory that may be used: --memory, or what is free for this process (base/free_memory.hpp).
 std::int64_t memory_limit_bytes(const ProductOptions& product);
-/// What is left for workspace after `operand_bytes`. Throws Error(resource), naming both, where nothing is left.
+/// What is left after `operand_bytes`. Throws Error(resource), naming both, where nothing is left.
 std::int64_t workspace_after(std::int64_t operand_bytes, const ProductOptions& product);
+/// Most bytes of workspace beside them: all that --memory leaves, or the share of what is free that every product takes
+/// (base/workspace.hpp).
+std::int64_t workspace_limit_after(std::int64_t operand_bytes, const ProductOptions& product);
+/// The same for a plan, which may be for another machine: no limit where the matrices themselves do not fit here.
+std::int64_t planned_workspace_limit(std::int64_t operand_bytes, const ProductOptions& product);
 
 /// The same on an NVIDIA device, which holds copies of the operands: also no more than it has free.
 std::int64_t device_workspace_after(std::int64_t operand_bytes, const ProductOptions& product, int cuda_device);

@@ -12,7 +12,8 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace heptad::cli {
 
@@ -25,6 +26,11 @@ struct Registered {
     CLI::App* app = nullptr;
     std::function<Invocation()> arguments;
 };
+
+/// The parser's complaint as one sentence that says where to look.
+std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
+/// Empty words come from shell variables that are not set: they are told, not passed over. Throws Error(usage).
+void require_words(const std::vector<std::string>& words);
 
 /// 0 where nothing was typed.
 int thread_count(const std::string& word);

@@ -11,9 +11,28 @@
 namespace heptad::cli {
 namespace {
 
-/// The parser's complaint as one sentence that says where to look.
+/// `heptad bench` alone, or with options only, means its first suite.
+std::vector<std::string> with_default_suite(std::vector<std::string> words) {
+    const bool bench = !words.empty() && words[0] == "bench";
+    const bool help = words.size() > 1 && (words[1] == "-h" || words[1] == "--help");
+    if (bench && !help && (words.size() == 1 || words[1].starts_with("-"))) {
+        words.insert(words.begin() + 1, "cpu");
+    }
+    return words;
+}
+
+std::string as_typed(const std::vector<std::string>& words) {
+    std::string typed = "heptad";
+    for (const std::string& word : words) {
+        typed += " " + (word.find(' ') == std::string::npos ? word : "'" + word + "'");
+    }
+    return typed;
+}
+
+}  // namespace
+
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
-    std::string path = "heptad";
+    std::string path = root.get_name();
     const CLI::App* deepest = &root;
     while (!deepest->get_subcommands().empty()) {
         deepest = deepest->get_subcommands().front();
@@ -35,17 +54,6 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
     return fmt::format("{}; see '{} --help'", complaint, path);
 }
 
-/// `heptad bench` alone, or with options only, means its first suite.
-std::vector<std::string> with_default_suite(std::vector<std::string> words) {
-    const bool bench = !words.empty() && words[0] == "bench";
-    const bool help = words.size() > 1 && (words[1] == "-h" || words[1] == "--help");
-    if (bench && !help && (words.size() == 1 || words[1].starts_with("-"))) {
-        words.insert(words.begin() + 1, "cpu");
-    }
-    return words;
-}
-
-/// Empty words come from shell variables that are not set: they are told, not passed over.
 void require_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool option_without_value = words[i].starts_with("--") && words[i].ends_with("=");
@@ -57,16 +65,6 @@ void require_words(const std::vector<std::string>& words) {
         }
     }
 }
-
-std::string as_typed(const std::vector<std::string>& words) {
-    std::string typed = "heptad";
-    for (const std::string& word : words) {
-        typed += " " + (word.find(' ') == std::string::npos ? word : "'" + word + "'");
-    }
-    return typed;
-}
-
-}  // namespace
 
 Invocation parse_command_line(const std::vector<std::string>& given) {
     CLI::App root("Heptad multiplies matrices with fewer multiplications.", "heptad");

@@ -47,8 +47,8 @@ void refuse_outer_levels(const ProductOptions& product, const std::string& why) 
 std::string outer_level_hint(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
                              const StageProducts& stage) {
     const double now_s = predicted_wall_s(problem, plan);
-    if (!is_on_processor(product) || product.options.host.levels >= 0 || problem.line_bytes > 0 ||
-        now_s < kWorthPlanning_s || (product.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
+    if (!is_on_processor(product) || product.options.host.levels >= 0 || now_s < kWorthPlanning_s ||
+        (product.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
         return "";
     }
     try {

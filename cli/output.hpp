@@ -20,6 +20,10 @@ private:
     std::string details_;
 };
 
+/// Where a result goes: "-" is standard output. Where it goes there, by whatever name, data is all that does, and
+/// print() writes to standard error from now on.
+std::string claim_output(const std::string& path);
+
 /// Text to standard output. Throws Error(resource) when it cannot be written.
 void print(const std::string& text);
 void print(const nlohmann::ordered_json& object);
@@ -27,6 +31,8 @@ void print(const nlohmann::ordered_json& object);
 /// "heptad: sentence" to standard error; with `json` also {"error": ..., "code": ...} to standard output.
 /// Returns the exit code.
 int print_failure(const Error& error, bool json) noexcept;
+/// The same for what is no Error.
+int print_internal_failure(const char* what, bool json) noexcept;
 
 /// A file that appears under its name when it is complete. Throws Error(input) and Error(resource).
 void write_text_file(const std::string& path, const std::string& text);

@@ -71,12 +71,13 @@ void run(const PlanArguments& arguments) {
         return;
     }
     refuse_outer_levels(arguments.product, "this product is made in memory, which --memory or --files would change");
-    if (arguments.product.memory_bytes) {
-        options.workspace_limit_bytes = workspace_after(operand_bytes, arguments.product);
+    const bool over_devices = goes_over_devices(arguments.product, operand_bytes);
+    if (arguments.product.memory_bytes || !(over_devices || is_device_product(options.device))) {
+        options.workspace_limit_bytes = planned_workspace_limit(operand_bytes, arguments.product);
     }
     Context context;
     context.set_threads(arguments.product.threads);
-    if (goes_over_devices(arguments.product, operand_bytes)) {
+    if (over_devices) {
         const HostPlan cut = make_plan_over_devices(size, type, type, options, heptad::product_context(context));
         arguments.product.json ? print(plan_json(cut, operand_bytes)) : print(print_plan(cut));
         return;

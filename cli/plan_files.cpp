@@ -160,10 +160,13 @@ void print_layers(const PlanArguments& arguments, const FileProblem& problem, co
         "memory", fmt::format("{} of {}: a product {}, sums {}; the last pass {}", format_bytes(layers.used_bytes()),
                               format_bytes(problem.memory_bytes), format_bytes(layers.part_plan.used_bytes()),
                               format_bytes(layers.a.bounce_bytes), format_bytes(layers.band_bytes)));
-    text += plan_line("DR", fmt::format("{} (A {}, B {}, products {}, C0 {}), {}", format_bytes(layers.read_bytes()),
-                                        format_bytes(layers.read_a_bytes), format_bytes(layers.read_b_bytes),
-                                        format_bytes(layers.products_read_bytes), format_bytes(layers.read_c0_bytes),
-                                        format_seconds(read_s)));
+    text += plan_line(
+        "DR",
+        fmt::format("{} (A {}, B {}, products {}, C0 {}{}), {}", format_bytes(layers.read_bytes()),
+                    format_bytes(layers.read_a_bytes), format_bytes(layers.read_b_bytes),
+                    format_bytes(layers.products_read_bytes), format_bytes(layers.read_c0_bytes),
+                    layers.check_read_bytes > 0 ? ", both again to check " + format_bytes(layers.check_read_bytes) : "",
+                    format_seconds(read_s)));
     text += plan_line("MM", format_seconds(layers.multiply_s()));
     text += plan_line("DW", fmt::format("{} (products {}, C {}), {}", format_bytes(layers.all_written_bytes()),
                                         format_bytes(layers.products_written_bytes), format_bytes(layers.written_bytes),
@@ -187,9 +190,6 @@ void run_files(const PlanArguments& arguments) {
         refuse_outer_levels(product, "these are packed bits");
     }
     if (const OuterLevels outer = outer_levels(product, problem.type); outer.levels > 0) {
-        if (arguments.verify) {
-            fail(ErrorCode::usage, "--verify and outer levels (--host-levels) cannot be had together; leave one out");
-        }
         print_layers(arguments, problem, outer);
         return;
     }

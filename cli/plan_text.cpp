@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "operands.hpp"
 #include "text.hpp"
 
@@ -71,7 +72,13 @@ nlohmann::ordered_json plan_json(const ProductPlan& plan, std::int64_t operand_b
 std::string read_plan_text(const std::string& path) {
     std::string text = read_small_file(path);
     if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
-        const auto object = nlohmann::json::parse(text, nullptr, false);
+        nlohmann::json object;
+        try {
+            object = parse_json(text);
+        } catch (const Error& error) {
+            fail(ErrorCode::input, "{} cannot be read ({}); a plan file is what 'heptad plan' prints", path,
+                 error.what());
+        }
         if (!object.is_object() || !object.contains("plan") || !object["plan"].is_string()) {
             fail(ErrorCode::input, "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints",
                  path);

@@ -5,9 +5,12 @@
 #include <csignal>
 #include <initializer_list>
 
+#include "backend/cpu/vendor_blas.hpp"
+
 namespace heptad::cli {
 
 void prepare_process() {
+    cpu::allow_vendor_corrections();
     // A write beyond the limit on file sizes then fails like one on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     // A reader of progress lines that went away does not end a run of hours.

@@ -6,24 +6,6 @@
 #include "place/file/matrix_market.hpp"
 
 namespace heptad::cli {
-namespace {
-
-/// f64 if one holds real numbers, i32 if one holds integers; patterns alone tell nothing.
-std::optional<Type> type_of_markets(const std::vector<std::string>& files) {
-    std::optional<Type> type;
-    for (const std::string& file : files) {
-        const MarketField field = read_market_header(file).field;
-        if (field == MarketField::real) {
-            return Type::f64;
-        }
-        if (field == MarketField::integer) {
-            type = Type::i32;
-        }
-    }
-    return type;
-}
-
-}  // namespace
 
 std::optional<Type> product_type(const std::vector<std::string>& files, const ProductOptions& product) {
     std::vector<std::string> markets, others;

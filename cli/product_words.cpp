@@ -44,7 +44,10 @@ std::optional<RawShape> raw_shape(const std::string& option, const std::string& 
 }  // namespace
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
-    command.add_option("--type", words.type, "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool")->type_name("T");
+    command
+        .add_option("--type", words.type,
+                    "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool; f64 widens f32, f16 and i32, and f32 f16")
+        ->type_name("T");
     command
         .add_option("--device", words.device,
                     "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")

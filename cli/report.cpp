@@ -7,10 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "place/file/npy.hpp"
 #include "report_page.hpp"
+#include "text.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -22,16 +24,22 @@ nlohmann::json read_json(const std::string& path) {
         fail(ErrorCode::input, "'{}' cannot be read; give a result file or a timeline", path);
     }
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-    if (json.is_discarded() || !json.is_object()) {
-        fail(ErrorCode::input, "'{}' holds no JSON object; give a file that --json or --trace wrote", path);
+    try {
+        nlohmann::json json = parse_json(text);
+        if (json.is_object()) {
+            return json;
+        }
+    } catch (const Error& error) {
+        fail(error.code(), "'{}' cannot be read ({}); give a file that --json or --trace wrote", path, error.what());
     }
-    return json;
+    fail(ErrorCode::input, "'{}' holds no JSON object; give a file that --json or --trace wrote", path);
 }
 
 }  // namespace
 
-void run(const ReportArguments& report) {
+void run(const ReportArguments& arguments) {
+    ReportArguments report = arguments;
+    report.output = claim_output(report.output);
     check_writable(report.output);
     std::vector<ReportSource> sources;
     for (const std::string& path : report.files) {
@@ -46,7 +54,8 @@ void run(const ReportArguments& report) {
         print(nlohmann::ordered_json{{"output", report.output}, {"files", report.files}});
         return;
     }
-    print(fmt::format("{}: {} file{}\n", report.output, report.files.size(), report.files.size() == 1 ? "" : "s"));
+    print(fmt::format("{}: {} file{}\n", visible(report.output), report.files.size(),
+                      report.files.size() == 1 ? "" : "s"));
 }
 
 }  // namespace heptad::cli

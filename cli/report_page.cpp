@@ -40,7 +40,7 @@ std::string word(const Json& record, const char* key) {
     return found != record.end() && found->is_string() ? html_text(found->get<std::string>()) : "";
 }
 
-/// Empty where there was nothing to compare with.
+/// Empty where there was nothing to compare with; older files have 0 there.
 std::optional<double> ratio_of(const Json& record) {
     const std::optional<double> ratio = value(record, "ratio");
     return ratio && *ratio > 0 ? ratio : std::nullopt;
@@ -98,11 +98,13 @@ std::string table_row(const Json& record, bool joules) {
     for (const char* key : {"m", "k", "n"}) {
         row += cell(number(record, key, "{:.0f}"));
     }
-    row += cell(word(record, "vendor"));
-    for (const char* key : {"vendor_s", "heptad_s", "effective_tops"}) {
+    const std::string vendor = word(record, "vendor");
+    const bool compared = ratio.has_value();
+    row += cell(vendor == "none" ? "" : vendor) + cell(compared ? number(record, "vendor_s") : "-");
+    for (const char* key : {"heptad_s", "effective_tops"}) {
         row += cell(number(record, key));
     }
-    row += cell(number(record, "error", "{:.2e}")) + cell(number(record, "vendor_error", "{:.2e}")) +
+    row += cell(number(record, "error", "{:.2e}")) + cell(compared ? number(record, "vendor_error", "{:.2e}") : "-") +
            cell(number(record, "workspace_bytes", "{:.0f}"));
     if (joules) {
         row += cell(number(record, "joules")) + cell(number(record, "vendor_joules"));

@@ -143,6 +143,15 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+std::string visible(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        const auto code = static_cast<unsigned char>(c);
+        text += c == '\n' ? "\\n" : code < 0x20 || code == 0x7f ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+    }
+    return text;
+}
+
 const char* accuracy_name(Accuracy accuracy) {
     switch (accuracy) {
         case Accuracy::strict:

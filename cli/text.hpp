@@ -26,6 +26,9 @@ Accuracy parse_accuracy(const std::string& option, const std::string& word);
 std::string parse_choice(const std::string& option, const std::string& word, const std::vector<std::string>& choices);
 std::vector<std::string> split(const std::string& text, char separator);
 
+/// A name for a line of text: line ends and other control characters as "\n", "\x1b".
+std::string visible(const std::string& name);
+
 const char* accuracy_name(Accuracy accuracy);
 /// "1.50 GiB", "37 bytes"
 std::string format_bytes(std::int64_t bytes);

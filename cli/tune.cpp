@@ -20,9 +20,7 @@ namespace {
 constexpr double kBudgetSeconds = 100, kQuickBudgetSeconds = 5;
 
 Machine measure_and_save(const TuneArguments& arguments, int threads) {
-    if (tune_file().empty()) {
-        fail(ErrorCode::resource, "there is no place to keep the measurement; set HOME or HEPTAD_TUNE_FILE");
-    }
+    require_savable();
     ProgressMeter meter;
     meter.begin("tune");
     Machine machine = measure_machine(threads, arguments.quick ? kQuickBudgetSeconds : kBudgetSeconds,
@@ -38,7 +36,7 @@ Machine measure_and_save(const TuneArguments& arguments, int threads) {
 Machine device_machine(const TuneArguments& arguments) {
     const int device = cuda::device_index(arguments.device);
     if (arguments.show) {
-        return load_device_machine(device);
+        return load_device_machine(device, NamedFile::may_be_missing);
     }
     ProgressMeter meter;
     meter.begin("tune");
@@ -56,7 +54,7 @@ void run(const TuneArguments& arguments) {
     const bool on_device = cuda::is_device_name(arguments.device);
     const int threads = arguments.threads > 0 ? arguments.threads : available_cores();
     const Machine machine = on_device        ? device_machine(arguments)
-                            : arguments.show ? load_machine(threads)
+                            : arguments.show ? load_machine(threads, NamedFile::may_be_missing)
                                              : measure_and_save(arguments, threads);
     const std::string file = on_device ? device_tune_file(cuda::device_index(arguments.device)) : tune_file();
     if (arguments.json) {

@@ -65,11 +65,7 @@ void run(const VerifyArguments& given) {
     if (c0) {
         options.c0 = std::as_const(*c0).view();
     }
-    Options planning = product.options;
-    planning.accumulate = adds;
-    Context context;
-    context.set_threads(product.threads);
-    options.error_bound = plan(facts.size, facts.type, planning, context).error_bound();
+    options.by.accuracy = product.options.accuracy;
     options.rounds = kRounds;
     options.all_rows = arguments.all_rows;
     options.seed = arguments.seed;

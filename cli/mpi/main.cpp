@@ -6,8 +6,10 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
 #include "cli/mpi/mpi_mul.hpp"
 #include "cli/output.hpp"
 #include "cli/process.hpp"
@@ -31,20 +33,24 @@ void require_same_start(Communicator& ranks, const std::vector<std::string>& wor
 
 /// Tells what only this rank knows and ends the job. Others may be waiting for this rank, so nothing collective.
 [[noreturn]] void end_job(Communicator& ranks, const std::exception_ptr& failure) {
-    const auto end = [&](ErrorCode code, const std::string& sentence) {
-        const Error error(code, fmt::format("rank {} ({}): {}", ranks.rank(), ranks.host(), sentence));
-        ranks.abort(print_failure(error, false));
+    const auto end = [&](ErrorCode code, const char* kind, const char* sentence) {
+        try {
+            const Error error(code, fmt::format("rank {} ({}): {}{}", ranks.rank(), ranks.host(), kind, sentence));
+            ranks.abort(print_failure(error, false));
+        } catch (const std::exception&) {  // no memory to say who it is
+            ranks.abort(print_failure(out_of_memory(), false));
+        }
     };
     try {
         std::rethrow_exception(failure);
     } catch (const Error& error) {
-        end(error.code(), error.what());
+        end(error.code(), "", error.what());
     } catch (const std::bad_alloc&) {
-        end(ErrorCode::resource, "memory ran out; use more ranks or a smaller --memory");
+        end(ErrorCode::resource, "", "memory ran out; use more ranks or a smaller --memory");
     } catch (const std::exception& error) {
-        end(ErrorCode::internal, std::string("internal error: ") + error.what());
+        end(ErrorCode::internal, "internal error: ", error.what());
     } catch (...) {
-        end(ErrorCode::internal, "internal error of an unknown kind");
+        end(ErrorCode::internal, "internal error ", "of an unknown kind");
     }
     std::abort();  // end() does not return
 }
@@ -63,12 +69,13 @@ void run_words(Communicator& ranks, const std::vector<std::string>& words) {
         [&](const std::exception_ptr& failure) { end_job(ranks, failure); });
 }
 
-int run_rank(Communicator& ranks, const std::vector<std::string>& words) {
+int run_rank(Communicator& ranks, char** first, char** last) {
     try {
-        run_words(ranks, words);
+        run_words(ranks, {first, last});
         return 0;
     } catch (const AgreedError& error) {
-        const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
+        const auto is_json = [](const char* word) { return word == std::string_view("--json"); };
+        const bool json = std::any_of(first, last, is_json);
         return ranks.rank() == 0 ? print_failure(error, json) : static_cast<int>(error.code());
     } catch (...) {
         end_job(ranks, std::current_exception());
@@ -82,8 +89,10 @@ int main(int argc, char** argv) {
     heptad::cli::prepare_process();
     try {
         heptad::Communicator ranks(&argc, &argv);
-        return heptad::cli::run_rank(ranks, {argv + std::min(argc, 1), argv + argc});
+        return heptad::cli::run_rank(ranks, argv + std::min(argc, 1), argv + argc);
     } catch (const heptad::Error& error) {
         return heptad::cli::print_failure(error, false);
+    } catch (const std::bad_alloc&) {
+        return heptad::cli::print_failure(heptad::out_of_memory(), false);
     }
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/thread_pool.hpp"
 #include "cli/check_result.hpp"
 #include "cli/cluster_text.hpp"
 #include "cli/mpi/mpi_trace.hpp"
@@ -25,7 +26,11 @@ class Watcher {
 public:
     Watcher(const std::atomic<double>& fraction, const std::string& title, bool shows) {
         if (shows) {
-            thread_ = std::thread([this, &fraction, title] { watch(fraction, title); });
+            try {
+                thread_ = start_thread([this, &fraction, title] { watch(fraction, title); });
+            } catch (const std::exception&) {
+                // The product matters more than seeing how far it is.
+            }
         }
     }
     ~Watcher() {
@@ -42,7 +47,7 @@ public:
     Watcher& operator=(const Watcher&) = delete;
 
 private:
-    void watch(const std::atomic<double>& fraction, const std::string& title) {
+    void watch(const std::atomic<double>& fraction, const std::string& title) try {
         constexpr std::chrono::milliseconds kStep{200};
         ProgressMeter meter;
         meter.begin(title);
@@ -50,6 +55,8 @@ private:
         while (!changed_.wait_for(lock, kStep, [&] { return done_; })) {
             meter.update(fraction);
         }
+    } catch (const std::exception&) {
+        // As above.
     }
 
     std::mutex mutex_;
@@ -98,17 +105,17 @@ std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, c
     const bool passed = outcome.verified && outcome.verified->passed();
     return fmt::format(
         "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n", what,
-        plan.m, plan.n, type_name(plan.type), cluster_algorithm_name(plan.algorithm), plan.ranks, idle_ranks(plan),
+        plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.algorithm), plan.ranks, idle_ranks(plan),
         format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type), format_bytes(most_bytes),
         resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", resumed_units, units) : "",
-        passed ? fmt::format("; verified (chance of a miss {:.2g})", outcome.verified->miss_chance) : "");
+        passed ? "; " + describe_passed(*outcome.verified) : "");
 }
 
 nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome& outcome,
                                const nlohmann::ordered_json& ranks) {
     const ClusterPlan& plan = outcome.plan;
     nlohmann::ordered_json object{{"output", mul.job.output},
-                                  {"type", type_name(plan.type)},
+                                  {"type", type_name(outcome.stored)},
                                   {"m", plan.m},
                                   {"k", plan.k},
                                   {"n", plan.n},

@@ -1,10 +1,11 @@
 #include "cli/mpi/mpi_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
 #include "cli/cluster_words.hpp"
+#include "cli/option_words.hpp"
 #include "cli/text.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/file/matrix_write.hpp"
@@ -13,6 +14,9 @@ namespace heptad::cli {
 namespace {
 
 /// What `heptad mul` takes and one file on many ranks does not.
+constexpr std::array<const char*, 10> kOfOneMachine{
+    "--plan",    "--overlap",       "--raw-a",       "--raw-b",          "--count",
+    "--columns", "--device-memory", "--host-levels", "--host-algorithm", "--pipelines"};
 void require_supported(const MulArguments& mul) {
     require_npy_name(mul.output);
     if (!mul.plan_file.empty()) {
@@ -68,21 +72,32 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     CLI::App root("Heptad on all ranks of an MPI job.", "heptad-mpi");
     root.set_version_flag("--version", std::string("heptad-mpi ") + version());
     root.require_subcommand(1);
-    CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
-    command->allow_extras();
+    const Registered command = add_mul(root);
+    for (const char* const other : kOfOneMachine) {
+        command.app->get_option(other)->group("");  // known, so that it can be answered, but not shown
+    }
+    const auto describe = [&](const char* option, const char* text) {
+        command.app->get_option(option)->description(text);
+    };
+    describe("A", "left matrix: .npy or .mtx");
+    describe("--output", "result: .npy");
+    describe("--device", "auto, cpu, reference or cuda: one device for each rank of a node");
+    describe("--threads", "threads of each rank (default: its share of the node's cores)");
+    describe("--memory", "most memory of a rank, e.g. 8G (default: its share of what is free)");
+    describe("--resume", "go on where a job before was ended");
+    describe("--trace", "write when each stage of each rank worked, as trace events");
     ClusterWords cluster;
     MpiMulArguments arguments;
     std::string scratch;
     bool keep_parts = false;
-    add_cluster_options(*command, cluster);
-    command->add_option("--scratch", scratch, "folder of each node for its parts of A and B; with --scatter")
+    add_cluster_options(*command.app, cluster);
+    command.app->add_option("--scratch", scratch, "folder of each node for its parts of A and B; with --scatter")
         ->type_name("DIR");
-    command->add_flag("--keep-parts", keep_parts, "every rank keeps its part of C in a file of its own");
-    command->add_option("--trace", arguments.trace_file, "write when each stage of each rank worked, as trace events")
-        ->type_name("FILE");
-    command->footer(
-        "Takes A, B, -o C and the options of 'heptad mul' too; --algorithm also knows grid (default), pegmm, "
-        "mod-pegmm and caps.\nExample: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
+    command.app->add_flag("--keep-parts", keep_parts, "every rank keeps its part of C in a file of its own");
+    command.app->footer(
+        "--algorithm also knows grid (default), pegmm, mod-pegmm and caps.\n"
+        "Example: mpirun -n 4 heptad-mpi mul A.npy B.npy -o C.npy");
+    require_words(words);
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     try {
         root.parse(reversed);
@@ -91,21 +106,17 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     } catch (const CLI::CallForHelp&) {
         return HelpText{root.help()};
     } catch (const CLI::ParseError& error) {
-        fail(ErrorCode::usage, "{}; see 'heptad-mpi mul --help'", error.what());
+        fail(ErrorCode::usage, "{}", usage_sentence(root, error));
     }
-    std::vector<std::string> rest = command->remaining();
-    rest.insert(rest.begin(), "mul");
-    const Invocation invocation = parse_command_line(rest);
-    const auto* mul = std::get_if<MulArguments>(&invocation);
-    if (mul == nullptr) {
-        fail(ErrorCode::usage, "heptad-mpi multiplies only; see 'heptad-mpi mul --help'");
-    }
-    require_supported(*mul);
-    arguments.job = cluster_job(*mul, cluster);
+    const Invocation invocation = command.arguments();
+    const auto& mul = std::get<MulArguments>(invocation);
+    require_supported(mul);
+    arguments.job = cluster_job(mul, cluster);
     arguments.job.scratch = scratch;
     arguments.job.keep_parts = keep_parts;
+    arguments.trace_file = mul.trace_file;
     arguments.job.keep_intervals = !arguments.trace_file.empty();
-    arguments.json = mul->product.json;
+    arguments.json = mul.product.json;
     if (!scratch.empty() && !cluster.scatter) {
         fail(ErrorCode::usage, "--scratch is for --scatter, which puts parts of A and B there; give both or neither");
     }

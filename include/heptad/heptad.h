@@ -64,7 +64,7 @@ typedef struct heptad_options {
     const char* leaf;              /* "auto" */
     const char* mode;              /* "auto", "serial", "parallel", "fused" */
     int accumulate;                /* heptad_plan_create: beta will not be zero */
-    int64_t workspace_limit_bytes; /* INT64_MAX: no limit; 0: none at all */
+    int64_t workspace_limit_bytes; /* INT64_MAX: what is free decides; 0: none at all */
     int overwrite_inputs;          /* not 0: A and B may be used as scratch where that saves workspace; their contents
                                       are lost, although the views say const. Set it only for memory that may be
                                       written. A and B that overlap are never overwritten. */
@@ -88,8 +88,12 @@ HEPTAD_C_API heptad_status heptad_context_set_stream(heptad_context* context, vo
 /* Called now and then from the thread that multiplies, with 0 to 1 of the predicted work; null: not at all. */
 typedef void (*heptad_progress)(double fraction, const char* stage, void* user);
 HEPTAD_C_API heptad_status heptad_context_set_progress(heptad_context* context, heptad_progress progress, void* user);
+/* Gives back at once the scratch memory that the process keeps between products, for every context; null will do. */
+HEPTAD_C_API void heptad_context_release(heptad_context* context);
 /* May be called from any thread, or a signal handler, while a product runs with this context. */
 HEPTAD_C_API void heptad_context_cancel(heptad_context* context);
+/* From now on products run with this context again; until then every one ends with HEPTAD_CANCELLED. */
+HEPTAD_C_API void heptad_context_reset_cancel(heptad_context* context);
 
 HEPTAD_C_API heptad_status heptad_plan_create(heptad_plan** plan, int64_t m, int64_t k, int64_t n, heptad_type type,
                                               const heptad_options* options, const heptad_context* context);

@@ -2,8 +2,12 @@
 //
 //   C = alpha * A * B + beta * C        A is m x k, B is k x n, C is m x n
 //
-// This header is the whole C++ interface. It needs nothing but the standard library.
+// This header is the whole C++ interface. It needs nothing but the standard library of C++20.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "heptad needs C++20: compile with -std=c++20 or later, or use the C interface, heptad/heptad.h"
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -168,7 +172,8 @@ struct Options {
     /// overlap are never overwritten.
     bool overwrite_inputs = false;
     /// Most bytes of scratch memory the product may use; 0 means none at all (then the product is classical, unless A
-    /// and B may be overwritten or the device has kernels with sums inside).
+    /// and B may be overwritten or the device has kernels with sums inside). Products stay within a share of what is
+    /// really free in any case, cgroups and limits of the process included (docs/process.md).
     std::int64_t workspace_limit_bytes = std::numeric_limits<std::int64_t>::max();
     HostOptions host = {};
 };
@@ -180,11 +185,13 @@ struct Progress {
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 
-/// Set from any thread (or a signal handler); the product then ends with Error(cancelled) and C is undefined.
+/// Set from any thread (or a signal handler); the product then ends with Error(cancelled) and C is undefined. So does
+/// every later one, until reset() is called.
 class HEPTAD_API CancelToken {
 public:
     CancelToken();
     void cancel() const noexcept;
+    void reset() const noexcept;
     bool cancelled() const noexcept;
 
 private:
@@ -241,6 +248,9 @@ public:
     Context& set_stream(void* stream);
     Context& set_progress(ProgressCallback callback);
     Context& set_cancel(CancelToken token);
+    /// Gives back at once the scratch memory that is kept between products, in host memory and on devices. It is kept
+    /// for all contexts of the process, and so is given back for all; products under way keep theirs.
+    static void release() noexcept;
     int threads() const;
     /// The one that was set, or "auto".
     std::string device() const;

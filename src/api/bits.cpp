@@ -4,6 +4,7 @@
 #include "api/context.hpp"
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
 #include "bits/bit_chain.hpp"
 #include "bits/bit_graph.hpp"
 #include "place/devices/bit_cuda_product.hpp"
@@ -27,7 +28,7 @@ void require_processor(const bits::BitOptions& options) {
 }
 
 void multiply_anywhere(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                       const bits::BitOptions& given, const Context& context) {
+                       const bits::BitOptions& given, const Context& context) try {
     const bits::BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, product_context(context));
@@ -39,6 +40,8 @@ void multiply_anywhere(Type algebra, const ConstBitView& a, const ConstBitView& 
     }
     require_processor(options);
     bits::multiply_bits(algebra, a, b, c, accumulate, options, bit_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 }  // namespace
@@ -56,29 +59,35 @@ void multiply_add(Type algebra, const ConstBitView& a, const ConstBitView& b, co
 }
 
 BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitOptions& options,
-                  const Context& context) {
+                  const Context& context) try {
     BitMatrix c(a.rows, b.cols);
     multiply(algebra, a, b, c.view(), options, context);
     return c;
+} catch (...) {
+    rethrow_as_error();
 }
 
 BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
-                        const Context& context) {
+                        const Context& context) try {
     require_processor(with_device(options, context));
     return multiply_chain(algebra, factors, options, bit_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
-                const Context& context) {
+                const Context& context) try {
     require_processor(with_device(options, context));
     return raise(algebra, a, exponent, options, bit_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) {
     return transitive_closure(graph, {}, context);
 }
 
-BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given, const Context& context) {
+BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given, const Context& context) try {
     const BitOptions options = with_device(given, context);
     if (cuda::is_device_name(options.device)) {
         return close_on_cuda(graph, options, product_context(context));
@@ -88,9 +97,11 @@ BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given,
     BitMatrix result = BitMatrix::copy_of(graph);
     close_transitively(result.view(), bit_context(context), options.leaf);
     return result;
+} catch (...) {
+    rethrow_as_error();
 }
 
-std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const Context& context) {
+std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const Context& context) try {
     const BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
         return heptad::to_string(make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
@@ -100,12 +111,16 @@ std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const 
     }
     require_processor(options);
     return make_bit_plan(algebra, size, options, bit_context(context)).to_string();
+} catch (...) {
+    rethrow_as_error();
 }
 
 }  // namespace bits
 
-std::int64_t count_triangles(const ConstBitView& graph, const Context& context) {
+std::int64_t count_triangles(const ConstBitView& graph, const Context& context) try {
     return bits::triangles(graph, bit_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 }  // namespace heptad

@@ -39,6 +39,9 @@ heptad_status guarded(Body&& body) noexcept {
     } catch (const std::exception& error) {
         remember(error.what());
         return HEPTAD_INTERNAL;
+    } catch (...) {  // a callback may throw anything, and nothing may leave through C
+        remember("something that is no std::exception was thrown; look at the callbacks of the context");
+        return HEPTAD_INTERNAL;
     }
 }
 

@@ -2,6 +2,8 @@
 #include "api/context.hpp"
 #include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/errors_only.hpp"
+#include "base/workspace.hpp"
 #include "place/devices/device_list.hpp"
 #include "place/devices/device_product.hpp"
 #include "place/devices/over_devices.hpp"
@@ -18,16 +20,18 @@ std::shared_ptr<Context::Impl> copy_or_new(const std::shared_ptr<Context::Impl>&
 }
 }  // namespace
 
-Context& Context::set_threads(int threads) {
+Context& Context::set_threads(int threads) try {
     if (threads < 0 || threads > 4096) {
         fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", threads);
     }
     impl_ = copy_or_new(impl_);
     impl_->threads = threads;
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 
-Context& Context::set_device(const std::string& device) {
+Context& Context::set_device(const std::string& device) try {
     if (is_device_list(device)) {
         parse_device_list(device);  // or wrong usage
     } else if (cuda::is_device_name(device)) {
@@ -38,9 +42,11 @@ Context& Context::set_device(const std::string& device) {
     impl_ = copy_or_new(impl_);
     impl_->device = device;
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 
-Context& Context::set_workspace(void* memory, std::int64_t bytes) {
+Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
     if (bytes < 0 || (memory == nullptr && bytes > 0)) {
         fail(ErrorCode::usage, "a workspace of {} bytes at {} cannot be used", bytes, memory);
     }
@@ -48,32 +54,45 @@ Context& Context::set_workspace(void* memory, std::int64_t bytes) {
     impl_->workspace = memory;
     impl_->workspace_bytes = bytes;
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 
-Context& Context::set_stream(void* stream) {
+Context& Context::set_stream(void* stream) try {
     impl_ = copy_or_new(impl_);
     impl_->stream = stream;
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 
-Context& Context::set_progress(ProgressCallback callback) {
+Context& Context::set_progress(ProgressCallback callback) try {
     impl_ = copy_or_new(impl_);
     impl_->progress = std::move(callback);
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 
-Context& Context::set_cancel(CancelToken token) {
+Context& Context::set_cancel(CancelToken token) try {
     impl_ = copy_or_new(impl_);
     impl_->cancel = std::move(token);
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 
-std::string Context::device() const {
-    return impl_ ? impl_->device : "auto";
+void Context::release() noexcept {
+    release_kept_workspace();
+    cuda::release_kept_memory();
 }
 
-int Context::threads() const {
-    return effective_threads(product_context(*this));
+std::string Context::device() const try { return impl_ ? impl_->device : "auto"; } catch (...) {
+    rethrow_as_error();
+}
+
+int Context::threads() const try { return effective_threads(product_context(*this)); } catch (...) {
+    rethrow_as_error();
 }
 
 ProductContext product_context(const Context& context) {
@@ -89,31 +108,43 @@ ProductContext product_context(const Context& context) {
     return result;
 }
 
-Plan::Plan() : impl_(std::make_unique<Impl>()) {}
+Plan::Plan() try : impl_(std::make_unique<Impl>()) {
+} catch (...) {
+    rethrow_as_error();
+}
 Plan::Plan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Plan::~Plan() = default;
-Plan::Plan(const Plan& other) : impl_(std::make_unique<Impl>(other.impl())) {}
-Plan& Plan::operator=(const Plan& other) {
+Plan::Plan(const Plan& other) try : impl_(std::make_unique<Impl>(other.impl())) {
+} catch (...) {
+    rethrow_as_error();
+}
+Plan& Plan::operator=(const Plan& other) try {
     impl_ = std::make_unique<Impl>(other.impl());
     return *this;
+} catch (...) {
+    rethrow_as_error();
 }
 Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 
-const Plan::Impl& Plan::impl() const {
+const Plan::Impl& Plan::impl() const try {
     if (!impl_) {
         fail(ErrorCode::usage, "this plan was moved from and is empty; use the one it was moved to, or assign another");
     }
     return *impl_;
+} catch (...) {
+    rethrow_as_error();
 }
 
-Plan Plan::parse(const std::string& text) {
+Plan Plan::parse(const std::string& text) try {
     auto impl = std::make_unique<Impl>(Impl{parse_plan(text), 0});
     check_plan_in_memory(impl->plan);
     return Plan(std::move(impl));
+} catch (...) {
+    rethrow_as_error();
 }
-std::string Plan::to_string() const {
-    return heptad::to_string(impl().plan);
+std::string Plan::to_string() const try { return heptad::to_string(impl().plan); } catch (...) {
+    rethrow_as_error();
 }
 ProblemSize Plan::size() const {
     return {impl().plan.m, impl().plan.k, impl().plan.n};
@@ -134,7 +165,7 @@ double Plan::error_bound() const {
     return impl().plan.error_bound;
 }
 
-Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) {
+Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) try {
     const Options options = with_device(given, context);
     if (is_device_list(options.device)) {
         fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
@@ -145,11 +176,15 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
     return Plan(
         std::make_unique<Plan::Impl>(Plan::Impl{make(size.m, size.k, size.n, type, options, product_context(context)),
                                                 on_device ? cuda::device_index(options.device) : 0}));
+} catch (...) {
+    rethrow_as_error();
 }
 
-std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) {
+std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) try {
     return heptad::to_string(
         make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)));
+} catch (...) {
+    rethrow_as_error();
 }
 
 namespace {
@@ -161,7 +196,7 @@ bool is_plain(const Context::Impl* context) {
 }  // namespace
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
-              const Options& options, const Context& context) {
+              const Options& options, const Context& context) try {
     if (is_plain(context.impl()) &&
         repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0)) {
         return;
@@ -179,27 +214,33 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
         return;
     }
     multiply_in_memory(alpha, a, b, beta, c, options, product_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
-              const Plan& plan, const Context& context) {
+              const Plan& plan, const Context& context) try {
     if (is_device_product(plan.impl().plan.backend)) {
         const int device = device_of_operands(a, b, c, plan.impl().device);
         multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, device, product_context(context));
         return;
     }
     multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a, const ConstAnyView& b,
                             std::int64_t stride_b, double beta, const AnyView& c, std::int64_t stride_c,
-                            std::int64_t count, const Options& given, const Context& context) {
+                            std::int64_t count, const Options& given, const Context& context) try {
     const Options options = with_device(given, context);
     if (is_device_list(options.device)) {
         fail(ErrorCode::usage, "a batch is multiplied on one device, not over '{}'; name one", options.device);
     }
     const auto multiply_all = is_device_product(options.device) ? multiply_batch_on_device : multiply_batch_in_memory;
     multiply_all({count, alpha, a, stride_a, b, stride_b, beta, c, stride_c}, options, product_context(context));
+} catch (...) {
+    rethrow_as_error();
 }
 
 const char* version() noexcept {

@@ -37,7 +37,7 @@ namespace heptad::c {
 void remember(const char* sentence) noexcept {
     try {
         last_error = sentence;
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
         last_error = "out of memory";
     }
 }
@@ -56,7 +56,11 @@ Options options_of(const heptad_options* options) {
     }
     const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
     if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_FAST) {
-        throw Error(ErrorCode::usage, "the accuracy is none of heptad_accuracy");
+        throw Error(ErrorCode::usage, "accuracy is none of heptad_accuracy");
+    }
+    if (options->workspace_limit_bytes < 0) {
+        throw Error(ErrorCode::usage, "workspace_limit_bytes is " + std::to_string(options->workspace_limit_bytes) +
+                                          "; 0 allows none at all, and INT64_MAX as much as there is");
     }
     result.algorithm = text(options->algorithm);
     result.levels = options->levels;
@@ -143,9 +147,19 @@ heptad_status heptad_context_set_stream(heptad_context* context, void* stream) {
     });
 }
 
+void heptad_context_release(heptad_context*) {
+    heptad::Context::release();
+}
+
 void heptad_context_cancel(heptad_context* context) {
     if (context != nullptr) {
         context->cancel.cancel();
+    }
+}
+
+void heptad_context_reset_cancel(heptad_context* context) {
+    if (context != nullptr) {
+        context->cancel.reset();
     }
 }
 

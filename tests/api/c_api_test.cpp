@@ -3,6 +3,7 @@
 #include <heptad/heptad.h>
 
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +47,7 @@ TEST(c_api, options_and_contexts_are_heeded) {
     options.algorithm = "strassen";
     options.levels = 2;
     options.mode = "serial";
+    options.accuracy = HEPTAD_FAST;  // those levels, whatever the data is like
     heptad_context* context = nullptr;
     ASSERT_EQ(heptad_context_create(&context), HEPTAD_OK);
     ASSERT_EQ(heptad_context_set_threads(context, 2), HEPTAD_OK);
@@ -62,6 +64,70 @@ TEST(c_api, options_and_contexts_are_heeded) {
     EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context),
               HEPTAD_CANCELLED);
     heptad_context_destroy(context);
+}
+
+TEST(c_api, a_cancelled_context_stays_cancelled_until_it_is_reset) {
+    Sample x;
+    heptad_context* context = nullptr;
+    ASSERT_EQ(heptad_context_create(&context), HEPTAD_OK);
+    const auto multiply = [&] {
+        return heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), nullptr, context);
+    };
+    for (int round = 0; round < 2; ++round) {
+        heptad_context_cancel(context);
+        EXPECT_EQ(multiply(), HEPTAD_CANCELLED);
+        EXPECT_EQ(multiply(), HEPTAD_CANCELLED);
+        heptad_context_reset_cancel(context);
+        ASSERT_EQ(multiply(), HEPTAD_OK);
+        EXPECT_EQ(x.c, x.expected);
+    }
+    heptad_context_destroy(context);
+    heptad_context_reset_cancel(nullptr);
+}
+
+TEST(c_api, whatever_a_callback_throws_becomes_a_status) {
+    Sample x;
+    heptad_context* context = nullptr;
+    ASSERT_EQ(heptad_context_create(&context), HEPTAD_OK);
+    heptad_options options;
+    heptad_options_init(&options);
+    options.levels = 1;
+    const auto multiply_with = [&](heptad_progress progress) {
+        EXPECT_EQ(heptad_context_set_progress(context, progress, nullptr), HEPTAD_OK);
+        return heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, context);
+    };
+    EXPECT_EQ(multiply_with([](double, const char*, void*) { throw 7; }), HEPTAD_INTERNAL);
+    EXPECT_NE(std::string(heptad_last_error()).find("callback"), std::string::npos) << heptad_last_error();
+    EXPECT_EQ(multiply_with([](double, const char*, void*) { throw std::runtime_error("mine"); }), HEPTAD_INTERNAL);
+    EXPECT_STREQ(heptad_last_error(), "mine");
+    EXPECT_EQ(multiply_with(nullptr), HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    heptad_context_destroy(context);
+}
+
+TEST(c_api, errors_name_the_field_and_no_option_of_the_command_line) {
+    Sample x;
+    const auto sentence_with = [&](const auto& set) {
+        heptad_options options;
+        heptad_options_init(&options);
+        set(options);
+        EXPECT_NE(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
+                  HEPTAD_OK);
+        const std::string sentence = heptad_last_error();
+        EXPECT_EQ(sentence.find("--"), std::string::npos) << sentence;
+        return sentence;
+    };
+    const auto names = [](const std::string& sentence, const char* field) {
+        return sentence.find(field) != std::string::npos;
+    };
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.workspace_limit_bytes = -1; }), "workspace_limit_bytes"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.levels = 21; }), "levels"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.mode = "quick"; }), "mode"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.mode = "fused"; }), "mode"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.leaf = "none"; }), "leaf"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.algorithm = "none"; }), "algorithm"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.device = "tpu"; }), "device"));
+    EXPECT_TRUE(names(sentence_with([](heptad_options& o) { o.device = "cuda:9999"; }), "device"));
 }
 
 TEST(c_api, a_context_names_the_device_that_options_leave_open) {
@@ -150,6 +216,7 @@ TEST(c_api, inputs_are_overwritten_only_with_leave) {
     options.algorithm = "winograd";
     options.levels = 2;
     options.workspace_limit_bytes = 0;
+    options.accuracy = HEPTAD_FAST;  // those levels, whatever the data is like
     ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
               HEPTAD_OK);
     EXPECT_EQ(x.c, x.expected);
@@ -189,6 +256,10 @@ TEST(c_api, a_gigantic_plan_tells_its_workspace_and_touches_nothing_it_refuses) 
     options.levels = 1;
     options.mode = "parallel";
     const int64_t huge = int64_t{1} << 26;
+    ASSERT_EQ(heptad_plan_create(&plan, huge, huge, huge, HEPTAD_GF2, &options, nullptr), HEPTAD_OK);
+    EXPECT_EQ(heptad_plan_workspace_bytes(plan), 0);  // by default it is what is free here that decides
+    heptad_plan_destroy(plan);
+    options.workspace_limit_bytes = int64_t{1} << 62;
     ASSERT_EQ(heptad_plan_create(&plan, huge, huge, huge, HEPTAD_GF2, &options, nullptr), HEPTAD_OK);
     EXPECT_GT(heptad_plan_workspace_bytes(plan), int64_t{1} << 50);
     unsigned char one = 1;

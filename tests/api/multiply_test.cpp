@@ -1,10 +1,15 @@
 // The C++ interface: views, options, plans, contexts.
 #include <gtest/gtest.h>
 
+#include <heptad/heptad.h>
+
 #include <heptad/heptad.hpp>
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include "base/free_memory.hpp"
+#include "base/workspace.hpp"
 
 namespace heptad {
 namespace {
@@ -82,6 +87,30 @@ TEST(api_multiply, alpha_and_beta_scale) {
     }
     multiply(-2, x.a_view(), x.b_view(), 3, x.c_view(), levels(2));
     EXPECT_EQ(x.c, expected);
+}
+
+TEST(api_context, release_gives_back_the_scratch_memory_that_is_kept) {
+    std::vector<double> a = numbers(256 * 256, 1), b = numbers(256 * 256, 2), c(256 * 256);
+    const auto view = [](std::vector<double>& x) { return MatrixView<double>::row_major(x.data(), 256, 256); };
+    for (int round = 0; round < 2; ++round) {
+        multiply(view(a), view(b), view(c), levels(2));
+        EXPECT_GT(kept_workspace_bytes(), 0);
+        Context::release();
+        EXPECT_EQ(kept_workspace_bytes(), 0);
+        multiply(view(a), view(b), view(c), levels(2));
+        heptad_context_release(nullptr);
+        EXPECT_EQ(kept_workspace_bytes(), 0);
+    }
+    EXPECT_EQ(c, product(a, b, 256, 256, 256));
+}
+
+TEST(api_plan, a_default_plan_stays_within_half_of_what_is_free) {
+    Options options = levels(2);
+    options.mode = "parallel";
+    const std::int64_t workspace = plan({60000, 60000, 60000}, Type::f64, options).workspace_bytes();
+    EXPECT_LE(workspace, free_memory_bytes() / 2 + (std::int64_t{1} << 30));
+    options.workspace_limit_bytes -= 1;  // a limit of the caller's is taken as it is
+    EXPECT_GT(plan({60000, 60000, 60000}, Type::f64, options).workspace_bytes(), std::int64_t{64} << 30);
 }
 
 TEST(api_plan, tells_prints_parses_and_is_carried_out) {
@@ -239,6 +268,10 @@ TEST(api_context, a_cancelled_context_stops_a_small_product_like_the_one_before)
     c[0] = 0;
     EXPECT_THROW(run(), Error);
     EXPECT_EQ(c[0], 0);
+    token.reset();
+    EXPECT_FALSE(token.cancelled());
+    run();
+    EXPECT_EQ(c[0], 6);
 }
 
 TEST(api_options, words_that_are_not_known_are_refused) {

@@ -88,6 +88,12 @@ TEST_F(Commands, gen_mul_verify_info_make_a_round) {
     heptad_ok({"gen", "uniform", "--shape", "130x170", "--seed", "2", "-o", "B.npy"});
     heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--algorithm", "strassen", "--levels", "2"});
     EXPECT_TRUE(contains(heptad_ok({"verify", "A.npy", "B.npy", "C.npy"}), "chance of miss"));
+    EXPECT_TRUE(contains(heptad_ok({"verify", "A.npy", "B.npy", "C.npy"}), "threshold"));
+    const nlohmann::json verified = heptad_json({"verify", "A.npy", "B.npy", "C.npy", "--accuracy", "fast"});
+    EXPECT_GE(verified["threshold"].get<double>(), 8);
+    EXPECT_EQ(verified["miss_chance"], std::ldexp(1, -20));
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "Z.npy", "--alpha", "0"});
+    heptad_fails(5, {"verify", "A.npy", "B.npy", "Z.npy"});
     const nlohmann::json info = heptad_json({"info", "C.npy"});
     EXPECT_EQ(info["rows"], 150);
     EXPECT_EQ(info["cols"], 170);
@@ -159,6 +165,38 @@ TEST_F(Commands, tune_show_tells_the_state_without_measuring) {
     EXPECT_EQ(shown["file"], (folder_ / "tune.json").string());
     EXPECT_TRUE(shown["machine"].is_object());
     EXPECT_FALSE(std::filesystem::exists(folder_ / "tune.json"));
+}
+
+TEST_F(Commands, a_mistyped_tune_file_is_said_by_who_plans_and_not_by_who_tells_the_state) {
+    setenv("HEPTAD_TUNE_FILE", (folder_ / "mistyped.json").c_str(), 1);
+    const std::string sentence = heptad_fails(3, {"plan", "64", "64", "64"});
+    EXPECT_EQ(heptad_json({"info"})["tune"]["measured"], false);
+    unsetenv("HEPTAD_TUNE_FILE");
+    EXPECT_NE(sentence.find("HEPTAD_TUNE_FILE"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("mistyped.json"), std::string::npos) << sentence;
+}
+
+TEST_F(Commands, tune_says_before_it_measures_that_its_file_cannot_be_written) {
+    write("file", "");
+    setenv("HEPTAD_TUNE_FILE", (folder_ / "file" / "tune.json").c_str(), 1);
+    const std::string sentence = heptad_fails(4, {"tune"});  // which takes a minute and a half otherwise
+    setenv("HEPTAD_TUNE_FILE", folder_.c_str(), 1);
+    heptad_fails(4, {"tune"});
+    unsetenv("HEPTAD_TUNE_FILE");
+    EXPECT_NE(sentence.find("HEPTAD_TUNE_FILE"), std::string::npos) << sentence;
+}
+
+TEST_F(Commands, deeply_nested_json_is_refused_wherever_json_is_read) {
+    constexpr std::size_t kDeep = 1000000;
+    write("deep.json", "{\"plan\": " + std::string(kDeep, '[') + std::string(kDeep, ']') + "}");
+    write("results.json", "{\"results\": [" + std::string(kDeep, '[') + std::string(kDeep, ']') + "]}");
+    write_matrix("A.npy", integers(4, 4, 1));
+    EXPECT_NE(heptad_fails(3, {"report", "results.json", "-o", "r.html"}).find("deep"), std::string::npos);
+    EXPECT_NE(heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy", "--plan", "deep.json"}).find("deep"),
+              std::string::npos);
+    setenv("HEPTAD_TUNE_FILE", (folder_ / "deep.json").c_str(), 1);
+    heptad_fails(3, {"mul", "A.npy", "A.npy", "-o", "C.npy"});
+    unsetenv("HEPTAD_TUNE_FILE");
 }
 
 }  // namespace

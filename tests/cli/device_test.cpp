@@ -21,7 +21,7 @@ protected:
     void expect_refused(const std::vector<std::string>& words) {
         const std::string said = heptad_fails(4, words);
         EXPECT_TRUE(contains(said, cuda_["problem"].get<std::string>())) << said;
-        EXPECT_TRUE(contains(said, "--device cpu")) << said;
+        EXPECT_TRUE(contains(said, "device to cpu")) << said;
     }
     const TestMatrix a_ = integers(30, 20, 1), b_ = integers(20, 25, 2);
     nlohmann::json cuda_;

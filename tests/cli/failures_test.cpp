@@ -160,7 +160,9 @@ TEST_F(Failures, bad_input_files_exit_3) {
         heptad_fails(3, {"mul", name, "B.npy", "-o", "C.npy"});
         heptad_fails(3, {"mul", "A.npy", name, "-o", "C.npy"});
         heptad_fails(3, {"verify", "A.npy", "B.npy", name});
-        heptad_fails(3, {"info", name});
+        if (std::string(name) != "bytes.npy") {  // of which info tells what it may hold
+            heptad_fails(3, {"info", name});
+        }
     }
     heptad_fails(3, {"mul", "bytes.npy", "bytes.npy", "-o", "C.npy", "--type", "gf2", "--transpose-b"});
 }
@@ -173,7 +175,7 @@ TEST_F(Failures, matrices_that_do_not_match_exit_3) {
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a"});
     heptad_fails(3, {"mul", "A.npy", "D.npy", "-o", "C.npy"});
     heptad_fails(3, {"mul", "A.npy", "I.npy", "-o", "C.npy"});
-    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "f64"});
+    heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "f16"});
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2"});
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--beta", "1", "--add", "C0.npy"});
     heptad_fails(3, {"verify", "A.npy", "B.npy", "B.npy"});

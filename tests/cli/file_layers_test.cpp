@@ -6,7 +6,27 @@
 namespace heptad::testing {
 namespace {
 
-using FileLayers = RandomKills;
+/// In both programs' own words.
+class FileLayers : public RandomKills {
+protected:
+    void expect_bytes_as_planned(bool verify) {
+        std::vector<std::string> besides{"--memory", "3M", "--host-levels", "1"};
+        if (verify) {
+            besides.emplace_back("--verify");
+        }
+        std::vector<std::string> plan_words{"plan", "1024", "768", "1280", "--files", "--disk", "2G"},
+            mul_words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
+        plan_words.insert(plan_words.end(), besides.begin(), besides.end());
+        mul_words.insert(mul_words.end(), besides.begin(), besides.end());
+        const nlohmann::json plan = heptad_json(plan_words), said = heptad_json(mul_words);
+        const std::int64_t moved = said["read_bytes"].get<std::int64_t>() + said["written_bytes"].get<std::int64_t>();
+        EXPECT_EQ(plan["moved_bytes"], moved);
+        EXPECT_EQ(said["DR"]["amount"].get<double>() + said["DW"]["amount"].get<double>(), static_cast<double>(moved));
+        EXPECT_EQ(plan["outer_levels"]["scratch_bytes"], 7 * 512 * 640 * 4);
+        EXPECT_EQ(plan["error_bound"], said["error_bound"]);
+        EXPECT_LE(plan["used_bytes"], 3 << 20);
+    }
+};
 
 bool contains(const std::string& text, const std::string& word) {
     return text.find(word) != std::string::npos;
@@ -34,18 +54,20 @@ TEST_F(FileLayers, product_in_little_memory_equals_the_definition) {
 
 TEST_F(FileLayers, plan_tells_the_bytes_that_mul_moves_and_the_scratch_file) {
     random_inputs(1024, 768, 1280);
-    const std::vector<std::string> besides{"--memory", "3M", "--host-levels", "1"};
-    std::vector<std::string> plan_words{"plan", "1024", "768", "1280", "--files", "--disk", "2G"},
-        mul_words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
-    plan_words.insert(plan_words.end(), besides.begin(), besides.end());
-    mul_words.insert(mul_words.end(), besides.begin(), besides.end());
-    const nlohmann::json plan = heptad_json(plan_words), said = heptad_json(mul_words);
-    const std::int64_t moved = said["read_bytes"].get<std::int64_t>() + said["written_bytes"].get<std::int64_t>();
-    EXPECT_EQ(plan["moved_bytes"], moved);
-    EXPECT_EQ(said["DR"]["amount"].get<double>() + said["DW"]["amount"].get<double>(), static_cast<double>(moved));
-    EXPECT_EQ(plan["outer_levels"]["scratch_bytes"], 7 * 512 * 640 * 4);
-    EXPECT_EQ(plan["error_bound"], said["error_bound"]);
-    EXPECT_LE(plan["used_bytes"], 3 << 20);
+    for (const bool verify : {false, true}) {
+        expect_bytes_as_planned(verify);
+    }
+}
+
+TEST_F(FileLayers, random_floats_are_verified_and_resumed_ones_too) {
+    random_inputs(600, 500, 700);
+    for (const char* type : {"f32", "tf32"}) {
+        const nlohmann::json said = heptad_json({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "1500K",
+                                                 "--host-levels", "1", "--verify", "--resume", "--type", type});
+        EXPECT_EQ(said["verified"], true) << said["verification"];
+        EXPECT_EQ(said["outer_levels"]["products"], 7);
+        heptad_ok({"verify", "A.npy", "B.npy", "C.npy", "--type", type});
+    }
 }
 
 TEST_F(FileLayers, plan_offers_a_level_only_where_it_is_predicted_to_be_faster) {
@@ -91,7 +113,6 @@ TEST_F(FileLayers, what_cannot_be_had_is_refused_in_a_sentence) {
         EXPECT_TRUE(contains(heptad_fails(2, words), word));
         EXPECT_FALSE(exists("C.npy"));
     };
-    refused({"--verify"}, "--verify");
     refused({"--accuracy", "strict"}, "strict");
     refused({"--host-algorithm", "nothing"}, "nothing");
     refused({"--pipelines", "2"}, "--pipelines");

@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <random>
@@ -19,7 +21,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Files = RandomKills;
+class Files : public RandomKills {
+protected:
+    /// Pieces need a file with a name.
+    void expect_refused_in_pieces(const std::string& output) {
+        const Outcome outcome = heptad({"mul", "A.npy", "B.npy", "-o", output, "--overlap", "on"});
+        EXPECT_EQ(outcome.exit_code, 3);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_NE(outcome.err.find("piece by piece"), std::string::npos) << outcome.err;
+    }
+};
 
 TEST_F(Files, product_in_little_memory_equals_the_definition) {
     const TestMatrix a = integers(300, 210, 1), b = integers(210, 260, 2), c0 = integers(300, 260, 3);
@@ -128,6 +139,100 @@ TEST_F(Files, resident_memory_stays_within_the_limit_and_64_mib) {
         EXPECT_LE(said["peak_resident_bytes"], (mebibytes + 64) << 20) << said["file_plan"];
         EXPECT_GT(said["tiles"], 0);
     }
+}
+
+TEST_F(Files, reported_peak_is_that_of_the_run_and_not_of_the_program_that_started_it) {
+    random_inputs(300, 300, 300);
+    const std::vector<char> of_the_parent(std::size_t{400} << 20, 'x');  // a child counts it until it has a program
+    const nlohmann::json said = heptad_json({"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K"});
+    EXPECT_EQ(of_the_parent.back(), 'x');
+    EXPECT_LT(said["peak_resident_bytes"], 250 << 20);
+    EXPECT_GT(said["peak_resident_bytes"], 1 << 20);
+    EXPECT_LE(said["resident_at_start_bytes"], said["peak_resident_bytes"]);
+}
+
+TEST_F(Files, names_with_line_ends_are_one_line_of_text_and_survive) {
+    const TestMatrix a = integers(300, 210, 1), b = integers(210, 260, 2);
+    write_matrix("A\n\\.npy", a);
+    write_matrix("B.npy", b);
+    for (const char* overlap : {"on", "off"}) {
+        const std::string said = heptad_ok({"mul", "A\n\\.npy", "B.npy", "-o", "C\n.npy", "--memory", "150K",
+                                            "--resume", "--verify", "--overlap", overlap});
+        EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+        EXPECT_EQ(read_matrix("C\n.npy"), product(a, b));
+    }
+    const std::string said = heptad_ok({"mul", "A\n\\.npy", "B.npy", "-o", "D\n.npy"});
+    EXPECT_EQ(said.rfind("D\\n.npy: ", 0), 0U) << said;
+    EXPECT_EQ(heptad_json({"mul", "A\n\\.npy", "B.npy", "-o", "C\n.npy", "--memory", "150K"})["output"], "C\n.npy");
+    heptad_fails(3, {"mul", "A\n\\.npy", "missing\n.npy", "-o", "C\n.npy"});
+    heptad_fails(3, {"mul", "A\n\\.npy", "B.npy", "-o", "none\n/C.npy", "--memory", "150K"});
+}
+
+TEST_F(Files, damaged_journal_is_said_and_nothing_starts_over) {
+    random_inputs(300, 300, 300);
+    const std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy", "--memory", "150K", "--resume"};
+    write("C.npy.partial", "what hours of work left");
+    for (const char* journal : {"", "x\n", "heptad-journal 1 #0123456789abcdef\n"}) {
+        write("C.npy.journal", journal);
+        const std::string said = heptad_fails(3, words);
+        EXPECT_NE(said.find("damaged at line 1"), std::string::npos) << said;
+        EXPECT_NE(said.find("without --resume"), std::string::npos) << said;
+    }
+}
+
+TEST_F(Files, products_without_elements_go_from_file_to_file) {
+    for (const auto& [m, k, n] : {std::array{0, 3, 4}, std::array{3, 0, 4}, std::array{3, 4, 0}}) {
+        const TestMatrix a = integers(m, k, 1), b = integers(k, n, 2), c0 = integers(m, n, 3);
+        write_matrix("A.npy", a);
+        write_matrix("B.npy", b);
+        write_matrix("C0.npy", c0);
+        for (const std::vector<std::string>& way : {std::vector<std::string>{"--resume"},
+                                                    {"--overlap", "on"},
+                                                    {"--overlap", "off", "--verify"},
+                                                    {"--trace", "t.json"},
+                                                    {"--host-levels", "1", "--resume"},
+                                                    {"--device", "cpu:2", "--resume"}}) {
+            std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
+            words.insert(words.end(), way.begin(), way.end());
+            EXPECT_EQ(heptad_json(words)["tiles"], 0) << way[0];
+            EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+            words.insert(words.end(), {"--beta", "2", "--add", "C0.npy"});
+            heptad_ok(words);
+            EXPECT_EQ(read_matrix("C.npy"), product(a, b, 1, 2, c0));
+        }
+    }
+    for (const auto& [a, b] : {std::pair{"0x40", "40x9"}, std::pair{"9x0", "0x30"}}) {
+        heptad_ok({"gen", "bits", "--shape", a, "-o", "A.pbm"});
+        heptad_ok({"gen", "bits", "--shape", b, "-o", "B.pbm"});
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "whole.pbm", "--type", "gf2"});
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "C.pbm", "--type", "gf2", "--resume"});
+        EXPECT_EQ(read("C.pbm"), read("whole.pbm")) << a;
+    }
+}
+
+TEST_F(Files, result_on_standard_output_is_data_alone) {
+    const TestMatrix a = integers(30, 21, 1), b = integers(21, 26, 2);
+    write_matrix("A.npy", a);
+    write_matrix("B.npy", b);
+    for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+        for (const bool json : {false, true}) {
+            std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", name, "--verify"};
+            if (json) {
+                words.emplace_back("--json");
+            }
+            const Outcome outcome = heptad(words);
+            EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+            EXPECT_EQ(parse_npy(outcome.out), product(a, b)) << name;
+            EXPECT_NE(outcome.err.find(json ? "\"plan\"" : "multiplied in"), std::string::npos) << outcome.err;
+        }
+        expect_refused_in_pieces(name);
+    }
+    const Outcome generated = heptad({"gen", "identity", "--shape", "3x3", "-o", "-"});
+    EXPECT_EQ(parse_npy(generated.out), (TestMatrix{3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}}));
+    const Outcome failed = heptad({"mul", "A.npy", "missing.npy", "-o", "-", "--json"});
+    EXPECT_EQ(failed.exit_code, 3);
+    EXPECT_EQ(failed.out, "");
+    EXPECT_EQ(folder_contents().size(), 2U) << "something was left behind";
 }
 
 TEST_F(Files, plan_tells_bytes_memory_and_what_binds) {

@@ -94,6 +94,54 @@ TEST_F(Formats, what_a_matrix_market_file_cannot_be_is_told) {
     heptad_fails(4, {"verify", "huge.mtx", "huge.mtx", "huge.mtx"});
 }
 
+TEST_F(Formats, info_reads_every_file_that_gen_writes) {
+    const bool has_hdf5 = heptad({"gen", "ones", "--shape", "2x2", "-o", "try.h5:/x"}).exit_code == 0;
+    int files = 0;
+    for (const char* kind : {"uniform", "positive", "normal", "integer", "bits", "identity", "ones", "zeros", "graph",
+                             "hilbert", "kaporin"}) {
+        for (const char* type : {"f64", "f32", "tf32", "bf16", "f16", "i32", "gf2", "bool"}) {
+            for (const std::string file : {"x.npy", "x.h5:/set", "x.pbm", "x.png", "packed.npy"}) {
+                std::vector<std::string> words{"gen", kind, "--shape", "13x13", "--type", type, "-o", file};
+                if (file == "packed.npy") {
+                    words.emplace_back("--packed");
+                }
+                if (heptad(words).exit_code != 0) {
+                    continue;  // not every kind, type and format go together
+                }
+                ++files;
+                SCOPED_TRACE(std::string(kind) + " " + type + " " + file);
+                EXPECT_NE(heptad_ok({"info", file}).find(": 13 x "), std::string::npos);
+                const nlohmann::json told = heptad_json({"info", file});
+                EXPECT_EQ(told["rows"], 13);
+                if (file == "packed.npy") {
+                    EXPECT_EQ(told["least_packed_columns"], 9);
+                    EXPECT_EQ(told["most_packed_columns"], 16);
+                    EXPECT_EQ(heptad_json({"info", file, "--columns", "13"})["cols"], 13);
+                } else {
+                    EXPECT_EQ(told["cols"], 13);
+                }
+                std::filesystem::remove(folder_ / file.substr(0, file.find(':')));
+            }
+        }
+    }
+    EXPECT_GE(files, has_hdf5 ? 100 : 60);
+}
+
+TEST_F(Formats, a_packed_npy_without_its_columns_is_told_to_want_them) {
+    heptad_ok({"gen", "graph", "--shape", "13x13", "--packed", "-o", "P.npy"});
+    heptad_ok({"gen", "bits", "--shape", "2x16", "--packed", "-o", "Q.npy"});  // 2 x 2 bytes: the shapes go together
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"mul", "P.npy", "P.npy", "-o", "C.npy", "--type", "gf2"},
+          {"mul", "P.npy", "P.npy", "-o", "C.npy"},
+          {"mul", "Q.npy", "Q.npy", "-o", "C.npy", "--type", "bool"},
+          {"mul", "Q.npy", "Q.npy", "-o", "C.npy", "--type", "bool", "--device", "reference"},
+          {"closure", "P.npy", "-o", "C.npy"},
+          {"verify", "P.npy", "P.npy", "P.npy", "--type", "gf2"}}) {
+        EXPECT_NE(heptad_fails(3, words).find("--columns"), std::string::npos);
+    }
+    heptad_ok({"mul", "P.npy", "P.npy", "-o", "C.npy", "--type", "gf2", "--columns", "13"});
+}
+
 TEST_F(Formats, results_keep_to_formats_that_are_written) {
     for (const char* name : {"C.mtx", "C.csv", "C.txt", "C.CSV", "C.bin", "C.npz", "C.h5"}) {
         SCOPED_TRACE(name);

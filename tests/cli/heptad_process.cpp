@@ -156,7 +156,7 @@ Outcome HeptadProcess::heptad(const std::vector<std::string>& words, const std::
     // left.
     const std::string out = folder_.string() + ".out", err = folder_.string() + ".err";
     std::vector<std::string> kept = words;
-    kept.insert(kept.begin(), HEPTAD_BINARY);
+    kept.insert(kept.begin(), program_.empty() ? HEPTAD_BINARY : program_.string());
     std::vector<char*> argv;
     for (std::string& word : kept) {
         argv.push_back(word.data());

@@ -60,6 +60,7 @@ protected:
     std::vector<std::pair<std::string, std::string>> folder_contents();
 
     std::filesystem::path folder_;
+    std::filesystem::path program_;  // in place of the built heptad
 };
 
 }  // namespace heptad::testing

@@ -117,6 +117,39 @@ TEST_F(Mul, bytes_of_zeros_and_ones_are_gf2_or_bool_as_asked) {
     EXPECT_EQ(read_matrix("O.npy"), (TestMatrix{2, 2, {1, 1, 1, 1}}));
 }
 
+TEST_F(Mul, operands_of_several_types_are_widened_where_a_type_is_named_that_holds_them_all) {
+    const TestMatrix a = integers(30, 20, 1), b = integers(20, 25, 2), c0 = integers(30, 25, 3);
+    write_matrix("A32.npy", a, "<f4", true);  // in Fortran order
+    write_matrix("B64.npy", b, "<f8");
+    write_matrix("C0.npy", c0, "<i4");
+    EXPECT_EQ(heptad_json({"mul", "A32.npy", "B64.npy", "-o", "C.npy", "--type", "f64", "--verify"})["type"], "f64");
+    EXPECT_NE(read("C.npy").find("<f8"), std::string::npos);
+    EXPECT_EQ(read_matrix("C.npy"), product(a, b));
+    heptad_ok({"verify", "A32.npy", "B64.npy", "C.npy", "--type", "f64"});
+    heptad_ok({"mul", "A32.npy", "B64.npy", "-o", "S.npy", "--type", "f64", "--beta", "2", "--add", "C0.npy"});
+    EXPECT_EQ(read_matrix("S.npy"), product(a, b, 1, 2, c0));
+    // A value that f32 does not hold must not be rounded on the way.
+    TestMatrix third{1, 1, {1.0 / 3}}, one{1, 1, {1}};
+    write_matrix("third.npy", third, "<f8");
+    write_matrix("one.npy", one, "<f4");
+    heptad_ok({"mul", "one.npy", "third.npy", "-o", "C.npy", "--type", "f64"});
+    EXPECT_EQ(read_matrix("C.npy"), third);
+}
+
+TEST_F(Mul, operands_are_not_rounded_to_a_type_and_the_sentence_says_what_to_do) {
+    write_matrix("A32.npy", integers(4, 4, 1), "<f4");
+    write_matrix("B64.npy", integers(4, 4, 2), "<f8");
+    const std::string without = heptad_fails(3, {"mul", "A32.npy", "B64.npy", "-o", "C.npy"});
+    EXPECT_NE(without.find("--type f64"), std::string::npos) << without;
+    const std::string rounded = heptad_fails(3, {"mul", "A32.npy", "B64.npy", "-o", "C.npy", "--type", "f32"});
+    EXPECT_NE(rounded.find("B64.npy"), std::string::npos) << rounded;
+    EXPECT_NE(rounded.find("round"), std::string::npos) << rounded;
+    const std::string by_files =
+        heptad_fails(3, {"mul", "A32.npy", "B64.npy", "-o", "C.npy", "--type", "f64", "--overlap", "on"});
+    EXPECT_NE(by_files.find("A32.npy"), std::string::npos) << by_files;
+    EXPECT_NE(by_files.find("memory"), std::string::npos) << by_files;
+}
+
 TEST_F(Mul, integers_wrap) {
     write_matrix("A.npy", {1, 2, {65536, 65536}}, "<i4");
     write_matrix("B.npy", {2, 1, {65536, 32767}}, "<i4");
@@ -189,6 +222,7 @@ TEST_F(Mul, json_tells_the_run) {
     EXPECT_GT(said["error_bound"].get<double>(), 0);
     EXPECT_EQ(said["verified"], true);
     EXPECT_EQ(said["verification"]["verdict"], "passed");
+    EXPECT_GT(said["verification"]["threshold"].get<double>(), 0);
     EXPECT_LE(said["verification"]["residual"].get<double>(), said["verification"]["tolerance"].get<double>());
 }
 

@@ -53,7 +53,12 @@ TEST_F(Report, one_size_alone_makes_no_line_and_no_vendor_no_ratio) {
     const std::string page = page_of({{"machine", machine_}, {"results", {alone}}});
     EXPECT_FALSE(contains(page, "<polyline"));
     EXPECT_FALSE(contains(page, "<b>0.000</b>"));
+    EXPECT_FALSE(contains(page, "none"));
     EXPECT_TRUE(contains(page, "12.5"));
+    for (const char* key : {"vendor", "vendor_s", "vendor_error", "ratio"}) {
+        alone[key] = nullptr;  // as `bench bits` writes it without M4RI
+    }
+    EXPECT_EQ(page_of({{"machine", machine_}, {"results", {alone}}}), page);
     EXPECT_TRUE(contains(page_of({{"results", nlohmann::json::array()}}), "<table>"));
 }
 

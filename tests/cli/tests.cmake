@@ -11,6 +11,7 @@ function(heptad_process_test name)
 endfunction()
 
 heptad_process_test(mul_test)
+heptad_process_test(memory_test)
 heptad_process_test(failures_test)
 heptad_process_test(bits_test)
 heptad_process_test(formats_test)
@@ -72,12 +73,12 @@ if(TARGET cli_p1_device_test)
 endif()
 
 # heptad-mpi, several ranks on this machine. Where there is no MPI whose mpirun is known, that is said, not passed over.
-foreach(name mpi_test mpi_resume_test mpi_verify_test mpi_device_test)
+foreach(name mpi_test mpi_files_test mpi_resume_test mpi_verify_test mpi_device_test)
   if((HEPTAD_OPEN_MPI OR HEPTAD_MPICH) AND NOT HEPTAD_SANITIZE)
     if(name STREQUAL mpi_device_test)
       heptad_test(cli/${name} heptad_backend_cuda nlohmann_json::nlohmann_json LABELS gpu)
     else()
-      heptad_test(cli/${name} nlohmann_json::nlohmann_json LABELS slow)
+      heptad_test(cli/${name} heptad_base nlohmann_json::nlohmann_json LABELS slow)
     endif()
     target_sources(cli_${name} PRIVATE cli/heptad_process.cpp)
     target_compile_definitions(cli_${name} PRIVATE HEPTAD_BINARY="${MPIEXEC_EXECUTABLE}"

@@ -144,6 +144,9 @@ void pgemm(const char* routine, Type type, char transpose_a, char transpose_b, c
     } catch (const std::exception& error) {
         std::fprintf(stderr, "heptad: %s: %s\n", routine, error.what());
         Cblacs_abort(own_context, 1);
+    } catch (...) {  // nothing may leave through Fortran
+        std::fprintf(stderr, "heptad: %s: something that is no std::exception was thrown\n", routine);
+        Cblacs_abort(own_context, 1);
     }
 }
 
