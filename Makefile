@@ -3,13 +3,14 @@
 N ?= 4096
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build run test bench lint format clean
+.PHONY: help bootstrap build run test soak bench lint format clean
 
 help:
 	@echo 'make run      install what is missing, build, and compare a product with the vendor library (N=4096)'
 	@echo 'make test     build and run all tests, then a reduced set under ASan + UBSan and under TSan'
+	@echo 'make soak     the tests of tests/citizen with their full counts: forks, exits, limits, failures (hours)'
 	@echo 'make bench    measure against every BLAS of this machine; the result file goes to run/'
-	@echo 'make build    build/heptad and build/libheptad.so'
+	@echo 'make build    build/heptad and build/libheptad.so; build/heptad-mpi and build/libheptad_scalapack.so where MPI is'
 	@echo 'make lint     clang-format, clang-tidy and shellcheck; make format repairs the first'
 	@echo 'make clean    remove the build folders and run/'
 
@@ -17,13 +18,17 @@ bootstrap:
 	@scripts/bootstrap
 
 build: bootstrap
-	@scripts/build release heptad_cli heptad_shared
+	@scripts/build release heptad_programs
 
-run: build
+run: bootstrap
+	@scripts/build release heptad_cli heptad_shared
 	@scripts/demo $(N)
 
 test: bootstrap
 	@scripts/test
+
+soak: bootstrap
+	@scripts/soak
 
 bench: build
 	@mkdir -p run

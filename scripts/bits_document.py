@@ -35,7 +35,7 @@ def measured_part(runs, machine_sentence, seconds, table):
                      "separate products (`A^8`).")
         rows = []
         for r in records:
-            compared = r["vendor"] != "none"
+            compared = bool(r["ratio"])  # null, or 0 in older files: there was nothing to compare with
             rows.append([kind(r), f"{r['m']} x {r['k']} x {r['n']}", r["vendor"] if compared else "",
                          seconds(r["vendor_s"]) if compared else "", seconds(r["heptad_s"]),
                          f"**{r['ratio']:.2f}**" if compared else "", f"{rate(r):.3g}"])

@@ -22,6 +22,11 @@ def picojoules(record):
     return f"{record['joules'] / (2.0 * record['m'] * record['k'] * record['n']) * 1e12:.3f}"
 
 
+def published(record, seconds):
+    """P3's time; nothing for a size that it has none of."""
+    return seconds(record["vendor_s"]) if record["vendor_s"] else ""
+
+
 def main_table(records, seconds, table):
     rows = []
     for n in sorted({r["n"] for r in records}):
@@ -30,7 +35,7 @@ def main_table(records, seconds, table):
             found = [r for r in main_records(records) if r["n"] == n and r["type"] == kind]
             row += ["", "", "", "", ""] if not found else [
                 seconds(found[0]["heptad_s"]), f"**{rate(found[0], found[0]['heptad_s']):.2f}**", picojoules(found[0]),
-                f"{found[0]['workspace_bytes'] / 2**30:.2f} GiB", seconds(found[0]["vendor_s"])]
+                f"{found[0]['workspace_bytes'] / 2**30:.2f} GiB", published(found[0], seconds)]
         rows.append(row)
     head = ["n"] + [f"{name}: {what}" for name in NAMES.values()
                     for what in ("time", "Pbit-op/s", "pJ per bit operation", "workspace", "P3")]
@@ -40,7 +45,7 @@ def main_table(records, seconds, table):
 def beside_table(records, seconds, table):
     """The other ways that some of the products were made: densities, from host memory."""
     rows = [[str(r["n"]), NAMES[r["type"]], r["variant"], seconds(r["heptad_s"]), f"**{rate(r, r['heptad_s']):.2f}**",
-             seconds(r["vendor_s"])]
+             published(r, seconds)]
             for r in sorted((r for r in records if r.get("variant")), key=lambda r: (r["n"], r["type"] != "gf2"))
             if r["n"] >= 65536]
     return table(["n", "type", "", "time", "effective Pbit-op/s", "P3"], rows) if rows else None
@@ -65,5 +70,5 @@ def rate_plot(content):
     for (kind, name), colour in zip(NAMES.items(), bits_document.COLOURS):
         records = sorted((r for r in main_records(content["results"]) if r["type"] == kind), key=lambda r: r["n"])
         lines.append((f"{name}", colour, False, [(r["n"], rate(r, r["heptad_s"])) for r in records]))
-        lines.append((f"P3, {name}", colour, True, [(r["n"], rate(r, r["vendor_s"])) for r in records]))
+        lines.append((f"P3, {name}", colour, True, [(r["n"], rate(r, r["vendor_s"])) for r in records if r["vendor_s"]]))
     return bits_document.rate_plot(lines, "Pbit-op/s, 2 n^3 / time: one H200 (dashed: P3, up to eight V100)")

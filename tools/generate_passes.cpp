@@ -71,11 +71,12 @@ std::string values_of_loads(std::size_t first, std::size_t count) {
     return code;
 }
 std::string inspected_inputs(std::size_t inputs) {
-    std::string code = loads(0, inputs) + values_of_loads(0, inputs) + "        if (watching) {\n";
+    std::string all;
     for (std::size_t i = 0; i < inputs; ++i) {
-        code += fmt::format("            inspect(in{});\n", i);
+        all += fmt::format("{}&in{}", i == 0 ? "" : ", ", i);
     }
-    return code + "        }\n";
+    return loads(0, inputs) + values_of_loads(0, inputs) +
+           fmt::format("        if (watching) {{\n            inspect({{{}}});\n        }}\n", all);
 }
 
 /// Few inputs, many outputs: each output is the sum of some inputs.

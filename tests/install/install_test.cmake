@@ -52,4 +52,28 @@ if(pkg_config)
   get_filename_component(library_dir ${pc_dir} DIRECTORY)
   step("the program compiled by pkg-config"
     ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/by_pkg_config)
+
+  # The README's own example, by the README's own line.
+  file(READ ${README} readme)
+  if(NOT readme MATCHES "```cpp\n(#include <heptad/heptad.hpp>[^`]*)```")
+    message(FATAL_ERROR "the README has no example that includes heptad.hpp")
+  endif()
+  file(WRITE ${WORK}/example.cpp "${CMAKE_MATCH_1}")
+  if(NOT readme MATCHES "\n    g\\+\\+( [^\n]*example[.]cpp[^\n]*)\n")
+    message(FATAL_ERROR "the README does not say how to compile its example")
+  endif()
+  set(line "${CMAKE_MATCH_1}")
+  step("the README's line" ${CMAKE_COMMAND} -E chdir ${WORK} sh -c "${CXX} ${line}")
+  step("the README's example" ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/example)
+
+  # Who forgets the standard is told.
+  execute_process(COMMAND ${CXX} -std=c++17 -fsyntax-only ${WORK}/example.cpp ${flags}
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(status EQUAL 0 OR NOT output MATCHES "-std=c\\+\\+20")
+    message(FATAL_ERROR "C++17 is not answered with a sentence that names -std=c++20:\n${output}")
+  endif()
+  file(READ ${pc} pc_text)
+  if(NOT pc_text MATCHES "C\\+\\+20")
+    message(FATAL_ERROR "heptad.pc does not say that C++20 is needed:\n${pc_text}")
+  endif()
 endif()

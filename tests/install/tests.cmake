@@ -4,6 +4,7 @@ if(TARGET heptad_shared AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
     COMMAND ${CMAKE_COMMAND}
       -DBUILD=${PROJECT_BINARY_DIR}
       -DEXAMPLES=${PROJECT_SOURCE_DIR}/examples
+      -DREADME=${PROJECT_SOURCE_DIR}/README.md
       -DWORK=${CMAKE_CURRENT_BINARY_DIR}/install_test
       -DCC=${CMAKE_C_COMPILER}
       -DCXX=${CMAKE_CXX_COMPILER}
@@ -11,4 +12,19 @@ if(TARGET heptad_shared AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
       -DVERSION=${PROJECT_VERSION}
       -P ${CMAKE_CURRENT_LIST_DIR}/install_test.cmake)
   set_tests_properties(install.examples_build_and_run_from_an_installed_copy PROPERTIES TIMEOUT 600)
+endif()
+
+# `make build` builds all that the README names.
+if(NOT HEPTAD_SANITIZE AND CMAKE_GENERATOR STREQUAL "Ninja")
+  set(programs heptad libheptad.so)
+  if(HEPTAD_HAS_MPI)
+    list(APPEND programs heptad-mpi libheptad_scalapack.so)
+  endif()
+  add_test(NAME install.make_build_builds_every_program
+    COMMAND ${CMAKE_COMMAND}
+      -DBUILD=${PROJECT_BINARY_DIR}
+      -DSOURCE=${PROJECT_SOURCE_DIR}
+      -DNINJA=${CMAKE_MAKE_PROGRAM}
+      "-DPROGRAMS=${programs}"
+      -P ${CMAKE_CURRENT_LIST_DIR}/programs_test.cmake)
 endif()

@@ -1,0 +1,17 @@
+# cmake -DBUILD=... -DSOURCE=... -DNINJA=... -DPROGRAMS=... -P programs_test.cmake
+# Reads the rules and builds nothing: the target that `make build` asks for must lead to every program.
+execute_process(COMMAND make -n -C ${SOURCE} build OUTPUT_VARIABLE commands RESULT_VARIABLE status)
+if(NOT status EQUAL 0 OR NOT commands MATCHES "scripts/build release ([a-z_ ]+)")
+  message(FATAL_ERROR "make build does not call scripts/build with targets:\n${commands}")
+endif()
+separate_arguments(targets UNIX_COMMAND "${CMAKE_MATCH_1}")
+execute_process(COMMAND ${NINJA} -C ${BUILD} -t commands ${targets} OUTPUT_VARIABLE links RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "ninja does not know ${targets}")
+endif()
+foreach(program ${PROGRAMS})
+  string(REPLACE "." "[.]" pattern ${program})
+  if(NOT links MATCHES " -o ${pattern}[.0-9]* ")
+    message(FATAL_ERROR "make build (${targets}) does not build ${program}")
+  endif()
+endforeach()
