@@ -84,7 +84,7 @@ void compare(const std::string& folder, std::int64_t k, std::int64_t n, std::int
                       blocks_path = folder + "/blocks.scratch";
     write_npy(whole_path, numbered(k, n, 0));
     write_npy(columns_path, numbered(k, cols.size(), cols.begin));
-    const NpyWindows whole(whole_path, std::nullopt, false), columns(columns_path, std::nullopt, false);
+    const MatrixWindows whole(whole_path, std::nullopt, false), columns(columns_path, std::nullopt, false);
     ScratchSource blocks(blocks_path, windows, Type::f32);
     Matrix memory(Type::f32, side, side), expected(Type::f32, side, side);
     for (std::size_t index = 0; index < windows.size(); ++index) {

@@ -70,6 +70,7 @@ void compare(const char* type, int n, const cpu::VendorLibrary& library, cpu::Cb
 }
 
 int run(int threads) {
+    cpu::allow_vendor_corrections();
     for (const cpu::Vendor vendor : {cpu::Vendor::openblas, cpu::Vendor::blis, cpu::Vendor::mkl}) {
         const cpu::VendorLibrary* library = cpu::vendor_library(vendor);
         if (library == nullptr || (library->set_threads == nullptr && library->set_threads_local == nullptr)) {
