@@ -58,7 +58,7 @@ int multiply_all_kinds(unsigned first) {
 }
 
 TEST(fork, at_any_moment_leaves_a_child_that_can_multiply_and_exit) {
-    HEPTAD_FORKS_WITH_THREADS();
+    HEPTAD_FORKS_BESIDE_BUSY_THREADS();
     std::mt19937_64 random(seed());
     const std::int64_t forks = repetitions(kReduced ? 12 : 48, 1000), per_round = 12;
     for (std::int64_t made = 0; made < forks;) {
@@ -75,7 +75,7 @@ TEST(fork, at_any_moment_leaves_a_child_that_can_multiply_and_exit) {
 }
 
 TEST(fork, in_the_midst_of_the_first_product_of_all_leaves_a_child_that_can_multiply) {
-    HEPTAD_FORKS_WITH_THREADS();
+    HEPTAD_FORKS_BESIDE_BUSY_THREADS();
     std::mt19937_64 random(seed());
     for (std::int64_t i = 0; i < repetitions(kReduced ? 3 : 8, 100); ++i) {
         const auto delay = std::chrono::microseconds(random() % 60000);
@@ -91,7 +91,7 @@ TEST(fork, in_the_midst_of_the_first_product_of_all_leaves_a_child_that_can_mult
 }
 
 TEST(fork, leaves_affinity_and_the_setting_of_a_librarys_threads_as_they_were) {
-    HEPTAD_FORKS_WITH_THREADS();
+    HEPTAD_FORKS_BESIDE_BUSY_THREADS();
     ASSERT_TRUE(make_product(1)->is_right());
     const CpuSet all = cpus_of(0);
     const cpu::VendorLibrary* const openblas = cpu::vendor_library(cpu::Vendor::openblas);
@@ -106,6 +106,14 @@ TEST(fork, leaves_affinity_and_the_setting_of_a_librarys_threads_as_they_were) {
                       return right && is_kept && cpus_of(0) == all ? 0 : 1;
                   }),
                   "exit 0");
+    }
+}
+
+TEST(fork, between_products_of_every_kind_leaves_a_child_that_can_multiply) {
+    HEPTAD_FORKS_WITH_THREADS();
+    for (int kind = 0; kind < kProductKinds; ++kind) {
+        ASSERT_TRUE(make_product(kind)->is_right()) << kind;
+        EXPECT_EQ(in_child([&] { return multiply_all_kinds(static_cast<unsigned>(kind)); }), "exit 0") << kind;
     }
 }
 
