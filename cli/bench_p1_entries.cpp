@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "place/devices/device_machine.hpp"
-#include "place/devices/pass_tuning.hpp"
 #include "plan/planner.hpp"
 #include "run/runner.hpp"
 #include "timed_backend.hpp"

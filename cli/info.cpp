@@ -18,7 +18,7 @@
 #include "place/file/matrix_market.hpp"
 #include "place/file/matrix_source.hpp"
 #include "place/file/npy.hpp"
-#include "run/tune.hpp"
+#include "run/machine_file.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -11,7 +11,9 @@
 #include "machine_text.hpp"
 #include "output.hpp"
 #include "place/devices/device_machine.hpp"
+#include "place/devices/tune_device.hpp"
 #include "progress.hpp"
+#include "run/machine_file.hpp"
 #include "run/tune.hpp"
 
 namespace heptad::cli {
@@ -56,7 +58,7 @@ void run(const TuneArguments& arguments) {
     const Machine machine = on_device        ? device_machine(arguments)
                             : arguments.show ? load_machine(threads, NamedFile::may_be_missing)
                                              : measure_and_save(arguments, threads);
-    const std::string file = on_device ? device_tune_file(cuda::device_index(arguments.device)) : tune_file();
+    const std::string file = on_device ? device_tune_file(cuda::device_index(arguments.device)).path : tune_file();
     if (arguments.json) {
         print(nlohmann::ordered_json{{"file", file},
                                      {"measured", machine.measured},

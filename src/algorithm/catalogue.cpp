@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "algorithm/embedded.hpp"
+#include "base/embedded.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 
@@ -71,7 +71,7 @@ void add_variants(Slots& slots, const std::shared_ptr<const Algorithm>& shipped)
 Slots shipped_slots() {
     Slots slots;
     std::vector<std::shared_ptr<const Algorithm>> shipped;
-    for (const EmbeddedFile& file : embedded_files()) {
+    for (const EmbeddedFile& file : algorithm_files()) {
         if (!file.file_name.ends_with(".alg")) {
             continue;
         }

@@ -1,8 +1,8 @@
 // The shipped schedules: embedded text, parsed and proven once, when the first one is asked for.
 #include <map>
 
-#include "algorithm/embedded.hpp"
 #include "algorithm/schedule.hpp"
+#include "base/embedded.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 std::map<std::string, Schedule> load_schedules() {
     std::map<std::string, Schedule> schedules;
-    for (const EmbeddedFile& file : embedded_files()) {
+    for (const EmbeddedFile& file : algorithm_files()) {
         const std::string name(file.file_name);
         if (!name.ends_with(".sched")) {
             continue;

@@ -5,7 +5,7 @@
 
 #include "algorithm/algorithm.hpp"
 #include "algorithm/catalogue.hpp"
-#include "algorithm/embedded.hpp"
+#include "base/embedded.hpp"
 #include "base/error.hpp"
 
 namespace heptad {
@@ -158,7 +158,7 @@ TEST(AlgorithmText, bad_names_are_refused) {
 TEST(AlgorithmText, ten_thousand_mutated_texts_are_read_or_refused_with_a_line) {
     std::mt19937 random(7);
     std::string original;
-    for (const EmbeddedFile& file : embedded_files()) {
+    for (const EmbeddedFile& file : algorithm_files()) {
         if (file.file_name == "self-inverse.alg") {
             original = file.text;
         }

@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "algorithm/embedded.hpp"
+#include "base/embedded.hpp"
 #include "base/error.hpp"
 
 namespace heptad {
@@ -51,7 +51,7 @@ TEST(Catalogue, every_shipped_and_derived_entry_is_proven) {
 }
 
 TEST(Catalogue, files_are_named_after_their_algorithm) {
-    for (const EmbeddedFile& file : embedded_files()) {
+    for (const EmbeddedFile& file : algorithm_files()) {
         if (file.file_name.ends_with(".alg")) {
             const Algorithm x = parse_algorithm(std::string(file.text), std::string(file.file_name));
             EXPECT_EQ(x.name + ".alg", file.file_name);

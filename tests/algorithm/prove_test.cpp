@@ -6,7 +6,7 @@
 
 #include "algorithm/algorithm.hpp"
 #include "algorithm/catalogue.hpp"
-#include "algorithm/embedded.hpp"
+#include "base/embedded.hpp"
 #include "base/error.hpp"
 
 namespace heptad {
@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Algorithm> shipped() {
     std::vector<Algorithm> all;
-    for (const EmbeddedFile& file : embedded_files()) {
+    for (const EmbeddedFile& file : algorithm_files()) {
         if (file.file_name.ends_with(".alg")) {
             all.push_back(parse_algorithm(std::string(file.text), std::string(file.file_name)));
         }

@@ -6,6 +6,7 @@
 
 #include "base/thread_pool.hpp"
 #include "plan/planner.hpp"
+#include "run/machine_file.hpp"
 #include "run/tune.hpp"
 
 namespace heptad {

@@ -15,8 +15,8 @@
 #include "place/memory/validate.hpp"
 #include "plan/error_bound.hpp"
 #include "plan/planner.hpp"
+#include "run/machine_file.hpp"
 #include "run/spread.hpp"
-#include "run/tune.hpp"
 
 namespace heptad {
 namespace {

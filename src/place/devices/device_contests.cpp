@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "place/devices/device_machine.hpp"
-#include "place/devices/pass_tuning.hpp"
 #include "plan/contest_choice.hpp"
 #include "plan/contest_factor.hpp"
 #include "plan/device_entrants.hpp"

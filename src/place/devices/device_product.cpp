@@ -16,7 +16,6 @@
 #include "place/devices/device_machine.hpp"
 #include "place/devices/host_operands.hpp"
 #include "place/devices/over_devices.hpp"
-#include "place/devices/pass_tuning.hpp"
 #include "place/memory/batch.hpp"
 #include "place/memory/validate.hpp"
 #include "plan/level_layout.hpp"

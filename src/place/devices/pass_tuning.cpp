@@ -144,18 +144,4 @@ std::vector<PassProfile> tune_passes(Type type, cuda::CudaBackend& backend, cons
     return profiles;
 }
 
-cuda::PassShapes pass_shapes(const Machine& machine) {
-    cuda::PassShapes shapes;
-    for (const PassProfile& profile : machine.passes) {
-        for (const cuda::PassClass pass : cuda::kPassClasses) {
-            const bool possible = profile.threads % 32 == 0 && profile.threads <= cuda::kMostPassThreads &&
-                                  profile.places <= cuda::kMostPassPlaces;
-            if (profile.pass == cuda::pass_class_name(pass) && possible) {
-                shapes.of(profile.type, pass) = {profile.threads, profile.places};
-            }
-        }
-    }
-    return shapes;
-}
-
 }  // namespace heptad

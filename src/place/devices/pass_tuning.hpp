@@ -7,7 +7,6 @@
 
 #include "backend/cuda/cuda_backend.hpp"
 #include "backend/cuda/device.hpp"
-#include "backend/cuda/pass_shape.hpp"
 #include "plan/machine.hpp"
 
 namespace heptad {
@@ -17,8 +16,5 @@ namespace heptad {
 /// left with its default shapes.
 std::vector<PassProfile> tune_passes(Type type, cuda::CudaBackend& backend, const cuda::Stream& stream, void* memory);
 std::int64_t pass_tuning_bytes(Type type);
-
-/// The shapes that a machine description names; the default ones elsewhere.
-cuda::PassShapes pass_shapes(const Machine& machine);
 
 }  // namespace heptad

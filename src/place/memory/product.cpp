@@ -19,7 +19,7 @@
 #include "place/memory/validate.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"
-#include "run/tune.hpp"
+#include "run/machine_file.hpp"
 
 namespace heptad {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "base/thread_pool.hpp"
-#include "run/tune_file.hpp"
+#include "run/machine_file.hpp"
 
 namespace heptad {
 namespace {

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "place/devices/device_machine.hpp"
 #include "place/devices/device_product.hpp"
-#include "place/devices/pass_tuning.hpp"
 #include "plan/error_bound.hpp"
 #include "plan/level_layout.hpp"
 #include "plan/planner.hpp"

@@ -8,7 +8,7 @@
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/cpu/cpu_info.hpp"
 #include "base/thread_pool.hpp"
-#include "run/tune.hpp"
+#include "run/machine_file.hpp"
 
 namespace heptad {
 namespace {

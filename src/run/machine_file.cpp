@@ -1,5 +1,5 @@
 // Keeping descriptions; the CPU's file has one per number of threads.
-#include "run/tune_file.hpp"
+#include "run/machine_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
