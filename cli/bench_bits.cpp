@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bit_words.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "bench_machine.hpp"
 #include "bench_product.hpp"
-#include "bits/bit_chain.hpp"
-#include "bits/bit_words.hpp"
 #include "check/verify_bits.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
@@ -16,6 +15,7 @@
 #include "operands.hpp"
 #include "output.hpp"
 #include "result_files.hpp"
+#include "run/bits/bit_chain.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -8,9 +8,9 @@
 #include "bench_product.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/generate.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/generate.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 

@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "backend/cuda/energy.hpp"
 #include "base/error.hpp"
 #include "device_contest.hpp"
 #include "device_error.hpp"
 #include "interrupt.hpp"
+#include "kernels/cuda/device/energy.hpp"
 #include "operands.hpp"
-#include "place/devices/device_product.hpp"
+#include "product/device/device_product.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

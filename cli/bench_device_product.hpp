@@ -4,10 +4,10 @@
 
 #include <functional>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "bench_product.hpp"
 #include "device_operand.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 

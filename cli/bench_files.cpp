@@ -8,10 +8,10 @@
 #include "check_result.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/matrix_read.hpp"
+#include "io/matrix_write.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/matrix_read.hpp"
-#include "place/file/matrix_write.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bench_device_product.hpp"
@@ -12,6 +10,8 @@
 #include "bench_gpu_table.hpp"
 #include "bench_machine.hpp"
 #include "commands.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "result_files.hpp"

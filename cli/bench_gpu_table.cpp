@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/plan.hpp"
+#include "plan/model/plan.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

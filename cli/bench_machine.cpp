@@ -6,10 +6,10 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "backend/cpu/cpu_info.hpp"
-#include "backend/cpu/vendor_blas.hpp"
-#include "backend/cuda/device.hpp"
 #include "commit.hpp"  // written by commit.cmake
+#include "kernels/cpu/cpu_info.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bench_device_product.hpp"
 #include "bench_machine.hpp"
@@ -17,11 +15,13 @@
 #include "device_error.hpp"
 #include "device_operand.hpp"
 #include "interrupt.hpp"
+#include "io/device_machine.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/devices/device_machine.hpp"
-#include "place/devices/device_product.hpp"
-#include "plan/planner.hpp"
+#include "plan/search/planner.hpp"
+#include "product/device/device_product.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "algorithm/catalogue.hpp"
-#include "plan/fused_prediction.hpp"
+#include "plan/predict/fused_prediction.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/machine.hpp"
-#include "plan/plan.hpp"
+#include "plan/model/machine.hpp"
+#include "plan/model/plan.hpp"
 
 namespace heptad::cli {
 

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "option_words.hpp"
-#include "place/devices/device_list.hpp"
+#include "product/device/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bench_device_product.hpp"
 #include "bench_machine.hpp"
@@ -17,12 +15,14 @@
 #include "device_operand.hpp"
 #include "device_reference.hpp"
 #include "interrupt.hpp"
+#include "io/device_machine.hpp"
+#include "io/generate.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/devices/device_machine.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/file/generate.hpp"
 #include "plan/c1060.hpp"
+#include "product/device/device_product.hpp"
 #include "result_files.hpp"
 
 namespace heptad::cli {

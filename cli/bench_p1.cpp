@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bench_machine.hpp"
 #include "bench_p1_entries.hpp"
@@ -14,9 +12,11 @@
 #include "device_error.hpp"
 #include "device_operand.hpp"
 #include "interrupt.hpp"
+#include "io/device_machine.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/devices/device_machine.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 

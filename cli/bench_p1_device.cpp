@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "place/memory/validate.hpp"
+#include "product/memory/validate.hpp"
 
 namespace heptad::cli {
 

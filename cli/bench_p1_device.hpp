@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "backend/cuda/p1_verbs.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "p1_algorithm.hpp"
 
 namespace heptad::cli {

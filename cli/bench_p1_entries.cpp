@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "place/devices/device_machine.hpp"
-#include "plan/planner.hpp"
-#include "run/runner.hpp"
+#include "io/device_machine.hpp"
+#include "plan/search/planner.hpp"
+#include "run/dense/runner.hpp"
 #include "timed_backend.hpp"
 
 namespace heptad::cli {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
 #include "bench_p1_device.hpp"
-#include "plan/machine.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "plan/model/machine.hpp"
 
 namespace heptad::cli {
 

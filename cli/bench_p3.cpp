@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cuda/device.hpp"
-#include "backend/cuda/energy.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bench_machine.hpp"
@@ -14,12 +12,14 @@
 #include "commands.hpp"
 #include "host_energy.hpp"
 #include "interrupt.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/energy.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "p3_tables.hpp"
-#include "place/devices/bit_device_check.hpp"
-#include "place/devices/bit_device_product.hpp"
-#include "place/devices/device_bits.hpp"
+#include "product/device/bit_device_check.hpp"
+#include "product/device/bit_device_product.hpp"
+#include "product/device/device_bits.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 

@@ -11,7 +11,7 @@
 #include "interrupt.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/devices/bit_host_operands.hpp"
+#include "product/device/bit_host_operands.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

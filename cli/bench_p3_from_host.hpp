@@ -6,9 +6,9 @@
 
 #include <heptad/bits.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "bench_product.hpp"
-#include "place/devices/bit_device_plan.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/bit_device_plan.hpp"
 
 namespace heptad::cli {
 

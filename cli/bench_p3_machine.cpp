@@ -7,17 +7,17 @@
 #include <chrono>
 #include <functional>
 
-#include "backend/cuda/bit_verbs.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
-#include "bits/level_program.hpp"
-#include "bits/word_buffer.hpp"
 #include "interrupt.hpp"
+#include "kernels/bits/level_program.hpp"
+#include "kernels/bits/word_buffer.hpp"
+#include "kernels/cuda/bits/bit_verbs.hpp"
 #include "p3_tables.hpp"
-#include "place/devices/bit_device_plan.hpp"
-#include "place/devices/bit_device_product.hpp"
-#include "place/devices/device_bits.hpp"
+#include "product/device/bit_device_plan.hpp"
+#include "product/device/bit_device_product.hpp"
+#include "product/device/device_bits.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

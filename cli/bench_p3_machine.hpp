@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 

@@ -9,20 +9,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "bench_machine.hpp"
 #include "commands.hpp"
 #include "file_product.hpp"
 #include "in_core_times.hpp"
 #include "interrupt.hpp"
+#include "io/generate.hpp"
+#include "io/npy.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "move/resident_memory.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/devices/over_devices.hpp"
-#include "place/file/generate.hpp"
-#include "place/file/npy.hpp"
-#include "place/file/resident_memory.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
 #include "result_files.hpp"
 #include "text.hpp"
 

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "backend/cpu/vendor_blas_calls.hpp"
 #include "base/error.hpp"
 #include "blocked_loop.hpp"
-#include "check/error.hpp"
+#include "check/measured_error.hpp"
 #include "interrupt.hpp"
+#include "kernels/cpu/vendor_blas_calls.hpp"
 #include "operands.hpp"
 #include "text.hpp"
 

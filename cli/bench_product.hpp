@@ -10,8 +10,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/matrix.hpp"
 #include "bench_contest.hpp"
-#include "place/memory/matrix.hpp"
 #include "progress.hpp"
 
 namespace heptad::cli {

@@ -3,21 +3,21 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "check/verify_bits.hpp"
 #include "check_result.hpp"
 #include "interrupt.hpp"
+#include "io/bit_file.hpp"
+#include "io/matrix_write.hpp"
+#include "io/npy.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "output.hpp"
-#include "place/devices/bit_device_product.hpp"
-#include "place/devices/bit_host_operands.hpp"
-#include "place/devices/device_bits.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/matrix_write.hpp"
-#include "place/file/npy.hpp"
 #include "plan_text.hpp"
+#include "product/device/bit_device_product.hpp"
+#include "product/device/bit_host_operands.hpp"
+#include "product/device/device_bits.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

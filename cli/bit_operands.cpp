@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/cuda/bit_verbs.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
-#include "bits/level_program.hpp"
-#include "place/devices/device_list.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/npy.hpp"
+#include "io/bit_file.hpp"
+#include "io/npy.hpp"
+#include "kernels/bits/level_program.hpp"
+#include "kernels/cuda/bits/bit_verbs.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_list.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "check/verify.hpp"
-#include "run/runner.hpp"
+#include "run/dense/runner.hpp"
 
 namespace heptad::cli {
 

@@ -2,15 +2,15 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/bit_file.hpp"
+#include "io/npy.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "output.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/npy.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

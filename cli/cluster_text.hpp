@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "plan/cluster_forecast.hpp"
+#include "plan/predict/cluster_forecast.hpp"
 
 namespace heptad::cli {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "plan/cluster_forecast.hpp"
-#include "plan/cluster_request.hpp"
+#include "plan/model/cluster_request.hpp"
+#include "plan/predict/cluster_forecast.hpp"
 
 namespace CLI {
 class App;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/device.hpp"
 #include "bench_contest.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 

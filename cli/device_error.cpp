@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "check/error.hpp"
+#include "check/measured_error.hpp"
 #include "interrupt.hpp"
 
 namespace heptad::cli {

@@ -1,11 +1,11 @@
 // The error of a product on a device: some of its entries, spread over C, against the same ones recomputed on the host
-// in a higher precision. The definition is that of check/error.hpp: max|C - exact| / (max|A| * max|B|), and for
-// integers 0 or 1.
+// in a higher precision. The definition is that of check/measured_error.hpp: max|C - exact| / (max|A| * max|B|), and
+// for integers 0 or 1.
 #pragma once
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
-#include "place/memory/matrix.hpp"
+#include "base/matrix.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "interrupt.hpp"
-#include "place/file/generate.hpp"
+#include "io/generate.hpp"
 
 namespace heptad::cli {
 namespace {

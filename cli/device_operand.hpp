@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "backend/cuda/device.hpp"
 #include "base/view.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 

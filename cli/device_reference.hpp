@@ -3,10 +3,10 @@
 // 1e-8 times smaller than those it measures.
 #pragma once
 
-#include "backend/cuda/cuda_backend.hpp"
-#include "backend/cuda/device.hpp"
+#include "base/matrix.hpp"
 #include "check/difference.hpp"
-#include "place/memory/matrix.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
 

@@ -5,7 +5,7 @@
 
 #include "bit_operands.hpp"
 #include "options.hpp"
-#include "place/file/file_product.hpp"
+#include "product/file/file_product.hpp"
 
 namespace heptad::cli {
 

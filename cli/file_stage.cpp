@@ -10,18 +10,18 @@
 #include <tuple>
 #include <utility>
 
-#include "backend/cuda/device.hpp"
+#include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "file_product.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
-#include "place/devices/device_list.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/devices/device_steps.hpp"
-#include "place/devices/over_devices.hpp"
-#include "place/file/bit_bytes.hpp"
-#include "place/file/bit_stage.hpp"
-#include "plan/stage_choice.hpp"
+#include "plan/search/stage_choice.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/device_steps.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/file/bit_stage.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -7,12 +7,12 @@
 #include "base/error.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
+#include "io/bit_file.hpp"
+#include "io/generate.hpp"
+#include "io/matrix_write.hpp"
+#include "io/npy.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/generate.hpp"
-#include "place/file/matrix_write.hpp"
-#include "place/file/npy.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -8,9 +8,9 @@
 #include <functional>
 #include <utility>
 
+#include "base/bit_words.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
-#include "bits/bit_words.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

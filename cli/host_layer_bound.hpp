@@ -8,8 +8,8 @@
 
 #include <heptad/bits.hpp>
 
-#include "place/devices/compute_device.hpp"
-#include "plan/host_plan.hpp"
+#include "move/compute_device.hpp"
+#include "plan/search/host_plan.hpp"
 
 namespace heptad::cli {
 

@@ -1,10 +1,10 @@
 // The options of products over devices.
 #include <CLI/CLI.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "option_words.hpp"
-#include "place/devices/device_list.hpp"
+#include "product/device/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

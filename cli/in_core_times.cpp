@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "backend/cuda/device.hpp"
 #include "device_contest.hpp"
 #include "device_operand.hpp"
 #include "interrupt.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/devices/staging.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "move/staging.hpp"
+#include "product/device/device_product.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "base/matrix.hpp"
 #include "bench_contest.hpp"
-#include "place/memory/matrix.hpp"
 
 namespace heptad::cli {
 

@@ -5,20 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "backend/cpu/cpu_info.hpp"
-#include "backend/cpu/vendor_blas.hpp"
 #include "base/thread_pool.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
 #include "cuda_text.hpp"
+#include "io/bit_file.hpp"
+#include "io/machine_file.hpp"
+#include "io/matrix_market.hpp"
+#include "io/matrix_source.hpp"
+#include "io/npy.hpp"
+#include "kernels/cpu/cpu_info.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 #include "machine_text.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/matrix_market.hpp"
-#include "place/file/matrix_source.hpp"
-#include "place/file/npy.hpp"
-#include "run/machine_file.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

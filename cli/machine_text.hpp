@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "plan/machine.hpp"
+#include "plan/model/machine.hpp"
 
 namespace heptad::cli {
 

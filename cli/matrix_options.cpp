@@ -2,9 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "io/bit_file.hpp"
+#include "io/matrix_market.hpp"
 #include "option_words.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/matrix_market.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

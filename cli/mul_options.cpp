@@ -1,8 +1,8 @@
 // The options of mul and verify.
 #include <CLI/CLI.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "product_words.hpp"
 #include "text.hpp"
 

@@ -4,13 +4,13 @@
 #include <limits>
 #include <utility>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/free_memory.hpp"
 #include "base/size.hpp"
 #include "base/workspace.hpp"
 #include "interrupt.hpp"
-#include "place/file/matrix_source.hpp"
+#include "io/matrix_source.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

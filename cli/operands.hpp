@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/matrix.hpp"
 #include "base/view.hpp"
+#include "io/hooks.hpp"
 #include "options.hpp"
-#include "place/file/hooks.hpp"
-#include "place/memory/matrix.hpp"
 #include "progress.hpp"
 
 namespace heptad::cli {

@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "backend/cuda/device.hpp"
-#include "place/devices/device_list.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -10,9 +10,9 @@
 
 #include <heptad/heptad.hpp>
 
-#include "place/file/matrix_source.hpp"
-#include "plan/cluster_forecast.hpp"
-#include "plan/cluster_request.hpp"
+#include "io/matrix_source.hpp"
+#include "plan/model/cluster_request.hpp"
+#include "plan/predict/cluster_forecast.hpp"
 
 namespace heptad::cli {
 
@@ -47,7 +47,7 @@ struct C1060Arguments {
     std::int64_t tau1 = 0, tau2 = 0;
 };
 
-/// A cluster that need not exist; see plan/cluster_forecast.hpp.
+/// A cluster that need not exist; see plan/predict/cluster_forecast.hpp.
 struct ClusterArguments {
     std::int64_t nodes = 1;
     ClusterRequest request;

@@ -1,11 +1,11 @@
 // Outer levels of a product from file to file, as asked for; and a word where they would pay.
 #include <fmt/format.h>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "file_product.hpp"
-#include "place/devices/device_list.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
-#include "place/file/atomic_file.hpp"
+#include "io/atomic_file.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/device.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
-#include "place/devices/device_list.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/devices/over_devices.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

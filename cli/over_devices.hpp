@@ -5,7 +5,7 @@
 #include <string>
 
 #include "options.hpp"
-#include "plan/host_plan.hpp"
+#include "plan/search/host_plan.hpp"
 
 namespace heptad::cli {
 

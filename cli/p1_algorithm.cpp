@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/size.hpp"
-#include "run/level_runner.hpp"
+#include "run/dense/level_runner.hpp"
 
 namespace heptad::cli {
 namespace {

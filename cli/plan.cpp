@@ -4,22 +4,22 @@
 #include <nlohmann/json.hpp>
 
 #include "api/context.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
+#include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
 #include "file_product.hpp"
+#include "io/device_machine.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "over_devices.hpp"
-#include "place/devices/device_machine.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/devices/over_devices.hpp"
-#include "place/memory/matrix.hpp"
 #include "plan_c1060.hpp"
 #include "plan_cluster.hpp"
 #include "plan_text.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/matrix.hpp"
 #include "output.hpp"
-#include "place/memory/matrix.hpp"
 #include "plan/c1060.hpp"
 #include "plan_text.hpp"
 

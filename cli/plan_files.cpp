@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "check/streamed_check.hpp"
 #include "file_product.hpp"
+#include "io/matrix_file.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/matrix_file.hpp"
-#include "place/file/streamed_check.hpp"
-#include "plan/stage_choice.hpp"
+#include "plan/search/stage_choice.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

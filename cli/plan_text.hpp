@@ -8,7 +8,7 @@
 
 #include <heptad/heptad.hpp>
 
-#include "plan/plan.hpp"
+#include "plan/model/plan.hpp"
 
 namespace heptad::cli {
 

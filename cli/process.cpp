@@ -5,7 +5,7 @@
 #include <csignal>
 #include <initializer_list>
 
-#include "backend/cpu/vendor_blas.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 
 namespace heptad::cli {
 

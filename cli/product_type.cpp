@@ -1,9 +1,9 @@
 // The type of a product whose files do not all have one.
 #include <algorithm>
 
+#include "io/bit_file.hpp"
+#include "io/matrix_market.hpp"
 #include "operands.hpp"
-#include "place/file/bit_file.hpp"
-#include "place/file/matrix_market.hpp"
 
 namespace heptad::cli {
 

@@ -9,8 +9,8 @@
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "commands.hpp"
+#include "io/npy.hpp"
 #include "output.hpp"
-#include "place/file/npy.hpp"
 #include "report_page.hpp"
 #include "text.hpp"
 

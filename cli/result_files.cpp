@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "bench_machine.hpp"
+#include "io/npy.hpp"
 #include "output.hpp"
-#include "place/file/npy.hpp"
 #include "report_page.hpp"
 #include "trace_file.hpp"
 

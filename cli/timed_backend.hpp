@@ -1,8 +1,8 @@
 // A backend whose passes and products are timed one by one, by events of its stream.
 #pragma once
 
-#include "backend/cuda/cuda_backend.hpp"
 #include "bench_p1_device.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
 
 namespace heptad::cli {
 

@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "place/file/npy.hpp"
+#include "io/npy.hpp"
 
 namespace heptad::cli {
 

@@ -3,18 +3,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/device_machine.hpp"
+#include "io/machine_file.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "machine_text.hpp"
 #include "output.hpp"
-#include "place/devices/device_machine.hpp"
-#include "place/devices/tune_device.hpp"
 #include "progress.hpp"
-#include "run/machine_file.hpp"
-#include "run/tune.hpp"
+#include "tune/tune.hpp"
+#include "tune/tune_device.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "check_result.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "io/matrix_read.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "place/file/matrix_read.hpp"
 
 namespace heptad::cli {
 namespace {

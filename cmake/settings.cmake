@@ -32,9 +32,15 @@ endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 
-# One target per folder: heptad_layer(base) makes heptad_base from src/base/*.cpp.
+# One target per folder: heptad_layer(base) makes heptad_base from src/base/*.cpp and the folders inside that are no layer
+# of their own.
 function(heptad_layer name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE inner CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(list ${inner})
+    get_filename_component(folder ${list} DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${folder}/")
+  endforeach()
   string(REPLACE "/" "_" target ${name})
   add_library(heptad_${target} STATIC ${sources})
   target_include_directories(heptad_${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "algorithm/catalogue.hpp"
-#include "backend/cuda/linear_pass.hpp"
-#include "run/combine_passes.hpp"
+#include "kernels/cuda/combine/linear_pass.hpp"
+#include "run/dense/combine_passes.hpp"
 
 namespace heptad {
 namespace {

@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/matrix.hpp"
 #include "base/size.hpp"
-#include "place/cluster/window_source.hpp"
-#include "place/file/npy.hpp"
-#include "place/memory/matrix.hpp"
+#include "io/npy.hpp"
+#include "move/ranks/window_source.hpp"
 
 namespace {
 

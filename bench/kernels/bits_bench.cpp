@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "bits/bit_chain.hpp"
-#include "bits/word_buffer.hpp"
-#include "bits/word_sums.hpp"
+#include "kernels/bits/word_buffer.hpp"
+#include "kernels/bits/word_sums.hpp"
+#include "run/bits/bit_chain.hpp"
 
 namespace heptad::bits {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <heptad/heptad.hpp>
 
-#include "backend/cpu/vendor_blas.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 
 namespace heptad {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "backend/cpu/kernels.hpp"
+#include "kernels/cpu/cpu_kernels.hpp"
 
 namespace heptad::cpu {
 namespace {

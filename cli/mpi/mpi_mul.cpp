@@ -16,7 +16,7 @@
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "place/devices/device_product.hpp"
+#include "product/device/device_product.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 namespace heptad::cli {
 
-/// `give_up` ends the whole job; see place/cluster/pipeline.hpp.
+/// `give_up` ends the whole job; see move/ranks/rank_pipeline.hpp.
 void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::GiveUp& give_up);
 
 }  // namespace heptad::cli

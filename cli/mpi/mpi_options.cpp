@@ -7,8 +7,8 @@
 #include "cli/cluster_words.hpp"
 #include "cli/option_words.hpp"
 #include "cli/text.hpp"
-#include "place/devices/device_list.hpp"
-#include "place/file/matrix_write.hpp"
+#include "io/matrix_write.hpp"
+#include "product/device/device_list.hpp"
 
 namespace heptad::cli {
 namespace {

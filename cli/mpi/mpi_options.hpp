@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "place/cluster/cluster_job.hpp"
+#include "product/cluster/cluster_job.hpp"
 
 namespace heptad::cli {
 

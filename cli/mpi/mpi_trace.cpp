@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Parts, scratch files and journals of any rank begin like this; see place/cluster/cluster_job.cpp.
+/// Parts, scratch files and journals of any rank begin like this; see product/cluster/cluster_job.cpp.
 bool is_part_of(const fs::path& output, const fs::path& folder, const fs::path& trace) {
     return place_of(trace).parent_path() == place_of(folder) &&
            place_of(trace).filename().string().starts_with(output.filename().string() + ".part-");

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "place/cluster/cluster_job.hpp"
+#include "product/cluster/cluster_job.hpp"
 
 namespace heptad::cli {
 

@@ -1,15 +1,15 @@
-// The C++ interface of packed bit matrices: thin shells over src/bits.
+// The C++ interface of packed bit matrices: thin shells over src/run/bits.
 #include <heptad/bits.hpp>
 
 #include "api/context.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
-#include "bits/bit_chain.hpp"
-#include "bits/bit_graph.hpp"
-#include "place/devices/bit_cuda_product.hpp"
-#include "place/devices/device_list.hpp"
-#include "place/devices/over_devices.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/bit_cuda_product.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/over_devices.hpp"
+#include "run/bits/bit_chain.hpp"
+#include "run/bits/bit_graph.hpp"
 
 namespace heptad {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "api/c_shell.hpp"
 #include "base/error.hpp"
-#include "bits/bit_product.hpp"
+#include "run/bits/bit_product.hpp"
 
 using namespace heptad::c;
 

@@ -1,7 +1,7 @@
 // What stands behind heptad::Context and heptad::Plan.
 #pragma once
 
-#include "place/memory/product.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad {
 

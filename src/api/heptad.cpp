@@ -1,14 +1,14 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
-#include "backend/cuda/device.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "base/workspace.hpp"
-#include "place/devices/device_list.hpp"
-#include "place/devices/device_product.hpp"
-#include "place/devices/over_devices.hpp"
-#include "place/memory/batch.hpp"
-#include "place/memory/packed_bits.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/memory/batch.hpp"
+#include "product/memory/packed_bits.hpp"
 
 namespace heptad {
 

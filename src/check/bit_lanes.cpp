@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/bit_words.hpp"
 #include "base/size.hpp"
-#include "bits/bit_words.hpp"
 
 namespace heptad::check {
 namespace {

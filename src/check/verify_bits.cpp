@@ -8,11 +8,11 @@
 #include <random>
 #include <vector>
 
+#include "base/bit_words.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
-#include "bits/bit_words.hpp"
 #include "check/bit_lanes.hpp"
 #include "check/sampled_rows.hpp"
 

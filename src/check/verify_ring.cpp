@@ -13,10 +13,10 @@
 // A further row that is wrong can only make the chance smaller.
 #include <cmath>
 
-#include "backend/scalars.hpp"
 #include "base/splitmix.hpp"
 #include "check/lanes.hpp"
 #include "check/verify_kinds.hpp"
+#include "kernels/scalars.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "plan/planner.hpp"
+#include "plan/search/planner.hpp"
 
 namespace heptad {
 namespace {

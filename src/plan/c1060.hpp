@@ -5,9 +5,9 @@
 #include <string>
 
 #include "plan/device_counts.hpp"
-#include "plan/machine.hpp"
+#include "plan/model/machine.hpp"
+#include "plan/model/plan.hpp"
 #include "plan/p0_plan.hpp"
-#include "plan/plan.hpp"
 
 namespace heptad {
 

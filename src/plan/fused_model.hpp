@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "base/fused.hpp"
-#include "plan/fused_instances.hpp"
+#include "plan/search/fused_instances.hpp"
 
 namespace heptad {
 

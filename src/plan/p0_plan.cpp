@@ -1,7 +1,7 @@
 #include "plan/p0_plan.hpp"
 
 #include "base/error.hpp"
-#include "plan/planner.hpp"
+#include "plan/search/planner.hpp"
 
 namespace heptad {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "plan/machine.hpp"
-#include "plan/plan.hpp"
-#include "plan/problem.hpp"
+#include "plan/model/machine.hpp"
+#include "plan/model/plan.hpp"
+#include "plan/model/problem.hpp"
 
 namespace heptad {
 

@@ -6,7 +6,7 @@
 #include <heptad/heptad.hpp>
 #include <limits>
 
-#include "backend/guarded_matrix.hpp"
+#include "kernels/guarded_matrix.hpp"
 
 namespace heptad {
 namespace {

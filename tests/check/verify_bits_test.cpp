@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bits/bit_test_matrices.hpp"
+#include "kernels/bits/bit_test_matrices.hpp"
 
 namespace {
 

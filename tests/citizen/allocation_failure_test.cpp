@@ -4,7 +4,7 @@
 
 #include "base/half.hpp"
 #include "citizen/short_of_memory.hpp"
-#include "place/memory/product.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad::citizen {
 namespace {

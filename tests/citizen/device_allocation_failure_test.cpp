@@ -5,8 +5,8 @@
 #include <atomic>
 #include <heptad/bits.hpp>
 
-#include "backend/cuda/device.hpp"
 #include "citizen/short_of_memory.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <random>
 #include <thread>
 
-#include "backend/cpu/vendor_blas.hpp"
 #include "citizen/child.hpp"
 #include "citizen/counts.hpp"
 #include "citizen/products.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 
 extern char** environ;
 

@@ -2,7 +2,7 @@
 // the run says that memory ran out and can be resumed, and the folder is as a run that was ended leaves it.
 #include "check/verify.hpp"
 #include "citizen/short_of_memory.hpp"
-#include "place/file/file_product_fixture.hpp"
+#include "product/file/file_product_fixture.hpp"
 
 namespace heptad::citizen {
 namespace {

@@ -1,6 +1,6 @@
 // Products from file to file where the system gives few threads or none: done by fewer, or Error(resource).
 #include "citizen/thread_limit.hpp"
-#include "place/file/file_product_fixture.hpp"
+#include "product/file/file_product_fixture.hpp"
 
 namespace heptad {
 namespace {

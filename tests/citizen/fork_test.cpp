@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-#include "backend/cpu/vendor_blas.hpp"
 #include "base/cores.hpp"
 #include "citizen/child.hpp"
 #include "citizen/counts.hpp"
 #include "citizen/products.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 
 namespace heptad::citizen {
 namespace {

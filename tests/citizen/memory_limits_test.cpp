@@ -16,7 +16,7 @@
 #include <string>
 
 #include "citizen/counts.hpp"
-#include "place/memory/product.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad::citizen {
 namespace {

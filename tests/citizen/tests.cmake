@@ -1,10 +1,10 @@
 # A good citizen of somebody else's process: memory limits, thread limits, fork, exit, failures at every call.
 # `make test` runs a seeded sample of each (four minutes at most together), `make soak` the full counts (counts.hpp).
-heptad_test(citizen/memory_limits_test heptad_place_memory LABELS citizen)
+heptad_test(citizen/memory_limits_test heptad_product_memory LABELS citizen)
 heptad_test(citizen/fork_test heptad_api LABELS citizen)
 heptad_test(citizen/exit_test heptad_api LABELS citizen)
 heptad_test(citizen/thread_creation_test heptad_api LABELS citizen)
-heptad_test(citizen/file_threads_test heptad_place_file LABELS citizen)
+heptad_test(citizen/file_threads_test heptad_product_file LABELS citizen)
 foreach(test citizen_thread_creation_test citizen_file_threads_test)
   if(TARGET ${test})
     set_target_properties(${test} PROPERTIES ENABLE_EXPORTS ON) # its pthread_create is for libraries too
@@ -28,7 +28,7 @@ endif()
 # Allocation failure: programs whose allocations can be told to fail.
 foreach(name pool_allocation_failure_test allocation_failure_test bit_allocation_failure_test first_use_test
         file_allocation_failure_test)
-  heptad_test(citizen/${name} heptad_api heptad_place_file LABELS citizen)
+  heptad_test(citizen/${name} heptad_api heptad_product_file LABELS citizen)
   if(TARGET citizen_${name})
     target_sources(citizen_${name} PRIVATE citizen/failing_memory.cpp)
     target_link_options(citizen_${name} PRIVATE -Wl,--wrap=aligned_alloc -Wl,--wrap=mmap)

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <thread>
 
-#include "backend/cpu/vendor_blas.hpp"
 #include "base/thread_pool.hpp"
 #include "citizen/counts.hpp"
 #include "citizen/products.hpp"
 #include "citizen/thread_limit.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
 
 namespace heptad::citizen {
 namespace {

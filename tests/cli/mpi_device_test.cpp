@@ -1,7 +1,7 @@
 // heptad-mpi with a device: ranks that share one multiply on it, blocks come and go through host memory, and P4's
 // stages bear their names.
-#include "backend/cuda/device.hpp"
 #include "cli/mpi_process.hpp"
+#include "kernels/cuda/device/device.hpp"
 
 namespace heptad::testing {
 namespace {

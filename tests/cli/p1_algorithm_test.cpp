@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "backend/guarded_matrix.hpp"
-#include "backend/reference/reference_backend.hpp"
+#include "kernels/guarded_matrix.hpp"
+#include "kernels/reference/reference_backend.hpp"
 
 namespace heptad::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/bench_p1_entries.hpp"
-#include "place/devices/device_machine.hpp"
-#include "place/devices/device_matrix.hpp"
+#include "io/device_machine.hpp"
+#include "product/device/device_matrix.hpp"
 
 namespace heptad::test {
 namespace {

@@ -35,7 +35,7 @@ if(TARGET cli_text_test)
   target_include_directories(cli_text_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
-heptad_test(cli/bench_p0_record_test heptad_api heptad_check heptad_place_devices heptad_place_file
+heptad_test(cli/bench_p0_record_test heptad_api heptad_check heptad_product_device heptad_product_file
             nlohmann_json::nlohmann_json)
 if(TARGET cli_bench_p0_record_test)
   foreach(name bench_p0_record bench_product bench_contest blocked_loop interrupt operands progress text)
@@ -44,7 +44,7 @@ if(TARGET cli_bench_p0_record_test)
   target_include_directories(cli_bench_p0_record_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
-heptad_test(cli/bench_model_test heptad_place_memory nlohmann_json::nlohmann_json)
+heptad_test(cli/bench_model_test heptad_product_memory nlohmann_json::nlohmann_json)
 if(TARGET cli_bench_model_test)
   target_sources(cli_bench_model_test PRIVATE ${PROJECT_SOURCE_DIR}/cli/bench_model_cases.cpp
                                               ${PROJECT_SOURCE_DIR}/cli/bench_model_summary.cpp)
@@ -63,7 +63,7 @@ if(TARGET cli_p1_algorithm_test)
   target_include_directories(cli_p1_algorithm_test PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
-heptad_test(cli/p1_device_test heptad_place_devices LABELS gpu)
+heptad_test(cli/p1_device_test heptad_product_device LABELS gpu)
 if(TARGET cli_p1_device_test)
   target_sources(
     cli_p1_device_test
@@ -76,7 +76,7 @@ endif()
 foreach(name mpi_test mpi_files_test mpi_resume_test mpi_verify_test mpi_device_test)
   if((HEPTAD_OPEN_MPI OR HEPTAD_MPICH) AND NOT HEPTAD_SANITIZE)
     if(name STREQUAL mpi_device_test)
-      heptad_test(cli/${name} heptad_backend_cuda nlohmann_json::nlohmann_json LABELS gpu)
+      heptad_test(cli/${name} heptad_kernels_cuda nlohmann_json::nlohmann_json LABELS gpu)
     else()
       heptad_test(cli/${name} heptad_base nlohmann_json::nlohmann_json LABELS slow)
     endif()

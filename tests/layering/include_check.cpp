@@ -5,6 +5,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string_view>
 
 namespace heptad::layering {
@@ -16,17 +17,21 @@ struct Layer {
     std::string_view folder;
     int number;
 };
-constexpr std::array<Layer, 11> kLayers = {{{"base", 0},
+constexpr std::array<Layer, 15> kLayers = {{{"base", 0},
                                             {"algorithm", 1},
                                             {"plan", 2},
-                                            {"backend", 2},
-                                            {"bits", 2},
+                                            {"kernels", 2},
                                             {"run", 3},
                                             {"check", 4},
-                                            {"place", 5},
-                                            {"api", 6},
-                                            {"cli", 7},
-                                            {"python", 7}}};
+                                            {"io", 4},
+                                            {"move", 5},
+                                            {"product", 6},
+                                            {"tune", 7},
+                                            {"api", 7},
+                                            {"cli", 8},
+                                            {"python", 8},
+                                            {"bench", 9},
+                                            {"papers", 10}}};
 
 const Layer* find_layer(std::string_view folder) {
     const auto* found =
@@ -69,6 +74,11 @@ bool is_source(const fs::path& file) {
     static constexpr std::array<std::string_view, 8> kSuffixes = {".h",   ".hpp", ".c",  ".cpp",
                                                                   ".inc", ".ipp", ".cu", ".cuh"};
     return std::find(kSuffixes.begin(), kSuffixes.end(), file.extension().string()) != kSuffixes.end();
+}
+
+bool is_header(const fs::path& file) {
+    const std::string suffix = file.extension().string();
+    return suffix == ".h" || suffix == ".hpp" || suffix == ".cuh";
 }
 
 }  // namespace
@@ -137,7 +147,8 @@ std::optional<std::string> violation(const fs::path& file, const std::string& pa
 
 Report check_tree(const fs::path& repository) {
     Report report;
-    for (const char* top : {"include", "src", "cli"}) {
+    std::map<std::string, std::string> headers;  // name, and where it stands first
+    for (const char* top : {"include", "src", "cli", "bench", "papers"}) {
         if (!fs::exists(repository / top)) {
             continue;
         }
@@ -153,6 +164,12 @@ Report check_tree(const fs::path& repository) {
             std::ifstream stream(file);
             const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
             const fs::path relative = file.lexically_relative(repository);
+            const std::string name = file.filename().string();
+            const auto [first, is_new] = headers.emplace(name, relative.generic_string());
+            if (!is_new && is_header(file)) {
+                report.violations.push_back(relative.generic_string() + ": another header has this name, " +
+                                            first->second + "; rename one");
+            }
             for (const Include& include : includes_of(text)) {
                 ++report.includes;
                 if (const auto sentence = violation(relative, include.path)) {

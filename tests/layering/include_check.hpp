@@ -1,9 +1,10 @@
 // Who may include whom (docs/architecture.md): a folder includes only folders with a lower number.
 //
-//   base 0   algorithm 1   plan 2   backend 2   bits 2   run 3   check 4   place 5   api 6   cli 7
+//   base 0   algorithm 1   plan 2   kernels 2   run 3   check 4   io 4   move 5   product 6   tune 7   api 7   cli 8
+//   bench 9   papers 10
 //
-// Two folders with the same number (plan, backend and bits) do not know each other. The public headers under
-// include/heptad/ may be included by all and include nothing but each other and the standard library.
+// Two folders with the same number (plan and kernels) do not know each other. The public headers under include/heptad/
+// may be included by all and include nothing but each other and the standard library. No two headers have one name.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +22,8 @@ struct Include {
 /// Every #include of a C or C++ text, also those inside #if; comments do not count.
 std::vector<Include> includes_of(const std::string& text);
 
-/// The sentence to print if `file` (relative to the repository, such as "src/plan/plan.cpp") must not include `path`.
+/// The sentence to print if `file` (relative to the repository, such as "src/plan/model/plan.cpp") must not include
+/// `path`.
 std::optional<std::string> violation(const std::filesystem::path& file, const std::string& path);
 
 struct Report {
@@ -30,7 +32,7 @@ struct Report {
     std::vector<std::string> violations;  // "src/base/x.hpp:12: ..."
 };
 
-/// Reads include/, src/ and cli/ under `repository`.
+/// Reads include/, src/, cli/, bench/ and papers/ under `repository`.
 Report check_tree(const std::filesystem::path& repository);
 
 }  // namespace heptad::layering

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "plan/planner.hpp"
+#include "plan/search/planner.hpp"
 
 namespace heptad {
 namespace {

@@ -1,7 +1,7 @@
 // P1's addition kernel (section 3.3), C = alpha A + beta B + C, in the shape that P1 found best: a thread moves 16
 // bytes (TM = 1, TN = 4 floats), 256 threads make a block (BM = BN = 32).
-#include "backend/cuda/device_code.cuh"
 #include "backend/cuda/p1_addition.hpp"
+#include "kernels/cuda/device/device_code.cuh"
 
 namespace heptad::cuda {
 namespace {

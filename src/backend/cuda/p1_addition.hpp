@@ -1,8 +1,8 @@
 // The launch of P1's addition kernel, free of CUDA headers.
 #pragma once
 
-#include "backend/cuda/kernels.hpp"
 #include "backend/cuda/p1_verbs.hpp"
+#include "kernels/cuda/device/cuda_kernels.hpp"
 
 namespace heptad::cuda {
 

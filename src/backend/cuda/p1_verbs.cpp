@@ -1,10 +1,10 @@
 #include "backend/cuda/p1_verbs.hpp"
 
-#include "backend/cuda/cublas_library.hpp"
-#include "backend/cuda/device.hpp"
 #include "backend/cuda/p1_addition.hpp"
-#include "backend/cuda/status.hpp"
 #include "base/device_layout.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/status.hpp"
+#include "kernels/cuda/vendor/cublas_library.hpp"
 
 namespace heptad::cuda {
 namespace {

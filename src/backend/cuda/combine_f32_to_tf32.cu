@@ -1,9 +1,0 @@
-#include "backend/cuda/combine.cuh"
-
-namespace heptad::cuda {
-
-DeviceStatus launch_linear_f32_to_tf32(const LinearLaunch& launch, StreamHandle stream) {
-    return launch_typed<float, Tf32>(launch, stream);
-}
-
-}  // namespace heptad::cuda

@@ -1,0 +1,164 @@
+#include "io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace heptad {
+namespace {
+
+[[noreturn]] void fail_write(const std::string& path, int why) {
+    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
+         system_error_text(why));
+}
+
+std::string folder_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string name_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// Follows links, so that a link keeps pointing and its target is replaced. A dangling link is replaced itself.
+std::string follow_links(const std::string& path) {
+    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
+    return resolved ? std::string(resolved.get()) : path;
+}
+
+/// Hidden, unique in this process, and short enough whatever the length of the name.
+std::string temporary_for(const std::string& target, int attempt) {
+    static std::atomic<unsigned> counter{0};
+    return fmt::format("{}/.{}.{}-{}-{}.part", folder_of(target), name_of(target).substr(0, 128), ::getpid(),
+                       counter.fetch_add(1), attempt);
+}
+
+}  // namespace
+
+std::optional<int> open_file_of(const std::string& path) {
+    if (path == "/dev/stdout" || path == "/dev/stderr") {
+        return path == "/dev/stdout" ? STDOUT_FILENO : STDERR_FILENO;
+    }
+    for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+        int number = 0;
+        const char* const end = path.data() + path.size();
+        if (path.starts_with(folder)) {
+            const auto [at, error] = std::from_chars(path.data() + folder.size(), end, number);
+            return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+AtomicFile::AtomicFile(const std::string& path, std::int64_t expected_bytes) : path_(path), target_(path) {
+    if (path.empty() || path.find('\0') != std::string::npos) {
+        fail(ErrorCode::input, "an empty path or one with a zero byte cannot be written; give a file name");
+    }
+    if (const std::optional<int> number = open_file_of(path)) {
+        direct_ = true;
+        file_ = Descriptor(::fcntl(*number, F_DUPFD_CLOEXEC, 0));
+        if (file_.get() < 0) {
+            fail_write(path_, errno);
+        }
+        return;
+    }
+    struct stat old {};
+    const bool exists = ::stat(path.c_str(), &old) == 0;
+    if ((exists && S_ISDIR(old.st_mode)) || path.back() == '/') {
+        fail(ErrorCode::input, "'{}' is a folder; give the name of a file in it", path);
+    }
+    if (exists && (S_ISCHR(old.st_mode) || S_ISFIFO(old.st_mode))) {
+        direct_ = true;
+        file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+        if (file_.get() < 0) {
+            fail_write(path_, errno);
+        }
+        return;
+    }
+    if (exists && !S_ISREG(old.st_mode)) {
+        fail(ErrorCode::input, "'{}' is neither a file nor a character device; give another name", path);
+    }
+    if (exists) {
+        target_ = follow_links(path);
+    }
+    if (name_of(target_).size() > NAME_MAX) {
+        fail_write(path_, ENAMETOOLONG);
+    }
+    for (int attempt = 0; attempt < 100 && file_.get() < 0; ++attempt) {  // a leftover of another run may have the name
+        temporary_ = temporary_for(target_, attempt);
+        file_ = Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        if (file_.get() < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    if (file_.get() < 0) {
+        const int why = errno;
+        temporary_.clear();
+        fail_write(path_, why);
+    }
+    if (exists) {
+        // Keep the permissions; where that is refused the new file has the default ones, which is no failure.
+        [[maybe_unused]] const int refused = ::fchmod(file_.get(), old.st_mode & 07777);
+    }
+    if (expected_bytes > 0 && ::fallocate(file_.get(), 0, 0, static_cast<off_t>(expected_bytes)) != 0) {
+        const int why = errno;
+        if (why == ENOSPC || why == EDQUOT || why == EFBIG) {  // other errors: not supported here, which is fine
+            ::unlink(temporary_.c_str());
+            fail(ErrorCode::resource, "'{}' cannot be written: {} for {} bytes; choose a place with enough room", path_,
+                 system_error_text(why), expected_bytes);
+        }
+    }
+}
+
+AtomicFile::~AtomicFile() {
+    if (!temporary_.empty()) {
+        ::unlink(temporary_.c_str());
+    }
+}
+
+void AtomicFile::write(const void* from, std::int64_t bytes) {
+    write_exactly(write_to(file_.get()), from, bytes, path_);
+}
+
+void AtomicFile::seek(std::int64_t offset) {
+    if (::lseek(file_.get(), static_cast<off_t>(offset), SEEK_SET) < 0) {
+        fail_write(path_, errno);
+    }
+}
+
+void AtomicFile::commit() {
+    if (direct_) {
+        if (file_.close() != 0) {
+            fail_write(path_, errno);
+        }
+        return;
+    }
+    if (::fsync(file_.get()) != 0 || file_.close() != 0) {
+        fail_write(path_, errno);
+    }
+    publish_file(temporary_, target_, path_);
+    temporary_.clear();
+}
+
+void publish_file(const std::string& temporary, const std::string& target, const std::string& shown) {
+    if (::rename(temporary.c_str(), target.c_str()) != 0) {
+        fail_write(shown, errno);
+    }
+    const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    // Some file systems cannot sync a folder; then the rename itself is all there is.
+    if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) {
+        fail_write(shown, errno);
+    }
+}
+
+}  // namespace heptad

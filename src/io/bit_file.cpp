@@ -1,0 +1,193 @@
+#include "io/bit_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "base/bit_bytes.hpp"
+#include "base/error.hpp"
+#include "io/bit_formats.hpp"
+#include "io/matrix_market.hpp"
+#include "io/matrix_source.hpp"
+#include "io/matrix_write.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
+
+bool ends_with(const std::string& path, const char* suffix) {
+    std::string name = path;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+    });
+    return name.ends_with(suffix);
+}
+
+/// The format that the suffix names.
+BitFormat format_of(const std::string& path, bool packed) {
+    if (ends_with(path, ".pbm")) {
+        return BitFormat::pbm;
+    }
+    if (ends_with(path, ".png")) {
+        return BitFormat::png;
+    }
+    if (is_matrix_market_name(path)) {
+        return BitFormat::matrix_market;
+    }
+    return packed ? BitFormat::npy_packed : BitFormat::npy_bool;
+}
+
+void report(const FileHooks& hooks, std::int64_t done, std::int64_t all) {
+    if (hooks.progress && all > 0) {
+        hooks.progress({static_cast<double>(done) / static_cast<double>(all), ""});
+    }
+}
+
+}  // namespace
+
+const char* bit_format_name(BitFormat format) {
+    switch (format) {
+        case BitFormat::pbm:
+            return "PBM P4";
+        case BitFormat::png:
+            return "1-bit PNG";
+        case BitFormat::matrix_market:
+            return "Matrix Market";
+        case BitFormat::npy_bool:
+            return "npy";
+        case BitFormat::npy_packed:
+            return "npy, packed bits";
+    }
+    return "unknown";
+}
+
+bool is_bit_file_name(const std::string& path) {
+    const BitFormat format = format_of(path, false);
+    return format == BitFormat::pbm || format == BitFormat::png;
+}
+
+BitFileHeader read_bit_header(const std::string& path, std::optional<std::int64_t> packed_columns) {
+    switch (format_of(path, packed_columns.has_value())) {
+        case BitFormat::pbm:
+            return read_pbm_header(path);
+        case BitFormat::png:
+            return read_png_header(path);
+        case BitFormat::matrix_market:
+            return read_matrix_market_header(path);
+        default:
+            return read_npy_bits_header(path, packed_columns);
+    }
+}
+
+BitMatrix read_bits(const std::string& path, std::optional<std::int64_t> packed_columns, const FileHooks& hooks) {
+    switch (format_of(path, packed_columns.has_value())) {
+        case BitFormat::pbm:
+            return read_pbm(path, hooks);
+        case BitFormat::png:
+            return read_png(path, hooks);
+        case BitFormat::matrix_market:
+            return read_matrix_market(path, hooks);
+        default:
+            return read_npy_bits(path, packed_columns, hooks);
+    }
+}
+
+void require_writable_format(const std::string& path) {
+    if (format_of(path, false) == BitFormat::matrix_market) {
+        fail(ErrorCode::input, "'{}': Matrix Market files are only read; write .pbm, .png or .npy", path);
+    }
+    if (promises_foreign_format(path) || is_hdf5_name(path)) {
+        fail(ErrorCode::input, "'{}' promises a format that bits are not written in; write .pbm, .png or .npy", path);
+    }
+}
+
+void write_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks) {
+    require_writable_format(path);
+    switch (format_of(path, packed)) {
+        case BitFormat::pbm:
+            return write_pbm(path, matrix, hooks);
+        case BitFormat::png:
+            return write_png(path, matrix, hooks);
+        default:
+            return write_npy_bits(path, matrix, packed, hooks);
+    }
+}
+
+bool is_written_in_pieces(const std::string& path, bool packed) {
+    const BitFormat format = format_of(path, packed);
+    return format == BitFormat::pbm || format == BitFormat::npy_packed;
+}
+
+std::string packed_header_text(const std::string& path, std::int64_t rows, std::int64_t cols) {
+    switch (format_of(path, true)) {
+        case BitFormat::pbm:
+            return pbm_header_text(rows, cols);
+        case BitFormat::npy_packed:
+            return packed_npy_header_text(rows, cols);
+        default:
+            fail(ErrorCode::input, "'{}' cannot be written piece by piece; write .pbm or .npy, or give more memory",
+                 path);
+    }
+}
+
+OpenBitFile open_bit_file(const std::string& path) {
+    // O_NONBLOCK: a pipe without a writer must be refused below, not waited for.
+    OpenBitFile open{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), 0};
+    if (open.file.get() < 0) {
+        const int why = errno;
+        fail(why == EMFILE || why == ENFILE || why == ENOMEM ? ErrorCode::resource : ErrorCode::input,
+             "'{}' cannot be opened: {}", path, system_error_text(why));
+    }
+    struct stat facts {};
+    if (::fstat(open.file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        fail(ErrorCode::input, "'{}' is {}; give a file", path,
+             S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
+    }
+    open.bytes = facts.st_size;
+    return open;
+}
+
+void stop_if_cancelled(const FileHooks& hooks, const std::string& path) {
+    if (hooks.cancel.cancelled()) {
+        fail(ErrorCode::cancelled, "cancelled while working on '{}'", path);
+    }
+}
+
+BitMatrix read_packed_rows(const OpenBitFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
+                           std::int64_t offset, const FileHooks& hooks) {
+    BitMatrix matrix(rows, cols);
+    const std::int64_t row_bytes = packed_row_bytes(cols);
+    const std::int64_t together = std::max<std::int64_t>(kChunkBytes / std::max<std::int64_t>(row_bytes, 1), 1);
+    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(std::min(together, rows) * row_bytes));
+    for (std::int64_t first = 0; first < rows && row_bytes > 0; first += together) {
+        stop_if_cancelled(hooks, path);
+        const std::int64_t count = std::min(together, rows - first);
+        read_exactly(read_from(open.file.get()), chunk.data(), count * row_bytes, offset + first * row_bytes, path);
+        for (std::int64_t i = 0; i < count; ++i) {
+            load_packed_row(chunk.data() + i * row_bytes, matrix.view(), first + i);
+        }
+        report(hooks, first + count, rows);
+    }
+    return matrix;
+}
+
+void write_packed_rows(AtomicFile& file, const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
+    const std::int64_t row_bytes = packed_row_bytes(matrix.cols);
+    const std::int64_t together = std::max<std::int64_t>(kChunkBytes / std::max<std::int64_t>(row_bytes, 1), 1);
+    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(std::min(together, matrix.rows) * row_bytes));
+    for (std::int64_t first = 0; first < matrix.rows && row_bytes > 0; first += together) {
+        stop_if_cancelled(hooks, path);
+        const std::int64_t count = std::min(together, matrix.rows - first);
+        for (std::int64_t i = 0; i < count; ++i) {
+            store_packed_row(matrix, first + i, chunk.data() + i * row_bytes);
+        }
+        file.write(chunk.data(), count * row_bytes);
+        report(hooks, first + count, matrix.rows);
+    }
+}
+
+}  // namespace heptad

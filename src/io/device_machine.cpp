@@ -1,0 +1,89 @@
+#include "io/device_machine.hpp"
+
+#include "base/embedded.hpp"
+#include "base/error.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/fused/fused_product.hpp"
+
+namespace heptad {
+namespace {
+
+/// Goes up when leaves or kernels change so much that old measurements mislead.
+constexpr int kEdition = 6;
+
+cuda::KernelUse use_of(const std::string& leaf) {
+    return leaf.ends_with("-batched") ? cuda::KernelUse::batched : cuda::KernelUse::alone;
+}
+
+/// Name of the device, or empty where it cannot be used.
+std::string device_name(const cuda::Report& report, int device) {
+    const bool usable = report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size();
+    return usable ? report.devices[static_cast<std::size_t>(device)].name : "";
+}
+
+}  // namespace
+
+Machine default_device_machine() {
+    for (const EmbeddedFile& file : known_machine_files()) {
+        if (file.file_name == "h200.json") {
+            return parse_machine(std::string(file.text));
+        }
+    }
+    fail(ErrorCode::internal, "machines/h200.json is not part of this library");
+}
+
+TuneFile device_tune_file(int device) {
+    const cuda::Report& report = cuda::known_report();
+    return tune_file_for(
+        fmt::format("heptad device edition {}; {}; cuBLAS {}", kEdition, device_name(report, device), report.cublas),
+        "HEPTAD_DEVICE_TUNE_FILE");
+}
+
+Machine load_device_machine(int device, NamedFile missing) {
+    const cuda::Report& report = cuda::known_report();
+    const std::string name = device_name(report, device);
+    if (!name.empty()) {
+        const std::vector<Machine> kept = read_machines(device_tune_file(device), missing);
+        if (!kept.empty()) {
+            return kept.front();
+        }
+        return without_fused_tiles_beyond(default_device_machine(),
+                                          report.devices[static_cast<std::size_t>(device)].shared_bytes);
+    }
+    return default_device_machine();
+}
+
+Machine without_fused_tiles_beyond(Machine machine, int shared_bytes) {
+    std::erase_if(machine.fused, [&](const FusedProfile& profile) {
+        return !cuda::fused_tile_fits(profile.type, profile.tile, shared_bytes);
+    });
+    return machine;
+}
+
+std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine) {
+    auto kernels = std::make_shared<cuda::VendorKernels>();
+    for (const LeafProfile& profile : machine.leaves) {
+        for (const LeafSample& sample : profile.samples) {
+            if (!sample.kernel.empty()) {
+                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel, use_of(profile.leaf)});
+            }
+        }
+    }
+    return kernels;
+}
+
+cuda::PassShapes pass_shapes(const Machine& machine) {
+    cuda::PassShapes shapes;
+    for (const PassProfile& profile : machine.passes) {
+        for (const cuda::PassClass pass : cuda::kPassClasses) {
+            const bool possible = profile.threads % 32 == 0 && profile.threads <= cuda::kMostPassThreads &&
+                                  profile.places <= cuda::kMostPassPlaces;
+            if (profile.pass == cuda::pass_class_name(pass) && possible) {
+                shapes.of(profile.type, pass) = {profile.threads, profile.places};
+            }
+        }
+    }
+    return shapes;
+}
+
+}  // namespace heptad

@@ -1,0 +1,260 @@
+#include "io/journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/error.hpp"
+#include "io/sealed_line.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr const char* kAnyTitle = "heptad-journal ";
+constexpr const char* kTitle = "heptad-journal 2";
+constexpr const char* kVerified = "verified";
+constexpr const char* kSeen = "seen";
+
+/// The rest of a line after its first word.
+std::string after_word(const std::string& text) {
+    const auto blank = text.find(' ');
+    return blank == std::string::npos ? "" : text.substr(blank + 1);
+}
+
+/// A name may hold anything, and a line must not end in its middle.
+std::string escaped(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        text += c == '\\' ? "\\\\" : c == '\n' ? "\\n" : std::string(1, c);
+    }
+    return text;
+}
+
+std::string unescaped(const std::string& text) {
+    std::string name;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool escape = text[i] == '\\' && i + 1 < text.size();
+        i += escape ? 1 : 0;
+        name += escape && text[i] == 'n' ? '\n' : text[i];
+    }
+    return name;
+}
+
+/// Takes one line of the header. False: it makes no sense.
+bool take_header_line(const std::string& text, JournalHeader& header) {
+    std::istringstream words(text);
+    std::string kind;
+    words >> kind;
+    if (kind == "plan") {
+        header.plan = parse_file_plan(after_word(text));
+    } else if (kind == "product") {
+        header.products.push_back(parse_plan(after_word(text)));
+    } else if (kind == "how") {
+        header.how.push_back(after_word(text));
+    } else if (kind == "layers") {
+        header.layers = after_word(text);
+    } else if (kind == "scalars") {
+        std::string alpha, beta;
+        words >> alpha >> beta;
+        header.alpha = std::strtod(alpha.c_str(), nullptr);
+        header.beta = std::strtod(beta.c_str(), nullptr);
+    } else if (kind == "input") {
+        JournalInput input;
+        words >> input.identity.bytes >> input.identity.changed_ns >> input.identity.samples >> input.touched_ns;
+        words.get();
+        std::getline(words, input.name);
+        input.name = unescaped(input.name);
+        header.inputs.push_back(input);
+        return !words.fail();
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/// What may follow the checksum of a tile.
+void take_tile_words(std::istringstream& words, JournalTile& tile) {
+    std::string word, a, b;
+    while (words >> word) {
+        if (word == kVerified) {
+            tile.verified = true;
+        } else if (word == kSeen && words >> a >> b) {
+            tile.seen = LargestValues{std::strtod(a.c_str(), nullptr), std::strtod(b.c_str(), nullptr), 0};
+        }
+    }
+}
+
+/// Takes a line after the header: a tile, or a window that was read. False: it makes no sense.
+bool take_line(const std::string& text, JournalContents& contents) {
+    std::istringstream words(text);
+    std::string kind, of;
+    words >> kind;
+    if (kind == "tile") {
+        std::int64_t index = 0;
+        JournalTile tile;
+        if (!(words >> index >> tile.sum)) {
+            return false;
+        }
+        take_tile_words(words, tile);
+        contents.tiles[index] = tile;
+        return true;
+    }
+    ReadWindow window;
+    std::uint64_t sum = 0;
+    if (kind != "read" || !(words >> of >> window.number >> sum) || !parse_read_of(of, window.of)) {
+        return false;
+    }
+    contents.reads[window] = sum;
+    return true;
+}
+
+std::string header_text(const JournalHeader& header) {
+    std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
+    for (const ProductPlan& product : header.products) {
+        text += sealed("product " + to_string(product));
+    }
+    for (const std::string& how : header.how) {
+        text += sealed("how " + how);
+    }
+    if (!header.layers.empty()) {
+        text += sealed("layers " + header.layers);
+    }
+    text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
+    for (const JournalInput& input : header.inputs) {
+        text += sealed(fmt::format("input {} {} {} {} {}", input.identity.bytes, input.identity.changed_ns,
+                                   input.identity.samples, input.touched_ns, escaped(input.name)));
+    }
+    return text + sealed("begin");
+}
+
+[[noreturn]] void fail_journal(const std::string& path, int why) {
+    fail(write_error_code(why), "'{}' cannot be written: {}; choose another place for the result", path,
+         system_error_text(why));
+}
+
+/// What is there but cannot be read must not pass for nothing: a run that starts over removes it.
+[[noreturn]] void fail_unreadable(const std::string& path) {
+    fail(ErrorCode::input, "'{}' cannot be read; make it readable, or start over without --resume", path);
+}
+
+[[noreturn]] void fail_damaged(const std::string& path, std::int64_t line) {
+    fail(ErrorCode::input,
+         "the journal '{}' is damaged at line {}, so that nobody knows what is finished; start over without --resume",
+         path, line);
+}
+
+/// Takes a whole line of the header. True: it was the last one.
+bool take_whole_line(const std::string& path, const std::string& text, std::int64_t number, JournalHeader& header) {
+    if (number == 1) {
+        if (text != kTitle) {
+            fail(ErrorCode::input,
+                 "'{}' {}, which this version of heptad cannot go on with; start over without --resume", path,
+                 text.starts_with(kAnyTitle) ? "was written by another version" : "is no journal");
+        }
+        return false;
+    }
+    if (text == "begin") {
+        return true;
+    }
+    try {
+        if (take_header_line(text, header)) {
+            return false;
+        }
+    } catch (const Error&) {  // a line whose words mean nothing
+    }
+    fail_damaged(path, number);
+}
+
+}  // namespace
+
+std::optional<JournalContents> read_journal(const std::string& path) {
+    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+        return std::nullopt;
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        fail_unreadable(path);
+    }
+    JournalContents contents;
+    bool has_begun = false;
+    std::int64_t number = 0;
+    for (std::string line; std::getline(file, line) && !file.eof();) {
+        ++number;
+        const std::optional<std::string> text = unsealed(line);
+        if (!has_begun) {
+            if (!text) {
+                fail_damaged(path, number);
+            }
+            has_begun = take_whole_line(path, *text, number, contents.header);
+        } else if (!text || !take_line(*text, contents)) {
+            ++contents.damaged_lines;
+        }
+        contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
+    }
+    if (file.bad()) {
+        fail_unreadable(path);
+    }
+    if (!has_begun) {
+        fail_damaged(path, number + 1);
+    }
+    return contents;
+}
+
+JournalWriter::JournalWriter(const OutputNames& names, const JournalHeader& header, IoWatch watch)
+    : path_(names.journal()), watch_(std::move(watch)) {
+    const std::string made = names.new_journal();
+    ask_watch(watch_, IoCall::open, path_, true);
+    file_ = Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (file_.get() < 0) {
+        fail_journal(path_, errno);
+    }
+    append(header_text(header));
+    sync();
+    ask_watch(watch_, IoCall::rename, path_, true);
+    if (::rename(made.c_str(), path_.c_str()) != 0) {
+        fail_journal(path_, errno);
+    }
+}
+
+JournalWriter::JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch)
+    : path_(names.journal()), watch_(std::move(watch)) {
+    ask_watch(watch_, IoCall::open, path_, true);
+    file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
+    if (file_.get() < 0 || ::ftruncate(file_.get(), contents.believed_bytes) != 0) {
+        fail_journal(path_, errno);
+    }
+}
+
+void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads) {
+    std::string lines;
+    for (const auto& [window, sum] : reads) {
+        lines += sealed(fmt::format("read {} {} {}", read_of_name(window.of), window.number, sum));
+    }
+    std::string text = fmt::format("tile {} {}", index, tile.sum);
+    if (tile.verified) {
+        text += fmt::format(" {}", kVerified);
+    }
+    if (tile.seen) {
+        text += fmt::format(" {} {:a} {:a}", kSeen, tile.seen->a, tile.seen->b);
+    }
+    append(lines + sealed(text));
+}
+
+void JournalWriter::append(const std::string& text) {
+    ask_watch(watch_, IoCall::write, path_, true);
+    write_exactly(write_to(file_.get()), text.data(), static_cast<std::int64_t>(text.size()), path_);
+}
+
+void JournalWriter::sync() {
+    ask_watch(watch_, IoCall::sync, path_, true);
+    if (::fdatasync(file_.get()) != 0) {
+        fail_journal(path_, errno);
+    }
+}
+
+}  // namespace heptad

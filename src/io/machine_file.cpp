@@ -1,0 +1,317 @@
+// Keeping descriptions; the CPU's file has one per number of threads.
+#include "io/machine_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/file_lock.hpp"
+#include "base/json_text.hpp"
+#include "base/thread_pool.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/cpu_info.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
+
+namespace heptad {
+namespace {
+
+/// Goes up when leaves or kernels change so much that old measurements mislead.
+constexpr int kEdition = 5;
+
+/// What the measurements depend on.
+std::string machine_key() {
+    const cpu::CpuInfo& info = cpu::cpu_info();
+    std::string key =
+        fmt::format("heptad {} edition {}; {}; {} cores", HEPTAD_VERSION, kEdition, info.brand, info.cores);
+    for (const cpu::VendorReport& report : cpu::vendor_reports()) {
+        // As our own programs run them: what those measured counts in other processes too.
+        key += report.found ? fmt::format("; {} {} {}", report.name, report.version, report.best_core) : "";
+    }
+    return key;
+}
+
+std::uint64_t fnv1a(const std::string& text) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    }
+    return hash;
+}
+
+const char* environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// Holding a lock takes milliseconds; longer means that its holder hangs.
+constexpr std::chrono::seconds kMostPatience{30};
+
+[[noreturn]] void cannot_keep(const TuneFile& file, const char* step, const std::string& path, int error) {
+    fail(ErrorCode::resource, "cannot {} {}: {}; set {} to a file that can be written", step, path,
+         std::generic_category().message(error), file.variable);
+}
+
+/// Over reading, changing and writing.
+class Lock {
+public:
+    explicit Lock(const TuneFile& file) : lock_(file.path + ".lock", kMostPatience) {
+        if (lock_.error() != 0) {
+            cannot_keep(file, lock_.was_opened() ? "lock" : "create", file.path + ".lock", lock_.error());
+        }
+    }
+
+private:
+    FileLock lock_;
+};
+
+/// A file beside the target that takes its place when it is complete, so that readers see the old one or the new one.
+class Replacement {
+public:
+    explicit Replacement(const TuneFile& target)
+        : target_(target), path_(fmt::format("{}.{}.new", target.path, getpid())) {
+        file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        if (file_ < 0) {
+            cannot_keep(target_, "create", path_, errno);
+        }
+    }
+    ~Replacement() {
+        if (file_ >= 0) {
+            close(file_);
+        }
+        if (!done_) {
+            unlink(path_.c_str());
+        }
+    }
+    Replacement(const Replacement&) = delete;
+    Replacement& operator=(const Replacement&) = delete;
+
+    void finish(const std::string& text) {
+        std::size_t written = 0;
+        while (written < text.size()) {
+            const ssize_t n = write(file_, text.data() + written, text.size() - written);
+            if (n < 0 && errno != EINTR) {
+                cannot_keep(target_, "write", path_, errno);
+            }
+            written += n > 0 ? static_cast<std::size_t>(n) : 0;
+        }
+        const bool synced = fsync(file_) == 0;
+        if (close(std::exchange(file_, -1)) != 0 || !synced || rename(path_.c_str(), target_.path.c_str()) != 0) {
+            cannot_keep(target_, "finish", path_, errno);
+        }
+        done_ = true;
+    }
+
+private:
+    const TuneFile& target_;
+    const std::string path_;
+    int file_ = -1;
+    bool done_ = false;
+};
+
+/// What stands in a file: none, if it is not there. Throws Error(input) where it is no file of descriptions.
+std::optional<nlohmann::json> read_root(const TuneFile& file) {
+    std::ifstream stream(file.path, std::ios::binary);
+    if (!stream) {
+        return std::nullopt;
+    }
+    std::string text;
+    try {
+        text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+    } catch (const std::ios_base::failure& failure) {  // a folder, or a medium that fails
+        fail(ErrorCode::input, "it cannot be read: {}", failure.what());
+    }
+    nlohmann::json root = parse_json(text);
+    if (!root.is_object() || !root.contains("key") || !root["key"].is_string() || !root.contains("machines") ||
+        !root["machines"].is_array()) {
+        fail(ErrorCode::input, "it holds something else");
+    }
+    return root;
+}
+
+[[noreturn]] void not_a_tune_file(const TuneFile& file, const char* why) {
+    fail(ErrorCode::input,
+         "{} names '{}', which is no file of measurements ({}); correct the name or unset the variable, or remove the "
+         "file and measure again with `heptad tune`",
+         file.variable, file.path, why);
+}
+
+/// Before it is written over: a file that the user named and that holds something else is not ours. One without a byte
+/// may be.
+void require_ours(const TuneFile& file) {
+    std::error_code missing;
+    if (!file.named ||
+        (std::filesystem::is_regular_file(file.path, missing) && std::filesystem::file_size(file.path, missing) == 0)) {
+        return;
+    }
+    try {
+        read_root(file);
+    } catch (const Error& error) {
+        not_a_tune_file(file, error.what());
+    }
+}
+
+/// Makes the folder too.
+void require_place(const TuneFile& file) {
+    if (file.path.empty()) {
+        fail(ErrorCode::resource, "there is no place to keep the measurement; set {}, XDG_CACHE_HOME or HOME",
+             file.variable);
+    }
+    std::error_code ignored;  // opening a file there tells what is wrong
+    const auto folder = std::filesystem::path(file.path).parent_path();
+    if (!folder.empty()) {
+        std::filesystem::create_directories(folder, ignored);
+    }
+    if (std::filesystem::is_directory(file.path, ignored)) {
+        cannot_keep(file, "write", file.path, EISDIR);
+    }
+}
+
+/// Those that can be read: the others were made by another edition.
+std::vector<Machine> readable_machines(const nlohmann::json& root) {
+    std::vector<Machine> machines;
+    for (const auto& entry : root["machines"]) {
+        try {
+            machines.push_back(parse_machine(entry.dump()));
+        } catch (const Error&) {
+            continue;
+        }
+    }
+    return machines;
+}
+
+/// For who writes: nothing is in the way.
+std::vector<Machine> machines_to_keep(const TuneFile& file) {
+    try {
+        const std::optional<nlohmann::json> root = read_root(file);
+        const bool keeps = root && (file.named || (*root)["key"] == file.key);
+        return keeps ? readable_machines(*root) : std::vector<Machine>{};
+    } catch (const Error&) {
+        return {};  // damaged, or without a byte
+    }
+}
+
+}  // namespace
+
+TuneFile tune_file_for(const std::string& key, const char* variable) {
+    if (const char* named = environment(variable)) {
+        return {key, named, true, variable};
+    }
+    const std::string name = fmt::format("heptad/tune-{:016x}.json", fnv1a(key));
+    if (const char* cache = environment("XDG_CACHE_HOME")) {
+        return {key, fmt::format("{}/{}", cache, name), false, variable};
+    }
+    if (const char* home = environment("HOME")) {
+        return {key, fmt::format("{}/.cache/{}", home, name), false, variable};
+    }
+    return {key, "", false, variable};
+}
+
+std::vector<Machine> read_machines(const TuneFile& file, NamedFile missing) {
+    std::vector<Machine> machines;
+    if (file.path.empty()) {
+        return machines;
+    }
+    if (file.named && missing == NamedFile::must_exist && access(file.path.c_str(), R_OK) != 0) {
+        fail(ErrorCode::input,
+             "{} names '{}', which cannot be read: {}; correct the name or unset the variable (`heptad tune` makes the "
+             "file)",
+             file.variable, file.path, std::generic_category().message(errno));
+    }
+    try {
+        const std::optional<nlohmann::json> root = read_root(file);
+        if (!root || (!file.named && (*root)["key"] != file.key)) {
+            return machines;
+        }
+        for (const auto& entry : (*root)["machines"]) {
+            machines.push_back(parse_machine(entry.dump()));
+        }
+    } catch (const Error& error) {
+        if (file.named) {
+            not_a_tune_file(file, error.what());
+        }
+        return {};  // damaged: as if it were not there
+    }
+    return machines;
+}
+
+void require_updatable(const TuneFile& file) {
+    require_place(file);
+    const Lock lock(file);
+    require_ours(file);
+    const Replacement beside(file);  // removed at once
+}
+
+void update_machines(const TuneFile& file, const std::function<void(std::vector<Machine>&)>& change) {
+    require_place(file);
+    const Lock lock(file);
+    require_ours(file);
+    std::vector<Machine> machines = machines_to_keep(file);
+    change(machines);
+    nlohmann::ordered_json root;
+    root["key"] = file.key;
+    root["machines"] = nlohmann::ordered_json::array();
+    for (const Machine& each : machines) {
+        root["machines"].push_back(nlohmann::ordered_json::parse(print_machine(each)));
+    }
+    Replacement(file).finish(root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+namespace {
+
+TuneFile cpu_file() {
+    return tune_file_for(machine_key(), "HEPTAD_TUNE_FILE");
+}
+
+}  // namespace
+
+std::string tune_file() {
+    return cpu_file().path;
+}
+
+Machine load_machine(int threads, NamedFile missing) {
+    threads = std::max(1, threads);
+    for (Machine& machine : read_machines(cpu_file(), missing)) {
+        if (machine.threads != threads) {
+            continue;
+        }
+        const cpu::CpuBackend backend(shared_pool(threads));
+        const auto is_missing = [&](const std::string& leaf, Type type) {
+            const std::vector<std::string> known = backend.leaves(type);
+            return std::find(known.begin(), known.end(), leaf) == known.end();
+        };
+        std::erase_if(machine.leaves,
+                      [&](const LeafProfile& profile) { return is_missing(profile.leaf, profile.type); });
+        // A contest without one of those who took part says nothing about the others.
+        std::erase_if(machine.contests, [&](const Contest& contest) {
+            return std::any_of(contest.trials.begin(), contest.trials.end(),
+                               [&](const ContestTrial& trial) { return is_missing(trial.plan.leaf, contest.type); });
+        });
+        return machine;
+    }
+    return default_machine(threads);
+}
+
+void save_machine(const Machine& machine) {
+    update_machines(cpu_file(), [&](std::vector<Machine>& machines) {
+        std::erase_if(machines, [&](const Machine& old) { return old.threads == machine.threads; });
+        machines.push_back(machine);
+    });
+}
+
+void require_savable() {
+    require_updatable(cpu_file());
+}
+
+}  // namespace heptad

@@ -1,0 +1,82 @@
+// Matrix Market files: read only, and whole.
+//
+//   %%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric
+//   % comments
+//   rows columns entries          array: rows columns
+//   row column [value]            from 1; array: one value per line, column by column
+//
+// Of symmetric matrices one triangle is stored: of arrays the lower one, without the diagonal where it is skew.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/matrix.hpp"
+#include "io/hooks.hpp"
+
+namespace heptad {
+
+enum class MarketField : std::uint8_t { pattern, integer, real };
+enum class MarketSymmetry : std::uint8_t { general, symmetric, skew };
+
+struct MarketHeader {
+    std::int64_t rows = 0, cols = 0;
+    std::int64_t entries = 0;  ///< that are stored
+    bool array = false;        ///< every entry is stored, or every one of a triangle
+    MarketField field = MarketField::real;
+    MarketSymmetry symmetry = MarketSymmetry::general;
+    std::int64_t file_bytes = 0;
+};
+
+const char* market_field_name(MarketField field);
+const char* market_symmetry_name(MarketSymmetry symmetry);
+
+/// By its suffix.
+bool is_matrix_market_name(const std::string& path);
+
+/// Throws Error(input), naming the line.
+MarketHeader read_market_header(const std::string& path);
+
+/// One stored entry; those that follow by symmetry are not handed out.
+struct MarketEntry {
+    std::int64_t row = 0, col = 0;  ///< from 0
+    double value = 1;
+};
+
+class MarketReader {
+public:
+    /// Reads the header. Throws Error(input).
+    MarketReader(const std::string& path, const FileHooks& hooks);
+    ~MarketReader();
+    MarketReader(const MarketReader&) = delete;
+    MarketReader& operator=(const MarketReader&) = delete;
+
+    const MarketHeader& header() const;
+    /// False after the last of the entries that the header tells. Throws Error(input) for a malformed one, too many or
+    /// too few, and Error(cancelled).
+    bool next(MarketEntry& entry);
+    /// Throws Error(input) that names the line of the last entry.
+    [[noreturn]] void refuse(const std::string& why) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// What the numbers of a file are taken for: `as`, or f64 for real ones and i32 for integers. Throws Error(usage) where
+/// a pattern is all there is and nothing says what to take it for.
+Type market_type(const MarketHeader& header, const std::string& path, std::optional<Type> as);
+
+/// What several files are taken for together: f64 if one holds real numbers, i32 if one holds integers; patterns alone
+/// tell nothing.
+std::optional<Type> type_of_markets(const std::vector<std::string>& files);
+
+/// The whole matrix, row by row. Entries of one place are added up; a pattern is made of ones, and for gf2 and bool
+/// every entry that is not zero is one. Floats are rounded to the type. Throws Error(input) where a value does not fit
+/// the type: beyond its range, or a fraction where it has none.
+Matrix read_market_matrix(const std::string& path, std::optional<Type> as, const FileHooks& hooks = {});
+
+}  // namespace heptad

@@ -1,0 +1,79 @@
+#include "io/matrix_write.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/bit_file.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/matrix_source.hpp"
+#include "io/npy.hpp"
+
+namespace heptad {
+namespace {
+
+/// A reader would take the contents for something else. Other suffixes promise nothing: results go to temporary names
+/// too.
+constexpr std::array<const char*, 9> kForeign{".mtx", ".csv", ".tsv", ".txt", ".json", ".mat", ".npz", ".bin", ".raw"};
+
+std::string suffix_of(const std::string& path) {
+    std::string suffix = std::filesystem::path(path).extension().string();
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return suffix;
+}
+
+void require_format(const std::string& path) {
+    if (is_bit_file_name(path)) {
+        fail(ErrorCode::input,
+             "'{}' would be a file of packed bits, but this matrix has a byte or more for each element; name a .npy "
+             "file, or ask for packed bits: --type gf2 or bool, and no option that only others have",
+             path);
+    }
+    if (promises_foreign_format(path)) {
+        fail(ErrorCode::input, "'{}' promises a format that is not written; name a .npy file", path);
+    }
+}
+
+}  // namespace
+
+bool promises_foreign_format(const std::string& path) {
+    const std::string suffix = suffix_of(path);
+    return !is_hdf5_name(path) &&
+           std::any_of(kForeign.begin(), kForeign.end(), [&](const char* foreign) { return suffix == foreign; });
+}
+
+void require_npy_name(const std::string& path) {
+    require_format(path);
+    if (path == "-" || open_file_of(path)) {
+        fail(ErrorCode::input,
+             "'{}' is no file with a name, and a result that is made piece by piece needs one; give the name of a file",
+             path);
+    }
+    if (is_hdf5_name(path)) {
+        fail(ErrorCode::input, "'{}' would be an HDF5 dataset, which is written from memory only; name a .npy file",
+             path);
+    }
+}
+
+void check_matrix_writable(const std::string& path, Type type) {
+    require_format(path);
+    if (is_hdf5_name(path)) {
+        check_hdf5_writable(path, type);
+        return;
+    }
+    check_writable(path);
+}
+
+void write_matrix(const std::string& path, const ConstView& matrix, const FileHooks& hooks) {
+    require_format(path);
+    if (is_hdf5_name(path)) {
+        write_hdf5_dataset(path, matrix, hooks);
+        return;
+    }
+    write_npy(path, matrix, hooks);
+}
+
+}  // namespace heptad

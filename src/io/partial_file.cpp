@@ -1,0 +1,153 @@
+#include "io/partial_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "base/error.hpp"
+#include "io/atomic_file.hpp"
+
+namespace heptad {
+namespace {
+
+[[noreturn]] void fail_write(const std::string& path, int why) {
+    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
+         system_error_text(why));
+}
+
+}  // namespace
+
+OutputNames output_names(const std::string& path) {
+    struct stat old {};
+    if (open_file_of(path) || (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))) {
+        fail(ErrorCode::input,
+             "'{}' is no regular file, and a result that is made piece by piece needs one; give the name of a file",
+             path);
+    }
+    {
+        const AtomicFile probe(path, 0);
+    }  // refuses folders, bad names and folders that cannot be written; leaves nothing
+    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
+    OutputNames names{path, resolved ? std::string(resolved.get()) : path, {}};
+    const auto slash = names.target.rfind('/');
+    if (names.new_journal().size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX) {
+        fail(ErrorCode::input, "'{}' leaves no room for '.journal.new' in {} bytes of a file name; give a shorter one",
+             path, NAME_MAX);
+    }
+    return names;
+}
+
+PartialFile::PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch)
+    : names_(std::move(names)), layout_(layout), watch_(std::move(watch)) {}
+
+void PartialFile::open_file(int flags) {
+    ask_watch(watch_, IoCall::open, names_.partial(), true);
+    cached_ = Descriptor(::open(names_.partial().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0666));
+    if (cached_.get() < 0) {
+        fail_write(names_.partial(), errno);
+    }
+}
+
+void PartialFile::take_permissions(unsigned besides) const {
+    struct stat old {};
+    if (::stat((names_.like.empty() ? names_.target : names_.like).c_str(), &old) == 0) {
+        // Where that is refused the new file has the default ones, which is no failure.
+        [[maybe_unused]] const int kept = ::fchmod(cached_.get(), (old.st_mode & 07777) | besides);
+    }
+}
+
+void PartialFile::open_directly() {
+    direct_ = Descriptor(::open(names_.partial().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_DIRECT));
+    layout_.block_bytes = direct_.get() >= 0 ? direct_block_bytes(direct_.get()) : 1;
+}
+
+PartialFile::PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout,
+                         const IoWatch& watch)
+    : PartialFile(names, layout, watch) {
+    open_file(O_CREAT | O_TRUNC);
+    const std::int64_t bytes = layout_.data_offset + layout_.total_bytes();
+    ask_watch(watch_, IoCall::reserve, names_.partial(), true, 0);
+    const int refused = ::posix_fallocate(cached_.get(), 0, static_cast<off_t>(bytes));
+    if (refused != 0) {
+        fail(write_error_code(refused), "'{}' cannot be written: {} for {} bytes; choose a place with enough room",
+             names_.shown, system_error_text(refused), bytes);
+    }
+    take_permissions(S_IRUSR | S_IWUSR);  // others see no more of it than of the old result; its owner may resume
+    ask_watch(watch_, IoCall::write, names_.partial(), true, 0);
+    write_exactly(write_to(cached_.get()), header.data(), static_cast<std::int64_t>(header.size()), names_.partial());
+    open_directly();
+}
+
+PartialFile PartialFile::reopen(const OutputNames& names, const std::string& header, const FileLayout& layout,
+                                const IoWatch& watch) {
+    PartialFile file(names, layout, watch);
+    file.open_file(0);
+    struct stat facts {};
+    std::string start(header.size(), '\0');
+    if (::fstat(file.cached_.get(), &facts) != 0 || facts.st_size != layout.data_offset + layout.total_bytes()) {
+        fail(ErrorCode::input,
+             "'{}' has {} bytes where the result has {}, so that it cannot go on; start over without --resume",
+             names.partial(), facts.st_size, layout.data_offset + layout.total_bytes());
+    }
+    read_exactly(read_from(file.cached_.get()), start.data(), static_cast<std::int64_t>(start.size()), 0,
+                 names.partial());
+    if (start != header) {
+        fail(ErrorCode::input,
+             "'{}' does not begin like the result, so that it cannot go on; start over without --resume",
+             names.partial());
+    }
+    // Tiles are judged by what the disk holds: pages that it has not taken yet might still be lost.
+    file.sync();
+    ::posix_fadvise(file.cached_.get(), 0, 0, POSIX_FADV_DONTNEED);  // a wish; refusal costs only that certainty
+    file.open_directly();
+    return file;
+}
+
+IoTarget PartialFile::target_of(const FileLayout& layout) const {
+    return {layout.block_bytes > 1 ? direct_.get() : cached_.get(), layout.block_bytes, names_.partial()};
+}
+
+void PartialFile::write(IoQueue& queue, const FileLayout& layout, const FileWindow& window, const std::byte* memory,
+                        std::int64_t stride_bytes) const {
+    // The queue only reads from the memory of a write; its pieces serve both ways.
+    queue.write(target_of(layout), window_pieces(layout, window, const_cast<std::byte*>(memory), stride_bytes));
+}
+
+void PartialFile::read(IoQueue& queue, const FileLayout& layout, const FileWindow& window, std::byte* memory,
+                       std::int64_t stride_bytes) const {
+    queue.read(target_of(layout), window_pieces(layout, window, memory, stride_bytes));
+}
+
+void PartialFile::sync() const {
+    ask_watch(watch_, IoCall::sync, names_.partial(), true);
+    if (::fdatasync(cached_.get()) != 0) {
+        fail_write(names_.partial(), errno);
+    }
+}
+
+void PartialFile::commit() {
+    direct_.close();
+    take_permissions(0);
+    ask_watch(watch_, IoCall::sync, names_.partial(), true);
+    if (::fsync(cached_.get()) != 0 || cached_.close() != 0) {
+        fail_write(names_.partial(), errno);
+    }
+    ask_watch(watch_, IoCall::rename, names_.shown, true);
+    publish_file(names_.partial(), names_.target, names_.shown);
+}
+
+void remove_beside(const std::string& path, const IoWatch& watch) {
+    ask_watch(watch, IoCall::remove, path, true);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+        fail_write(path, errno);
+    }
+}
+
+}  // namespace heptad

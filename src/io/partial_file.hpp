@@ -1,0 +1,70 @@
+// The result while it is made: NAME.partial, its whole length reserved at the start, filled window by window, and given
+// its name when it is complete and synced.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/io_queue.hpp"
+#include "io/matrix_file.hpp"
+
+namespace heptad {
+
+/// Where a result goes: its own name with links followed, and the names beside it.
+struct OutputNames {
+    std::string shown;   ///< as the caller wrote it
+    std::string target;  ///< with links followed
+    std::string like;    ///< whose permissions it takes; empty: those of an old target
+    std::string partial() const { return target + ".partial"; }
+    std::string journal() const { return target + ".journal"; }
+    std::string new_journal() const { return journal() + ".new"; }  ///< before its header is whole
+    std::string lock() const { return target + ".lock"; }
+    /// The products of outer levels, made like a result.
+    OutputNames products() const { return {shown, target + ".products", target}; }
+    /// All names that a run uses for itself.
+    std::vector<std::string> beside() const {
+        return {partial(), journal(), new_journal(), lock(), products().partial()};
+    }
+};
+/// Throws Error(input) for a folder, a device, a pipe, an impossible name or a folder that cannot be written.
+OutputNames output_names(const std::string& path);
+
+class PartialFile {
+public:
+    /// Creates it (or starts it over) with `header` in front and the whole length reserved: a full disk shows now.
+    PartialFile(const OutputNames& names, const std::string& header, const FileLayout& layout, const IoWatch& watch);
+    /// Opens the one of an earlier run. Throws Error(input) unless it has its whole length and that header.
+    static PartialFile reopen(const OutputNames& names, const std::string& header, const FileLayout& layout,
+                              const IoWatch& watch);
+
+    /// With block_bytes as direct I/O needs it; 1 where it cannot be had.
+    const FileLayout& layout() const { return layout_; }
+    /// Writes a window whose lines lie `stride_bytes` apart in memory. `layout` is that of this file, possibly
+    /// transposed, with block_bytes 1 for writing through the cache.
+    void write(IoQueue& queue, const FileLayout& layout, const FileWindow& window, const std::byte* memory,
+               std::int64_t stride_bytes) const;
+    void read(IoQueue& queue, const FileLayout& layout, const FileWindow& window, std::byte* memory,
+              std::int64_t stride_bytes) const;
+    /// What was written until now outlives a crash.
+    void sync() const;
+    /// Syncs, gives it its name, syncs the folder.
+    void commit();
+
+private:
+    PartialFile(OutputNames names, const FileLayout& layout, IoWatch watch);
+    void open_file(int flags);
+    void open_directly();
+    /// Those of an old result, where there is one, and these besides.
+    void take_permissions(unsigned besides) const;
+    IoTarget target_of(const FileLayout& layout) const;
+    OutputNames names_;
+    FileLayout layout_;
+    IoWatch watch_;
+    Descriptor cached_, direct_;
+};
+
+/// Removes a file beside the result; that it is not there is no failure.
+void remove_beside(const std::string& path, const IoWatch& watch);
+
+}  // namespace heptad

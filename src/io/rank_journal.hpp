@@ -1,0 +1,51 @@
+// What one rank of a job has finished, line by line, so that a later job can go on after any end:
+//
+//   heptad-cluster-journal 1
+//   job <line>              what must be the same for its parts to be parts of another job
+//   begin
+//   held <a or b> <sum>     its windows of an operand are all in the scratch file
+//   unit <index> <sum>      a piece of its part of C (plan/search/cluster_plan.hpp, result_units) is written
+//
+// Every line is sealed. Nothing is believed whose bytes are others than its checksum says, so nothing needs to be
+// synced.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/transfer.hpp"
+
+namespace heptad {
+
+struct RankJournalContents {
+    std::vector<std::string> job;
+    std::map<std::string, std::uint64_t> held;    ///< by operand
+    std::map<std::int64_t, std::uint64_t> units;  ///< by index
+    std::int64_t believed_bytes = 0;
+};
+
+/// Nothing where there is none or its head is not whole. Throws Error(input) for one that cannot be read.
+std::optional<RankJournalContents> read_rank_journal(const std::string& path);
+
+/// Any thread may add.
+class RankJournal {
+public:
+    /// A new one. Throws Error(input) or Error(resource).
+    RankJournal(const std::string& path, const std::vector<std::string>& job);
+    /// Goes on with one that was read.
+    RankJournal(const std::string& path, const RankJournalContents& contents);
+    void add_held(const std::string& operand, std::uint64_t sum);
+    void add_unit(std::int64_t index, std::uint64_t sum);
+    /// After the end of the job, or where it is not worth going on with.
+    void remove() const;
+
+private:
+    void append(const std::string& text);
+    std::string path_;
+    Descriptor file_;
+};
+
+}  // namespace heptad

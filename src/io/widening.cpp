@@ -1,0 +1,75 @@
+#include "io/widening.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/half.hpp"
+#include "base/types.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/matrix_market.hpp"
+#include "io/npy.hpp"
+
+namespace heptad {
+namespace {
+
+bool holds_all_of(Type to, Type from) {
+    const bool is_half = from == Type::f16 || from == Type::bf16;
+    return (to == Type::f64 && (is_half || from == Type::f32 || from == Type::i32)) || (to == Type::f32 && is_half);
+}
+
+/// None: it has no type of its own, or cannot be read without being told one.
+std::optional<Type> stored_type(const MatrixName& name) {
+    if (name.raw || name.bits || is_matrix_market_name(name.path)) {
+        return std::nullopt;
+    }
+    try {
+        return is_hdf5_name(name.path) ? find_hdf5_dataset(name.path, {}).type : read_npy_header(name.path).type;
+    } catch (const Error&) {
+        return std::nullopt;  // told by whoever reads it as what was asked for
+    }
+}
+
+template <class To, class From>
+Matrix converted(const Matrix& matrix, Type to) {
+    Matrix result(to, matrix.rows(), matrix.cols(), matrix.order());
+    const auto* const from = static_cast<const From*>(matrix.data());
+    std::transform(from, from + matrix.size_bytes() / static_cast<std::int64_t>(sizeof(From)),
+                   static_cast<To*>(result.data()), [](From x) {
+                       if constexpr (std::is_same_v<From, f16> || std::is_same_v<From, bf16>) {
+                           return static_cast<To>(to_float(x));
+                       } else {
+                           return static_cast<To>(x);
+                       }
+                   });
+    return result;
+}
+
+template <class To>
+Matrix converted(const Matrix& matrix, Type to) {
+    switch (matrix.type()) {
+        case Type::f16:
+            return converted<To, f16>(matrix, to);
+        case Type::bf16:
+            return converted<To, bf16>(matrix, to);
+        case Type::i32:
+            return converted<To, std::int32_t>(matrix, to);
+        default:
+            return converted<To, float>(matrix, to);
+    }
+}
+
+}  // namespace
+
+std::optional<Type> widened_from(const MatrixName& name) {
+    const std::optional<Type> stored = name.as ? stored_type(name) : std::nullopt;
+    return stored && holds_all_of(*name.as, *stored) ? stored : std::nullopt;
+}
+
+Matrix widened(const Matrix& matrix, Type to) {
+    if (!holds_all_of(to, matrix.type())) {
+        fail(ErrorCode::input, "{} does not hold every value of {}", type_name(to), type_name(matrix.type()));
+    }
+    return to == Type::f64 ? converted<double>(matrix, to) : converted<float>(matrix, to);
+}
+
+}  // namespace heptad

@@ -1,0 +1,158 @@
+// The verbs every machine must know. A backend executes; it decides nothing about algorithms.
+// All views of one call have the same element type. Preconditions are stated here and not checked again inside.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/fused.hpp"
+#include "base/view.hpp"
+
+namespace heptad {
+
+/// One pass over blocks of equal shape: for every position, the statements run in order on that position's values.
+/// Reads each used slot once from memory and writes each written slot once, however many statements there are.
+///   slots[target] = sum of coefficient * slots[source]
+/// A slot whose data is null is scratch that lives only inside the pass. Slots may alias only if they are equal views.
+/// Coefficients: floats are rounded to the arithmetic type; i32 needs integers and wraps; gf2 takes them mod 2.
+struct CombineTerm {
+    int source = 0;
+    double coefficient = 1;
+};
+struct CombineStatement {
+    int target = 0;
+    std::vector<CombineTerm> terms;  // empty: zero
+};
+/// Between A, B and C and sums kept in f16: powers of two are taken out of A and B, by what the guard of the product
+/// noted as their largest values, and put back into C. Inputs and outputs of such a pass may have different types.
+enum class SumScaling : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
+
+struct CombinePass {
+    std::vector<View> slots;  // same type, rows and cols; scratch slots have data == nullptr
+    std::vector<CombineStatement> statements;
+    /// 0 or 1: the first `watched_slots` slots are all blocks of A or of B, row by row, `watched_across` side by side;
+    /// a backend with a guard notes the largest values of its rows and columns.
+    int watch = -1;
+    int watched_slots = 0, watched_across = 1;
+    bool only_if_safe = false;              // with a guard: nothing is written if the sums cannot be trusted
+    SumScaling scaling = SumScaling::none;  // needs a guard that has watched A and B
+    double factor = 1;                      // of all sums, where they are scaled
+    bool only_multiplied = false;  // nobody but products reads the outputs: those of tf32 may be rounded to its bits
+};
+
+/// c = alpha * a * b + beta * c. beta == 0: c is not read. c overlaps neither a nor b.
+struct Product {
+    double alpha = 1;
+    ConstView a, b;
+    double beta = 0;
+    View c;
+};
+
+/// One product of a fast algorithm with its sums on both sides, without memory for them:
+///   M = (sum of left)(sum of right), m x n;  then for each target, one after another:
+///   block = beta * block + addend_coefficient * addend + coefficient * M.
+/// Left blocks are m x k, right ones k x n, targets m x n, or smaller: what is missing of a left or right block counts
+/// as zero, what is missing of a target is not written. There is at least one term on each side, all their coefficients
+/// are nonzero, and the targets of one product are distinct and overlap no term of the call. An addend is at least as
+/// large as its target, and may be another target of the same product: then it counts with what it is at that time.
+/// P0's kernels are such products: mulAdd is a target with an addend, mulIncIncInc three targets.
+struct FusedTerm {
+    ConstView block;
+    double coefficient = 1;
+};
+struct FusedTarget {
+    View block;
+    double coefficient = 1;  // 0: M is not used
+    double beta = 1;         // 0: block is not read
+    ConstView addend = {};   // used only where its coefficient is not 0
+    double addend_coefficient = 0;
+};
+struct FusedProduct {
+    std::int64_t m = 0, k = 0, n = 0;
+    std::vector<FusedTerm> left, right;
+    std::vector<FusedTarget> targets;
+};
+
+/// A block shape of the kernels behind multiply_fused, for those who predict their times.
+struct FusedTileShape {
+    FusedTile tile = FusedTile::huge;
+    int rows = 0, cols = 0;            // of M, by one thread block
+    int blocks_of_multiprocessor = 1;  // that run at a time
+    /// Likewise of a faster kernel for regular products: up to two terms on a side, k a multiple of 8, n of 4. 0: none.
+    int regular_blocks_of_multiprocessor = 0;
+};
+
+/// Largest absolute value of a view, and of each of its rows and columns; NaN if an entry there is NaN, infinity if one
+/// is infinite and none NaN. Integer and bit types: 0, and no rows and columns.
+struct ScanResult {
+    double max_abs = 0;
+    std::vector<double> rows, cols;
+};
+
+/// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow; where that is only
+/// seen afterwards, on the sums of products kept in f16 and on the result made from them; and on how unevenly the
+/// values of A and B are spread over their rows and columns (run/dense/spread.hpp), beyond which sums would lose
+/// digits.
+struct GuardLimits {
+    double a = 0, b = 0, product = 0;
+    double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
+    double spread = std::numeric_limits<double>::infinity();
+    double even_enough = std::numeric_limits<double>::infinity();  // beyond it they are reported
+};
+
+inline constexpr int kWatchedC = 3;
+
+/// For backends that run behind the caller: A and B are judged there, while the product runs, and nobody waits for the
+/// answer. Non-finite or too large entries make the fast result worthless; then the classical product takes its place.
+class DeferredGuard {
+public:
+    virtual ~DeferredGuard() = default;
+    /// For a product of m x k by k x n.
+    virtual void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) = 0;
+    /// Notes the largest values of the rows and columns of A (0) or B (1) in a pass of its own; or the largest of C as
+    /// it was (kWatchedC), where products are added to it: `limits.result` holds for it then.
+    virtual void watch(int operand, const ConstView& view) = 0;
+    /// Enqueues the classical product, which does nothing if the sums could be trusted.
+    virtual void answer_if_unsafe(const Product& product) = 0;
+    /// Passes and products no longer belong to a guarded product.
+    virtual void finish() = 0;
+};
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+    virtual std::string name() const = 0;
+
+    virtual void combine(const CombinePass& pass) = 0;
+    /// Independent products of any shapes (distinct outputs), by the named leaf ("" = the backend's default).
+    virtual void multiply(std::span<const Product> batch, const std::string& leaf) = 0;
+    /// Whether multiply_fused() takes products with up to so many terms and targets here.
+    virtual bool fuses(Type /*type*/, int /*left_terms*/, int /*right_terms*/, int /*targets*/) const { return false; }
+    /// The products of one level. All left blocks of the call have the same strides (any), so do all right ones, all
+    /// targets and all addends; targets of different products are the same block or do not overlap, and no addend
+    /// overlaps a target of another product. Updates of one block happen in the order of the span, unless `order` is
+    /// FusedOrder::atomic. With a guard that was started, A and B have been watched by then, and nothing is written if
+    /// the sums cannot be trusted.
+    virtual void multiply_fused(std::span<const FusedProduct> /*instances*/, FusedOrder /*order*/,
+                                FusedTile /*tile*/ = FusedTile::automatic) {
+        fail(ErrorCode::usage, "the {} backend has no products with sums inside; take a plan without fused levels",
+             name());
+    }
+    /// The block shapes to choose from; none where there is nothing to choose.
+    virtual std::vector<FusedTileShape> fused_tile_shapes(Type /*type*/) const { return {}; }
+    virtual ScanResult scan(const ConstView& view) = 0;
+    virtual void copy(const ConstView& from, const View& to) = 0;
+    /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).
+    virtual std::vector<std::string> leaves(Type type) const = 0;
+    /// Null: scan() answers at once.
+    virtual DeferredGuard* deferred_guard() { return nullptr; }
+    /// Memory for this product's guard and leaves, reserved_bytes() of its plan.
+    virtual void begin_product(void* /*reserved*/, std::int64_t /*bytes*/) {}
+};
+
+}  // namespace heptad

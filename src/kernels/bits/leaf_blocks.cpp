@@ -1,0 +1,96 @@
+// The 8 x 8 block product in plain C++: slow, but the definition that the vector instruction is held to.
+#include <algorithm>
+#include <array>
+
+#include "kernels/bits/block_kernel.hpp"
+#include "kernels/bits/block_pack.hpp"
+#include "kernels/bits/leaf_kernels.hpp"
+#include "kernels/bits/transpose.hpp"
+
+namespace heptad::bits {
+namespace {
+
+struct PlainVector {
+    using Register = std::array<std::uint64_t, 8>;
+
+    static Register load(const std::uint64_t* from) {
+        Register r;
+        std::copy_n(from, 8, r.begin());
+        return r;
+    }
+    static void store(std::uint64_t* to, const Register& r) { std::copy_n(r.begin(), 8, to); }
+    static Register zero() { return {}; }
+    static Register broadcast(std::uint64_t word) {
+        Register r;
+        r.fill(word);
+        return r;
+    }
+    /// Bit j of byte i: the parity of byte i of x AND byte 7 - j of y.
+    static Register product(const Register& x, const Register& y) {
+        constexpr std::uint64_t every_byte = 0x0101010101010101U;
+        Register r{};
+        for (std::size_t lane = 0; lane < 8; ++lane) {
+            for (int j = 0; j < 8; ++j) {
+                std::uint64_t bits = x[lane] & (((y[lane] >> (8 * (7 - j))) & 0xff) * every_byte);
+                bits ^= bits >> 4;
+                bits ^= bits >> 2;
+                bits ^= bits >> 1;
+                r[lane] |= (bits & every_byte) << j;
+            }
+        }
+        return r;
+    }
+    static Register load_halves(const std::uint64_t* p, const std::uint64_t* q) {
+        return {p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]};
+    }
+    static void store_low(std::uint64_t* to, const Register& r) { std::copy_n(r.begin(), 4, to); }
+    static void store_high(std::uint64_t* to, const Register& r) { std::copy_n(r.begin() + 4, 4, to); }
+    static Register low(const Register& x, const Register& y) {
+        return {x[0], y[0], x[2], y[2], x[4], y[4], x[6], y[6]};
+    }
+    static Register high(const Register& x, const Register& y) {
+        return {x[1], y[1], x[3], y[3], x[5], y[5], x[7], y[7]};
+    }
+    template <int... index>
+    static Register pick(const Register& x, const Register& y) {
+        return {(index < 8 ? x[index % 8] : y[index % 8])...};
+    }
+    static Register transposed_bytes(Register r) {
+        transpose_8x8_bytes(r.data());
+        return r;
+    }
+    static Register transposed_bytes_from_last(Register r) {
+        std::reverse(r.begin(), r.end());
+        transpose_8x8_bytes(r.data());
+        return r;
+    }
+    static Register add(const Register& x, const Register& y) { return xor3(x, y, Register{}); }
+    static Register xor3(const Register& x, const Register& y, const Register& z) {
+        Register r;
+        for (std::size_t lane = 0; lane < 8; ++lane) {
+            r[lane] = x[lane] ^ y[lane] ^ z[lane];
+        }
+        return r;
+    }
+};
+
+}  // namespace
+
+void multiply_blocks(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
+                     std::uint64_t* c, bool accumulate) {
+    block_product<PlainVector>(shape, part, a, b, c, accumulate);
+}
+
+FirstPanel multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands) {
+    return block_product_fused<PlainVector>(shape, operands);
+}
+
+void pack_blocks(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed) {
+    pack_full_tile<PlainVector>(role, tile, stride, packed);
+}
+
+void unpack_blocks(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride) {
+    unpack_full_tile<PlainVector>(role, packed, tile, stride);
+}
+
+}  // namespace heptad::bits

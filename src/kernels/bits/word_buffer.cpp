@@ -1,0 +1,40 @@
+#include "kernels/bits/word_buffer.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+
+namespace heptad::bits {
+namespace {
+
+constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+constexpr std::int64_t kHugeFrom = std::int64_t{1} << 20;
+
+}  // namespace
+
+void* allocate_words(std::int64_t bytes) {
+    const bool huge = bytes >= kHugeFrom;
+    const std::int64_t alignment = huge ? kHugePage : kCacheLine;
+    const std::int64_t rounded = round_up(bytes > 0 ? bytes : 1, alignment);
+    void* memory = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
+    if (memory == nullptr) {
+        fail(ErrorCode::resource, "{} bytes for bit matrices could not be had; use smaller matrices or fewer threads",
+             rounded);
+    }
+    if (huge) {
+        madvise(memory, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice: without it all works as well
+    }
+    return memory;
+}
+
+void release_words(void* memory) noexcept {
+    std::free(memory);
+}
+
+WordBuffer::WordBuffer(std::int64_t words) : memory_(checked_mul(words, 8)) {}
+
+}  // namespace heptad::bits

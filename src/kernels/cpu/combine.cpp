@@ -1,0 +1,421 @@
+// A combine pass, tile by tile: the statements are carried out one after another on a tile of a few rows, short enough
+// that all its slots stay in L1, so memory is read and written once per slot.
+//
+// A slot is used in place where its elements lie side by side in the arithmetic type. Otherwise (16-bit floats, other
+// strides, scratch) its tile lives in a buffer: filled before the statements if they read it, written back after them.
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+
+#include "base/shared_state.hpp"
+#include "base/size.hpp"
+#include "kernels/cpu/cpu_features.hpp"
+#include "kernels/equal_slots.hpp"
+#include "kernels/scalars.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+constexpr int not_used = -1;
+
+/// Views without gaps are one long row: all slots of the pass together take this many bytes of a run, within limits.
+constexpr std::int64_t run_bytes_of_all_slots = 24 << 10;
+constexpr std::int64_t shortest_run_bytes = 512;
+constexpr std::int64_t longest_run_bytes = 4096;
+/// Otherwise several rows advance side by side in short runs: each jump to a new row costs a hardware prefetcher some
+/// memory latencies, which then overlap (measured on Neoverse V1: 28 GB/s instead of 21 for c = a - b).
+constexpr std::int64_t side_by_side_run_bytes = 256;
+constexpr std::int64_t side_by_side_streams = 32;
+constexpr std::int64_t side_by_side_rows_at_most = 4;
+
+/// Passes that move more than this do not find their results in a cache afterwards: those that are not read again
+/// within the pass are stored past the caches (measured on a Xeon, two cores: 29 to 53 GB/s instead of 20 to 37).
+constexpr std::int64_t streamed_from_bytes = std::int64_t{16} << 20;
+
+struct Slot {
+    View view;
+    bool in_place = false;
+    int buffer = not_used;  // index of its buffer
+    bool fill = false;      // is read before it is written
+    bool write_back = false;
+};
+
+/// One statement: its terms are a range of the list of all terms.
+template <class T>
+struct Operation {
+    SumKernel<T> sum = nullptr;
+    std::size_t target = 0;
+    std::size_t first_term = 0;
+    int terms = 0;
+};
+
+/// Moves `count` elements, `stride` apart, between memory and a buffer of the arithmetic type.
+template <class T>
+using Gather = void (*)(const KernelTable&, const void* from, std::int64_t stride, T* to, std::int64_t count);
+template <class T>
+using Scatter = void (*)(const KernelTable&, const T* from, void* to, std::int64_t stride, std::int64_t count);
+
+template <class T>
+void gather_same(const KernelTable&, const void* from, std::int64_t stride, T* to, std::int64_t count) {
+    for (std::int64_t j = 0; j < count; ++j) {
+        to[j] = static_cast<const T*>(from)[j * stride];
+    }
+}
+template <class T>
+void scatter_same(const KernelTable&, const T* from, void* to, std::int64_t stride, std::int64_t count) {
+    for (std::int64_t j = 0; j < count; ++j) {
+        static_cast<T*>(to)[j * stride] = from[j];
+    }
+}
+
+template <auto widen>
+void gather_half(const KernelTable& kernels, const void* from, std::int64_t stride, float* to, std::int64_t count) {
+    const auto* halves = static_cast<const std::uint16_t*>(from);
+    if (stride == 1) {
+        (kernels.*widen)(halves, to, count);
+        return;
+    }
+    for (std::int64_t j = 0; j < count; ++j) {
+        (kernels.*widen)(halves + j * stride, to + j, 1);
+    }
+}
+template <auto narrow>
+void scatter_half(const KernelTable& kernels, const float* from, void* to, std::int64_t stride, std::int64_t count) {
+    auto* halves = static_cast<std::uint16_t*>(to);
+    if (stride == 1) {
+        (kernels.*narrow)(from, halves, count);
+        return;
+    }
+    for (std::int64_t j = 0; j < count; ++j) {
+        (kernels.*narrow)(from + j, halves + j * stride, 1);
+    }
+}
+
+/// What a type needs: T is the type that sums are computed in.
+template <class T>
+struct Arithmetic {
+    SumKernelChoice<T> choose_sum = nullptr;
+    Gather<T> gather = nullptr;
+    Scatter<T> scatter = nullptr;
+    T (*coefficient_of)(double) = nullptr;
+    bool stored_as_t = true;
+    bool drop_zero_coefficients = true;  // not for floats, where 0 * NaN is NaN
+};
+
+/// Buffers of this thread, aligned to cache lines.
+std::byte* thread_buffers(std::size_t bytes) {
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    struct Buffers {
+        std::unique_ptr<std::byte, Free> memory;
+        std::size_t held_bytes = 0;
+    };
+    auto& [memory, held_bytes] = per_thread<Buffers, Buffers>();
+    if (held_bytes < bytes) {
+        constexpr std::size_t line = 64;
+        const std::size_t size = (bytes + line - 1) / line * line;
+        memory.reset(static_cast<std::byte*>(std::aligned_alloc(line, size)));
+        held_bytes = memory ? size : 0;
+        if (!memory) {
+            throw std::bad_alloc();
+        }
+    }
+    return memory.get();
+}
+
+}  // namespace
+
+struct CombineTasks::State {
+    virtual ~State() = default;
+    virtual void run(std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) const = 0;
+
+    std::int64_t rows = 0, cols = 0;  // of every slot, as walked
+    std::int64_t rows_per_task = 1, cols_per_task = 1;
+    std::int64_t tasks_down = 0, tasks_across = 0;
+};
+
+namespace {
+
+template <class T>
+struct TypedState final : CombineTasks::State {
+    const KernelTable* kernels = nullptr;
+    Arithmetic<T> arithmetic;
+    std::vector<Slot> slots;
+    std::vector<Operation<T>> operations;
+    std::vector<SumTerm<T>> terms;        // of all operations; the pointers are set tile by tile
+    std::vector<std::size_t> term_slots;  // the slot of each term
+    std::int64_t run_length = 0;
+    std::int64_t rows_side_by_side = 1;
+    int buffer_count = 0;
+    bool streams = false;
+
+    void run(std::int64_t row, std::int64_t row_count, std::int64_t col, std::int64_t col_count) const override;
+    void run_tile(std::int64_t i, std::int64_t tile_rows, std::int64_t j, std::int64_t tile_cols,
+                  std::vector<T*>& tiles, std::vector<SumTerm<T>>& tile_terms) const;
+    std::int64_t tile_stride(const Slot& slot) const { return slot.in_place ? slot.view.row_stride : run_length; }
+};
+
+template <class T>
+void TypedState<T>::run(std::int64_t row, std::int64_t row_count, std::int64_t col, std::int64_t col_count) const {
+    // A line of padding keeps equal positions of different buffers out of the same cache set.
+    const std::size_t buffer_bytes = static_cast<std::size_t>(rows_side_by_side * run_length) * sizeof(T) + 64;
+    std::byte* buffers =
+        buffer_count > 0 ? thread_buffers(buffer_bytes * static_cast<std::size_t>(buffer_count)) : nullptr;
+    std::vector<T*> tiles(slots.size());
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+        if (slots[s].buffer != not_used) {
+            tiles[s] = reinterpret_cast<T*>(buffers + buffer_bytes * static_cast<std::size_t>(slots[s].buffer));
+        }
+    }
+    std::vector<SumTerm<T>> tile_terms = terms;
+    for (std::int64_t i = row; i < row + row_count; i += rows_side_by_side) {
+        const std::int64_t tile_rows = std::min(rows_side_by_side, row + row_count - i);
+        for (std::int64_t j = col; j < col + col_count; j += run_length) {
+            run_tile(i, tile_rows, j, std::min(run_length, col + col_count - j), tiles, tile_terms);
+        }
+    }
+    if (streams) {
+        kernels->finish_streams();
+    }
+}
+
+template <class T>
+void TypedState<T>::run_tile(std::int64_t i, std::int64_t tile_rows, std::int64_t j, std::int64_t tile_cols,
+                             std::vector<T*>& tiles, std::vector<SumTerm<T>>& tile_terms) const {
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+        const Slot& slot = slots[s];
+        if (slot.in_place) {
+            tiles[s] = static_cast<T*>(slot.view.data) + i * slot.view.row_stride + j;
+        } else if (slot.fill) {
+            for (std::int64_t r = 0; r < tile_rows; ++r) {
+                arithmetic.gather(*kernels, element_pointer(slot.view, i + r, j), slot.view.col_stride,
+                                  tiles[s] + r * run_length, tile_cols);
+            }
+        }
+    }
+    for (std::size_t t = 0; t < tile_terms.size(); ++t) {
+        tile_terms[t].data = tiles[term_slots[t]];
+    }
+    for (const Operation<T>& operation : operations) {
+        operation.sum(operation.terms, tile_terms.data() + operation.first_term, tiles[operation.target],
+                      tile_stride(slots[operation.target]), tile_rows, tile_cols);
+    }
+    for (std::size_t s = 0; s < slots.size() && buffer_count > 0; ++s) {
+        const Slot& slot = slots[s];
+        for (std::int64_t r = 0; r < tile_rows && slot.write_back; ++r) {
+            arithmetic.scatter(*kernels, tiles[s] + r * run_length, element_pointer(slot.view, i + r, j),
+                               slot.view.col_stride, tile_cols);
+        }
+    }
+}
+
+template <class Test>
+bool all_in_memory(const std::vector<View>& slots, Test test) {
+    return std::all_of(slots.begin(), slots.end(), [&](const View& v) { return v.data == nullptr || test(v); });
+}
+
+/// The same pass over views that are walked as fast as possible: along columns where those are contiguous, and as one
+/// long row where no view has gaps between rows.
+std::vector<View> walked_views(const std::vector<View>& slots) {
+    std::vector<View> views = slots;
+    if (!all_in_memory(views, [](const View& v) { return is_row_contiguous(v); }) &&
+        all_in_memory(views, [](const View& v) { return is_column_contiguous(v); })) {
+        for (View& v : views) {
+            v = transposed(v);
+        }
+    }
+    if (all_in_memory(views, [](const View& v) { return is_row_contiguous(v) && v.row_stride == v.cols; })) {
+        for (View& v : views) {
+            v.cols = v.rows * v.cols;
+            v.row_stride = v.cols;
+            v.col_stride = 1;
+            v.rows = 1;
+        }
+    }
+    return views;
+}
+
+/// Fills in the state but for its tasks; returns how many elements are moved from or to memory per position.
+template <class T>
+std::int64_t compile(TypedState<T>& state, const CombinePass& pass) {
+    const std::vector<std::size_t> first = first_equal_slots(pass.slots);
+    const std::vector<View> views = walked_views(pass.slots);
+    state.rows = views.front().rows;
+    state.cols = views.front().cols;
+    state.slots.resize(views.size());
+    for (std::size_t s = 0; s < views.size(); ++s) {
+        state.slots[s].view = views[s];
+        state.slots[s].in_place =
+            views[s].data != nullptr && state.arithmetic.stored_as_t && is_row_contiguous(views[s]);
+    }
+    // Slots in memory that the pass writes once and never reads.
+    std::vector<int> reads(views.size(), 0), writes(views.size(), 0);
+    std::int64_t bytes = 0;
+    for (const CombineStatement& statement : pass.statements) {
+        ++writes[first[static_cast<std::size_t>(statement.target)]];
+        for (const CombineTerm& term : statement.terms) {
+            ++reads[first[static_cast<std::size_t>(term.source)]];
+        }
+    }
+    for (std::size_t s = 0; s < views.size(); ++s) {
+        const bool in_memory = views[s].data != nullptr && reads[s] + writes[s] > 0;
+        bytes += in_memory ? state.rows * state.cols * static_cast<std::int64_t>(sizeof(T)) : 0;
+    }
+    const auto store_of = [&](std::size_t target) {
+        const bool once = state.slots[target].in_place && reads[target] == 0 && writes[target] == 1;
+        return once && bytes >= streamed_from_bytes ? SumStore::streamed : SumStore::cached;
+    };
+    std::vector<bool> written(views.size(), false), used(views.size(), false);
+    for (const CombineStatement& statement : pass.statements) {
+        Operation<T> operation;
+        operation.first_term = state.terms.size();
+        operation.target = first[static_cast<std::size_t>(statement.target)];
+        for (const CombineTerm& term : statement.terms) {
+            const std::size_t source = first[static_cast<std::size_t>(term.source)];
+            const T coefficient = state.arithmetic.coefficient_of(term.coefficient);
+            const bool scratch_is_zero = views[source].data == nullptr && !written[source];
+            if (scratch_is_zero || (state.arithmetic.drop_zero_coefficients && coefficient == T{0})) {
+                continue;
+            }
+            state.slots[source].fill = state.slots[source].fill || !written[source];
+            used[source] = true;
+            ++operation.terms;
+            state.terms.push_back({nullptr, 0, coefficient});
+            state.term_slots.push_back(source);
+        }
+        written[operation.target] = true;
+        used[operation.target] = true;
+        const SumStore store = store_of(operation.target);
+        state.streams = state.streams || store == SumStore::streamed;
+        operation.sum = state.arithmetic.choose_sum(operation.terms, state.terms.data() + operation.first_term, store);
+        state.operations.push_back(operation);
+    }
+    std::int64_t used_slots = 0;
+    std::int64_t memory_slots = 0;
+    for (std::size_t s = 0; s < views.size(); ++s) {
+        Slot& slot = state.slots[s];
+        if (!used[s]) {
+            slot.in_place = false;
+            continue;
+        }
+        ++used_slots;
+        memory_slots += views[s].data != nullptr ? (slot.fill ? 1 : 0) + (written[s] ? 1 : 0) : 0;
+        if (!slot.in_place) {
+            slot.buffer = state.buffer_count++;
+            slot.write_back = views[s].data != nullptr && written[s];
+        }
+    }
+    std::int64_t run_bytes = side_by_side_run_bytes;
+    if (state.rows > 1) {
+        state.rows_side_by_side = std::clamp<std::int64_t>(side_by_side_streams / std::max<std::int64_t>(used_slots, 1),
+                                                           1, side_by_side_rows_at_most);
+    } else {
+        run_bytes = std::clamp(run_bytes_of_all_slots / std::max<std::int64_t>(used_slots, 1), shortest_run_bytes,
+                               longest_run_bytes);
+    }
+    state.run_length = run_bytes / static_cast<std::int64_t>(sizeof(T)) / 32 * 32;
+    for (std::size_t t = 0; t < state.terms.size(); ++t) {
+        state.terms[t].row_stride = state.tile_stride(state.slots[state.term_slots[t]]);
+    }
+    return std::max<std::int64_t>(memory_slots, 1);
+}
+
+/// Cuts the walked rows and columns into tasks of about `task_bytes` of traffic.
+void split(CombineTasks::State& state, std::int64_t bytes_per_position, std::int64_t task_bytes,
+           std::int64_t run_length) {
+    if (state.rows == 0 || state.cols == 0) {
+        return;
+    }
+    const std::int64_t positions = std::max<std::int64_t>(task_bytes / bytes_per_position, 1);
+    state.rows_per_task = std::clamp<std::int64_t>(positions / state.cols / 4 * 4, 1, state.rows);
+    state.cols_per_task = state.cols;
+    if (positions < state.cols) {
+        state.cols_per_task = std::min(round_up(positions, run_length), state.cols);
+    }
+    state.tasks_down = ceil_div(state.rows, state.rows_per_task);
+    state.tasks_across = ceil_div(state.cols, state.cols_per_task);
+}
+
+template <class T>
+std::unique_ptr<CombineTasks::State> make_state(const CombinePass& pass, const KernelTable& kernels,
+                                                const Arithmetic<T>& arithmetic, std::int64_t task_bytes) {
+    auto state = std::make_unique<TypedState<T>>();
+    state->kernels = &kernels;
+    state->arithmetic = arithmetic;
+    const std::int64_t elements_moved = compile(*state, pass);
+    const auto stored_bytes = static_cast<std::int64_t>(element_bytes(pass.slots.front().type));
+    split(*state, elements_moved * stored_bytes, task_bytes, state->run_length);
+    return state;
+}
+
+template <class T>
+T float_coefficient(double x) {
+    return static_cast<T>(x);
+}
+std::uint8_t gf2_coefficient(double x) {
+    return residue_mod_2(x) ? 1 : 0;
+}
+std::uint8_t boolean_coefficient(double x) {
+    return x != 0 ? 1 : 0;
+}
+
+std::unique_ptr<CombineTasks::State> make_state_of_type(const CombinePass& pass, const KernelTable& k,
+                                                        std::int64_t task_bytes) {
+    const auto make = [&]<class T>(const Arithmetic<T>& arithmetic) {
+        return make_state<T>(pass, k, arithmetic, task_bytes);
+    };
+    switch (pass.slots.front().type) {
+        case Type::f64:
+            return make(Arithmetic<double>{k.sum_f64, gather_same, scatter_same, float_coefficient, true, false});
+        case Type::f32:
+        case Type::tf32:
+            return make(Arithmetic<float>{k.sum_f32, gather_same, scatter_same, float_coefficient, true, false});
+        case Type::bf16:
+            return make(Arithmetic<float>{k.sum_f32, gather_half<&KernelTable::widen_bf16>,
+                                          scatter_half<&KernelTable::narrow_bf16>, float_coefficient, false, false});
+        case Type::f16:
+            return make(Arithmetic<float>{k.sum_f32, gather_half<&KernelTable::widen_f16>,
+                                          scatter_half<&KernelTable::narrow_f16>, float_coefficient, false, false});
+        case Type::i32:
+            return make(Arithmetic<std::uint32_t>{k.sum_i32, gather_same, scatter_same, residue_mod_2_32, true, true});
+        case Type::gf2:
+            return make(Arithmetic<std::uint8_t>{k.sum_xor, gather_same, scatter_same, gf2_coefficient, true, true});
+        case Type::boolean:
+            return make(Arithmetic<std::uint8_t>{k.sum_or, gather_same, scatter_same, boolean_coefficient, true, true});
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+CombineTasks::CombineTasks(const CombinePass& pass, std::int64_t task_bytes, InstructionSet set) {
+    if (!pass.slots.empty()) {
+        state_ = make_state_of_type(pass, kernel_table_of(set), task_bytes);
+    }
+}
+
+CombineTasks::~CombineTasks() = default;
+CombineTasks::CombineTasks(CombineTasks&&) noexcept = default;
+CombineTasks& CombineTasks::operator=(CombineTasks&&) noexcept = default;
+
+std::int64_t CombineTasks::count() const {
+    return state_ ? state_->tasks_down * state_->tasks_across : 0;
+}
+
+void CombineTasks::run(std::int64_t task) const {
+    const std::int64_t row = task / state_->tasks_across * state_->rows_per_task;
+    const std::int64_t col = task % state_->tasks_across * state_->cols_per_task;
+    state_->run(row, std::min(state_->rows_per_task, state_->rows - row), col,
+                std::min(state_->cols_per_task, state_->cols - col));
+}
+
+void combine(const CombinePass& pass, InstructionSet set) {
+    const CombineTasks tasks(pass, std::numeric_limits<std::int64_t>::max(), set);
+    for (std::int64_t task = 0; task < tasks.count(); ++task) {
+        tasks.run(task);
+    }
+}
+
+}  // namespace heptad::cpu

@@ -1,0 +1,297 @@
+// c = alpha * a * b + beta * c by the blocking of Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication" (2008):
+//
+//   for each block of columns of B, for each block of depth:      pack B (block_depth x block_cols)
+//     for each block of rows of A:                                pack A (block_rows x block_depth), fits L2
+//       for each panel of B (fits L1), for each panel of A:       one register tile of C
+//
+// A C that is contiguous along its columns is computed as the transposed product.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/shared_state.hpp"
+#include "base/size.hpp"
+#include "kernels/cpu/cpu_features.hpp"
+#include "kernels/scalars.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+constexpr std::int64_t page_bytes = 4096;
+/// Operands up to this size in every dimension may go through the stack.
+constexpr std::int64_t copied_side = 32;
+
+template <class T>
+const GemmKernels<T>& gemm_kernels_of(InstructionSet set) {
+    const KernelTable& table = kernel_table_of(set);
+    if constexpr (std::is_same_v<T, float>) {
+        return table.gemm_f32;
+    } else if constexpr (std::is_same_v<T, double>) {
+        return table.gemm_f64;
+    } else {
+        return table.gemm_i32;
+    }
+}
+
+template <class T>
+std::int64_t packed_a_bytes(const GemmKernels<T>& kernels) {
+    return round_up(kernels.block_rows * kernels.block_depth * static_cast<std::int64_t>(sizeof(T)), page_bytes);
+}
+template <class T>
+std::int64_t packed_b_bytes(const GemmKernels<T>& kernels) {
+    return round_up(kernels.block_cols * kernels.block_depth * static_cast<std::int64_t>(sizeof(T)), page_bytes);
+}
+template <class T>
+std::int64_t packed_bytes(const GemmKernels<T>& kernels) {
+    const std::int64_t bytes = packed_a_bytes(kernels) + packed_b_bytes(kernels);
+    return kernels.shallow == nullptr ? bytes : std::max(bytes, packed_bytes(*kernels.shallow));
+}
+
+/// Packing memory of this thread, made on first use and kept until the thread ends.
+std::byte* thread_scratch(std::int64_t bytes) {
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    struct Scratch {
+        std::unique_ptr<std::byte, Free> memory;
+        std::int64_t held_bytes = 0;
+    };
+    auto& [memory, held_bytes] = per_thread<Scratch, Scratch>();
+    if (held_bytes < bytes) {
+        constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
+        memory.reset();
+        held_bytes = 0;
+        const auto size = static_cast<std::size_t>(round_up(bytes, huge_page_bytes));
+        memory.reset(static_cast<std::byte*>(std::aligned_alloc(huge_page_bytes, size)));
+        if (!memory) {
+            fail(ErrorCode::resource,
+                 "a product needs {} bytes of packing memory per thread and there is none; free "
+                 "memory or use fewer threads",
+                 bytes);
+        }
+#if defined(MADV_HUGEPAGE)
+        madvise(memory.get(), size, MADV_HUGEPAGE);  // fewer misses of the page tables; a refusal does no harm
+#endif
+        held_bytes = bytes;
+    }
+    return memory.get();
+}
+
+/// A strided matrix of one type, with unsigned integers for i32.
+template <class T>
+struct Matrix {
+    T* data;
+    std::int64_t row_stride, col_stride;
+    T* at(std::int64_t i, std::int64_t j) const { return data + i * row_stride + j * col_stride; }
+};
+
+template <class T>
+struct TypedProduct {
+    std::int64_t m, k, n;
+    T alpha;
+    Matrix<const T> a, b;
+    T beta;
+    Matrix<T> c;
+};
+
+template <class T>
+TypedProduct<T> transposed_product(const TypedProduct<T>& p) {
+    return {p.n,
+            p.k,
+            p.m,
+            p.alpha,
+            {p.b.data, p.b.col_stride, p.b.row_stride},
+            {p.a.data, p.a.col_stride, p.a.row_stride},
+            p.beta,
+            {p.c.data, p.c.col_stride, p.c.row_stride}};
+}
+
+/// rows x cols of c from sums in a full tile: edges, and any strides of c.
+template <class T>
+void update_from_tile(const T* tile, int tile_cols, std::int64_t rows, std::int64_t cols, T alpha, T beta,
+                      const Matrix<T>& c) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < cols; ++j) {
+            const T product = alpha * tile[i * tile_cols + j];
+            T& target = *c.at(i, j);
+            target = beta != T{0} ? product + beta * target : product;
+        }
+    }
+}
+
+/// One tile of c, where used_rows x used_cols of it exist.
+template <class T>
+void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth, std::int64_t used_cols,
+                   T alpha, const T* a, const T* b, T beta, const Matrix<T>& c) {
+    if (c.col_stride == 1 && used_rows == kernels.tile_rows && used_cols == kernels.tile_cols) {
+        kernels.tile(depth, a, b, alpha, beta, c.data, c.row_stride);
+        return;
+    }
+    constexpr std::int64_t largest_tile = 1024;
+    alignas(64) T sums[largest_tile];
+    kernels.tile(depth, a, b, T{1}, T{0}, sums, kernels.tile_cols);
+    update_from_tile(sums, kernels.tile_cols, used_rows, used_cols, alpha, beta, c);
+}
+
+/// The inner loops: packed block of A (rows x depth) times packed block of B (depth x cols). A few panels of B stay in
+/// L1 while the panels of A come by, so that each of those is fetched from L2 once for all of them.
+template <class T>
+void multiply_blocks(const GemmKernels<T>& kernels, std::int64_t rows, std::int64_t depth, std::int64_t cols, T alpha,
+                     const T* packed_a, const T* packed_b, T beta, const Matrix<T>& c) {
+    const std::int64_t group_cols = kernels.panels_in_l1 * kernels.tile_cols;
+    for (std::int64_t group = 0; group < cols; group += group_cols) {
+        const std::int64_t group_end = std::min(group + group_cols, cols);
+        for (std::int64_t i = 0; i < rows; i += kernels.tile_rows) {
+            const std::int64_t used_rows = std::min<std::int64_t>(kernels.tile_rows, rows - i);
+            for (std::int64_t j = group; j < group_end; j += kernels.tile_cols) {
+                const std::int64_t used_cols = std::min<std::int64_t>(kernels.tile_cols, cols - j);
+                multiply_tile(kernels, used_rows, depth, used_cols, alpha, packed_a + i * depth, packed_b + j * depth,
+                              beta, {c.at(i, j), c.row_stride, c.col_stride});
+            }
+        }
+    }
+}
+
+template <class T>
+void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
+    const GemmKernels<T>& of_set = gemm_kernels_of<T>(set);
+    const GemmKernels<T>& kernels = p.k < of_set.least_depth ? *of_set.shallow : of_set;
+    std::byte* scratch = thread_scratch(gemm_scratch_bytes(set));
+    T* packed_a = reinterpret_cast<T*>(scratch);
+    T* packed_b = reinterpret_cast<T*>(scratch + packed_a_bytes(kernels));
+    // Blocks of equal size: no thin last one.
+    const auto even_block = [](std::int64_t size, std::int64_t block, std::int64_t unit) {
+        return std::min(block, round_up(ceil_div(size, ceil_div(size, block)), unit));
+    };
+    const std::int64_t block_cols = even_block(p.n, kernels.block_cols, kernels.tile_cols);
+    const std::int64_t block_depth =
+        even_block(p.k, kernels.block_depth, std::max<std::int64_t>(4, kernels.depth_unit));
+    const std::int64_t block_rows = even_block(p.m, kernels.block_rows, kernels.tile_rows);
+    for (std::int64_t col = 0; col < p.n; col += block_cols) {
+        const std::int64_t cols = std::min(block_cols, p.n - col);
+        for (std::int64_t begin = 0; begin < p.k; begin += block_depth) {
+            const std::int64_t depth = std::min(block_depth, p.k - begin);
+            const std::int64_t packed_depth = round_up(depth, kernels.depth_unit);
+            const T beta = begin == 0 ? p.beta : T{1};
+            kernels.pack_b(cols, depth, p.b.at(begin, col), p.b.col_stride, p.b.row_stride, packed_b);
+            for (std::int64_t row = 0; row < p.m; row += block_rows) {
+                const std::int64_t rows = std::min(block_rows, p.m - row);
+                kernels.pack_a(rows, depth, p.a.at(row, begin), p.a.row_stride, p.a.col_stride, packed_a);
+                multiply_blocks(kernels, rows, packed_depth, cols, p.alpha, packed_a, packed_b, beta,
+                                {p.c.at(row, col), p.c.row_stride, p.c.col_stride});
+            }
+        }
+    }
+}
+
+/// Is packing not worth its while? Operands must be small enough for the stack, or lie ready: rows of B and C are whole
+/// vectors and more, of adjacent elements.
+template <class T>
+bool is_small(const TypedProduct<T>& p, InstructionSet set) {
+    const GemmKernels<T>& kernels = gemm_kernels_of<T>(set);
+    const std::int64_t longest = std::max({p.m, p.k, p.n});
+    const bool lies_ready = p.b.col_stride == 1 && p.c.col_stride == 1 && p.n >= kernels.vector_elements;
+    return longest <= (lies_ready ? kernels.small_side : copied_side);
+}
+
+/// A product that is_small(). Operands that lack a unit stride, or are too narrow for a vector, go through the stack.
+template <class T>
+void multiply_small(const TypedProduct<T>& p, InstructionSet set) {
+    const GemmKernels<T>& kernels = gemm_kernels_of<T>(set);
+    const std::int64_t width = std::max<std::int64_t>(p.n, kernels.vector_elements);
+    const T* b = p.b.data;
+    std::int64_t b_row_stride = p.b.row_stride;
+    T b_copy[copied_side * copied_side];
+    if (p.b.col_stride != 1 || width != p.n) {
+        for (std::int64_t q = 0; q < p.k; ++q) {
+            for (std::int64_t j = 0; j < width; ++j) {
+                b_copy[q * width + j] = j < p.n ? *p.b.at(q, j) : T{0};
+            }
+        }
+        b = b_copy;
+        b_row_stride = width;
+    }
+    if (p.c.col_stride == 1 && width == p.n) {
+        kernels.small(p.m, p.k, p.n, p.alpha, p.a.data, p.a.row_stride, p.a.col_stride, b, b_row_stride, p.beta,
+                      p.c.data, p.c.row_stride);
+        return;
+    }
+    T sums[copied_side * copied_side];
+    kernels.small(p.m, p.k, width, T{1}, p.a.data, p.a.row_stride, p.a.col_stride, b, b_row_stride, T{0}, sums, width);
+    update_from_tile(sums, static_cast<int>(width), p.m, p.n, p.alpha, p.beta, p.c);
+}
+
+template <class T>
+void gemm_typed(const Product& product, T alpha, T beta, InstructionSet set) {
+    if (product.a.cols == 0 || alpha == T{0}) {  // decided on the converted alpha: one that underflows is zero
+        scale_view(static_cast<double>(beta), product.c, set);
+        return;
+    }
+    const auto matrix = [](const ConstView& v) {
+        return Matrix<const T>{static_cast<const T*>(v.data), v.row_stride, v.col_stride};
+    };
+    TypedProduct<T> p{product.c.rows,
+                      product.a.cols,
+                      product.c.cols,
+                      alpha,
+                      matrix(product.a),
+                      matrix(product.b),
+                      beta,
+                      {static_cast<T*>(product.c.data), product.c.row_stride, product.c.col_stride}};
+    // A single column counts as unit stride either way; a row vector is better computed along its length.
+    if (p.n == 1 || (p.c.col_stride != 1 && p.c.row_stride == 1)) {
+        p = transposed_product(p);
+    }
+    if (is_small(p, set)) {
+        multiply_small(p, set);
+    } else {
+        multiply_packed(p, set);
+    }
+}
+
+}  // namespace
+
+bool gemm_supports(Type type) noexcept {
+    return type == Type::f32 || type == Type::f64 || type == Type::i32;
+}
+
+void gemm(const Product& product, InstructionSet set) {
+    if (product.c.rows == 0 || product.c.cols == 0) {
+        return;
+    }
+    switch (product.c.type) {
+        case Type::f32:
+            return gemm_typed<float>(product, static_cast<float>(product.alpha), static_cast<float>(product.beta), set);
+        case Type::f64:
+            return gemm_typed<double>(product, product.alpha, product.beta, set);
+        case Type::i32:
+            return gemm_typed<std::uint32_t>(product, residue_mod_2_32(product.alpha), residue_mod_2_32(product.beta),
+                                             set);
+        default:
+            fail(ErrorCode::usage, "there is no cpu kernel for products of {}; its types are f32, f64 and i32",
+                 type_name(product.c.type));
+    }
+}
+
+std::int64_t gemm_scratch_bytes(InstructionSet set) {
+    const KernelTable& table = kernel_table_of(set);
+    return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32)});
+}
+
+GemmGranule gemm_granule(Type type, InstructionSet set) {
+    const KernelTable& table = kernel_table_of(set);
+    switch (type) {
+        case Type::f64:
+            return {table.gemm_f64.tile_rows, table.gemm_f64.tile_cols};
+        case Type::i32:
+            return {table.gemm_i32.tile_rows, table.gemm_i32.tile_cols};
+        default:
+            return {table.gemm_f32.tile_rows, table.gemm_f32.tile_cols};
+    }
+}
+
+}  // namespace heptad::cpu

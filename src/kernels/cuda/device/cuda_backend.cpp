@@ -1,0 +1,538 @@
+#include "kernels/cuda/device/cuda_backend.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <list>
+#include <optional>
+#include <utility>
+
+#include "base/device_layout.hpp"
+#include "base/shared_state.hpp"
+#include "kernels/cuda/combine/linear_pass.hpp"
+#include "kernels/cuda/device/cuda_kernels.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/status.hpp"
+#include "kernels/cuda/fused/fused_product.hpp"
+#include "kernels/cuda/vendor/batched_product.hpp"
+#include "kernels/cuda/vendor/cublas_library.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+Scalar scalar_type(Type type) {
+    switch (type) {
+        case Type::f64:
+            return Scalar::f64;
+        case Type::f32:
+        case Type::tf32:
+            return Scalar::f32;
+        case Type::bf16:
+            return Scalar::bf16;
+        case Type::f16:
+            return Scalar::f16;
+        case Type::i32:
+            return Scalar::i32;
+        default:
+            fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
+    }
+}
+
+DeviceMatrix device_matrix(const ConstView& view) {
+    return {const_cast<void*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
+}
+
+Scale::Kind scale_kind(SumScaling scaling) {
+    switch (scaling) {
+        case SumScaling::a_to_sums:
+            return Scale::Kind::a_to_sums;
+        case SumScaling::b_to_sums:
+            return Scale::Kind::b_to_sums;
+        case SumScaling::sums_to_c:
+            return Scale::Kind::sums_to_c;
+        default:
+            return Scale::Kind::none;
+    }
+}
+
+void check_launch(DeviceStatus status, const char* what) {
+    check(static_cast<cudaError_t>(status), what);
+}
+
+}  // namespace
+
+struct CudaBackend::State {
+    int device = 0;
+    cudaStream_t stream = nullptr;
+    const CublasLibrary* library = nullptr;
+    cublasHandle_t handle = nullptr;
+    /// Of cuBLAS, or of counters of fused products, which need it at other times; and behind it the report.
+    void* own_workspace = nullptr;
+    void* vendor_workspace = nullptr;
+    std::int64_t vendor_workspace_bytes = 0;
+    BatchedProducts batched_products;
+    std::byte* reserved = nullptr;
+    std::int64_t reserved_bytes = 0;
+    bool guarded = false;
+    Guard guard;
+    double even_enough = 0;
+    ProblemSize guarded_size;
+    Scalar guarded_scalar = Scalar::f32;
+    DeviceMemory guard_memory;    // of products without workspace
+    bool has_report = false;      // of guarded products that nobody has asked for
+    bool lines_are_news = false;  // rows and columns were noted since they were judged
+    /// The guard's words are cleared by their first user, so that what clears other things anyway can do it.
+    bool words_are_fresh = false;
+    bool is_result_judged = false;  // by the kernels that made it
+    PassShapes shapes;
+    LinearPasses linear_passes;
+    cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
+
+    bool is_captured() const {
+        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+        return cudaStreamIsCapturing(stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusActive;
+    }
+    std::int64_t guard_size_bytes() const { return guard_bytes(guarded_size.m, guarded_size.k, guarded_size.n); }
+    std::byte* guard_data() const {
+        return guard_memory.data() != nullptr ? static_cast<std::byte*>(guard_memory.data()) : reserved;
+    }
+    GuardWords* words() const { return reinterpret_cast<GuardWords*>(guard_data()); }
+    /// Of A (0) or B (1).
+    LineMaxima lines(int operand) const {
+        auto* const of_a = reinterpret_cast<std::uint32_t*>(guard_data() + kGuardBytes);
+        const std::int64_t m = line_count(guarded_size.m), k = line_count(guarded_size.k);
+        return operand == 0 ? LineMaxima{of_a, of_a + m} : LineMaxima{of_a + m + k, of_a + m + 2 * k};
+    }
+    GuardReport* report() const {
+        return reinterpret_cast<GuardReport*>(static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes);
+    }
+    GuardReport* cleared_report() {
+        if (!std::exchange(has_report, true)) {
+            check(cudaMemsetAsync(report(), 0, sizeof(GuardReport), stream), "clear a verdict");
+        }
+        return report();
+    }
+    GuardWords* cleared_words() {
+        if (words_are_fresh) {
+            words_are_fresh = false;
+            check(cudaMemsetAsync(words(), 0, static_cast<std::size_t>(guard_size_bytes()), stream), "clear the guard");
+        }
+        return words();
+    }
+    /// With what follows from the rows and columns of A and B that were noted.
+    GuardWords* judged_words() {
+        cleared_words();
+        if (std::exchange(lines_are_news, false)) {
+            check(static_cast<cudaError_t>(
+                      launch_line_judgement({guarded_scalar, guarded_size.m, guarded_size.k, guarded_size.n, lines(0),
+                                             lines(1), words(), even_enough, guard.report},
+                                            stream)),
+                  "judge the operands");
+        }
+        return words();
+    }
+    void multiply_cublas(const Product& product) const;
+    bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
+    void multiply_classical(const Product& product, const Guard& guard_of_product) const;
+    void multiply_limbs(const Product& product) const;
+    void scale(double beta, const View& c) const;
+};
+
+CudaBackend::CudaBackend(int device, void* stream) : state_(std::make_unique<State>()) {
+    require_device(device);
+    const DeviceScope scope(device);
+    state_->device = device;
+    state_->stream = static_cast<cudaStream_t>(stream);
+    state_->library = &cublas_library();
+    check(state_->library->create(&state_->handle), "start");
+    try {
+        check(state_->library->set_stream(state_->handle, state_->stream), "take a stream");
+        check(cudaMalloc(&state_->own_workspace, static_cast<std::size_t>(kCublasWorkspaceBytes + kGuardBytes)),
+              "allocate the workspace of cuBLAS");
+        set_vendor_workspace(state_->own_workspace, kCublasWorkspaceBytes);
+        // Workspace of products comes from the device's pool; what was given back is kept for the next one.
+        cudaMemPool_t pool = nullptr;
+        std::uint64_t keep = UINT64_MAX;
+        check(cudaDeviceGetDefaultMemPool(&pool, device), "find the memory pool");
+        check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "set up the memory pool");
+    } catch (...) {
+        cudaFree(state_->own_workspace);
+        state_->library->destroy(state_->handle);
+        throw;
+    }
+}
+
+CudaBackend::~CudaBackend() {
+    state_->library->destroy(state_->handle);
+    cudaFree(state_->own_workspace);
+    if (state_->second_stream != nullptr) {
+        cudaStreamDestroy(state_->second_stream);
+    }
+}
+
+int CudaBackend::device() const {
+    return state_->device;
+}
+void* CudaBackend::stream() const {
+    return state_->stream;
+}
+
+void CudaBackend::set_vendor_workspace(void* memory, std::int64_t bytes) {
+    if (memory == nullptr && bytes > 0) {
+        memory = state_->own_workspace;
+    }
+    if (state_->vendor_workspace != memory || memory == nullptr) {
+        state_->vendor_workspace = memory;
+        state_->vendor_workspace_bytes = bytes;
+        check(state_->library->set_workspace(state_->handle, memory, static_cast<std::size_t>(bytes)),
+              "take a workspace");
+    }
+}
+
+void CudaBackend::set_pass_shapes(const PassShapes& shapes) {
+    state_->shapes = shapes;
+}
+
+void CudaBackend::set_vendor_kernels(std::shared_ptr<const VendorKernels> kernels) {
+    state_->batched_products.set_kernels(std::move(kernels));
+}
+
+std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product> batch) {
+    const std::optional<StridedBatch> strided = strided_batch(batch);
+    return strided ? state_->batched_products.kernels_for(*strided, state_->vendor_workspace_bytes)
+                   : std::vector<std::string>{};
+}
+
+void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
+    state_->reserved = static_cast<std::byte*>(reserved);
+    state_->reserved_bytes = bytes;
+    state_->guarded = state_->words_are_fresh = state_->is_result_judged = state_->lines_are_news = false;
+    state_->guard_memory = DeviceMemory();
+}
+
+void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) {
+    state_->guarded_size = {m, k, n};
+    if (state_->reserved_bytes < state_->guard_size_bytes()) {
+        state_->guard_memory = DeviceMemory(state_->device, state_->guard_size_bytes(), state_->stream);
+    }
+    state_->words_are_fresh = true;
+    state_->is_result_judged = state_->lines_are_news = false;
+    state_->even_enough = limits.even_enough;
+    // Graphs may outlive this backend, and nobody waits for them here.
+    GuardReport* const report = state_->is_captured() ? nullptr : state_->cleared_report();
+    state_->guard = {state_->words(), limits.a,      limits.b, limits.product, limits.sums,
+                     limits.result,   limits.spread, true,     report};
+    state_->guarded = true;
+}
+
+void CudaBackend::watch(int operand, const ConstView& view) {
+    if (operand == kWatchedC && state_->is_result_judged) {
+        return;
+    }
+    GuardWords* const words = state_->cleared_words();
+    if (operand == kWatchedC) {
+        check_launch(
+            launch_scan(scalar_type(view.type), device_matrix(view), &words->max_bits[kWordOfResult], state_->stream),
+            "scan the result");
+        return;
+    }
+    state_->guarded_scalar = scalar_type(view.type);
+    state_->lines_are_news = true;
+    check_launch(launch_line_scan(state_->guarded_scalar, device_matrix(view), state_->lines(operand), state_->stream),
+                 "scan an operand");
+}
+
+void CudaBackend::answer_if_unsafe(const Product& product) {
+    state_->judged_words();
+    Guard unsafe = state_->guard;
+    unsafe.run_when_safe = false;
+    state_->multiply_classical(product, unsafe);
+}
+
+void CudaBackend::finish() {
+    state_->guarded = false;
+    state_->is_result_judged = false;
+    state_->guard_memory = DeviceMemory();
+}
+
+void CudaBackend::combine(const CombinePass& pass) {
+    LinearPass linear = state_->linear_passes.of(pass);
+    if (linear.outputs.empty()) {
+        return;
+    }
+    const bool too_large = linear.inputs.size() > kMostInputs || linear.outputs.size() > kMostOutputs;
+    if (too_large && writes_an_input(linear)) {
+        const auto [first, second] = cut_in_two(pass);
+        if (!second.statements.empty()) {
+            combine(first);
+            combine(second);
+            return;
+        }
+    }
+    LinearLaunch launch;
+    launch.result = scalar_type(linear.outputs.front().type);
+    launch.scalar = linear.inputs.empty() ? launch.result : scalar_type(linear.inputs.front().type);
+    if (pass.only_multiplied && linear.outputs.front().type == Type::tf32) {
+        launch.result = Scalar::rounded_to_tf32;
+    }
+    launch.coefficients = std::move(linear.coefficients);
+    launch.keep = linear.keep;
+    for (const View& view : linear.inputs) {
+        launch.inputs.push_back(device_matrix(view));
+    }
+    for (const View& view : linear.outputs) {
+        launch.outputs.push_back(device_matrix(view));
+    }
+    if (state_->guarded && pass.watch >= 0) {
+        state_->cleared_words();
+        state_->guarded_scalar = launch.scalar;
+        state_->lines_are_news = true;
+        launch.lines = state_->lines(pass.watch);
+        for (int slot = 0; slot < pass.watched_slots; ++slot) {
+            launch.block_row.push_back(slot / pass.watched_across);
+            launch.block_col.push_back(slot % pass.watched_across);
+        }
+    }
+    if (pass.scaling != SumScaling::none) {
+        launch.scale = {scale_kind(pass.scaling), state_->judged_words(), static_cast<float>(pass.factor)};
+    }
+    if (pass.scaling == SumScaling::sums_to_c) {
+        launch.watch = &state_->cleared_words()->max_bits[kWordOfSums];
+        launch.watch_results = &state_->cleared_words()->max_bits[kWordOfResult];
+    }
+    if (state_->guarded && pass.only_if_safe) {
+        state_->judged_words();
+        launch.guard = state_->guard;
+    }
+    launch.shape =
+        state_->shapes.of(linear.outputs.front().type, pass_class(launch.inputs.size(), launch.outputs.size()));
+    check_launch(launch_linear(launch, state_->stream), "start a combine pass");
+}
+
+void CudaBackend::State::scale(double beta, const View& c) const {
+    LinearLaunch launch;
+    launch.scalar = launch.result = scalar_type(c.type);
+    launch.outputs.push_back(device_matrix(c));
+    launch.keep = beta;
+    check_launch(launch_linear(launch, stream), "scale C");
+}
+
+void CudaBackend::State::multiply_classical(const Product& product, const Guard& guard_of_product) const {
+    check_launch(launch_classical(
+                     {scalar_type(product.a.type), scalar_type(product.c.type), product.alpha, device_matrix(product.a),
+                      device_matrix(product.b), product.beta, device_matrix(product.c), guard_of_product},
+                     stream),
+                 "start the classical product");
+}
+
+void CudaBackend::State::multiply_cublas(const Product& product) const {
+    const Operand a = operand_of(product.a), b = operand_of(product.b), c = operand_of(product.c);
+    if (!a.usable || !b.usable || !c.usable) {
+        multiply_classical(product, {});
+        return;
+    }
+    const Type type = product.a.type;
+    const GemmTypes types = gemm_types(type);
+    const HostScalar alpha(product.alpha, type), beta(product.beta, type);
+    const auto op = [&](const Operand& x) { return x.by_rows == c.by_rows ? CUBLAS_OP_N : CUBLAS_OP_T; };
+    // C stored by rows is its transpose stored by columns: C' = B' A'.
+    const ConstView& first = c.by_rows ? product.b : product.a;
+    const ConstView& second = c.by_rows ? product.a : product.b;
+    const Operand& first_operand = c.by_rows ? b : a;
+    const Operand& second_operand = c.by_rows ? a : b;
+    check(library->gemm(handle, op(first_operand), op(second_operand), c.by_rows ? product.c.cols : product.c.rows,
+                        c.by_rows ? product.c.rows : product.c.cols, product.a.cols, alpha.pointer(), first.data,
+                        types.data, first_operand.leading, second.data, types.data, second_operand.leading,
+                        beta.pointer(), product.c.data, gemm_types(product.c.type).data, c.leading, types.compute,
+                        CUBLAS_GEMM_DEFAULT),
+          "multiply");
+}
+
+bool CudaBackend::State::multiply_strided(std::span<const Product> batch, bool as_one_alone) {
+    const std::optional<StridedBatch> strided = strided_batch(batch);
+    if (!strided) {
+        return false;
+    }
+    if (as_one_alone && batched_products.multiply(*strided, vendor_workspace, vendor_workspace_bytes, stream)) {
+        return true;
+    }
+    if (batch.size() == 1) {
+        return false;
+    }
+    check(library->gemm_strided_batched(
+              handle, strided->op_a, strided->op_b, strided->m, strided->n, strided->k, strided->alpha.pointer(),
+              strided->a, strided->types.data, strided->lda, strided->distance_a, strided->b, strided->types.data,
+              strided->ldb, strided->distance_b, strided->beta.pointer(), strided->c, strided->result, strided->ldc,
+              strided->distance_c, strided->count, strided->types.compute, CUBLAS_GEMM_DEFAULT),
+          "multiply a batch");
+    return true;
+}
+
+/// alpha * sum over i + j <= 3 of 2^(8(i+j)) A_i B_j + beta * C, mod 2^32. Limbs lie side by side along k, so the
+/// products of equal weight are one product with a longer inner dimension: [A_0 .. A_s] [B_s .. B_0]'.
+void CudaBackend::State::multiply_limbs(const Product& product) const {
+    const std::int64_t m = product.c.rows, k = product.a.cols, n = product.c.cols;
+    const std::int64_t depth = limb_depth(k);
+    const Operand c = operand_of(product.c);
+    const std::int64_t offset = reserved_bytes >= kGuardBytes + limb_bytes(m, k, n) ? kGuardBytes : 0;
+    // cuBLAS's int8 products want 4-byte rows of int32 at multiples of four.
+    if (reserved_bytes - offset < limb_bytes(m, k, n) || !c.usable) {
+        multiply_classical(product, {});
+        return;
+    }
+    auto* const limbs_a = reinterpret_cast<signed char*>(reserved + offset);
+    signed char* const limbs_b = limbs_a + 4 * m * depth;
+    check_launch(launch_split_limbs(device_matrix(product.a), false, depth, limbs_a, stream), "split A into limbs");
+    check_launch(launch_split_limbs(device_matrix(transposed(product.b)), true, depth, limbs_b, stream),
+                 "split B into limbs");
+    const auto wrapped = [](double x) {
+        return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(x)));
+    };
+    for (int shift = 0; shift < 4; ++shift) {
+        const auto alpha = std::bit_cast<std::int32_t>(std::bit_cast<std::uint32_t>(wrapped(product.alpha))
+                                                       << static_cast<unsigned>(8 * shift));
+        const std::int32_t beta = shift == 0 ? wrapped(product.beta) : 1;
+        const signed char* const part_a = limbs_a;
+        const signed char* const part_b = limbs_b + (3 - shift) * depth;
+        const cublasStatus_t status = library->gemm(
+            handle, CUBLAS_OP_T, CUBLAS_OP_N, c.by_rows ? n : m, c.by_rows ? m : n, (shift + 1) * depth, &alpha,
+            c.by_rows ? part_b : part_a, CUDA_R_8I, 4 * depth, c.by_rows ? part_a : part_b, CUDA_R_8I, 4 * depth, &beta,
+            product.c.data, CUDA_R_32I, c.leading, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT);
+        if (status == CUBLAS_STATUS_NOT_SUPPORTED && shift == 0) {
+            multiply_classical(product, {});  // sizes that its int8 kernels do not take; nothing was written yet
+            return;
+        }
+        check(status, "multiply limbs");
+    }
+}
+
+void CudaBackend::multiply(std::span<const Product> batch, const std::string& leaf) {
+    if (batch.empty()) {
+        return;
+    }
+    State& state = *state_;
+    if (leaf.ends_with("-batched") && batch.size() > 1 && batch[0].alpha != 0 && batch[0].a.cols > 0 &&
+        state.multiply_strided(batch, leaf == "cublaslt-batched")) {
+        return;
+    }
+    for (const Product& product : batch) {
+        if (product.c.rows == 0 || product.c.cols == 0) {
+            continue;
+        }
+        if (product.alpha == 0 || product.a.cols == 0) {
+            state.scale(product.beta, product.c);
+        } else if (leaf == "heptad") {
+            state.multiply_classical(product, {});
+        } else if (product.c.type == Type::i32) {
+            state.multiply_limbs(product);
+        } else if (leaf != "cublaslt" || !state.multiply_strided({&product, 1}, true)) {
+            state.multiply_cublas(product);
+        }
+    }
+}
+
+bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets) const {
+    const DeviceScope scope(state_->device);
+    return fused_available(type, left_terms, right_terms, targets);
+}
+
+void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) {
+    if (!instances.empty()) {
+        if (order == FusedOrder::two_streams && state_->second_stream == nullptr) {
+            check(cudaStreamCreateWithFlags(&state_->second_stream, cudaStreamNonBlocking), "make a second stream");
+        }
+        // A graph may run beside whatever this backend does by then, so it has memory of its own.
+        const FusedScratch scratch =
+            state_->is_captured() ? FusedScratch{} : FusedScratch{state_->own_workspace, kCublasWorkspaceBytes};
+        FusedGuard guard;
+        if (state_->guarded) {
+            if (!state_->words_are_fresh) {
+                state_->judged_words();
+            }
+            // Where nothing was watched, the result will be.
+            guard = {state_->guard, std::exchange(state_->words_are_fresh, false) ? state_->words() : nullptr};
+        }
+        state_->is_result_judged =
+            launch_fused(state_->stream, state_->second_stream, instances[0].targets[0].block.type, instances, order,
+                         tile, guard, scratch);
+    }
+}
+
+std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type type) const {
+    const DeviceScope scope(state_->device);
+    return fused_shapes(type);
+}
+
+ScanResult CudaBackend::scan(const ConstView& view) {
+    if (view.type == Type::i32) {
+        return {};
+    }
+    const auto rows = static_cast<std::size_t>(line_count(view.rows)), cols = static_cast<std::size_t>(view.cols);
+    std::vector<std::uint32_t> bits(rows + cols);
+    const std::size_t bytes = bits.size() * sizeof(std::uint32_t);
+    const DeviceMemory memory(state_->device, static_cast<std::int64_t>(bytes), state_->stream);
+    auto* const lines = static_cast<std::uint32_t*>(memory.data());
+    check(cudaMemsetAsync(lines, 0, bytes, state_->stream), "clear the maxima of a matrix");
+    check_launch(launch_line_scan(scalar_type(view.type), device_matrix(view), {lines, lines + rows}, state_->stream),
+                 "scan a matrix");
+    check(cudaMemcpyAsync(bits.data(), lines, bytes, cudaMemcpyDeviceToHost, state_->stream), "fetch the maxima");
+    check(cudaStreamSynchronize(state_->stream), "wait for a scan");
+    const auto value = [&](std::uint32_t x) {
+        return view.type == Type::f64 ? std::bit_cast<double>(std::uint64_t{x} << 32)
+                                      : static_cast<double>(std::bit_cast<float>(x));
+    };
+    ScanResult result;
+    const auto first_col = bits.begin() + static_cast<std::ptrdiff_t>(rows);
+    std::transform(bits.begin(), bits.begin() + view.rows, std::back_inserter(result.rows), value);
+    std::transform(first_col, bits.end(), std::back_inserter(result.cols), value);
+    result.max_abs = bits.empty() ? 0 : value(*std::max_element(first_col, bits.end()));
+    return result;
+}
+
+GuardVerdict CudaBackend::take_verdict() {
+    if (!std::exchange(state_->has_report, false)) {
+        return {};
+    }
+    GuardReport told{};
+    check(cudaMemcpyAsync(&told, state_->report(), sizeof(told), cudaMemcpyDeviceToHost, state_->stream),
+          "fetch a verdict");
+    check(cudaStreamSynchronize(state_->stream), "wait for a verdict");
+    return {told.fell_back != 0, told.uneven != 0};
+}
+
+void CudaBackend::copy(const ConstView& from, const View& to) {
+    LinearLaunch launch;
+    launch.scalar = launch.result = scalar_type(to.type);
+    launch.inputs.push_back(device_matrix(from));
+    launch.outputs.push_back(device_matrix(to));
+    launch.coefficients = {1};
+    check_launch(launch_linear(launch, state_->stream), "copy a matrix");
+}
+
+std::vector<std::string> CudaBackend::leaves(Type type) const {
+    return device_leaves(type);
+}
+
+std::shared_ptr<CudaBackend> backend_for(int device, void* stream) {
+    struct Kept {
+        int device;
+        void* stream;
+        std::shared_ptr<CudaBackend> backend;
+    };
+    constexpr std::size_t kMostKept = 16;
+    static constinit Guarded<std::list<Kept>> all;
+    const auto kept = all.lock();
+    const auto found = std::find_if(kept->begin(), kept->end(),
+                                    [&](const Kept& k) { return k.device == device && k.stream == stream; });
+    if (found != kept->end()) {
+        kept->splice(kept->begin(), *kept, found);
+        return kept->front().backend;
+    }
+    kept->push_front({device, stream, std::make_shared<CudaBackend>(device, stream)});
+    if (kept->size() > kMostKept) {
+        kept->pop_back();
+    }
+    return kept->front().backend;
+}
+
+}  // namespace heptad::cuda

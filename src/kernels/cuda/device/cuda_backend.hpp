@@ -1,0 +1,78 @@
+// The verbs on one stream of an NVIDIA device. Everything is enqueued and nothing waits; the views hold device
+// pointers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/cuda/combine/pass_shape.hpp"
+#include "kernels/cuda/vendor/vendor_kernels.hpp"
+
+namespace heptad::cuda {
+
+/// What guards have said of some products.
+struct GuardVerdict {
+    bool fell_back = false;  // one was answered by the classical product
+    bool uneven = false;     // the operands of one were
+};
+
+/// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublaslt" and
+/// "cublaslt-batched" (the same with a kernel of our choice), "cublas-int8" (i32 as 8-bit limbs on
+/// the tensor cores), "heptad" (our classical kernel on the CUDA cores).
+class CudaBackend : public Backend, private DeferredGuard {
+public:
+    /// `stream` is a cudaStream_t of that device (null: its default stream); it must outlive the backend.
+    CudaBackend(int device, void* stream);
+    ~CudaBackend() override;
+
+    std::string name() const override { return "cuda"; }
+    void combine(const CombinePass& pass) override;
+    void multiply(std::span<const Product> batch, const std::string& leaf) override;
+    bool fuses(Type type, int left_terms, int right_terms, int targets) const override;
+    void multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) override;
+    std::vector<FusedTileShape> fused_tile_shapes(Type type) const override;
+    /// Waits for the answer: only for callers that have nothing in flight. Of f64 the upper half of the bits is kept.
+    ScanResult scan(const ConstView& view) override;
+    void copy(const ConstView& from, const View& to) override;
+    std::vector<std::string> leaves(Type type) const override;
+    DeferredGuard* deferred_guard() override { return this; }
+    void begin_product(void* reserved, std::int64_t bytes) override;
+
+    /// Of the products since the last call, which it waits for.
+    GuardVerdict take_verdict();
+
+    /// Scratch memory of cuBLAS from now on; null and 0: none. Without a call it has the backend's own.
+    void set_vendor_workspace(void* memory, std::int64_t bytes);
+
+    /// The shapes of passes from now on; the bits of results do not depend on them.
+    void set_pass_shapes(const PassShapes& shapes);
+
+    /// Kernels for the leaves "cublaslt" and "cublaslt-batched" from now on; null: none was measured.
+    void set_vendor_kernels(std::shared_ptr<const VendorKernels> kernels);
+    /// What could be measured for such a batch.
+    std::vector<std::string> vendor_kernels_for(std::span<const Product> batch);
+
+    /// One product at a time is enqueued on a stream.
+    std::mutex& mutex() { return mutex_; }
+    int device() const;
+    void* stream() const;
+
+private:
+    void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override;
+    void watch(int operand, const ConstView& view) override;
+    void answer_if_unsafe(const Product& product) override;
+    void finish() override;
+
+    struct State;
+    std::unique_ptr<State> state_;
+    std::mutex mutex_;
+};
+
+/// The backend of a device and stream, made on first use and kept (a few of them, the least recently used ones go).
+std::shared_ptr<CudaBackend> backend_for(int device, void* stream);
+
+}  // namespace heptad::cuda

@@ -1,0 +1,160 @@
+// The CUDA backend of a build without CUDA: it says so.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wunused-private-field"  // what the real ones keep there
+#endif
+
+#include "backend/cuda/p1_verbs.hpp"
+#include "base/error.hpp"
+#include "base/shared_state.hpp"
+#include "kernels/cuda/bits/bit_verbs.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/energy.hpp"
+#include "kernels/cuda/fused/fused_product.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+constexpr const char* kProblem = "this build has no CUDA code (no nvcc was found when it was configured)";
+
+[[noreturn]] void refuse() {
+    fail(ErrorCode::resource, "no CUDA device can be used: {}; set device to cpu", kProblem);
+}
+
+}  // namespace
+
+Report report() {
+    Report report;
+    report.problem = kProblem;
+    return report;
+}
+const Report& known_report() {
+    static constinit Once<Report> known;
+    return known.get(report);
+}
+std::int64_t free_bytes(int) {
+    return 0;
+}
+void release_kept_memory() noexcept {}
+void require_device(int) {
+    refuse();
+}
+DeviceScope::DeviceScope(int) {}
+DeviceScope::~DeviceScope() = default;
+CaptureScope::CaptureScope() = default;
+CaptureScope::~CaptureScope() = default;
+PointerPlace place_of(const void*) {
+    return {};
+}
+DeviceMemory::DeviceMemory(int, std::int64_t, void*) {
+    refuse();
+}
+DeviceMemory::~DeviceMemory() = default;
+void DeviceMemory::swap(DeviceMemory&) noexcept {}
+bool lock_pages(void*, std::int64_t) noexcept {
+    return false;
+}
+void unlock_pages(void*) noexcept {}
+bool is_locked(const void*) noexcept {
+    return false;
+}
+Stream::Stream(int) {
+    refuse();
+}
+Stream::~Stream() = default;
+void Stream::synchronize() const {}
+void Stream::wait_for(const Stream&) const {}
+void copy_rows(const void*, std::int64_t, void*, std::int64_t, std::int64_t, std::int64_t, void*) {
+    refuse();
+}
+void fill_bytes(void*, unsigned char, std::int64_t, void*) {
+    refuse();
+}
+Event::Event(int) {
+    refuse();
+}
+Event::~Event() = default;
+void Event::record(const Stream&) {}
+void Event::wait() const {}
+void Event::hold_back(const Stream&) const {}
+Timer::Timer(int) {
+    refuse();
+}
+Timer::~Timer() = default;
+void Timer::start(void*) {}
+void Timer::stop(void*) {}
+double Timer::seconds() const {
+    return 0;
+}
+std::optional<double> energy_joules(int) {
+    return std::nullopt;
+}
+
+bool has_warpgroup_leaf(int) {
+    return false;
+}
+std::unique_ptr<BitVerbs> device_bit_verbs(int, void*, const std::string&) {
+    refuse();
+}
+void fill_random_bits(std::uint64_t*, std::int64_t, std::uint64_t, double, void*) {
+    refuse();
+}
+
+struct P1Verbs::State {};
+P1Verbs::P1Verbs(int, void*, P1Style) {
+    refuse();
+}
+P1Verbs::~P1Verbs() = default;
+void P1Verbs::add(const View&, double, const ConstView&, double, const ConstView&, double) {}
+void P1Verbs::multiply(const ConstView&, const ConstView&, const View&) {}
+
+bool fused_tile_fits(Type, FusedTile, int) {
+    return false;
+}
+
+struct CudaBackend::State {};
+CudaBackend::CudaBackend(int, void*) {
+    refuse();
+}
+CudaBackend::~CudaBackend() = default;
+void CudaBackend::combine(const CombinePass&) {}
+void CudaBackend::multiply(std::span<const Product>, const std::string&) {}
+bool CudaBackend::fuses(Type, int, int, int) const {
+    return false;
+}
+void CudaBackend::multiply_fused(std::span<const FusedProduct>, FusedOrder, FusedTile) {}
+std::vector<FusedTileShape> CudaBackend::fused_tile_shapes(Type) const {
+    return {};
+}
+ScanResult CudaBackend::scan(const ConstView&) {
+    return {};
+}
+GuardVerdict CudaBackend::take_verdict() {
+    return {};
+}
+void CudaBackend::copy(const ConstView&, const View&) {}
+std::vector<std::string> CudaBackend::leaves(Type) const {
+    return {};
+}
+void CudaBackend::begin_product(void*, std::int64_t) {}
+void CudaBackend::set_vendor_workspace(void*, std::int64_t) {}
+void CudaBackend::set_pass_shapes(const PassShapes&) {}
+void CudaBackend::set_vendor_kernels(std::shared_ptr<const VendorKernels>) {}
+std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product>) {
+    return {};
+}
+int CudaBackend::device() const {
+    return 0;
+}
+void* CudaBackend::stream() const {
+    return nullptr;
+}
+void CudaBackend::start(const GuardLimits&, std::int64_t, std::int64_t, std::int64_t) {}
+void CudaBackend::watch(int, const ConstView&) {}
+void CudaBackend::answer_if_unsafe(const Product&) {}
+void CudaBackend::finish() {}
+std::shared_ptr<CudaBackend> backend_for(int, void*) {
+    refuse();
+}
+
+}  // namespace heptad::cuda

@@ -1,0 +1,111 @@
+// The arithmetic of each element type: how an element is read, multiplied, added and written back.
+//   f64: double          f32: float          bf16, f16: float, rounded once when written
+//   tf32: float, operands of a product rounded to 10 significand bits
+//   i32: integers mod 2^32      gf2: XOR and AND      boolean: OR and AND
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "base/half.hpp"
+#include "base/view.hpp"
+#include "kernels/scalars.hpp"
+
+namespace heptad::reference {
+
+template <class Storage, class Arithmetic>
+struct FloatElement {
+    using Stored = Storage;
+    using Value = Arithmetic;
+    static Value coefficient(double x) { return static_cast<Value>(x); }
+    static Value zero() { return 0; }
+    static Value factor(Value x) { return x; }
+    static Value times(Value x, Value y) { return x * y; }
+    static Value plus(Value x, Value y) { return x + y; }
+};
+
+struct F64 : FloatElement<double, double> {
+    static Value load(Stored x) { return x; }
+    static Stored store(Value x) { return x; }
+};
+struct F32 : FloatElement<float, float> {
+    static Value load(Stored x) { return x; }
+    static Stored store(Value x) { return x; }
+};
+struct Tf32 : F32 {
+    static Value factor(Value x) { return round_to_tf32(x); }
+};
+struct Bf16 : FloatElement<bf16, float> {
+    static Value load(Stored x) { return to_float(x); }
+    static Stored store(Value x) { return to_bf16(x); }
+};
+struct F16 : FloatElement<f16, float> {
+    static Value load(Stored x) { return to_float(x); }
+    static Stored store(Value x) { return to_f16(x); }
+};
+
+struct I32 {
+    using Stored = std::int32_t;
+    using Value = std::uint32_t;
+    static Value load(Stored x) { return std::bit_cast<Value>(x); }
+    static Stored store(Value x) { return std::bit_cast<Stored>(x); }
+    static Value coefficient(double x) { return residue_mod_2_32(x); }
+    static Value zero() { return 0; }
+    static Value factor(Value x) { return x; }
+    static Value times(Value x, Value y) { return x * y; }
+    static Value plus(Value x, Value y) { return x + y; }
+};
+
+struct Bit {
+    using Stored = std::uint8_t;
+    using Value = bool;
+    static Stored store(Value x) { return x ? 1 : 0; }
+    static Value zero() { return false; }
+    static Value factor(Value x) { return x; }
+    static Value times(Value x, Value y) { return x && y; }
+};
+struct Gf2 : Bit {
+    static Value load(Stored x) { return (x & 1U) != 0; }
+    static Value coefficient(double x) { return residue_mod_2(x); }
+    static Value plus(Value x, Value y) { return x != y; }
+};
+struct Boolean : Bit {
+    static Value load(Stored x) { return x != 0; }
+    static Value coefficient(double x) { return x != 0; }
+    static Value plus(Value x, Value y) { return x || y; }
+};
+
+/// Calls action.template operator()<Element>() with the arithmetic of a type.
+template <class Action>
+void with_element(Type type, Action&& action) {
+    switch (type) {
+        case Type::f64:
+            return action.template operator()<F64>();
+        case Type::f32:
+            return action.template operator()<F32>();
+        case Type::tf32:
+            return action.template operator()<Tf32>();
+        case Type::bf16:
+            return action.template operator()<Bf16>();
+        case Type::f16:
+            return action.template operator()<F16>();
+        case Type::i32:
+            return action.template operator()<I32>();
+        case Type::gf2:
+            return action.template operator()<Gf2>();
+        case Type::boolean:
+            return action.template operator()<Boolean>();
+    }
+}
+
+template <class Element>
+typename Element::Value load(const ConstView& v, std::int64_t i, std::int64_t j) {
+    return Element::load(static_cast<const typename Element::Stored*>(v.data)[i * v.row_stride + j * v.col_stride]);
+}
+
+template <class Element>
+void store(const View& v, std::int64_t i, std::int64_t j, typename Element::Value x) {
+    static_cast<typename Element::Stored*>(v.data)[i * v.row_stride + j * v.col_stride] = Element::store(x);
+}
+
+}  // namespace heptad::reference

@@ -1,0 +1,46 @@
+// Sums of blocks of a matrix file, made while they are read: what outer levels multiply. Every element that passes is
+// looked at, because sums spread a NaN or an infinity, may overflow where the product itself does not, and lose digits
+// where rows or columns are uneven.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "io/matrix_file.hpp"
+#include "kernels/backend.hpp"
+#include "plan/search/file_layers.hpp"
+
+namespace heptad {
+
+class BlockSums {
+public:
+    /// `bounce` has the operand's bounce_bytes; one thread reads at a time.
+    BlockSums(const MatrixFile& file, BlockedOperand operand, const PageBuffer& bounce);
+
+    /// A window of a sum, into memory as a file of that layout would fill it; beyond the edge of the matrix are zeros.
+    ConstView read(IoQueue& queue, std::int64_t sum, const FileLayout& layout, const FileWindow& window,
+                   std::byte* memory);
+    std::int64_t moved_bytes(std::int64_t sum, const FileWindow& window) const {
+        return operand_.moved_bytes(sum, window);
+    }
+
+    /// Of the elements that were read so far, as they were in the file; NaN where one was. From any thread.
+    double largest() const { return largest_; }
+    /// What an earlier run has seen.
+    void note_largest(double value);
+    /// Largest values of the operand's rows and columns, of what was read so far.
+    ScanResult scan() const;
+    /// Reads all of it once more, for those of what an earlier run has read.
+    void read_all(IoQueue& queue);
+
+private:
+    void note_lines(const FileWindow& piece, const ConstView& read);
+
+    const MatrixFile& file_;
+    BlockedOperand operand_;
+    const PageBuffer& bounce_;
+    std::atomic<double> largest_{0};
+    std::vector<double> row_max_, col_max_;
+};
+
+}  // namespace heptad

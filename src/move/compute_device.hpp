@@ -1,0 +1,66 @@
+// What the pipelines need of a device: a place for the operands and the result of one product, ways there and back, and
+// the product. GPUs and CPU cores implement it; tests put delays and failures in between.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "move/sub_product.hpp"
+
+namespace heptad {
+
+enum class Operand : std::uint8_t { left, right };
+
+/// Rows of a block as they lie in a matrix of the host.
+struct HostRows {
+    std::byte* data = nullptr;
+    std::int64_t count = 0;
+    std::int64_t row_bytes = 0;    // that count
+    std::int64_t pitch_bytes = 0;  // from row to row
+};
+
+/// Memory on a device for one T or one S, in the layout of the sub-product. All lanes of the device can fill it and
+/// multiply from it.
+class OperandPlace {
+public:
+    virtual ~OperandPlace() = default;
+};
+
+/// What one pipeline has on a device: the ways there and back, and memory for Q. Used by one thread at a time. Places
+/// outlive the lanes that use them.
+class Lane {
+public:
+    virtual ~Lane() = default;
+    /// Brings T or S to the device. Returns when it is there, and `from` may be overwritten.
+    virtual void upload(OperandPlace& to, const void* from) = 0;
+    /// Q = alpha * T * S + beta * Q, where beta is 0 or 1 (packed bits: alpha is 1, and 1 adds). Returns when it is
+    /// done. Calls of the lanes of one device never overlap.
+    virtual void solve(const OperandPlace& left, const OperandPlace& right, double alpha, double beta) = 0;
+    /// Returns when Q has arrived.
+    virtual void download(void* to) = 0;
+    /// The same from where T or S lies among other blocks, and to where Q belongs; layouts by rows only.
+    virtual void upload_rows(OperandPlace& to, const HostRows& from) = 0;
+    virtual void download_rows(const HostRows& to) = 0;
+};
+
+/// Memory of the host, given back by the function it came with.
+using HostBuffer = std::unique_ptr<void, std::function<void(void*)>>;
+
+class ComputeDevice {
+public:
+    virtual ~ComputeDevice() = default;
+    virtual std::string name() const = 0;
+    /// Takes the memory of a lane. Throws Error(resource), naming the bytes, where it cannot be had.
+    virtual std::unique_ptr<Lane> open_lane(const SubProduct& product) = 0;
+    /// The same for T or S of that product.
+    virtual std::unique_ptr<OperandPlace> open_place(const SubProduct& product, Operand operand) = 0;
+    /// Memory that uploads and downloads are fast with, aligned to 64 bytes.
+    virtual HostBuffer host_buffer(std::int64_t bytes) = 0;
+};
+
+using DeviceSet = std::vector<std::unique_ptr<ComputeDevice>>;
+
+}  // namespace heptad

@@ -1,0 +1,273 @@
+#include "move/last_pass.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
+#include "kernels/scalars.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kCacheLine_bytes = 64;
+
+/// A product that goes to a block of C.
+struct Contribution {
+    std::int64_t product = 0;
+    double coefficient = 1;
+};
+
+/// Rows of all blocks of products, and the rows of C that they make.
+struct Band {
+    PageBuffer products, result, c0;
+    std::vector<ConstView> c0_rows;  // one for each row of blocks
+};
+
+template <class T>
+T scalar_of(double x) {
+    return static_cast<T>(x);
+}
+template <>
+std::uint32_t scalar_of(double x) {
+    return residue_mod_2_32(x);
+}
+
+class LastPass {
+public:
+    LastPass(const FileLayers& layers, const LastPassFiles& files, const LastPassOptions& options, StageTrace& trace)
+        : layers_(layers),
+          files_(files),
+          options_(options),
+          trace_(trace),
+          read_queue_(make_io_queue(options.io, options.watch)),
+          write_queue_(make_io_queue(options.io, options.watch)),
+          contributions_(static_cast<std::size_t>(layers.layer.grid.m) * static_cast<std::size_t>(layers.layer.grid.n)),
+          result_layout_(layers.whole.c) {
+        for (std::size_t product = 0; product < layers.layer.instances.size(); ++product) {
+            for (const ResultTerm& term : layers.layer.instances[product].result) {
+                contributions_[static_cast<std::size_t>(term.block)].push_back(
+                    {static_cast<std::int64_t>(product), term.coefficient});
+            }
+        }
+        result_layout_.block_bytes = layers.c_block;
+        if (files.c0 != nullptr) {
+            c0_layout_ = files.c0->layout();
+            c0_layout_.block_bytes = 1;
+        }
+        for (Band& band : bands_) {
+            band.products = PageBuffer(layers.products() * product_band_bytes());
+            band.result = PageBuffer(layers.layer.grid.m * result_band_bytes());
+            band.c0 = PageBuffer(files.c0 != nullptr ? layers.layer.grid.m * c0_band_bytes() : 0);
+            band.c0_rows.resize(static_cast<std::size_t>(layers.layer.grid.m));
+        }
+    }
+
+    bool run() {
+        const std::int64_t count = ceil_div(layers_.part.m, layers_.band_rows);
+        // These wait for their work when they go, before the buffers do.
+        std::future<void> reading = beside([this] { read(0); });
+        std::future<void> writing;
+        for (std::int64_t band = 0; band < count; ++band) {
+            reading.get();
+            if (options_.stop_wanted()) {
+                return false;
+            }
+            if (band + 1 < count) {
+                reading = beside([this, band] { read(band + 1); });
+            }
+            add_up(band);
+            if (writing.valid()) {
+                writing.get();
+            }
+            writing = beside([this, band] { write(band); });
+            if (options_.progress) {
+                options_.progress(static_cast<double>(band + 1) / static_cast<double>(count));
+            }
+        }
+        writing.get();
+        return true;
+    }
+
+private:
+    using Clock = StageTrace::Clock;
+
+    /// In a thread of its own; when it is asked for where there is none to be had.
+    template <class Work>
+    std::future<void> beside(Work work) const {
+        if (options_.overlap) {
+            try {
+                return std::async(std::launch::async, work);
+            } catch (const std::system_error&) {
+                return std::async(std::launch::deferred, work);
+            }
+        }
+        return std::async(std::launch::deferred, work);
+    }
+
+    std::int64_t product_band_bytes() const { return layers_.band_rows * layers_.part.c.pitch_bytes(); }
+    std::int64_t result_band_bytes() const { return layers_.band_rows * result_layout_.pitch_bytes(); }
+    /// By columns, every column of the band lies in whole cache lines.
+    std::int64_t c0_band_bytes() const {
+        return c0_layout_.by_columns
+                   ? c0_layout_.cols * round_up(layers_.band_rows * c0_layout_.element_bytes, kCacheLine_bytes)
+                   : result_band_bytes();
+    }
+    Band& slot(std::int64_t band) { return bands_[static_cast<std::size_t>(band % 2)]; }
+    /// Rows of the products.
+    FileWindow rows_of(std::int64_t band) const {
+        const std::int64_t first = band * layers_.band_rows;
+        return {first, std::min(layers_.band_rows, layers_.part.m - first), 0, layers_.part.n};
+    }
+    /// Rows of C, or nothing beyond its edge.
+    FileWindow rows_of_result(std::int64_t band, std::int64_t block_row) const {
+        const FileWindow rows = rows_of(band);
+        const std::int64_t first = block_row * layers_.part.m + rows.row;
+        return {first, std::clamp<std::int64_t>(layers_.whole.m - first, 0, rows.rows), 0, layers_.whole.n};
+    }
+
+    void note(Stage stage, std::int64_t band, Clock::time_point from, std::int64_t bytes) {
+        trace_.add(stage, fmt::format("last pass, band {}", band), from, Clock::now(), static_cast<double>(bytes));
+    }
+
+    void read(std::int64_t band) {
+        const auto from = Clock::now();
+        const FileWindow rows = rows_of(band);
+        std::int64_t bytes = 0;
+        for (std::int64_t product = 0; product < layers_.products(); ++product) {
+            const FileLayout layout = layers_.product_layout(product);
+            files_.products->read(*read_queue_, layout, rows,
+                                  slot(band).products.data() + product * product_band_bytes(), layout.pitch_bytes());
+            bytes += moved_bytes(layout, rows);
+        }
+        for (std::int64_t row = 0; files_.c0 != nullptr && row < layers_.layer.grid.m; ++row) {
+            const FileWindow window = rows_of_result(band, row);
+            if (window.rows > 0) {
+                slot(band).c0_rows[static_cast<std::size_t>(row)] =
+                    files_.c0->read(*read_queue_, c0_layout_, window, slot(band).c0.data() + row * c0_band_bytes());
+                bytes += moved_bytes(c0_layout_, window);
+            }
+        }
+        note(Stage::disk_read, band, from, bytes);
+    }
+
+    void add_up(std::int64_t band) {
+        const auto from = Clock::now();
+        switch (layers_.whole.type) {
+            case Type::f64:
+                add_up_as<double>(band);
+                break;
+            case Type::f32:
+            case Type::tf32:
+                add_up_as<float>(band);
+                break;
+            case Type::i32:
+                add_up_as<std::uint32_t>(band);
+                break;
+            default:
+                fail(ErrorCode::internal, "products of this type are not added up");
+        }
+        note(Stage::multiply, band, from, 0);
+        if (options_.completed) {
+            tell_completed(band);
+        }
+    }
+
+    void tell_completed(std::int64_t band) {
+        for (std::int64_t row = 0; row < layers_.layer.grid.m; ++row) {
+            const FileWindow window = rows_of_result(band, row);
+            if (window.rows > 0) {
+                const ConstView c(slot(band).result.data() + row * result_band_bytes(), layers_.whole.type, window.rows,
+                                  window.cols, window.cols, 1);
+                options_.completed(window, c,
+                                   files_.c0 != nullptr ? &slot(band).c0_rows[static_cast<std::size_t>(row)] : nullptr);
+            }
+        }
+    }
+
+    template <class T>
+    void add_up_as(std::int64_t band) {
+        const std::int64_t rows = rows_of(band).rows;
+        ThreadPool& pool = shared_pool(options_.threads > 0 ? options_.threads : available_cores());
+        pool.run(rows * layers_.layer.grid.m, [&](std::int64_t task) {
+            const std::int64_t block_row = task / rows, row = task % rows;
+            if (row < rows_of_result(band, block_row).rows) {
+                add_up_row<T>(band, block_row, row);
+            }
+        });
+    }
+
+    template <class T>
+    void add_up_row(std::int64_t band, std::int64_t block_row, std::int64_t row) {
+        const std::int64_t n = layers_.whole.n, block_n = layers_.part.n;
+        T* const to = reinterpret_cast<T*>(slot(band).result.data() + block_row * result_band_bytes()) + row * n;
+        std::fill_n(to, n, T{0});
+        for (std::int64_t block_col = 0; block_col * block_n < n; ++block_col) {
+            const std::int64_t first = block_col * block_n, count = std::min(block_n, n - first);
+            for (const Contribution& part :
+                 contributions_[static_cast<std::size_t>(block_row * layers_.layer.grid.n + block_col)]) {
+                const T* const product =
+                    reinterpret_cast<const T*>(slot(band).products.data() + part.product * product_band_bytes()) +
+                    row * block_n;
+                const T w = scalar_of<T>(part.coefficient);
+                for (std::int64_t j = 0; j < count; ++j) {
+                    to[first + j] += w * product[j];
+                }
+            }
+        }
+        if (options_.alpha != 1) {
+            const T alpha = scalar_of<T>(options_.alpha);
+            for (std::int64_t j = 0; j < n; ++j) {
+                to[j] *= alpha;
+            }
+        }
+        if (files_.c0 != nullptr) {
+            const ConstView& c0 = slot(band).c0_rows[static_cast<std::size_t>(block_row)];
+            const T* const added = static_cast<const T*>(c0.data) + row * c0.row_stride;
+            const T beta = scalar_of<T>(options_.beta);
+            for (std::int64_t j = 0; j < n; ++j) {
+                to[j] += beta * added[j * c0.col_stride];
+            }
+        }
+    }
+
+    void write(std::int64_t band) {
+        const auto from = Clock::now();
+        std::int64_t bytes = 0;
+        for (std::int64_t row = 0; row < layers_.layer.grid.m; ++row) {
+            const FileWindow window = rows_of_result(band, row);
+            if (window.rows > 0) {
+                files_.result->write(*write_queue_, result_layout_, window,
+                                     slot(band).result.data() + row * result_band_bytes(),
+                                     result_layout_.pitch_bytes());
+                bytes += moved_bytes(result_layout_, window);
+            }
+        }
+        note(Stage::disk_write, band, from, bytes);
+    }
+
+    const FileLayers& layers_;
+    const LastPassFiles& files_;
+    const LastPassOptions& options_;
+    StageTrace& trace_;
+    std::unique_ptr<IoQueue> read_queue_, write_queue_;
+    std::vector<std::vector<Contribution>> contributions_;  // to each block of C
+    FileLayout result_layout_, c0_layout_;
+    std::array<Band, 2> bands_;
+};
+
+}  // namespace
+
+bool run_last_pass(const FileLayers& layers, const LastPassFiles& files, const LastPassOptions& options,
+                   StageTrace& trace) {
+    return LastPass(layers, files, options, trace).run();
+}
+
+}  // namespace heptad

@@ -1,0 +1,177 @@
+#include "move/layer_stages.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "move/operand_cache.hpp"
+
+namespace heptad {
+namespace {
+
+class LayerStages final : public PipelineStages {
+public:
+    LayerStages(const LayerRun& run, const PipelineLayout& layout, const DeviceSet& devices, HostMatrices& matrices)
+        : run_(run),
+          layout_(layout),
+          layer_(*run.layer),
+          matrices_(matrices),
+          in_place_(matrices.in_place()),
+          turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order),
+          places_(static_cast<std::size_t>(layout.pipelines())) {
+        for (const auto& device : devices) {
+            shelves_.push_back(
+                std::make_unique<Shelves>(shelf_of(*device, Operand::left), shelf_of(*device, Operand::right)));
+        }
+        for (int p = 0; p < layout.pipelines(); ++p) {
+            ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
+            Place& place = this->place(p);
+            place.lane = device.open_lane(run.product);
+            if (in_place_) {
+                continue;
+            }
+            place.left = device.host_buffer(run.product.left.bytes());
+            place.right = device.host_buffer(run.product.right.bytes());
+            place.result = device.host_buffer(run.product.result.bytes());
+        }
+    }
+
+    void prepare_left(int pipeline, const PipelineTask& task) override {
+        if (in_place_) {
+            return;
+        }
+        Place& place = this->place(pipeline);
+        const SubInstance& instance = instance_of(task);
+        if (differs(place.left_made, instance, &SubInstance::left)) {
+            matrices_.make_left(instance, place.left.get());
+        }
+    }
+
+    void prepare_right(int pipeline, const PipelineTask& task) override {
+        if (in_place_) {
+            return;
+        }
+        Place& place = this->place(pipeline);
+        const SubInstance& instance = instance_of(task);
+        if (differs(place.right_made, instance, &SubInstance::right)) {
+            matrices_.make_right(instance, place.right.get());
+        }
+    }
+
+    void upload(int pipeline, const PipelineTask& task) override {
+        Place& place = this->place(pipeline);
+        Shelves& shelves = shelves_of(pipeline);
+        const SubInstance& instance = instance_of(task);
+        place.left_there = &shelves.left.take(instance.left, [&](OperandPlace& to) {
+            const std::lock_guard alone(shelves.link);
+            in_place_ ? place.lane->upload_rows(to, matrices_.rows_of_left(instance))
+                      : place.lane->upload(to, place.left.get());
+        });
+        place.right_there = &shelves.right.take(instance.right, [&](OperandPlace& to) {
+            const std::lock_guard alone(shelves.link);
+            in_place_ ? place.lane->upload_rows(to, matrices_.rows_of_right(instance))
+                      : place.lane->upload(to, place.right.get());
+        });
+    }
+
+    void solve(int pipeline, const PipelineTask& task) override {
+        const Place& place = this->place(pipeline);
+        place.lane->solve(*place.left_there, *place.right_there, run_.alpha, task.step > 0 ? 1 : 0);
+        shelves_of(pipeline).left.give_back(*place.left_there);
+        shelves_of(pipeline).right.give_back(*place.right_there);
+    }
+
+    void download(int pipeline, const PipelineTask& task) override {
+        Place& place = this->place(pipeline);
+        if (in_place_) {
+            for (const ResultTerm& term : instance_of(task).result) {
+                place.lane->download_rows(matrices_.rows_of_result(term));
+            }
+            return;
+        }
+        place.lane->download(place.result.get());
+    }
+
+    void aggregate(int pipeline, const PipelineTask& task) override {
+        if (in_place_) {
+            return;
+        }
+        const Place& place = this->place(pipeline);
+        for (const ResultTerm& term : instance_of(task).result) {
+            if (layer_.disjoint) {
+                matrices_.update(term, true, place.result.get());
+            } else {
+                const BlockTurns::Hold hold(turns_, term.block, term.turn);
+                matrices_.update(term, hold.first(), place.result.get());
+            }
+        }
+    }
+
+    void stop() noexcept override {
+        turns_.stop();
+        for (const auto& shelves : shelves_) {
+            shelves->left.stop();
+            shelves->right.stop();
+        }
+    }
+
+private:
+    /// Of one pipeline. What was made last is known to the threads that do so, each for itself: an operand that comes
+    /// again, as a block of A does along its row of segments, is still there.
+    struct Place {
+        std::unique_ptr<Lane> lane;
+        HostBuffer left, right, result;
+        const SubInstance* left_made = nullptr;
+        const SubInstance* right_made = nullptr;
+        OperandPlace* left_there = nullptr;
+        OperandPlace* right_there = nullptr;
+    };
+
+    /// Of one device.
+    struct Shelves {
+        Shelves(std::vector<std::unique_ptr<OperandPlace>> lefts, std::vector<std::unique_ptr<OperandPlace>> rights)
+            : left(std::move(lefts)), right(std::move(rights)) {}
+        OperandShelf left, right;
+        /// Operands go up one after another: sharing the link, two pipelines would both be ready late.
+        std::mutex link;
+    };
+
+    std::vector<std::unique_ptr<OperandPlace>> shelf_of(ComputeDevice& device, Operand operand) const {
+        std::vector<std::unique_ptr<OperandPlace>> places;
+        for (int i = 0; i < layout_.pipelines_per_device; ++i) {
+            places.push_back(device.open_place(run_.product, operand));
+        }
+        return places;
+    }
+    Shelves& shelves_of(int pipeline) { return *shelves_[static_cast<std::size_t>(layout_.device_of(pipeline))]; }
+
+    Place& place(int pipeline) { return places_[static_cast<std::size_t>(pipeline)]; }
+    const SubInstance& instance_of(const PipelineTask& task) const {
+        return layer_.instances[static_cast<std::size_t>(task.group * layer_.steps + task.step)];
+    }
+
+    static bool differs(const SubInstance*& last, const SubInstance& next,
+                        std::vector<BlockTerm> SubInstance::*operand) {
+        const bool same = last != nullptr && last->*operand == next.*operand;
+        last = &next;
+        return !same;
+    }
+
+    const LayerRun& run_;
+    const PipelineLayout& layout_;
+    const HostLayer& layer_;
+    HostMatrices& matrices_;
+    bool in_place_;
+    BlockTurns turns_;
+    std::vector<std::unique_ptr<Shelves>> shelves_;  // before the lanes, which use what is on them
+    std::vector<Place> places_;
+};
+
+}  // namespace
+
+void run_layer(const LayerRun& run, const DeviceSet& devices, HostMatrices& matrices, const RunHooks& hooks) {
+    const PipelineLayout layout{static_cast<int>(devices.size()), run.pipelines, run.layer->groups(), run.layer->steps};
+    LayerStages stages(run, layout, devices, matrices);
+    run_pipelines(layout, stages, hooks);
+}
+
+}  // namespace heptad

@@ -1,0 +1,197 @@
+#include "move/ranks/communicator.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+#include "move/ranks/message_pieces.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr int kTag = 7;
+constexpr int kEagerLooks = 200;  // before a waiting rank begins to sleep
+constexpr std::chrono::microseconds kNap{50};
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "unknown host";
+}
+
+int as_count(std::size_t bytes) {
+    if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+        fail(ErrorCode::internal, "a text of {} bytes is too long for one message", bytes);
+    }
+    return static_cast<int>(bytes);
+}
+
+}  // namespace
+
+struct Communicator::State {
+    MPI_Comm world = MPI_COMM_NULL;
+    int rank = 0, size = 1, local_rank = 0, local_size = 1;
+    std::string host;
+    std::function<void()> lookout;
+    std::int64_t received_bytes = 0;
+    int exceptions_at_start = std::uncaught_exceptions();
+
+    void wait(std::vector<MPI_Request>& requests) const {
+        for (int looks = 0;; ++looks) {
+            int done = 0;
+            check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+                      "waiting for a message");
+            if (done != 0) {
+                return;
+            }
+            if (lookout) {
+                lookout();
+            }
+            if (looks > kEagerLooks) {
+                std::this_thread::sleep_for(kNap);
+            }
+        }
+    }
+};
+
+Communicator::Communicator(int* argc, char*** argv) : state_(std::make_unique<State>()) {
+    int level = 0;
+    check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level), "beginning MPI");
+    if (level < MPI_THREAD_FUNNELED) {
+        fail(ErrorCode::resource,
+             "this MPI offers thread level {}, but {} (MPI_THREAD_FUNNELED) is needed; use one that "
+             "was built with threads",
+             level, static_cast<int>(MPI_THREAD_FUNNELED));
+    }
+    State& state = *state_;
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &state.world), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_rank(state.world, &state.rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(state.world, &state.size), "MPI_Comm_size");
+    MPI_Comm local = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(state.world, MPI_COMM_TYPE_SHARED, state.rank, MPI_INFO_NULL, &local),
+              "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_rank(local, &state.local_rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(local, &state.local_size), "MPI_Comm_size");
+    check_mpi(MPI_Comm_free(&local), "MPI_Comm_free");
+    state.host = host_name();
+}
+
+Communicator::~Communicator() {
+    if (std::uncaught_exceptions() > state_->exceptions_at_start) {
+        return;
+    }
+    MPI_Comm_free(&state_->world);
+    MPI_Finalize();
+}
+
+int Communicator::rank() const {
+    return state_->rank;
+}
+int Communicator::size() const {
+    return state_->size;
+}
+int Communicator::local_size() const {
+    return state_->local_size;
+}
+int Communicator::local_rank() const {
+    return state_->local_rank;
+}
+const std::string& Communicator::host() const {
+    return state_->host;
+}
+std::int64_t Communicator::received_bytes() const {
+    return state_->received_bytes;
+}
+
+void Communicator::set_lookout(std::function<void()> lookout) {
+    state_->lookout = std::move(lookout);
+}
+
+void Communicator::exchange(int to, const void* sent, std::int64_t sent_bytes, int from, void* received,
+                            std::int64_t received_bytes) {
+    std::vector<MPI_Request> requests =
+        start_exchange(state_->world, kTag, to, sent, sent_bytes, from, received, received_bytes);
+    state_->wait(requests);
+    if (from >= 0 && from != state_->rank) {
+        state_->received_bytes += received_bytes;
+    }
+}
+
+std::vector<std::string> Communicator::gather_texts(const std::string& text) {
+    const auto ranks = static_cast<std::size_t>(state_->size);
+    const int length = as_count(text.size());
+    std::vector<int> lengths(ranks), starts(ranks);
+    std::vector<MPI_Request> request(1);
+    check_mpi(MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state_->world, request.data()),
+              "MPI_Iallgather");
+    state_->wait(request);
+    std::size_t total = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        starts[rank] = as_count(total);
+        total += static_cast<std::size_t>(lengths[rank]);
+    }
+    std::string all(total, '\0');
+    check_mpi(MPI_Iallgatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR,
+                              state_->world, request.data()),
+              "MPI_Iallgatherv");
+    state_->wait(request);
+    std::vector<std::string> texts;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        texts.push_back(all.substr(static_cast<std::size_t>(starts[rank]), static_cast<std::size_t>(lengths[rank])));
+    }
+    return texts;
+}
+
+std::string Communicator::broadcast_text(const std::string& text) {
+    std::vector<MPI_Request> request(1);
+    int length = as_count(text.size());
+    check_mpi(MPI_Ibcast(&length, 1, MPI_INT, 0, state_->world, request.data()), "MPI_Ibcast");
+    state_->wait(request);
+    std::string copy = text;
+    copy.resize(static_cast<std::size_t>(length));
+    check_mpi(MPI_Ibcast(copy.data(), length, MPI_CHAR, 0, state_->world, request.data()), "MPI_Ibcast");
+    state_->wait(request);
+    return copy;
+}
+
+void Communicator::barrier() {
+    std::vector<MPI_Request> request(1);
+    check_mpi(MPI_Ibarrier(state_->world, request.data()), "MPI_Ibarrier");
+    state_->wait(request);
+}
+
+void Communicator::agree(const std::function<void()>& step) {
+    std::string failure;  // the code as one character, then the sentence
+    try {
+        step();
+    } catch (const Error& error) {
+        failure = static_cast<char>(error.code());
+        failure += fmt::format("rank {} ({}): {}", rank(), host(), error.what());
+    } catch (const std::bad_alloc&) {
+        failure = static_cast<char>(ErrorCode::resource);
+        failure += fmt::format("rank {} ({}): memory ran out; use more ranks or a smaller --memory", rank(), host());
+    }
+    for (const std::string& one : gather_texts(failure)) {
+        if (!one.empty()) {
+            throw AgreedError(static_cast<ErrorCode>(static_cast<unsigned char>(one[0])), one.substr(1));
+        }
+    }
+}
+
+void Communicator::abort(int exit_code) {
+    MPI_Abort(state_->world, exit_code);
+    std::_Exit(exit_code);
+}
+
+int first_difference(const std::vector<std::string>& texts) {
+    const auto other =
+        std::find_if(texts.begin(), texts.end(), [&](const std::string& text) { return text != texts.front(); });
+    return other == texts.end() ? -1 : static_cast<int>(other - texts.begin());
+}
+
+}  // namespace heptad

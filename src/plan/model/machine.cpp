@@ -1,0 +1,227 @@
+// Seconds of a leaf product from samples:  rate(m,k,n) = square_rate(s) * thinness(m,k,n),  s = (mkn)^(1/3)
+//
+//   square_rate   straight lines through the square samples in log size and log rate; constant beyond the ends, where
+//                 rates have settled (large) or the call itself is all there is (small: seconds are constant there)
+//   thinness      measured rate over square_rate at the thin samples, 1 at the squares; in between the logarithm is the
+//                 mean over all samples, weighted by distance^-4 in (log m, log k, log n)
+#include "plan/model/machine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace heptad {
+namespace {
+
+double log2_of(std::int64_t x) {
+    const auto bits = static_cast<std::uint64_t>(x);
+    return std::has_single_bit(bits) ? std::countr_zero(bits) : std::log2(static_cast<double>(x));
+}
+
+/// A shape by the logarithms of its sizes.
+struct Place {
+    double m, k, n;
+    Place(std::int64_t rows, std::int64_t inner, std::int64_t cols)
+        : m(log2_of(rows)), k(log2_of(inner)), n(log2_of(cols)) {}
+    double volume() const { return m + k + n; }
+    double squared_distance(const Place& o) const {
+        return (m - o.m) * (m - o.m) + (k - o.k) * (k - o.k) + (n - o.n) * (n - o.n);
+    }
+};
+
+bool is_square(const LeafSample& s) {
+    return s.m == s.k && s.k == s.n;
+}
+
+/// log2 of the seconds a product of 2^volume multiplications takes if it were square. Infinity: no square samples.
+double square_log_seconds(const std::vector<LeafSample>& samples, double volume) {
+    const LeafSample* below = nullptr;
+    const LeafSample* above = nullptr;
+    for (const LeafSample& sample : samples) {
+        if (!is_square(sample)) {
+            continue;
+        }
+        const double at = 3 * log2_of(sample.m);
+        if (at <= volume && (below == nullptr || sample.m > below->m)) {
+            below = &sample;
+        }
+        if (at >= volume && (above == nullptr || sample.m < above->m)) {
+            above = &sample;
+        }
+    }
+    if (below == nullptr && above == nullptr) {
+        return std::numeric_limits<double>::infinity();
+    }
+    if (below == nullptr) {
+        return std::log2(above->seconds);
+    }
+    const double low = std::log2(below->seconds), low_volume = 3 * log2_of(below->m);
+    if (above == nullptr) {
+        return low + volume - low_volume;  // the same rate as the largest one
+    }
+    const double high = std::log2(above->seconds), high_volume = 3 * log2_of(above->m);
+    return high_volume == low_volume ? low : low + (high - low) * (volume - low_volume) / (high_volume - low_volume);
+}
+
+/// log2 of the factor by which a thin product takes longer than a square one of the same volume.
+double thinness_log(const std::vector<LeafSample>& samples, const Place& here) {
+    constexpr double exact = 1e-9, far = 32;  // samples whose weight is below 1/1000 of the largest are left out
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const LeafSample& sample : samples) {
+        nearest = std::min(nearest, here.squared_distance({sample.m, sample.k, sample.n}));
+    }
+    nearest = std::max(nearest, exact);
+    double weighted = 0, weights = 0;
+    for (const LeafSample& sample : samples) {
+        const Place there(sample.m, sample.k, sample.n);
+        const double squared = std::max(here.squared_distance(there), exact);
+        if (squared > far * nearest) {
+            continue;
+        }
+        const double weight = (nearest / squared) * (nearest / squared);
+        weights += weight;
+        if (!is_square(sample)) {
+            weighted += weight * (std::log2(sample.seconds) - square_log_seconds(samples, there.volume()));
+        }
+    }
+    return weights > 0 ? weighted / weights : 0;
+}
+
+/// Without any sample: a modest core of today, and a call that costs something.
+double default_seconds(Type type, int threads, double volume) {
+    double peak = 1e9;  // plain loops
+    if (type == Type::f32 || type == Type::f64 || type == Type::i32) {
+        peak = type == Type::f32 ? 30e9 : 15e9;
+    }
+    const double size = std::exp2(volume / 3);
+    return 1e-7 + 2 * std::exp2(volume) / (peak * threads * size / (size + 64));
+}
+
+double profile_seconds(const LeafProfile& profile, std::int64_t m, std::int64_t k, std::int64_t n, LeafUse use) {
+    const Place here(m, k, n);
+    const bool in_batches = use == LeafUse::below_levels && !profile.in_batches.empty();
+    const double square = square_log_seconds(in_batches ? profile.in_batches : profile.samples, here.volume());
+    if (!std::isfinite(square)) {
+        return default_seconds(profile.type, profile.threads, here.volume());
+    }
+    // Nearly square: no need to look at the thin samples, and small products are planned in no time.
+    const bool nearly_square = std::max({m, k, n}) <= std::min({m, k, n}) * 5 / 4;
+    return std::exp2(square + (nearly_square ? 0 : thinness_log(profile.samples, here)));
+}
+
+/// cuBLAS's own products with a kernel of our choice: its samples are of a few sizes only, so whether it is the faster
+/// one is for contests to say.
+constexpr const char* kLoneKernelLeaf = "cublaslt";
+
+const LeafProfile* find_profile(const Machine& machine, const std::string& leaf, Type type) {
+    for (const LeafProfile& profile : machine.leaves) {
+        if (profile.type == type && (leaf.empty() || profile.leaf == leaf)) {
+            return &profile;
+        }
+    }
+    return leaf == kLoneKernelLeaf ? find_profile(machine, "cublas", type) : nullptr;
+}
+
+}  // namespace
+
+double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, std::int64_t m, std::int64_t k,
+                    std::int64_t n, LeafUse use) {
+    m = std::max<std::int64_t>(m, 1);
+    k = std::max<std::int64_t>(k, 1);
+    n = std::max<std::int64_t>(n, 1);
+    if (const LeafProfile* profile = find_profile(machine, leaf, type)) {
+        return profile_seconds(*profile, m, k, n, use);
+    }
+    return default_seconds(type, machine.threads, Place(m, k, n).volume());
+}
+
+double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n) {
+    const auto factor = [&](const LevelFactor& of) {
+        return cuts == LevelCuts::halved_once   ? of.halved_once
+               : cuts == LevelCuts::halved_more ? of.halved_more
+                                                : of.others;
+    };
+    const double size = (std::log2(static_cast<double>(std::max<std::int64_t>(m, 1))) +
+                         std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) +
+                         std::log2(static_cast<double>(std::max<std::int64_t>(n, 1)))) /
+                        3;
+    const LevelFactor* below = nullptr;
+    for (const LevelFactor& here : machine.level_factors) {
+        if (here.type != type) {
+            continue;
+        }
+        const double here_size = std::log2(static_cast<double>(here.n));
+        if (size <= here_size) {
+            if (below == nullptr) {
+                return factor(here);
+            }
+            const double below_size = std::log2(static_cast<double>(below->n));
+            const double share = (size - below_size) / (here_size - below_size);
+            return factor(*below) + share * (factor(here) - factor(*below));
+        }
+        below = &here;
+    }
+    return below == nullptr ? 1 : factor(*below);
+}
+
+double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
+    // The library's kernels, whoever chooses them: only the library's own choice is timed with such rows.
+    const LeafProfile* profile = find_profile(machine, leaf == kLoneKernelLeaf ? "cublas" : leaf, type);
+    return profile != nullptr ? profile->misaligned : 1;
+}
+
+bool is_whole_call(const std::string& leaf) {
+    return leaf.ends_with("-mt") || leaf == "cublas";
+}
+
+namespace {
+
+/// Many products in one call.
+bool is_batched_call(const std::string& leaf) {
+    return leaf.ends_with("-batched");
+}
+
+}  // namespace
+
+std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n, LeafUse use) {
+    m = std::max<std::int64_t>(m, 1);
+    k = std::max<std::int64_t>(k, 1);
+    n = std::max<std::int64_t>(n, 1);
+    // Profiles are listed best first by default knowledge; noise does not overrule it. Against a whole call of a
+    // library, which cannot lose against itself, more is asked: clocks of virtual machines drift by a tenth and more.
+    // On thick shapes libraries are at their best, and only one that took the wrong kernels is far behind.
+    constexpr std::int64_t thick = 512;
+    constexpr double clearly = 0.97;
+    const double beyond_doubt = std::min({m, k, n}) >= thick ? 0.75 : 0.88;
+    const LeafProfile* best = nullptr;
+    double best_s = 0;
+    const auto compare = [&](bool vendor_threads) {
+        for (const LeafProfile& profile : machine.leaves) {
+            if (profile.type == type && profile.leaf != kLoneKernelLeaf &&
+                is_whole_call(profile.leaf) == vendor_threads &&
+                !(use == LeafUse::whole_product && is_batched_call(profile.leaf))) {
+                const double seconds = profile_seconds(profile, m, k, n, use);
+                const bool against_library = best != nullptr && is_whole_call(best->leaf) && !vendor_threads;
+                if (best == nullptr || seconds < best_s * (against_library ? beyond_doubt : clearly)) {
+                    best = &profile;
+                    best_s = seconds;
+                }
+            }
+        }
+    };
+    // Small products stay on one thread, whatever the leaf is called.
+    const double volume = static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
+    const bool large = volume > 64.0 * 64 * 64;
+    if (use == LeafUse::whole_product && large) {
+        compare(true);
+    }
+    compare(false);
+    const bool one_by_one_too = best == nullptr || is_batched_call(best->leaf);
+    if (one_by_one_too) {
+        compare(true);
+    }
+    return best != nullptr ? best->leaf : std::string();
+}
+
+}  // namespace heptad

@@ -1,0 +1,163 @@
+#include "plan/model/normalize_plan.hpp"
+
+#include <algorithm>
+
+#include "algorithm/catalogue.hpp"
+#include "base/size.hpp"
+#include "plan/search/level_layout.hpp"
+
+namespace heptad {
+namespace {
+
+bool has_16_bits(Type type) {
+    return type == Type::bf16 || type == Type::f16;
+}
+
+/// A device judges A and B while the product runs, so C must stay as it is until the end: the outermost level keeps its
+/// products in workspace. A fused one asks for the judgement before it writes.
+void keep_c_until_the_end(ProductPlan& plan) {
+    if (plan.backend == "cuda" && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty() &&
+        plan.levels.front().mode != LevelMode::fused) {
+        plan.levels.front().mode = LevelMode::parallel;
+        plan.levels.front().schedule.clear();
+    }
+}
+
+/// Whether scaled sums stayed within range shows only at the end, so C must not be needed then: all levels breadth
+/// first, and beta zero or C in workspace.
+bool can_scale_sums(const ProductPlan& plan) {
+    return plan.backend == "cuda" && (has_16_bits(plan.type) || plan.type == Type::tf32) && !plan.levels.empty() &&
+           !plan.change_basis && (plan.extended || !plan.accumulate) &&
+           std::all_of(plan.levels.begin(), plan.levels.end(),
+                       [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
+}
+
+/// Only the innermost level can be inside the kernel: what is above one that was taken for it makes its sums in passes.
+void fuse_the_innermost_only(ProductPlan& plan) {
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        LevelPlan& level = plan.levels[depth];
+        if (level.mode == LevelMode::fused && depth + 1 < plan.levels.size()) {
+            level.mode = LevelMode::parallel;
+        }
+        if (level.mode == LevelMode::fused) {
+            level.schedule.clear();
+        } else {
+            level.order = LevelPlan{}.order;
+            level.tile = LevelPlan{}.tile;
+        }
+    }
+}
+
+/// Fills in the divisible part; drops levels that the sizes do not allow. A fused level takes blocks of any size, so it
+/// divides nothing.
+void set_core(ProductPlan& plan) {
+    std::int64_t unit_m = 1;
+    std::int64_t unit_k = 1;
+    std::int64_t unit_n = 1;
+    std::size_t kept = 0;
+    for (; kept < plan.levels.size(); ++kept) {
+        const Algorithm& algorithm = find_algorithm(plan.levels[kept].algorithm).algorithm;
+        const std::int64_t next_m = checked_mul(unit_m, algorithm.m);
+        const std::int64_t next_k = checked_mul(unit_k, algorithm.k);
+        const std::int64_t next_n = checked_mul(unit_n, algorithm.n);
+        if (next_m > plan.m || next_k > plan.k || next_n > plan.n) {
+            break;
+        }
+        if (plan.levels[kept].mode != LevelMode::fused) {
+            unit_m = next_m;
+            unit_k = next_k;
+            unit_n = next_n;
+        }
+    }
+    plan.levels.resize(kept);
+    if (plan.extended) {
+        // Blocks at the bottom have sides in multiples of 16: every type's rows are aligned, and the tensor cores'
+        // tiles are full.
+        constexpr std::int64_t kSide = 16;
+        plan.core_m = round_up(plan.m, checked_mul(unit_m, kSide));
+        plan.core_k = round_up(plan.k, checked_mul(unit_k, kSide));
+        plan.core_n = round_up(plan.n, checked_mul(unit_n, kSide));
+        return;
+    }
+    plan.core_m = plan.m / unit_m * unit_m;
+    plan.core_k = plan.k / unit_k * unit_k;
+    plan.core_n = plan.n / unit_n * unit_n;
+}
+
+bool shares_one_basis(const std::vector<LevelPlan>& levels) {
+    return !levels.empty() && find_algorithm(levels.front().algorithm).algorithm.basis.has_value() &&
+           std::all_of(levels.begin(), levels.end(), [&](const LevelPlan& level) {
+               return level.algorithm == levels.front().algorithm && level.schedule.empty() &&
+                      level.mode != LevelMode::fused;
+           });
+}
+
+/// A schedule that keeps a value in a block of another shape needs square blocks, and one that overwrites its inputs a
+/// level that may; anything else falls back to one that fits.
+void drop_unfitting_schedules(ProductPlan& plan) {
+    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
+        LevelPlan& level = plan.levels[depth];
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
+        if (!level.schedule.empty()) {
+            const Schedule& schedule = find_schedule(level.schedule);
+            const std::vector<LevelEntry> entries = level_entries(plan)[depth];
+            const bool may_overwrite =
+                std::any_of(entries.begin(), entries.end(), [](const LevelEntry& entry) { return entry.operands_die; });
+            if ((schedule.overwrites_inputs && !may_overwrite) ||
+                (schedule.square_blocks_only && (block.m != block.k || block.k != block.n))) {
+                level.schedule.clear();
+            }
+        }
+    }
+}
+
+bool overwrites_inputs(const LevelPlan& level) {
+    return !level.schedule.empty() && find_schedule(level.schedule).overwrites_inputs;
+}
+
+/// Leave to overwrite A and B is one thing; the plan says whether it does.
+bool makes_use_of_inputs(const ProductPlan& plan) {
+    return plan.overwrite_inputs &&
+           (plan.change_basis || std::any_of(plan.levels.begin(), plan.levels.end(), overwrites_inputs));
+}
+
+}  // namespace
+
+bool is_float(Type type) {
+    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
+}
+
+bool has_levels(Type type, const std::string& backend) {
+    return (backend == "cuda" && (type == Type::tf32 || has_16_bits(type))) || type == Type::f64 || type == Type::f32 ||
+           type == Type::i32 || (type == Type::gf2 && backend != "cuda");
+}
+
+std::string backend_of(const std::string& device) {
+    return device == "auto" ? "cpu" : device.starts_with("cuda") ? "cuda" : device;
+}
+
+bool wants_scaled_sums(const Problem& problem) {
+    return problem.type == Type::f16 || (problem.type == Type::bf16 && problem.options.accuracy != Accuracy::fast);
+}
+
+bool scales_sums(const Problem& problem) {
+    return backend_of(problem.options.device) == "cuda" && wants_scaled_sums(problem) && !problem.options.accumulate;
+}
+
+void settle_levels(ProductPlan& plan) {
+    fuse_the_innermost_only(plan);
+    set_core(plan);
+    drop_unfitting_schedules(plan);
+    plan.change_basis = shares_one_basis(plan.levels);
+    keep_c_until_the_end(plan);
+    plan.overwrite_inputs = makes_use_of_inputs(plan);
+    plan.scaled_sums = plan.scaled_sums && can_scale_sums(plan);
+    if (plan.type == Type::f16 && !plan.levels.empty() && !plan.scaled_sums) {
+        plan.levels.clear();  // its range does not hold the products of large sums
+        settle_levels(plan);
+    }
+}
+
+}  // namespace heptad

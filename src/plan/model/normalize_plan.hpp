@@ -1,0 +1,26 @@
+// What follows from the levels that a plan asks for: what the sizes, the type and the backend make of them.
+#pragma once
+
+#include <string>
+
+#include "plan/model/plan.hpp"
+#include "plan/model/problem.hpp"
+
+namespace heptad {
+
+bool is_float(Type type);
+/// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain.
+bool has_levels(Type type, const std::string& backend);
+/// The backend behind the name of a device.
+std::string backend_of(const std::string& device);
+
+/// f16 always, for its range; bf16 unless everything is for speed: the scans of A and B take 2 % at n = 16384. Never
+/// tf32, whose products are to be those of tf32: a plan that says so itself may have them.
+bool wants_scaled_sums(const Problem& problem);
+/// Whether breadth-first plans for the problem keep their sums in f16.
+bool scales_sums(const Problem& problem);
+
+/// Fills in the core and the flags; drops levels and schedules that cannot be.
+void settle_levels(ProductPlan& plan);
+
+}  // namespace heptad

@@ -1,0 +1,94 @@
+// What was decided: the second of the three plain structs that carry a product. No pointers, prints on one line, and
+// the print parses back to an equal plan.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "base/fused.hpp"
+
+namespace heptad {
+
+/// How one level is carried out.
+enum class LevelMode : std::uint8_t {
+    serial,    // depth first along a schedule, a few temporaries
+    parallel,  // all sums in one pass, all products as one batch, all outputs in one pass; more memory, less traffic
+    fused,     // sums and outputs inside the kernel that multiplies; no memory at all. The innermost level only
+};
+const char* mode_name(LevelMode mode);
+
+struct LevelPlan {
+    std::string algorithm;
+    LevelMode mode = LevelMode::parallel;
+    std::string schedule;  // serial: name of a shipped schedule; empty: the default one for this algorithm
+    // fused: how its products are launched, and in blocks of which shape.
+    FusedOrder order = FusedOrder::persistent;
+    FusedTile tile = FusedTile::automatic;
+    bool operator==(const LevelPlan&) const = default;
+};
+
+struct ProductPlan {
+    std::int64_t m = 0, k = 0, n = 0;
+    Type type = Type::f32;
+    std::string backend = "cpu";
+    int threads = 1;
+    bool accumulate = false;  // beta may be other than zero
+    bool change_basis =
+        false;  // all levels share one algorithm with bases: A, B are transformed once, C once at the end
+    std::vector<LevelPlan> levels;
+    std::string leaf;         // of the products at the bottom
+    std::string fringe_leaf;  // of what is peeled off
+    std::int64_t core_m = 0, core_k = 0,
+                 core_n = 0;  // divisible part; the rest is peeled off and multiplied classically
+    /// The operands are copied to workspace first, with zeros appended up to the core's sizes: nothing is peeled off,
+    /// and rows begin where a device likes them to.
+    bool extended = false;
+    bool overwrite_inputs = false;  // carrying it out destroys A and B; only with the caller's leave
+    /// On a device: sums are kept in f16, with powers of two taken out of A and B and put back into C. Eleven bits of
+    /// significand are more than bf16 has and as many as tf32 has, and the range of f16 is no limit any more. Products
+    /// are kept in f16 too, or in f32 where that is what C is made of (tf32).
+    bool scaled_sums = false;
+    std::int64_t workspace_bytes = 0;
+    std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
+    double predicted_s = 0;
+    double error_bound = 0;  // max|C - computed| <= error_bound * max|A| * max|B|
+    /// Data that is spread more unevenly than this over rows and columns (run/dense/spread.hpp) is multiplied
+    /// classically: that much more than on even data the levels may lose.
+    double most_spread = std::numeric_limits<double>::infinity();
+    bool operator==(const ProductPlan&) const = default;
+};
+
+std::string to_string(const ProductPlan& plan);
+/// Throws Error(input) that names the part it does not understand, or Error(usage) for an unknown algorithm.
+ProductPlan parse_plan(const std::string& text);
+
+/// In which levels keep sums of A and B, and what they multiply at the bottom.
+inline Type sums_type(Type type, bool scaled) {
+    return scaled ? Type::f16 : type;
+}
+/// In which levels keep products.
+inline Type products_type(Type type, bool scaled) {
+    return scaled && type != Type::tf32 ? Type::f16 : type;
+}
+/// The type of the products at the bottom.
+inline Type leaf_type(const ProductPlan& plan) {
+    return sums_type(plan.type, plan.scaled_sums);
+}
+
+/// The innermost level's products have their sums inside.
+inline bool is_fused(const ProductPlan& plan) {
+    return !plan.levels.empty() && plan.levels.back().mode == LevelMode::fused;
+}
+
+/// Sizes of the blocks at the bottom; below a fused level those of its largest blocks.
+struct LeafSize {
+    std::int64_t m = 0, k = 0, n = 0;
+    std::int64_t count = 1;  // how many products of that size
+};
+LeafSize leaf_size(const ProductPlan& plan);
+
+}  // namespace heptad

@@ -1,0 +1,166 @@
+#include "plan/predict/cluster_forecast.hpp"
+
+#include <algorithm>
+
+#include "base/size.hpp"
+#include "plan/search/cluster_caps.hpp"
+
+namespace heptad {
+namespace {
+
+double as_real(std::int64_t value) {
+    return static_cast<double>(value);
+}
+
+/// Byte counts of one plan and the stages they lead to.
+class Simulation {
+public:
+    Simulation(const ClusterPlan& plan, const ClusterRates& rates, const ForecastOptions& options)
+        : plan_(plan),
+          rates_(rates),
+          options_(options),
+          ranks_(as_real(plan.ranks)),
+          element_(as_real(static_cast<std::int64_t>(element_bytes(plan.type)))),
+          a_(as_real(plan.m) * as_real(plan.k) * element_),
+          b_(as_real(plan.k) * as_real(plan.n) * element_),
+          c_(as_real(plan.m) * as_real(plan.n) * element_) {}
+
+    ClusterForecast run() {
+        bounds();
+        if (options_.scatter) {
+            distribute();
+        }
+        switch (plan_.algorithm) {
+            case ClusterAlgorithm::grid:
+                multiply_on_grid();
+                break;
+            case ClusterAlgorithm::caps:
+                multiply_by_caps();
+                break;
+            default:
+                multiply_blocks();
+        }
+        if (options_.scatter) {
+            const double others = c_ * (1 - 1 / ranks_);
+            result_.collect_s = std::max({stage("collect", "DR", c_ / ranks_, rates_.disk_bytes_per_s),
+                                          stage("collect", "NR", others, rates_.network_bytes_per_s),
+                                          stage("collect", "DW", c_, rates_.disk_bytes_per_s)});
+        }
+        const double alone_s = operations() / rates_.operations_per_s;
+        const double total_s = result_.total_s();
+        result_.efficiency = total_s > 0 ? alone_s / (ranks_ * total_s) : 1;
+        return result_;
+    }
+
+private:
+    double operations() const { return 2 * as_real(plan_.m) * as_real(plan_.k) * as_real(plan_.n); }
+
+    void bounds() {
+        // The first rank has the largest blocks, but where sizes do not divide another one may hold less of them.
+        const std::int64_t busy = plan_.algorithm == ClusterAlgorithm::grid   ? plan_.grid.ranks()
+                                  : plan_.algorithm == ClusterAlgorithm::caps ? caps_shape(plan_).ranks
+                                                                              : plan_.ranks;
+        for (std::int64_t rank = 0; rank < busy; ++rank) {
+            result_.received_bytes = std::max(result_.received_bytes, as_real(heptad::received_bytes(plan_, rank)));
+        }
+        result_.lower_bound_bytes = element_ * least_received_elements(problem_size(plan_), plan_.ranks);
+        result_.formula_bytes = plan_.algorithm == ClusterAlgorithm::grid
+                                    ? element_ * received_elements(problem_size(plan_), plan_.grid)
+                                : plan_.algorithm == ClusterAlgorithm::mod_pegmm ? b_ * (1 - 1 / ranks_)
+                                                                                 : 0;
+    }
+
+    double stage(const char* step, const char* name, double bytes, double per_s) {
+        result_.stages.push_back({step, name, bytes, bytes / per_s});
+        return bytes / per_s;
+    }
+
+    void term(const char* name, double bytes, double per_s) {
+        result_.terms.push_back({name, bytes / per_s});
+        result_.equation_s += bytes / per_s;
+    }
+
+    /// How often B is sent, one after the other. A chain passes blocks on while others arrive, and its last rank begins
+    /// to get them when the others before it have had the first.
+    double broadcast_copies() const {
+        if (options_.broadcast == Broadcast::linear || plan_.ranks == 1) {
+            return ranks_ - 1;
+        }
+        const std::int64_t blocks = ceil_div(plan_.k, plan_.block.y) * ceil_div(plan_.n, plan_.block.z);
+        return 1 + (ranks_ - 2) / as_real(std::max<std::int64_t>(1, blocks));
+    }
+
+    /// From the root to everybody. Its terms follow one another in P4's equations; carried out, they overlap.
+    void distribute() {
+        const double disk = rates_.disk_bytes_per_s, network = rates_.network_bytes_per_s;
+        const double others = 1 - 1 / ranks_;
+        const bool all_of_b = plan_.algorithm == ClusterAlgorithm::pegmm;
+        const double sent_b = all_of_b ? b_ * broadcast_copies() : b_ * others;
+        const double held_b = all_of_b ? b_ : b_ / ranks_;
+        if (plan_.algorithm == ClusterAlgorithm::pegmm || plan_.algorithm == ClusterAlgorithm::mod_pegmm) {
+            term("T_dr(A)", a_, disk);
+            term("T_scatter(A)", a_ * others, network);
+            term("T_dw(A[id])", a_ / ranks_, disk);
+            term("T_dr(B)", b_, disk);
+            term(all_of_b ? "T_bcast(B)" : "T_scatter(B)", sent_b, network);
+            term(all_of_b ? "T_dw(B)" : "T_dw(B[id])", held_b, disk);
+        }
+        result_.distribute_s = std::max({stage("distribute", "DR", a_ + b_, disk),
+                                         stage("distribute", "NS", a_ * others + sent_b, network),
+                                         stage("distribute", "NR", a_ / ranks_ + held_b, network),
+                                         stage("distribute", "DW", a_ / ranks_ + held_b, disk)});
+    }
+
+    void multiply_on_grid() {
+        const ProblemSize size = problem_size(plan_);
+        const double busy = as_real(plan_.grid.ranks());
+        const double largest = 2 * as_real(ceil_div(plan_.m, plan_.grid.pm)) *
+                               as_real(ceil_div(plan_.k, plan_.grid.pk)) * as_real(ceil_div(plan_.n, plan_.grid.pn));
+        const double gathered = element_ * gathered_elements(size, plan_.grid);
+        const double longest = std::max({stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s),
+                                         stage("multiply", "NR", gathered, rates_.network_bytes_per_s),
+                                         stage("multiply", "MM", largest, rates_.operations_per_s)});
+        const double summed = element_ * reduced_elements(size, plan_.grid);
+        result_.multiply_s = longest + stage("multiply", "RS", summed, rates_.network_bytes_per_s) +
+                             stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
+    }
+
+    /// Nothing overlaps: each step needs all of the one before.
+    void multiply_by_caps() {
+        const CapsShape shape = caps_shape(plan_);
+        const double busy = as_real(shape.ranks);
+        const double operations = 2 * as_real(shape.block_m) * as_real(shape.block_k) * as_real(shape.block_n);
+        result_.formula_bytes = result_.received_bytes;
+        result_.multiply_s = stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s) +
+                             stage("multiply", "NR", result_.received_bytes, rates_.network_bytes_per_s) +
+                             stage("multiply", "MM", operations, rates_.operations_per_s) +
+                             stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
+    }
+
+    /// P4's step of products: blocks are read again for every block row or column that they meet.
+    void multiply_blocks() {
+        const std::int64_t rows = ceil_div(plan_.m, plan_.ranks);
+        const double down = as_real(ceil_div(rows, plan_.block.x)), across = as_real(ceil_div(plan_.n, plan_.block.z));
+        // With mod-pegmm the blocks of B[id] are read once to use them and once for each rank that they are sent to.
+        const double read_b = plan_.algorithm == ClusterAlgorithm::pegmm ? b_ * down : b_;
+        result_.multiply_s = std::max(
+            {stage("multiply", "DR", a_ / ranks_ * across + read_b, rates_.disk_bytes_per_s),
+             stage("multiply", "NR", result_.formula_bytes, rates_.network_bytes_per_s),
+             stage("multiply", "MM", 2 * as_real(rows) * as_real(plan_.k) * as_real(plan_.n), rates_.operations_per_s),
+             stage("multiply", "DW", c_ / ranks_, rates_.disk_bytes_per_s)});
+    }
+
+    const ClusterPlan& plan_;
+    const ClusterRates& rates_;
+    const ForecastOptions& options_;
+    double ranks_, element_, a_, b_, c_;  // bytes of the matrices
+    ClusterForecast result_;
+};
+
+}  // namespace
+
+ClusterForecast forecast(const ClusterPlan& plan, const ClusterRates& rates, const ForecastOptions& options) {
+    return Simulation(plan, rates, options).run();
+}
+
+}  // namespace heptad

@@ -1,0 +1,25 @@
+// How far a float product may be off, and how far it usually is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/model/plan.hpp"
+
+namespace heptad {
+
+/// Bound on max|C - computed| / (max|A| max|B|), to first order in u. One level of an algorithm with growth E and Q
+/// roundings turns a bound e on its products, each of inner dimension k/K, into
+///     E * (e + Q u k/K)
+/// because a product's operands are at most |U_s|_1 max|A| and |V_s|_1 max|B| large. The classical leaf has e = k (k
+/// u). Fringes add what the classical product of the peeled part of k adds.
+double error_bound(const ProductPlan& plan);
+
+/// How much larger than the classical product's the error is on random data: the product of the levels' rms growth.
+double expected_growth(const std::vector<LevelPlan>& levels);
+
+/// How unevenly the values of A and B may be spread over rows and columns (run/dense/spread.hpp) before levels that
+/// usually multiply the error by `expected_growth` multiply it by more than `allowed_growth`.
+double most_spread(double expected_growth, double allowed_growth);
+
+}  // namespace heptad

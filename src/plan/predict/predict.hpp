@@ -1,0 +1,35 @@
+// The cost model: seconds of a plan from the rates of a machine.
+#pragma once
+
+#include "algorithm/algorithm.hpp"
+#include "plan/model/machine.hpp"
+#include "plan/model/plan.hpp"
+#include "plan/predict/fused_prediction.hpp"
+
+namespace heptad {
+
+/// Rows of A, B or C that do not begin on 16-byte boundaries, if they lie as close as they can.
+bool rows_are_misaligned(const ProductPlan& plan);
+/// How much longer the products at the bottom take because of that.
+double alignment_factor(const ProductPlan& plan, const Machine& machine);
+/// Depth first, each product at the bottom is one by itself.
+bool are_leaves_alone(const ProductPlan& plan);
+
+/// How levels cut that begin with `outer` of them, which cut like `outer_cuts`, and go on with this algorithm.
+LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm);
+
+/// What the prediction of a plan with such levels is multiplied by, as contests have shown.
+double cuts_factor(const std::string& backend, const Machine& machine, Type type, LevelCuts cuts,
+                   const ProblemSize& size);
+
+/// The blocks of the fused level of a plan that has one.
+FusedWork fused_work(const ProductPlan& plan);
+
+/// Seconds of work with so many passes in it and their starts. The host of a device starts them while that is busy with
+/// those before, all but the first.
+double seconds_with_starts(const std::string& backend, const Machine& machine, double work_s, double passes);
+
+/// Seconds that the plan will take.
+double predict_seconds(const ProductPlan& plan, const Machine& machine);
+
+}  // namespace heptad

@@ -1,0 +1,99 @@
+// What was decided for a product on a cluster: who multiplies what, which parts of the operands each rank holds at the
+// beginning and which part of C it has at the end. Plain data; the print parses back to an equal plan.
+//
+// grid: a grid of ranks (cluster_grid.hpp), the inner dimension of each block in `panels` that follow one another.
+//
+// pegmm and mod-pegmm are the algorithms of S. Ryu, D. Kim, Parallel Huge Matrix Multiplication on a Cluster with GPGPU
+// Accelerators ("P4"): rank id of p computes C[id], m/p rows. With pegmm (figure 2) it holds A[id] and all of B; with
+// mod-pegmm (figure 6) it holds A[id] and n/p columns B[id], and the B[s] pass from rank to rank. Both work on blocks
+// of x x y (A) and y x z (B).
+//
+// caps: `steps` levels of Strassen's algorithm breadth first over 7^steps ranks (G. Ballard et al.,
+// Communication-optimal parallel algorithm for Strassen's matrix multiplication, 2012): each step turns one product on
+// 7p ranks into seven on p ranks each (cluster_caps.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "plan/search/cluster_grid.hpp"
+
+namespace heptad {
+
+enum class ClusterAlgorithm : std::uint8_t { grid, pegmm, mod_pegmm, caps };
+/// "grid", "pegmm", "mod-pegmm", "caps".
+const char* cluster_algorithm_name(ClusterAlgorithm algorithm);
+bool is_cluster_algorithm(const std::string& name);
+/// Throws Error(usage) that lists the names.
+ClusterAlgorithm cluster_algorithm_from_name(const std::string& name);
+
+/// Pairs of blocks that a rank has in memory at a time: being read, on their way, being brought and being multiplied.
+constexpr std::int64_t kBlocksInFlight = 7;
+
+/// x, y, z: rows of a block of A and C, its inner size, columns of a block of B and C.
+struct BlockSize {
+    std::int64_t x = 0, y = 0, z = 0;
+    bool operator==(const BlockSize&) const = default;
+};
+
+struct ClusterPlan {
+    std::int64_t m = 0, k = 0, n = 0;
+    Type type = Type::f32;
+    std::int64_t ranks = 1;
+    ClusterAlgorithm algorithm = ClusterAlgorithm::grid;
+    ClusterGrid grid;         // grid; the ranks beyond it are idle
+    std::int64_t panels = 1;  // grid
+    BlockSize block;          // pegmm, mod-pegmm
+    int steps = 0;            // caps
+    bool operator==(const ClusterPlan&) const = default;
+};
+
+inline ProblemSize problem_size(const ClusterPlan& plan) {
+    return {plan.m, plan.k, plan.n};
+}
+
+/// "cluster 4096x4096x4096 f32 ranks=6 algorithm=grid grid=3x1x2 panels=4"
+std::string to_string(const ClusterPlan& plan);
+/// Throws Error(input) that names the part it does not understand or that cannot be.
+ClusterPlan parse_cluster_plan(const std::string& text);
+
+/// P4's rule: x = y = z = min(m/p, k, n, 2^13), with n/p for mod-pegmm; at least 1.
+BlockSize default_block(const ProblemSize& size, std::int64_t ranks, ClusterAlgorithm algorithm);
+/// Enough panels that reading, gathering and multiplying overlap, each long enough for fast algorithms; more where
+/// C(i, j) and three panels would exceed `memory_bytes`. Throws Error(resource) where no number of panels helps.
+std::int64_t panel_count(const ProblemSize& size, Type type, const ClusterGrid& grid, std::int64_t memory_bytes);
+
+/// Rows row .. row + rows - 1 and columns col .. col + cols - 1 of a matrix.
+struct Window {
+    std::int64_t row = 0, col = 0, rows = 0, cols = 0;
+    std::int64_t elements() const { return rows * cols; }
+    bool operator==(const Window&) const = default;
+};
+
+/// The parts of A and B that a rank holds, in the order in which they are used. Idle ranks hold none.
+///   grid                 panel by panel, one of A and one of B
+///   pegmm, mod-pegmm     A[id] block row by block row (i, h); B or B[id] block column by block column (j, h)
+///   caps                 its rows of every block, block by block
+struct HeldWindows {
+    std::vector<Window> a, b;
+};
+HeldWindows held_windows(const ClusterPlan& plan, std::int64_t rank);
+/// The part of C that a rank has at the end; empty for idle ranks, and with caps, where it is in several pieces.
+Window result_window(const ClusterPlan& plan, std::int64_t rank);
+/// The pieces of its part of C in the order in which a rank finishes them.
+///   grid        its whole part, which is summed in memory until the end
+///   pegmm       blocks (i, j), row by row
+///   mod-pegmm   columns of blocks: those of its own B[id] first, then of the next rank's
+///   caps        its rows of every block, all at the end
+std::vector<Window> result_units(const ClusterPlan& plan, std::int64_t rank);
+
+/// Bytes that a rank receives while the product is computed, exactly.
+std::int64_t received_bytes(const ClusterPlan& plan, std::int64_t rank);
+
+/// Ranks without work.
+std::int64_t idle_ranks(const ClusterPlan& plan);
+
+}  // namespace heptad

@@ -1,0 +1,354 @@
+#include "plan/search/file_layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithm/catalogue.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/types.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kPage_bytes = 4096;
+constexpr std::int64_t kCacheLine_bytes = 64;
+constexpr std::int64_t kBouncesInMemory = 32;
+constexpr std::int64_t kMostBounce_bytes = std::int64_t{64} << 20;  // longer reads are hardly faster
+constexpr std::int64_t kMostBands_bytes = std::int64_t{384} << 20;  // nor are higher bands
+constexpr std::int64_t kLeastDirectSpan_bytes = 4096;  // shorter ones are better left to the system's cache
+constexpr double kWideningAllowed = 1.01;              // direct I/O is given up where whole blocks move more than that
+
+/// Memory that a line of a window takes on its way, wherever in a block of the file it begins.
+std::int64_t line_room(const FileLayout& layout, std::int64_t positions) {
+    const std::int64_t unit = std::max(layout.block_bytes, kCacheLine_bytes);
+    return round_up(layout.bytes_of(positions), unit) + unit;
+}
+
+std::vector<std::vector<PlacedBlock>> placed(const HostLayer& layer, bool left) {
+    const int across = left ? layer.grid.k : layer.grid.n;
+    std::vector<std::vector<PlacedBlock>> sums;
+    for (const SubInstance& instance : layer.instances) {
+        std::vector<PlacedBlock> sum;
+        for (const BlockTerm& term : left ? instance.left : instance.right) {
+            sum.push_back({term.block / across, term.block % across, term.coefficient});
+        }
+        sums.push_back(std::move(sum));
+    }
+    return sums;
+}
+
+/// As a file of its own would lie, read through the cache: its lines begin in a block as those of the file do.
+FileLayout block_layout(const FileLayout& file, std::int64_t rows, std::int64_t cols) {
+    FileLayout layout = file;
+    layout.rows = rows;
+    layout.cols = cols;
+    layout.block_bytes = 1;
+    return layout;
+}
+
+std::int64_t bounce_bytes(const FileProblem& problem, const BlockedOperand& a, const BlockedOperand& b) {
+    std::int64_t least = 0;
+    for (const BlockedOperand* operand : {&a, &b}) {
+        const std::int64_t positions = operand->file.by_columns ? operand->block_rows : operand->block_cols;
+        least = std::max(least, line_room(operand->file, positions));
+    }
+    return std::max(round_up(least, kPage_bytes), std::min(problem.memory_bytes / kBouncesInMemory, kMostBounce_bytes));
+}
+
+/// All but the cuts of the products and what follows from them.
+FileLayers cut_into_blocks(const FileProblem& problem, const OuterLevels& outer) {
+    if (problem.a.packed || problem.type == Type::bf16 || problem.type == Type::f16) {
+        fail(ErrorCode::usage,
+             "outer levels through files are for f32, f64, tf32 and i32, not for {}; leave --host-levels out",
+             type_name(problem.type));
+    }
+    FileLayers layers;
+    layers.outer = outer;
+    layers.whole = problem;
+    layers.layer = algorithm_layer(outer.algorithm, outer.levels, problem.type);
+    const BlockGrid& grid = layers.layer.grid;
+    const std::int64_t m = ceil_div(problem.m, grid.m), k = ceil_div(problem.k, grid.k),
+                       n = ceil_div(problem.n, grid.n);
+    layers.a = {problem.a, m, k, placed(layers.layer, true)};
+    layers.b = {problem.b, k, n, placed(layers.layer, false)};
+    layers.a.bounce_bytes = layers.b.bounce_bytes = bounce_bytes(problem, layers.a, layers.b);
+    FileProblem& part = layers.part;
+    part = problem;
+    part.m = m;
+    part.k = k;
+    part.n = n;
+    part.adds = false;
+    part.line_bytes = 0;  // the products are not checked, C is
+    part.memory_bytes = problem.memory_bytes - layers.a.bounce_bytes;
+    part.a = block_layout(problem.a, m, k);
+    part.b = block_layout(problem.b, k, n);
+    part.c = block_layout(problem.c, m, n);
+    part.c.data_offset = 0;
+    part.c.block_bytes = problem.c.block_bytes;
+    part.by_time = true;  // bytes are paid with outer levels anyway; what they gain is time
+    set_disk_rates(layers, problem.read_bytes_per_s, problem.write_bytes_per_s);
+    layers.product_bytes = round_up(part.c.total_bytes(), kPage_bytes);
+    checked_mul(layers.products(), layers.product_bytes);
+    return layers;
+}
+
+/// Vectors for all rows and columns of C, which stay while A and B are read again and C is made.
+std::int64_t vectors_bytes(const FileProblem& whole) {
+    return checked_mul(whole.line_bytes, checked_add(whole.m, whole.n));
+}
+
+/// Memory of reading A and B once more.
+std::int64_t check_bytes(const FileLayers& layers) {
+    const FilePlan& plan = layers.check_plan;
+    const FileBuffers buffers = check_buffers(layers);
+    return vectors_bytes(layers.whole) + buffers.panel_bytes + buffers.strip_bytes +
+           layers.whole.line_bytes * 2 * (plan.depth + plan.strip_m);
+}
+
+void plan_check(FileLayers& layers) {
+    const FileProblem& whole = layers.whole;
+    if (whole.line_bytes == 0) {
+        return;
+    }
+    FilePlan& plan = layers.check_plan;
+    plan.m = plan.tile_m = whole.m;
+    plan.k = whole.k;
+    plan.n = plan.tile_n = whole.n;
+    plan.type = whole.type;
+    plan.panel_buffers = 1;
+    plan.depth = plan.first_depth = whole.k;
+    plan.strip_m = whole.m;
+    const std::int64_t room = std::min(whole.memory_bytes, vectors_bytes(whole) + kMostBands_bytes);
+    while (check_bytes(layers) > room && plan.depth + plan.strip_m > 2) {
+        const FileBuffers buffers = check_buffers(layers);
+        if (plan.strip_m > 1 && (buffers.strip_bytes > buffers.panel_bytes || plan.depth == 1)) {
+            plan.strip_m = ceil_div(plan.strip_m, 2);
+        } else {
+            plan.depth = plan.first_depth = ceil_div(plan.depth, 2);
+        }
+    }
+    if (check_bytes(layers) > whole.memory_bytes) {
+        fail(ErrorCode::resource,
+             "checking a product with outer levels needs {} bytes of memory, and {} are allowed; give a larger "
+             "--memory, or leave --verify out",
+             check_bytes(layers), whole.memory_bytes);
+    }
+    layers.check_read_bytes = whole.a.total_bytes() + whole.b.total_bytes();
+}
+
+void plan_last_pass(FileLayers& layers) {
+    const FileProblem& whole = layers.whole;
+    const std::int64_t line = layers.part.c.pitch_bytes(), rows = layers.layer.grid.m;
+    const std::int64_t c_line = whole.c.pitch_bytes();
+    const std::int64_t read = layers.products() * line;
+    // Two bands of products and two of C; C0 lies in whole cache lines where it is stored by columns.
+    const std::int64_t per_row = 2 * read + (whole.adds ? 4 : 2) * rows * c_line + 2 * rows * whole.line_bytes;
+    const std::int64_t fixed =
+        (whole.adds ? 2 * rows * checked_mul(whole.n, kCacheLine_bytes) : 0) + vectors_bytes(whole);
+    const std::int64_t room =
+        std::min(whole.memory_bytes, std::max(kMostBands_bytes + vectors_bytes(whole), fixed + per_row));
+    if (fixed + per_row > room) {
+        fail(ErrorCode::resource,
+             "adding up the products of outer levels needs {} bytes of memory, and {} are allowed; give a larger "
+             "--memory, or leave --host-levels out",
+             fixed + per_row, whole.memory_bytes);
+    }
+    layers.band_rows = std::min((room - fixed) / per_row, layers.part.m);
+    layers.band_bytes = fixed + layers.band_rows * per_row;
+    const std::int64_t block = layers.part.c.block_bytes;
+    layers.products_block = line % block == 0 ? block : 1;
+    layers.c_block =
+        c_line % whole.c.block_bytes == 0 && whole.c.data_offset % whole.c.block_bytes == 0 ? whole.c.block_bytes : 1;
+    layers.products_read_bytes = layers.products() * layers.part.c.total_bytes();
+    layers.read_c0_bytes = whole.adds ? whole.c.total_bytes() : 0;
+    layers.written_bytes = whole.c.total_bytes();
+}
+
+/// Bytes of reading one operand, step by step as it will be.
+std::int64_t operand_bytes(const FileLayers& layers, const BlockedOperand& operand, bool is_left) {
+    const FileSchedule schedule = layers_schedule(layers);
+    std::vector<std::int64_t> tiles(static_cast<std::size_t>(schedule.tiles()));
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        tiles[i] = static_cast<std::int64_t>(i);
+    }
+    std::int64_t bytes = 0;
+    for (const FileStep& step : schedule.steps(tiles)) {
+        const std::int64_t sum = schedule.repeat_of(step.tile);
+        if (is_left && step.loads_left) {
+            bytes += operand.moved_bytes(sum, schedule.left_window(step.tile, step.panel, step.strip));
+        }
+        if (!is_left && step.loads_right) {
+            bytes += operand.moved_bytes(sum, schedule.right_window(step.tile, step.panel));
+        }
+    }
+    return bytes;
+}
+
+/// Reads directly where the lines of the file all begin alike in a block and whole blocks move hardly more than what is
+/// wanted.
+std::int64_t choose_block(const FileLayers& layers, BlockedOperand& operand, bool is_left) {
+    const std::int64_t block = operand.file.block_bytes;
+    const auto counted = [&](std::int64_t as_block) {
+        operand.file.block_bytes = as_block;
+        return operand_bytes(layers, layers.part_plan.mirrored ? transposed(operand) : operand, is_left);
+    };
+    const bool alike = block > 1 && operand.file.pitch_bytes() % block == 0 &&
+                       operand.file.data_offset % operand.file.element_bytes == 0 &&
+                       operand.file.bytes_of(operand.file.by_columns ? operand.block_rows : operand.block_cols) >=
+                           kLeastDirectSpan_bytes;
+    const std::int64_t direct = alike ? counted(block) : 0;
+    const std::int64_t exact = counted(1);
+    if (alike && static_cast<double>(direct) <= kWideningAllowed * static_cast<double>(exact)) {
+        operand.file.block_bytes = block;
+        return direct;
+    }
+    return exact;
+}
+
+FileLayers with_cuts(FileLayers layers, const FilePlan& part_plan) {
+    layers.part_plan = part_plan;
+    const bool mirrored = part_plan.mirrored;
+    layers.read_a_bytes = choose_block(layers, layers.a, !mirrored);
+    layers.read_b_bytes = choose_block(layers, layers.b, mirrored);
+    layers.products_written_bytes = layers.products() * part_plan.written_bytes;
+    return layers;
+}
+
+}  // namespace
+
+std::vector<FileWindow> BlockedOperand::pieces(const PlacedBlock& block, const FileWindow& window) const {
+    FileWindow all{block.row * block_rows + window.row, window.rows, block.col * block_cols + window.col, window.cols};
+    all.rows = std::min(all.rows, file.rows - all.row);
+    all.cols = std::min(all.cols, file.cols - all.col);
+    std::vector<FileWindow> parts;
+    if (all.rows <= 0 || all.cols <= 0) {
+        return parts;
+    }
+    const std::int64_t lines = file.by_columns ? all.cols : all.rows;
+    const std::int64_t at_once =
+        std::max<std::int64_t>(bounce_bytes / line_room(file, file.by_columns ? all.rows : all.cols), 1);
+    for (std::int64_t line = 0; line < lines; line += at_once) {
+        const std::int64_t count = std::min(at_once, lines - line);
+        parts.push_back(file.by_columns ? FileWindow{all.row, all.rows, all.col + line, count}
+                                        : FileWindow{all.row + line, count, all.col, all.cols});
+    }
+    return parts;
+}
+
+std::int64_t BlockedOperand::moved_bytes(std::int64_t sum, const FileWindow& window) const {
+    std::int64_t bytes = 0;
+    for (const PlacedBlock& block : sums[static_cast<std::size_t>(sum)]) {
+        for (const FileWindow& piece : pieces(block, window)) {
+            bytes += heptad::moved_bytes(file, piece);
+        }
+    }
+    return bytes;
+}
+
+BlockedOperand transposed(BlockedOperand operand) {
+    operand.file = transposed(operand.file);
+    std::swap(operand.block_rows, operand.block_cols);
+    for (std::vector<PlacedBlock>& sum : operand.sums) {
+        for (PlacedBlock& block : sum) {
+            std::swap(block.row, block.col);
+        }
+    }
+    return operand;
+}
+
+std::int64_t FileLayers::used_bytes() const {
+    return std::max(
+        {part_plan.used_bytes() + a.bounce_bytes, band_bytes, whole.line_bytes > 0 ? check_bytes(*this) : 0});
+}
+
+FileBuffers check_buffers(const FileLayers& layers) {
+    FileLayout a = layers.whole.a, b = layers.whole.b, c = layers.whole.c;
+    a.block_bytes = b.block_bytes = c.block_bytes = 1;
+    return file_buffers(layers.check_plan, a, b, c);
+}
+
+FileLayout FileLayers::product_layout(std::int64_t product) const {
+    FileLayout layout = part.c;
+    layout.data_offset = product * product_bytes;
+    layout.block_bytes = products_block;
+    return layout;
+}
+
+FileLayout products_layout(const FileLayers& layers) {
+    return {layers.scratch_bytes() / kPage_bytes, kPage_bytes, 1, false, 0, layers.part.c.block_bytes};
+}
+
+FileSchedule layers_schedule(const FileLayers& layers) {
+    return {layers.part_plan, layers.part.a, layers.part.b, layers.part.c, {layers.products(), layers.product_bytes}};
+}
+
+FileLayers plan_file_layers(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict) {
+    FileLayers layers = cut_into_blocks(problem, outer);
+    plan_check(layers);
+    plan_last_pass(layers);
+    if (layers.part.memory_bytes <= 0) {
+        fail(ErrorCode::resource,
+             "a line of a block of outer levels takes {} bytes on its way, and {} bytes are allowed in all; give a "
+             "larger --memory, or leave --host-levels out",
+             layers.a.bounce_bytes, problem.memory_bytes);
+    }
+    const FilePlan plan = plan_files(layers.part, predict);
+    return with_cuts(std::move(layers), plan);
+}
+
+FileLayers file_layers_as_begun(const FileProblem& problem, const OuterLevels& outer, const FilePlan& part_plan) {
+    FileLayers layers = cut_into_blocks(problem, outer);
+    plan_check(layers);
+    plan_last_pass(layers);
+    return with_cuts(std::move(layers), part_plan);
+}
+
+void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_bytes_per_s) {
+    layers.whole.read_bytes_per_s = read_bytes_per_s;
+    layers.whole.write_bytes_per_s = layers.part.write_bytes_per_s = write_bytes_per_s;
+    std::size_t left = 0, right = 0;
+    for (const SubInstance& instance : layers.layer.instances) {
+        left += instance.left.size();
+        right += instance.right.size();
+    }
+    // A sum is read as often as it has blocks.
+    layers.part.read_bytes_per_s =
+        read_bytes_per_s * static_cast<double>(layers.products()) / static_cast<double>(std::max(left, right));
+}
+
+double last_pass_s(const FileLayers& layers) {
+    return static_cast<double>(layers.check_read_bytes + layers.products_read_bytes + layers.read_c0_bytes) /
+               layers.whole.read_bytes_per_s +
+           static_cast<double>(layers.written_bytes) / layers.whole.write_bytes_per_s;
+}
+
+double predicted_wall_s(const FileLayers& layers) {
+    const double one_s = predicted_wall_s(layers.part, layers.part_plan);
+    const double waits_s = std::max(one_s - layers.part_plan.multiply_s, 0.0);  // of the first product and the last
+    const double disk_s =
+        static_cast<double>(layers.read_a_bytes + layers.read_b_bytes) / layers.whole.read_bytes_per_s +
+        static_cast<double>(layers.products_written_bytes) / layers.whole.write_bytes_per_s;
+    return std::max(layers.multiply_s() + waits_s, disk_s) + last_pass_s(layers);
+}
+
+double layers_error_bound(const FileLayers& layers, double of_product) {
+    const LayerGrowth growth = layer_growth(layers.layer);
+    return growth.growth *
+           (of_product + growth.roundings * unit_roundoff(layers.whole.type) * static_cast<double>(layers.part.k));
+}
+
+double expected_growth(const OuterLevels& outer) {
+    return outer.levels == 0 ? 1
+                             : std::pow(std::max(1.0, find_algorithm(outer.algorithm).facts.rms_growth), outer.levels);
+}
+
+std::string to_string(const FileLayers& layers) {
+    return fmt::format("{} {} of {}x{}x{}", layers.outer.algorithm, layers.outer.levels, layers.whole.m, layers.whole.k,
+                       layers.whole.n);
+}
+
+}  // namespace heptad

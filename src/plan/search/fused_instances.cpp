@@ -1,0 +1,120 @@
+#include "plan/search/fused_instances.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "algorithm/catalogue.hpp"
+#include "base/shared_state.hpp"
+#include "base/size.hpp"
+
+namespace heptad {
+namespace {
+
+std::vector<InstanceTerm> terms_of(const CoefficientMatrix& matrix, int row) {
+    std::vector<InstanceTerm> terms;
+    for (int col = 0; col < matrix.cols; ++col) {
+        if (!matrix(row, col).is_zero()) {
+            terms.push_back({col, matrix(row, col).to_double()});
+        }
+    }
+    return terms;
+}
+
+/// Turns the signs of the terms around if the first one is -1, and returns the sign taken out. Any other factor would
+/// leave fractions, which exact rings do not have.
+double take_sign(std::vector<InstanceTerm>& terms) {
+    if (terms.front().coefficient != -1) {
+        return 1;
+    }
+    for (InstanceTerm& term : terms) {
+        term.coefficient = -term.coefficient;
+    }
+    return -1;
+}
+
+/// Each instance goes to the first group where it shares no target; the larger groups come first.
+std::vector<std::vector<FusedInstance>> groups_of(const std::vector<FusedInstance>& instances) {
+    std::vector<std::vector<FusedInstance>> groups;
+    for (const FusedInstance& instance : instances) {
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<FusedInstance>& others) {
+            return std::none_of(others.begin(), others.end(),
+                                [&](const FusedInstance& other) { return share_a_target(instance, other); });
+        });
+        if (group == groups.end()) {
+            groups.push_back({instance});
+        } else {
+            group->push_back(instance);
+        }
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& x, const auto& y) { return x.size() > y.size(); });
+    return groups;
+}
+
+}  // namespace
+
+OperandCounts operand_counts(const FusedInstance& instance) {
+    return {static_cast<int>(instance.left.size()), static_cast<int>(instance.right.size()),
+            static_cast<int>(instance.targets.size())};
+}
+
+bool share_a_target(const FusedInstance& x, const FusedInstance& y) {
+    return std::any_of(x.targets.begin(), x.targets.end(), [&](const InstanceTerm& of_x) {
+        return std::any_of(y.targets.begin(), y.targets.end(),
+                           [&](const InstanceTerm& of_y) { return of_x.block == of_y.block; });
+    });
+}
+
+FusedInstances make_fused_instances(const Algorithm& algorithm) {
+    std::vector<FusedInstance> instances;
+    for (int s = 0; s < algorithm.rank(); ++s) {
+        FusedInstance instance{s, terms_of(algorithm.u, s), terms_of(algorithm.v, s), terms_of(algorithm.w, s)};
+        if (instance.left.empty() || instance.right.empty() || instance.targets.empty()) {
+            continue;  // a product that nothing needs
+        }
+        const double sign = take_sign(instance.left) * take_sign(instance.right);
+        for (InstanceTerm& target : instance.targets) {
+            target.coefficient *= sign;
+        }
+        instances.push_back(std::move(instance));
+    }
+    FusedInstances result;
+    result.m = algorithm.m;
+    result.k = algorithm.k;
+    result.n = algorithm.n;
+    for (std::vector<FusedInstance>& group : groups_of(instances)) {
+        for (FusedInstance& instance : group) {
+            const OperandCounts counts = operand_counts(instance);
+            result.most = {std::max(result.most.a, counts.a), std::max(result.most.b, counts.b),
+                           std::max(result.most.c, counts.c)};
+            result.instances.push_back(std::move(instance));
+        }
+        result.group_ends.push_back(static_cast<int>(result.instances.size()));
+    }
+    return result;
+}
+
+const FusedInstances& fused_instances(const std::string& algorithm) {
+    static constinit Guarded<std::map<std::string, std::unique_ptr<FusedInstances>>> all;
+    const auto made = all.lock();
+    auto& instances = (*made)[algorithm];
+    if (!instances) {
+        instances = std::make_unique<FusedInstances>(make_fused_instances(find_algorithm(algorithm).standard));
+    }
+    return *instances;
+}
+
+int levels_of_launch(FusedOrder order, int products, int levels) {
+    const bool together = order == FusedOrder::persistent || order == FusedOrder::atomic;
+    return together ? std::clamp(kMostFusedInstances / std::max(products, 1), 1, std::max(levels, 1))
+                    : std::max(levels, 1);
+}
+
+std::int64_t fused_side(std::int64_t size, int parts, Type type) {
+    constexpr std::int64_t kAlignedFrom = 256;
+    constexpr std::int64_t kAlignment = 16;
+    const std::int64_t side = (size + parts - 1) / parts;
+    return side < kAlignedFrom ? side : round_up(side, kAlignment / static_cast<std::int64_t>(element_bytes(type)));
+}
+
+}  // namespace heptad

@@ -1,0 +1,148 @@
+#include "plan/search/host_layer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "algorithm/catalogue.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+
+namespace heptad {
+namespace {
+
+/// More sub-instances than this mean that each is too small to be worth a device.
+constexpr std::int64_t kMostInstances = std::int64_t{1} << 20;
+constexpr int kMostRank = 4096;
+constexpr int kMostSide = 64;
+
+std::vector<BlockTerm> terms_of(const CoefficientMatrix& coefficients, int row) {
+    std::vector<BlockTerm> terms;
+    for (int block = 0; block < coefficients.cols; ++block) {
+        if (!coefficients(row, block).is_zero()) {
+            terms.push_back({block, coefficients(row, block).to_double()});
+        }
+    }
+    return terms;
+}
+
+double sum_of_magnitudes(const std::vector<BlockTerm>& terms) {
+    double sum = 0;
+    for (const BlockTerm& term : terms) {
+        sum += std::abs(term.coefficient);
+    }
+    return sum;
+}
+
+/// Additions of a sum, and one for coefficients that may round.
+double roundings_of(const std::vector<BlockTerm>& terms) {
+    const bool scales =
+        std::any_of(terms.begin(), terms.end(), [](const BlockTerm& term) { return std::abs(term.coefficient) != 1; });
+    return static_cast<double>(terms.size()) - 1 + (scales ? 1 : 0);
+}
+
+}  // namespace
+
+HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
+    const Algorithm& one = find_algorithm(algorithm).standard;
+    if (!algorithm_admits(one, type)) {
+        fail(ErrorCode::usage, "the algorithm '{}' works over {}, which does not admit {}; name another for the host",
+             algorithm, ring_name(one.ring), type_name(type));
+    }
+    const double side = std::pow(std::max({one.m, one.k, one.n}), levels);
+    if (levels < 1 || std::pow(one.rank(), levels) > kMostRank || side > kMostSide) {
+        fail(ErrorCode::usage,
+             "{} levels of '{}' cannot be dealt out by the host; it takes 1 level and more, up to {} products and {} "
+             "blocks a side",
+             levels, algorithm, kMostRank, kMostSide);
+    }
+    Algorithm composed = one;
+    for (int level = 1; level < levels; ++level) {
+        composed = compose(composed, one);
+    }
+    if (type == Type::gf2) {
+        composed.u = reduced_mod_2(composed.u);
+        composed.v = reduced_mod_2(composed.v);
+        composed.w = reduced_mod_2(composed.w);
+    }
+    HostLayer layer;
+    layer.grid = {composed.m, composed.k, composed.n};
+    std::vector<int> turns(static_cast<std::size_t>(composed.w.cols), 0);
+    for (int product = 0; product < composed.rank(); ++product) {
+        SubInstance instance{terms_of(composed.u, product), terms_of(composed.v, product), {}};
+        if (instance.left.empty() || instance.right.empty()) {
+            continue;  // mod 2 nothing may be left of a product
+        }
+        for (const BlockTerm& term : terms_of(composed.w, product)) {
+            instance.result.push_back({term.block, term.coefficient, turns[static_cast<std::size_t>(term.block)]++});
+        }
+        if (!instance.result.empty()) {
+            layer.instances.push_back(std::move(instance));
+        }
+    }
+    return layer;
+}
+
+HostLayer segment_layer(const BlockGrid& grid) {
+    const std::int64_t count = checked_mul(checked_mul(grid.m, grid.n), grid.k);
+    if (count > kMostInstances) {
+        fail(ErrorCode::resource,
+             "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
+             kMostInstances);
+    }
+    HostLayer layer;
+    layer.grid = grid;
+    layer.steps = grid.k;
+    layer.disjoint = true;
+    layer.instances.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < grid.m; ++i) {
+        for (int turn = 0; turn < grid.n; ++turn) {
+            const int j = i % 2 == 0 ? turn : grid.n - 1 - turn;
+            for (int l = 0; l < grid.k; ++l) {
+                layer.instances.push_back({{{i * grid.k + l, 1}}, {{l * grid.n + j, 1}}, {{i * grid.n + j, 1, 0}}});
+            }
+        }
+    }
+    return layer;
+}
+
+LayerGrowth layer_growth(const HostLayer& layer) {
+    LayerGrowth result;
+    if (layer.disjoint) {
+        return result;
+    }
+    const auto blocks = static_cast<std::size_t>(layer.grid.m) * static_cast<std::size_t>(layer.grid.n);
+    std::vector<double> growth(blocks, 0), largest(blocks, 0), updates(blocks, 0);
+    double operand_roundings = 0;
+    bool scales = false;
+    for (const SubInstance& instance : layer.instances) {
+        const double a = sum_of_magnitudes(instance.left), b = sum_of_magnitudes(instance.right);
+        result.largest_sum_a = std::max(result.largest_sum_a, a);
+        result.largest_sum_b = std::max(result.largest_sum_b, b);
+        operand_roundings = std::max(operand_roundings, roundings_of(instance.left) + roundings_of(instance.right));
+        for (const ResultTerm& term : instance.result) {
+            const auto block = static_cast<std::size_t>(term.block);
+            growth[block] += std::abs(term.coefficient) * a * b;
+            largest[block] += std::abs(term.coefficient);
+            updates[block] += 1;
+            scales = scales || std::abs(term.coefficient) != 1;
+        }
+    }
+    result.growth = *std::max_element(growth.begin(), growth.end());
+    result.largest_sum_c = *std::max_element(largest.begin(), largest.end());
+    result.roundings = operand_roundings + *std::max_element(updates.begin(), updates.end()) - 1 + (scales ? 1 : 0);
+    return result;
+}
+
+bool layer_sums_are_safe(const LayerGrowth& growth, Type type, std::int64_t k, double alpha, double beta,
+                         const LargestValues& largest) {
+    const double limit =
+        (type == Type::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max()) / 4;
+    const double max_a = largest.a * growth.largest_sum_a, max_b = largest.b * growth.largest_sum_b;
+    const double old_c = beta == 0 ? 0 : std::abs(beta) * largest.c;
+    const double result =
+        static_cast<double>(k) * growth.largest_sum_c * std::max(1.0, std::abs(alpha)) * max_a * max_b;
+    return max_a < limit && max_b < limit && result < limit && old_c < limit;
+}
+
+}  // namespace heptad

@@ -1,0 +1,342 @@
+#include "plan/search/level_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "algorithm/catalogue.hpp"
+#include "base/shared_state.hpp"
+#include "plan/model/normalize_plan.hpp"
+#include "plan/predict/fused_prediction.hpp"
+#include "plan/predict/predict.hpp"
+#include "plan/search/level_layout.hpp"
+
+namespace heptad {
+namespace {
+
+/// Does x have nothing over y, an algorithm for the same sizes and at least the same types?
+bool is_dominated(const CatalogueEntry& x, const CatalogueEntry& y) {
+    const bool same_use = x.algorithm.m == y.algorithm.m && x.algorithm.k == y.algorithm.k &&
+                          x.algorithm.n == y.algorithm.n &&
+                          (y.algorithm.ring == Ring::integers || y.algorithm.ring == x.algorithm.ring);
+    return same_use && y.facts.rank <= x.facts.rank && y.facts.additions() <= x.facts.additions() &&
+           y.facts.rms_growth <= x.facts.rms_growth;
+}
+
+/// What "auto" chooses from: every algorithm of the catalogue that saves products, is small enough for its passes to
+/// stay fast, works in the standard basis (bases pay only when all levels share them) and is not dominated by another
+/// one. Square ones first: ties go to the earlier.
+const std::vector<std::string>& considered_algorithms() {
+    static constinit Once<std::vector<std::string>> all;
+    return all.get([] {
+        constexpr int kMostBlocks =
+            27;  // m * k * n; more blocks are more streams through memory than caches can follow
+        std::vector<const CatalogueEntry*> entries;
+        for (const std::string& name : small_algorithm_names(kMostBlocks)) {
+            const CatalogueEntry& entry = find_algorithm(name);
+            const Algorithm& algorithm = entry.algorithm;
+            const int volume = algorithm.m * algorithm.k * algorithm.n;
+            if (algorithm.rank() < volume && !algorithm.basis) {
+                entries.push_back(&entry);
+            }
+        }
+        std::stable_sort(entries.begin(), entries.end(), [](const CatalogueEntry* x, const CatalogueEntry* y) {
+            const auto order = [](const CatalogueEntry& e) {
+                return std::tuple(e.algorithm.m * e.algorithm.k * e.algorithm.n, e.facts.additions());
+            };
+            return order(*x) < order(*y);
+        });
+        std::vector<const CatalogueEntry*> kept;
+        for (const CatalogueEntry* entry : entries) {
+            if (std::none_of(kept.begin(), kept.end(),
+                             [&](const CatalogueEntry* k) { return is_dominated(*entry, *k); })) {
+                kept.push_back(entry);
+            }
+        }
+        std::vector<std::string> result;
+        for (const CatalogueEntry* entry : kept) {
+            result.push_back(entry->algorithm.name);
+        }
+        return result;
+    });
+}
+
+/// On a device two levels in one go pay: their sums stay in registers in between, and 49 products fill the chip.
+std::vector<std::string> considered_on(const std::string& backend) {
+    // Rectangular ones have no compiled passes there, and leaves that do not fill their tiles: 3x2x3-15 lost where it
+    // was predicted to win.
+    return backend == "cuda"
+               ? std::vector<std::string>{"winograd", "strassen", "winograd*winograd", "strassen*strassen"}
+               : considered_algorithms();
+}
+
+/// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
+/// followed, and only while they promise to pay, so that planning takes microseconds where a product takes
+/// milliseconds.
+class Search {
+public:
+    Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits)
+        : problem_(problem),
+          machine_(machine),
+          limits_(limits),
+          scales_sums_(scales_sums(problem)),
+          factors_{factor_of(LevelCuts::halved_once), factor_of(LevelCuts::halved_more), factor_of(LevelCuts::others)},
+          best_(plan_with_levels(problem, machine, {})) {
+        // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
+        classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
+        if (is_float(problem.type) && problem.options.accuracy == Accuracy::balanced) {
+            // Sums in f16 have two bits more than the bf16 of a classical result.
+            constexpr double kFinerThanBf16 = 4;
+            growth_limit_ = limits.balanced_growth * (scales_sums_ && problem.type == Type::bf16 ? kFinerThanBf16 : 1);
+        }
+    }
+
+    ProductPlan run() {
+        consider_fused_below({}, {problem_.m, problem_.k, problem_.n}, 1);
+        // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
+        // overwriting A and B, where that is allowed, for those who cannot have that much either.
+        for (const LevelMode mode : {LevelMode::parallel, LevelMode::serial}) {
+            if (mode == LevelMode::serial && scales_sums_) {
+                break;  // depth first, sums would be rounded to bf16
+            }
+            if (is_mode_allowed(mode) || must_fuse()) {
+                add_candidates(mode);
+                follow_the_best();
+                if (!refused_) {
+                    return best_;
+                }
+            }
+        }
+        if (problem_.options.overwrite_inputs && is_mode_allowed(LevelMode::serial)) {
+            add_overwriting_candidates();
+            follow_the_best();
+        }
+        return best_;
+    }
+
+private:
+    struct Candidate {
+        const CatalogueEntry* entry;
+        LevelPlan level;
+        LevelCost stores, adds;  // entered with beta = 0, and with another
+    };
+
+    double factor_of(LevelCuts cuts) const {
+        return cuts_factor(backend_of(problem_.options.device), machine_, problem_.type, cuts,
+                           {problem_.m, problem_.k, problem_.n});
+    }
+
+    bool is_mode_allowed(LevelMode mode) const {
+        return problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode);
+    }
+    /// Other levels are only there to stand above a fused one.
+    bool must_fuse() const { return problem_.options.mode == mode_name(LevelMode::fused); }
+
+    /// The same levels with one more below them, inside the kernel, where the machine has such kernels.
+    void consider_fused_below(const std::vector<LevelPlan>& outer, const BlockSize& size, double growth) {
+        if (!is_mode_allowed(LevelMode::fused) || scales_sums_) {
+            return;
+        }
+        const std::vector<std::string> algorithms =
+            problem_.options.algorithm == "auto" ? std::vector<std::string>{"strassen", "strassen*strassen"} : names();
+        for (const std::string& name : algorithms) {
+            const CatalogueEntry& entry = find_algorithm(name);
+            const std::int64_t smallest_block =
+                std::min({size.m / entry.algorithm.m, size.k / entry.algorithm.k, size.n / entry.algorithm.n});
+            if (!ring_admits(entry.algorithm.ring, problem_.type) || smallest_block < limits_.smallest_leaf ||
+                growth * std::max(1.0, entry.facts.rms_growth) > growth_limit_ ||
+                !can_fuse(machine_, problem_.type, fused_instances(name).most)) {
+                continue;
+            }
+            for (const FusedOrder order : {FusedOrder::persistent, FusedOrder::batched, FusedOrder::two_streams}) {
+                std::vector<LevelPlan> levels = outer;
+                levels.push_back({name, LevelMode::fused, "", order});
+                take_if_best(plan_with_levels(problem_, machine_, levels));
+            }
+        }
+    }
+
+    /// False: it does not fit the workspace.
+    bool take_if_best(ProductPlan plan) {
+        const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
+        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * least_gain() < classical_s_;
+        if (fits && pays) {
+            best_ = std::move(plan);
+        }
+        return fits;
+    }
+
+    std::vector<std::string> names() const {
+        return problem_.options.algorithm == "auto" ? considered_on(backend_of(problem_.options.device))
+                                                    : std::vector<std::string>{problem_.options.algorithm};
+    }
+
+    void add_candidates(LevelMode mode) {
+        for (const std::string& name : names()) {
+            const CatalogueEntry& entry = find_algorithm(name);
+            if (ring_admits(entry.algorithm.ring, problem_.type)) {
+                add_candidate(entry, {name, mode, ""});
+            }
+        }
+    }
+
+    void add_overwriting_candidates() {
+        for (const std::string& name : names()) {
+            for (const std::string& schedule : overwriting_schedules(name, problem_.type)) {
+                add_candidate(find_algorithm(name), {name, LevelMode::serial, schedule});
+            }
+        }
+    }
+
+    void add_candidate(const CatalogueEntry& entry, const LevelPlan& level) {
+        const bool core = entry.algorithm.basis.has_value();
+        const LevelStorage storage =
+            level_storage(backend_of(problem_.options.device), "cublas-batched", true, level.mode);
+        candidates_.push_back({&entry, level, level_cost(level, core, {false, true}, storage),
+                               level_cost(level, core, {true, true}, storage)});
+    }
+
+    /// The outer levels of a plan: `products` of that size are left to do, and so many passes so far move what takes
+    /// `traffic_s`.
+    struct Partial {
+        std::vector<LevelPlan> levels;
+        BlockSize size;
+        double products = 1, traffic_s = 0, passes = 0, seconds = 0, growth = 1;
+        bool accumulate = false;
+        LevelCuts cuts = LevelCuts::halved_once;
+    };
+
+    void follow_the_best() {
+        std::vector<Partial> kept(1);
+        kept.front().size = {problem_.m, problem_.k, problem_.n};
+        kept.front().seconds = classical_s_;
+        kept.front().accumulate = problem_.options.accumulate;
+        for (int depth = 0; depth < limits_.most_levels && !kept.empty(); ++depth) {
+            std::vector<Partial> next;
+            for (const Partial& partial : kept) {
+                extend(partial, next);
+            }
+            std::stable_sort(next.begin(), next.end(),
+                             [](const Partial& x, const Partial& y) { return x.seconds < y.seconds; });
+            kept.clear();
+            for (Partial& partial : next) {
+                if (kept.size() == kMostFollowed) {
+                    break;
+                }
+                if (consider(partial)) {
+                    kept.push_back(std::move(partial));
+                }
+            }
+        }
+    }
+
+    /// Appends what one more level makes of it, as far as that promises to pay.
+    void extend(const Partial& partial, std::vector<Partial>& next) const {
+        for (const Candidate& candidate : candidates_) {
+            const Algorithm& algorithm = candidate.entry->algorithm;
+            const BlockSize block{partial.size.m / algorithm.m, partial.size.k / algorithm.k,
+                                  partial.size.n / algorithm.n};
+            const double growth = partial.growth * std::max(1.0, candidate.entry->facts.rms_growth);
+            if (std::min({block.m, block.k, block.n}) < limits_.smallest_leaf || growth > growth_limit_) {
+                continue;
+            }
+            const LevelCost& cost = partial.accumulate ? candidate.adds : candidate.stores;
+            const double traffic_s = partial.traffic_s + partial.products *
+                                                             traffic_bytes(cost, block, {problem_.type, scales_sums_}) /
+                                                             machine_.combine_bytes_per_s;
+            const double passes = partial.passes + partial.products * cost.passes;
+            const double products = partial.products * algorithm.rank();
+            const LevelCuts cuts = cuts_with(partial.levels.size(), partial.cuts, algorithm);
+            const double seconds = seconds_with_starts(backend_of(problem_.options.device), machine_,
+                                                       traffic_s + products * leaf_estimate(block), passes) *
+                                   factors_[static_cast<std::size_t>(cuts)];
+            if (seconds <= partial.seconds * kWorthFollowing) {
+                next.push_back(
+                    {partial.levels, block, products, traffic_s, passes, seconds, growth, cost.adds_products, cuts});
+                next.back().levels.push_back(candidate.level);
+            }
+        }
+    }
+
+    /// Of a product at the bottom; many ways lead to blocks of one size.
+    double leaf_estimate(const BlockSize& block) const {
+        const auto [known, is_new] = leaf_estimates_.try_emplace({block.m, block.k, block.n}, 0.0);
+        if (is_new) {
+            known->second = new_leaf_estimate(block);
+        }
+        return known->second;
+    }
+
+    double new_leaf_estimate(const BlockSize& block) const {
+        const Type type = sums_type(problem_.type, scales_sums_);
+        const std::string leaf = problem_.options.leaf == "auto"
+                                     ? best_leaf(machine_, type, block.m, block.k, block.n, LeafUse::below_levels)
+                                     : problem_.options.leaf;
+        return leaf_seconds(machine_, leaf, type, block.m, block.k, block.n, LeafUse::below_levels);
+    }
+
+    /// Takes it if it is the best so far. False: it does not fit the workspace, nor will it with more levels.
+    bool consider(const Partial& partial) {
+        const bool limited = problem_.options.workspace_limit_bytes != std::numeric_limits<std::int64_t>::max();
+        // On a device only the innermost level copies its operands, but every level is estimated as if it did.
+        const bool estimate_may_be_high = backend_of(problem_.options.device) == "cuda";
+        if (!limited && !estimate_may_be_high && partial.seconds >= best_.predicted_s) {
+            return true;
+        }
+        consider_fused_below(partial.levels, partial.size, partial.growth);
+        ProductPlan plan = plan_with_levels(problem_, machine_, partial.levels);
+        const bool fits = must_fuse() ? plan.workspace_bytes <= problem_.options.workspace_limit_bytes
+                                      : take_if_best(std::move(plan));
+        refused_ = refused_ || !fits;
+        return fits;
+    }
+
+    /// What f16 gains over large products while it is measured by itself, the device's power takes away again (H200:
+    /// 1.2 predicted and 0.96 to 0.99 measured at n = 16384, 1.5 and 1.12 to 1.14 at n = 32768).
+    double least_gain() const {
+        constexpr double kForScaledSums = 1.3;
+        return scales_sums_ ? std::max(kForScaledSums, limits_.least_gain) : limits_.least_gain;
+    }
+
+    /// A level that seems to lose this much may still pay together with the next one; beyond, it never did.
+    static constexpr double kWorthFollowing = 1.05;
+    /// Beginnings of plans followed at each depth. Over 240 problems (n = 1000 to 20000, square and thin, with and
+    /// without a workspace limit) 1024 came within 2.2 % of following 8192 of them; 16 lost up to 17 %.
+    static constexpr std::size_t kMostFollowed = 1024;
+
+    const Problem& problem_;
+    const Machine& machine_;
+    const PlannerLimits& limits_;
+    const bool scales_sums_;
+    const std::array<double, 3> factors_;  // by LevelCuts
+    std::vector<Candidate> candidates_;
+    mutable std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, double> leaf_estimates_;
+    double growth_limit_ = HUGE_VAL;
+    double classical_s_ = 0;
+    bool refused_ = false;  // something faster did not fit the workspace
+    ProductPlan best_;
+};
+
+}  // namespace
+
+ProductPlan search_levels(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    return Search(problem, machine, limits).run();
+}
+
+std::vector<std::string> overwriting_schedules(const std::string& algorithm, Type type) {
+    std::vector<std::string> names;
+    for (const std::string& name : schedule_names()) {
+        const Schedule& schedule = find_schedule(name);
+        if (schedule.overwrites_inputs && schedule.algorithm == algorithm && ring_admits(schedule.ring, type)) {
+            names.push_back(name);
+        }
+    }
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return !find_schedule(name).accumulates; });
+    return names;
+}
+
+}  // namespace heptad

@@ -1,0 +1,18 @@
+// The choice of levels: over algorithms and modes, from the outside in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/model/machine.hpp"
+#include "plan/search/planner.hpp"
+
+namespace heptad {
+
+/// The best plan found; the classical one where no levels pay.
+ProductPlan search_levels(const Problem& problem, const Machine& machine, const PlannerLimits& limits);
+
+/// The shipped schedules of an algorithm that overwrite A and B, those that do not add to C first.
+std::vector<std::string> overwriting_schedules(const std::string& algorithm, Type type);
+
+}  // namespace heptad

@@ -1,0 +1,312 @@
+#include "plan/search/planner.hpp"
+
+#include <algorithm>
+
+#include "algorithm/catalogue.hpp"
+#include "base/device_layout.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "plan/model/normalize_plan.hpp"
+#include "plan/predict/contest_choice.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/predict/fused_prediction.hpp"
+#include "plan/predict/predict.hpp"
+#include "plan/search/level_layout.hpp"
+#include "plan/search/level_search.hpp"
+
+namespace heptad {
+namespace {
+
+std::string fringe_leaf(const ProductPlan& plan) {
+    if (plan.leaf.ends_with("-batched") || plan.leaf == "cublaslt") {
+        return "cublas";
+    }
+    // Limbs of a whole operand for a few rows of the other would cost more workspace than all the rest.
+    return plan.leaf == kLimbLeaf && !plan.levels.empty() ? "heptad" : plan.leaf;
+}
+
+/// On a device a lone product may be a call that does not work for batches.
+LeafUse leaf_use(const ProductPlan& plan) {
+    return plan.levels.empty() || (plan.backend == "cuda" && are_leaves_alone(plan)) ? LeafUse::whole_product
+                                                                                     : LeafUse::below_levels;
+}
+
+/// A tile that was left open is the one that the machine's description predicts to be the fastest.
+void choose_tile(ProductPlan& plan, const Machine& machine) {
+    if (is_fused(plan) && plan.levels.back().tile == FusedTile::automatic) {
+        LevelPlan& level = plan.levels.back();
+        const auto choice = choose_fused_tile(machine, plan.type, level.order, FusedTile::automatic,
+                                              fused_instances(level.algorithm), fused_work(plan));
+        level.tile = choice ? choice->tile : FusedTile::automatic;
+    }
+}
+
+/// Does the plan call its leaf or its fringe leaf at all?
+bool calls_leaves(const ProductPlan& plan) {
+    return !is_fused(plan) || plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
+}
+
+void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
+    settle_levels(plan);
+    choose_tile(plan, machine);
+    const LeafSize leaf = leaf_size(plan);
+    plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
+                : problem.options.leaf != "auto"
+                    ? problem.options.leaf
+                    : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
+    const bool is_one_by_one = plan.leaf == "cublas" || plan.leaf == "cublaslt";
+    if (is_one_by_one && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
+        plan.leaf += "-batched";  // whose blocks are aligned
+    }
+    plan.fringe_leaf = fringe_leaf(plan);
+    if (plan.backend == "cuda" && plan.leaf.starts_with("cublas") && calls_leaves(plan) &&
+        problem.options.workspace_limit_bytes >= kCublasWorkspaceBytes) {
+        plan.vendor_workspace_bytes = kCublasWorkspaceBytes;
+    }
+    plan.workspace_bytes = plan_workspace_bytes(plan);
+    if (plan.leaf == kLimbLeaf && problem.options.leaf == "auto" &&
+        plan.workspace_bytes > problem.options.workspace_limit_bytes) {  // no room for the limbs
+        plan.leaf = plan.fringe_leaf = "heptad";
+        plan.workspace_bytes = plan_workspace_bytes(plan);
+    }
+    plan.predicted_s = predict_seconds(plan, machine);
+    plan.error_bound = error_bound(plan);
+    if (problem.options.accuracy == Accuracy::balanced && is_float(plan.type) && !plan.levels.empty()) {
+        plan.most_spread = most_spread(expected_growth(plan.levels), PlannerLimits{}.balanced_growth);
+    }
+}
+
+ProductPlan empty_plan(const Problem& problem) {
+    ProductPlan plan;
+    plan.m = problem.m;
+    plan.k = problem.k;
+    plan.n = problem.n;
+    plan.type = problem.type;
+    plan.backend = backend_of(problem.options.device);
+    plan.threads = problem.threads;
+    plan.accumulate = problem.options.accumulate;
+    plan.overwrite_inputs = problem.options.overwrite_inputs;
+    plan.scaled_sums = wants_scaled_sums(problem);
+    return plan;
+}
+
+/// As many levels as asked for, the innermost one inside the kernel; fewer, where those above it do not fit the
+/// workspace.
+ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) {
+    const std::string& asked = problem.options.algorithm;
+    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, "", FusedOrder::persistent};
+    for (int count = problem.options.levels; count > 0; --count) {
+        for (int serial = 0; serial < count; ++serial) {
+            std::vector<LevelPlan> levels;
+            for (int i = 0; i + 1 < count; ++i) {
+                levels.push_back(
+                    {asked == "auto" ? "winograd" : asked, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
+            }
+            levels.push_back(innermost);
+            ProductPlan plan = plan_with_levels(problem, machine, levels);
+            // Too many for the sizes: the innermost ones are left out, and the fused one is the innermost.
+            if (is_fused(plan) && plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+                return plan;
+            }
+        }
+    }
+    return plan_with_levels(problem, machine, {});
+}
+
+/// As many levels as asked for, in the mode with the least predicted time that fits the workspace.
+ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
+    if (problem.options.mode == mode_name(LevelMode::fused)) {
+        return forced_fused_levels(problem, machine);
+    }
+    const std::string name = problem.options.algorithm == "auto" ? "winograd" : problem.options.algorithm;
+    const auto all = [&](int count, int serial, const std::string& schedule) {
+        std::vector<LevelPlan> levels;
+        for (int i = 0; i < count; ++i) {
+            levels.push_back({name, i < serial ? LevelMode::serial : LevelMode::parallel, i < serial ? schedule : ""});
+        }
+        return plan_with_levels(problem, machine, levels);
+    };
+    const auto fits = [&](const ProductPlan& plan) {
+        return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
+    };
+    const int fewest_serial = problem.options.mode == "serial" ? problem.options.levels : 0;
+    const int most_serial = problem.options.mode == "parallel" ? 0 : problem.options.levels;
+    for (int serial = fewest_serial; serial <= most_serial; ++serial) {
+        if (ProductPlan plan = all(problem.options.levels, serial, ""); fits(plan)) {
+            return plan;
+        }
+    }
+    const std::vector<std::string> overwriting = problem.options.overwrite_inputs && most_serial > 0
+                                                     ? overwriting_schedules(name, problem.type)
+                                                     : std::vector<std::string>{};
+    // Not even depth first fits: A and B are overwritten, or there are fewer levels, down to the classical product that
+    // needs nothing.
+    for (int count = problem.options.levels; count > 0; --count) {
+        if (ProductPlan plan = all(count, most_serial == 0 ? 0 : count, ""); fits(plan)) {
+            return plan;
+        }
+        for (int serial = std::max(1, std::min(fewest_serial, count)); serial <= count; ++serial) {
+            for (const std::string& schedule : overwriting) {
+                if (ProductPlan plan = all(count, serial, schedule); fits(plan)) {
+                    return plan;
+                }
+            }
+        }
+    }
+    return plan_with_levels(problem, machine, {});
+}
+
+/// The reference loops do everything; of a device the machine description knows.
+bool has_fused_kernels(const Problem& problem, const Machine& machine) {
+    const std::string backend = backend_of(problem.options.device);
+    return backend == "reference" || (backend == "cuda" && can_fuse(machine, problem.type, {}));
+}
+
+void validate(const Problem& problem, const Machine& machine) {
+    const Options& options = problem.options;
+    if (problem.m < 0 || problem.k < 0 || problem.n < 0) {
+        fail(ErrorCode::usage, "sizes are not negative; {}x{}x{} was asked for", problem.m, problem.k, problem.n);
+    }
+    for (const auto& [rows, cols] : {std::pair{problem.m, problem.k}, {problem.k, problem.n}, {problem.m, problem.n}}) {
+        checked_mul(checked_mul(rows, cols), static_cast<std::int64_t>(element_bytes(problem.type)));
+    }
+    if (options.mode != "auto" && options.mode != "serial" && options.mode != "parallel" && options.mode != "fused") {
+        fail(ErrorCode::usage, "'{}' is not the mode of a level; set mode to auto, serial, parallel or fused",
+             options.mode);
+    }
+    if (options.levels < -1 || options.levels > 20) {
+        fail(ErrorCode::usage, "{} levels are not possible; set levels to 0 to 20, or to -1 for as many as pay",
+             options.levels);
+    }
+    if (options.algorithm != "auto") {
+        const Algorithm& algorithm = find_algorithm(options.algorithm).algorithm;
+        if (!algorithm_admits(algorithm, problem.type) && options.levels != 0) {
+            fail(ErrorCode::usage,
+                 "algorithm {} is over {} and does not apply to {}; `heptad algorithms` lists the others",
+                 options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
+        }
+    }
+    if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
+        fail(ErrorCode::usage,
+             "the description of this machine has no kernels with sums inside for {} on {}; set mode to auto, serial "
+             "or parallel",
+             type_name(problem.type), backend_of(options.device));
+    }
+}
+
+}  // namespace
+
+void check_plan(const ProductPlan& plan) {
+    ProductPlan expected = plan;
+    settle_levels(expected);
+    for (const LevelPlan& level : plan.levels) {
+        const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
+        if (!ring_admits(algorithm.ring, plan.type)) {
+            fail(ErrorCode::input, "the plan uses {}, which is over {} and does not apply to {}", level.algorithm,
+                 ring_name(algorithm.ring), type_name(plan.type));
+        }
+        if (!level.schedule.empty() && find_schedule(level.schedule).algorithm != level.algorithm) {
+            fail(ErrorCode::input, "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
+        }
+    }
+    if (!has_levels(plan.type, plan.backend) && !plan.levels.empty()) {
+        fail(ErrorCode::input, "products of {} have no levels on this backend", type_name(plan.type));
+    }
+    if (plan.threads < 1 || plan.threads > 4096) {
+        fail(ErrorCode::input, "a plan for {} threads cannot be carried out; say 1 to 4096", plan.threads);
+    }
+    expected.workspace_bytes = plan_workspace_bytes(expected);
+    expected.error_bound = error_bound(expected);
+    if (!(expected == plan)) {
+        fail(ErrorCode::input, "the plan does not fit together: with its levels it would read '{}'",
+             to_string(expected));
+    }
+}
+
+ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels) {
+    ProductPlan plan = empty_plan(problem);
+    plan.levels = levels;
+    fill_in(plan, problem, machine);
+    return plan;
+}
+
+namespace {
+
+/// tf32 rounds the sums it multiplies, f16 those it keeps, bf16 too where they cannot be scaled: two levels of
+/// winograd, the first plan that pays, came out at 8.0 to 10.7 times cuBLAS's error (H200, n = 16384 and 32768), which
+/// is more than `balanced` promises. Only `fast` takes them.
+bool is_at_the_edge_of_balanced(const Problem& problem) {
+    const bool at_the_edge = problem.type == Type::tf32 || problem.type == Type::f16 ||
+                             (problem.type == Type::bf16 && !scales_sums(problem));
+    return problem.options.accuracy == Accuracy::balanced && at_the_edge;
+}
+
+ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    const Options& options = problem.options;
+    const bool levels_allowed =
+        has_levels(problem.type, backend_of(options.device)) &&
+        !(is_float(problem.type) && options.accuracy == Accuracy::strict) && options.levels != 0 &&
+        (options.workspace_limit_bytes > 0 || options.overwrite_inputs || has_fused_kernels(problem, machine)) &&
+        !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
+    // Too small to be cut: not worth a look at the catalogue.
+    const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
+    const bool may_have_levels = levels_allowed && !too_small;
+    if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, may_have_levels)) {
+        return *std::move(decided);
+    }
+    if (may_have_levels && !contests_forbid_levels(problem, machine, limits)) {
+        ProductPlan found =
+            options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);
+        if (options.levels > 0 || !found.levels.empty()) {
+            return found;
+        }
+    }
+    // Of the classical products a contest may know the best, whatever it did not know about levels.
+    std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, false);
+    return decided ? *std::move(decided) : plan_with_levels(problem, machine, {});
+}
+
+/// The plan for the problem with zeros appended, whose levels are those of the larger problem.
+ProductPlan extended_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    constexpr std::int64_t kUnit = 64;
+    Problem larger = problem;
+    larger.m = round_up(problem.m, kUnit);
+    larger.k = round_up(problem.k, kUnit);
+    larger.n = round_up(problem.n, kUnit);
+    larger.options.accumulate = false;  // C is added to when it is copied back
+    const ProductPlan found = best_plan(larger, machine, limits);
+    Problem same_leaf = problem;
+    if (is_float(problem.type) && problem.options.leaf == "auto") {
+        same_leaf.options.leaf = larger.options.leaf = found.leaf;
+    }
+    ProductPlan plan = empty_plan(problem);
+    plan.extended = true;
+    plan.levels = found.levels;
+    fill_in(plan, same_leaf, machine);
+    if (!machine.contests.empty()) {  // which know the time of the larger problem better than its parts do
+        plan.predicted_s *= found.predicted_s / plan_with_levels(larger, machine, found.levels).predicted_s;
+    }
+    return plan;
+}
+
+}  // namespace
+
+ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    validate(problem, machine);
+    ProductPlan plan = best_plan(problem, machine, limits);
+    const bool has_fringes = plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
+    const bool worth_a_look = plan.backend == "cuda" && problem.options.levels < 0 &&
+                              problem.options.workspace_limit_bytes > 0 &&
+                              std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
+                              (has_fringes || rows_are_misaligned(plan));
+    if (worth_a_look) {
+        ProductPlan extended = extended_plan(problem, machine, limits);
+        if (extended.predicted_s * limits.least_gain < plan.predicted_s &&
+            extended.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            return extended;
+        }
+    }
+    return plan;
+}
+
+}  // namespace heptad

@@ -1,0 +1,48 @@
+// Problem + catalogue + Machine -> Plan. Pure functions: no I/O, no clocks, no devices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/model/machine.hpp"
+#include "plan/model/plan.hpp"
+#include "plan/model/problem.hpp"
+#include "plan/predict/predict.hpp"
+
+namespace heptad {
+
+/// Every knob of the planner, with its reason.
+struct PlannerLimits {
+    /// Blocks at the bottom are not made smaller than this by choice: below, leaves starve and passes dominate
+    /// everywhere.
+    std::int64_t smallest_leaf = 128;
+    /// More levels than this never paid on any machine seen, and the error grows with each.
+    int most_levels = 5;
+    /// `balanced`: growth of the error on random data over the classical product's; "about one decimal digit".
+    double balanced_growth = 10;
+    /// A fast plan must be predicted this much faster than the classical product to be taken: predictions are that
+    /// good.
+    double least_gain = 1.07;
+};
+
+/// For devices: below that size neither leaves nor passes fill the chip, and their clocks are steadier than those of
+/// virtual CPUs.
+inline PlannerLimits device_limits() {
+    PlannerLimits limits;
+    limits.smallest_leaf = 512;
+    limits.least_gain = 1.02;
+    return limits;
+}
+
+/// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
+ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
+
+/// The plan with exactly these levels, as far as the sizes go: workspace, time and bound filled in.
+ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels);
+
+/// Throws Error(input) unless the plan is one that plan_with_levels could have made: a plan that was edited by hand
+/// must not lead the runner beyond a matrix or its workspace.
+void check_plan(const ProductPlan& plan);
+
+}  // namespace heptad

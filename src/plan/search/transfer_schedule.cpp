@@ -1,0 +1,253 @@
+#include "plan/search/transfer_schedule.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/size.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kLeastSideOfLevel = 8192;
+constexpr std::int64_t kLeastPiece = 1024;  // smaller products are poor ones
+constexpr std::int64_t kUnit = 256;         // cuts that levels divide well
+constexpr int kLastParts[] = {4, 8, 16};
+
+double bytes_of(const std::vector<MatrixWindow>& windows, std::int64_t element_bytes) {
+    double bytes = 0;
+    for (const MatrixWindow& window : windows) {
+        bytes += static_cast<double>(window.elements()) * static_cast<double>(element_bytes);
+    }
+    return bytes;
+}
+
+double area(std::int64_t rows, std::int64_t cols) {
+    return static_cast<double>(rows) * static_cast<double>(cols);
+}
+
+/// Read and written by the sums around the product of a step.
+double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
+    const auto& [m, k, n] = step.size;
+    const auto operand = static_cast<double>(problem.operand_bytes), result = static_cast<double>(problem.result_bytes);
+    double bytes = 0;
+    if (!step.left_lies_there()) {
+        bytes += static_cast<double>(step.left.size() + 1) * area(m, k) * operand;
+    }
+    if (!step.right_lies_there() && !step.keeps_right_sum) {
+        bytes += static_cast<double>(step.right.size() + 1) * area(k, n) * operand;
+    }
+    if (!step.result_lies_there()) {
+        bytes += static_cast<double>(2 * step.results.size() + 1) * area(m, n) * result;
+    }
+    for (const TransferSpread& spread : step.spreads) {
+        bytes += static_cast<double>(spread.to.size() + 1) * area(spread.from.rows, spread.from.cols) * result;
+    }
+    return bytes;
+}
+
+bool lies_there(const std::vector<TransferTerm>& terms, std::int64_t rows, std::int64_t cols) {
+    return terms.size() == 1 && terms[0].coefficient == 1 && terms[0].window.rows == rows &&
+           terms[0].window.cols == cols;
+}
+
+/// Parts of a side, in 32nds and on units, and the rest; the whole where one would be small.
+std::vector<std::int64_t> cut_by(std::int64_t size, const std::vector<std::int64_t>& parts_of_32) {
+    std::vector<std::int64_t> pieces;
+    std::int64_t left = size;
+    for (const std::int64_t parts : parts_of_32) {
+        const std::int64_t piece = round_up(size * parts / 32, kUnit);
+        if (piece < kLeastPiece || left - piece < kLeastPiece) {
+            return {size};
+        }
+        pieces.push_back(piece);
+        left -= piece;
+    }
+    pieces.push_back(left);
+    return pieces;
+}
+
+/// All that are tried.
+std::vector<LevelEnds> ends_of_levels(const ProblemSize& size, int most_levels) {
+    const std::int64_t side = std::min({size.m, size.k, size.n});
+    while (most_levels > 1 && side >> most_levels < kLeastPiece) {
+        --most_levels;
+    }
+    std::vector<LevelEnds> all;
+    for (int opening = 1; opening <= most_levels; ++opening) {
+        for (int closing = 1; closing <= most_levels; ++closing) {
+            all.push_back({opening, closing, 1});
+        }
+        for (const int last_parts : kLastParts) {
+            if (size.m / 2 / last_parts >= kLeastPiece) {
+                all.push_back({opening, 0, last_parts});
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+bool TransferStep::left_lies_there() const {
+    return lies_there(left, size.m, size.k);
+}
+bool TransferStep::right_lies_there() const {
+    return lies_there(right, size.k, size.n);
+}
+bool TransferStep::result_lies_there() const {
+    return results.size() == 1 && results[0].window.rows == size.m && results[0].window.cols == size.n;
+}
+
+bool overlap(const MatrixWindow& x, const MatrixWindow& y) {
+    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
+}
+
+TransferSchedule undivided_transfers(const ProblemSize& size) {
+    return transfers_by_pieces(size, {size.k}, {size.m});
+}
+
+void settle_arrivals(std::vector<TransferStep>& steps) {
+    std::vector<MatrixWindow> there_a, there_b;
+    const auto bring = [](const std::vector<TransferTerm>& terms, std::vector<MatrixWindow>& there,
+                          std::vector<MatrixWindow>& brings) {
+        for (const TransferTerm& term : terms) {
+            const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.window); };
+            if (std::none_of(there.begin(), there.end(), holds_it)) {
+                there.push_back(term.window);
+                brings.push_back(term.window);
+            }
+        }
+    };
+    for (TransferStep& step : steps) {
+        bring(step.left, there_a, step.brings_a);
+        bring(step.right, there_b, step.brings_b);
+    }
+}
+
+TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
+                                     const std::vector<std::int64_t>& panels) {
+    TransferSchedule schedule;
+    std::int64_t first = 0;
+    const auto add = [&](std::int64_t row, std::int64_t rows, std::int64_t depth) {
+        const bool last = first + depth == size.k;
+        schedule.steps.push_back({{rows, depth, size.n},
+                                  {{{row, rows, first, depth}, 1}},
+                                  {{{first, depth, 0, size.n}, 1}},
+                                  {{{row, rows, 0, size.n}, 1, first == 0, last}},
+                                  {},
+                                  {},
+                                  {},
+                                  false});
+    };
+    for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
+        add(0, size.m, depths[i]);
+        first += depths[i];
+    }
+    std::int64_t row = 0;
+    for (const std::int64_t rows : panels) {
+        add(row, rows, depths.back());
+        row += rows;
+    }
+    settle_arrivals(schedule.steps);
+    return schedule;
+}
+
+std::int64_t sum_row_stride(std::int64_t cols, std::int64_t element_bytes) {
+    return round_up(cols, std::max<std::int64_t>(16 / element_bytes, 1));
+}
+
+SumBuffers sum_buffers(const TransferSchedule& schedule, std::int64_t operand_bytes, std::int64_t result_bytes) {
+    SumBuffers sums;
+    const auto cover = [](ProblemSize& largest, const ProblemSize& size) {
+        largest = {std::max(largest.m, size.m), std::max(largest.k, size.k), std::max(largest.n, size.n)};
+    };
+    for (const TransferStep& step : schedule.steps) {
+        if (!step.left_lies_there()) {
+            cover(sums.left, step.size);
+        }
+        if (!step.right_lies_there()) {
+            cover(sums.right, step.size);
+        }
+        if (!step.result_lies_there()) {
+            cover(sums.result, step.size);
+        }
+    }
+    const auto bytes = [](std::int64_t rows, std::int64_t cols, std::int64_t element) {
+        return checked_mul(checked_mul(rows, sum_row_stride(cols, element)), element);
+    };
+    sums.left_bytes = bytes(sums.left.m, sums.left.k, operand_bytes);
+    sums.right_bytes = bytes(sums.right.k, sums.right.n, operand_bytes);
+    sums.result_bytes = bytes(sums.result.m, sums.result.n, result_bytes);
+    return sums;
+}
+
+std::int64_t sum_bytes_of_level(const TransferProblem& problem) {
+    return sum_buffers(transfers_by_level(problem.size, kTransferAlgorithm, problem.type), problem.operand_bytes,
+                       problem.result_bytes)
+        .bytes();
+}
+
+double predicted_transfers_s(const TransferProblem& problem, const TransferSchedule& schedule,
+                             const ProductSeconds& product_s) {
+    double uploaded = 0, computed = 0, downloaded = 0;
+    for (const TransferStep& step : schedule.steps) {
+        double bytes = bytes_of(step.brings_a, problem.operand_bytes) + bytes_of(step.brings_b, problem.operand_bytes);
+        std::vector<MatrixWindow> complete;
+        bool accumulates = false;
+        for (const TransferResult& result : step.results) {
+            if (problem.adds && result.first) {
+                bytes += bytes_of({result.window}, problem.result_bytes);
+            }
+            if (result.last) {
+                complete.push_back(result.window);
+            }
+            accumulates = accumulates || (step.result_lies_there() && (problem.adds || !result.first));
+        }
+        for (const TransferSpread& spread : step.spreads) {
+            for (const TransferResult& result : spread.to) {
+                if (result.last) {
+                    complete.push_back(result.window);
+                }
+            }
+        }
+        uploaded += bytes / problem.upload_bytes_per_s;
+        computed = std::max(computed, uploaded) + sum_bytes(problem, step) / problem.sum_bytes_per_s +
+                   product_s(step.size, accumulates);
+        downloaded =
+            std::max(downloaded, computed) + bytes_of(complete, problem.result_bytes) / problem.download_bytes_per_s;
+    }
+    return downloaded;
+}
+
+TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSeconds& product_s) {
+    const ProblemSize& size = problem.size;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, double> known;
+    const ProductSeconds remembered = [&](const ProblemSize& block, bool accumulate) {
+        const auto [place, is_new] = known.try_emplace({block.m, block.k, block.n, accumulate}, 0);
+        if (is_new) {
+            place->second = product_s(block, accumulate);
+        }
+        return place->second;
+    };
+    std::vector<TransferSchedule> candidates;
+    const std::vector<std::int64_t> whole_k{size.k};
+    // Sums over parts of k would have to wait for all of a C that is brought.
+    const auto depths = problem.may_cut_k && !problem.adds ? cut_by(size.k, {4}) : whole_k;
+    for (const auto& panels : {cut_by(size.m, {16}), cut_by(size.m, {16, 8})}) {
+        candidates.push_back(transfers_by_pieces(size, depths, panels));
+    }
+    if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
+        for (const LevelEnds& ends : ends_of_levels(size, problem.most_levels)) {
+            candidates.push_back(transfers_by_level(size, kTransferAlgorithm, problem.type, ends));
+        }
+    }
+    for (TransferSchedule& candidate : candidates) {
+        candidate.predicted_s = predicted_transfers_s(problem, candidate, remembered);
+    }
+    return *std::min_element(candidates.begin(), candidates.end(),
+                             [](const auto& x, const auto& y) { return x.predicted_s < y.predicted_s; });
+}
+
+}  // namespace heptad

@@ -1,0 +1,21 @@
+#include "product/cluster/rank_work.hpp"
+
+#include "product/device/device_product.hpp"
+#include "product/memory/product.hpp"
+
+namespace heptad {
+
+void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, double beta, const View& c) {
+    ProductContext context;
+    context.threads = work.node.threads;
+    context.hooks.cancel = &work.failure.cancel();
+    work.clock.time("MM", [&] {
+        if (is_device_product(work.node.options.device)) {
+            multiply_on_device(work.node.alpha, a, b, beta, c, work.node.options, context);
+        } else {
+            multiply_in_memory(work.node.alpha, a, b, beta, c, work.node.options, context);
+        }
+    });
+}
+
+}  // namespace heptad

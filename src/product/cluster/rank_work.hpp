@@ -1,0 +1,45 @@
+// What a rank needs to compute its part of C, whatever the algorithm.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "base/matrix.hpp"
+#include "io/finished_units.hpp"
+#include "move/ranks/communicator.hpp"
+#include "move/ranks/rank_pipeline.hpp"
+#include "move/ranks/stage_clock.hpp"
+#include "move/ranks/window_source.hpp"
+#include "move/ranks/window_writer.hpp"
+#include "plan/search/cluster_plan.hpp"
+#include "product/cluster/node_blocks.hpp"
+
+namespace heptad {
+
+struct RankWork {
+    const ClusterPlan& plan;
+    Communicator& ranks;
+    const WindowSource& a;
+    const WindowSource& b;
+    const MatrixWindows* c0 = nullptr;     // where beta is not zero
+    const WindowWriter* result = nullptr;  // ranks without a part of C have none
+    NodeSettings node;
+    StageClock& clock;
+    StageFailure& failure;
+    std::atomic<double>& fraction_done;
+    const FinishedUnits& finished;
+};
+
+/// c = alpha * a * b + beta * c on this rank's processor or device, on the account of stage MM.
+void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView& b, double beta, const View& c);
+
+/// The plan's algorithm; called by every rank. Throws what any stage of this rank threw.
+void multiply_on_grid(const RankWork& work);
+void multiply_pegmm(const RankWork& work);
+void multiply_mod_pegmm(const RankWork& work);
+void multiply_by_caps(const RankWork& work);
+/// Can A and B be summed before they are multiplied: no NaN, no Inf, no sum that could overflow, and nothing so uneven
+/// that the accuracy asked for would be lost? The same on every rank.
+bool may_sum_for_caps(const RankWork& work);
+
+}  // namespace heptad

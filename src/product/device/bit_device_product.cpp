@@ -1,0 +1,130 @@
+#include "product/device/bit_device_product.hpp"
+
+#include <map>
+
+#include "base/error.hpp"
+#include "base/shared_state.hpp"
+#include "io/device_machine.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "run/bits/bit_product.hpp"
+
+namespace heptad {
+namespace {
+
+void require_on_device(const void* memory, const char* name, int device) {
+    const cuda::PointerPlace place = cuda::place_of(memory);
+    if (place.kind != cuda::PointerKind::device || place.device != device) {
+        fail(ErrorCode::input, "{} does not lie in the memory of cuda:{}; bring it there first", name, device);
+    }
+}
+
+void require_device_view(const ConstBitView& view, const char* name, int device) {
+    bits::require_view(view, name);
+    if (view.offset != 0) {
+        fail(ErrorCode::usage, "{} begins at bit {} of a word; on a device it must begin at bit 0", name, view.offset);
+    }
+    if (view.rows > 0 && view.cols > 0) {
+        require_on_device(view.words, name, device);
+    }
+}
+
+void require_sizes(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b) {
+    const ProblemSize& size = plan.problem.size;
+    if (a.rows != size.m || a.cols != size.k || b.rows != size.k || b.cols != size.n) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", size.m,
+             size.k, size.n, a.rows, a.cols, b.rows, b.cols);
+    }
+}
+
+void enqueue(const BitDevicePlan& plan, BitDeviceOperands operands, int device, void* stream, void* workspace) {
+    cuda::require_device(device);
+    const cuda::DeviceScope scope(device);
+    const cuda::CaptureScope capturable;
+    if (reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0) {
+        fail(ErrorCode::usage, "the workspace lies at {}; it must begin on a 16-byte boundary", workspace);
+    }
+    cuda::DeviceMemory own;
+    if (workspace == nullptr) {
+        own = cuda::DeviceMemory(device, plan.workspace_bytes(), stream);
+        workspace = own.data();
+    }
+    operands.workspace = static_cast<std::uint64_t*>(workspace);
+    run_bit_device_plan(plan, *cuda::device_bit_verbs(device, stream, plan.leaf), operands);
+}
+
+/// Read once: a file for every product would take longer than a small one.
+struct MeasuredBits {
+    std::vector<BitSplitSample> splits;
+    std::vector<BitHostSample> at_host;
+};
+MeasuredBits measured_bits(int device) {
+    static constinit Guarded<std::map<int, MeasuredBits>> all;
+    const auto known = all.lock();
+    auto found = known->find(device);
+    if (found == known->end()) {
+        Machine machine = load_device_machine(device);
+        found = known->emplace(device, MeasuredBits{std::move(machine.bit_splits), std::move(machine.bit_hosts)}).first;
+    }
+    return found->second;
+}
+
+}  // namespace
+
+BitDeviceFacts bit_device_facts(int device) {
+    BitDeviceFacts facts;
+    const cuda::Report& report = cuda::known_report();
+    if (report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size()) {
+        const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
+        facts.leaf = cuda::best_bit_leaf(info.major, info.major == 9 && cuda::has_warpgroup_leaf(device));
+        facts.multiprocessors = info.multiprocessors;
+        const MeasuredBits measured = measured_bits(device);
+        facts.measured = measured.splits;
+        facts.measured_at_host = measured.at_host;
+    }
+    return facts;
+}
+
+void multiply_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+                             bool accumulate, int device, void* stream, void* workspace) {
+    cuda::require_device(device);
+    require_device_view(a, "A", device);
+    require_device_view(b, "B", device);
+    require_device_view(c, "C", device);
+    require_sizes(plan, a, b);
+    if (c.rows != a.rows || c.cols != b.cols) {
+        fail(ErrorCode::input, "C is {} x {}, but A * B is {} x {}", c.rows, c.cols, a.rows, b.cols);
+    }
+    bits::require_apart(c, a, "A");
+    bits::require_apart(c, b, "B");
+    if (plan.problem.operation == cuda::BitOperation::count) {
+        fail(ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
+    }
+    enqueue(plan, {a.words, a.stride, b.words, b.stride, c.words, c.stride, accumulate, nullptr}, device, stream,
+            workspace);
+}
+
+void count_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
+                          std::int64_t c_row_stride, bool accumulate, int device, void* stream, void* workspace) {
+    cuda::require_device(device);
+    require_device_view(a, "A", device);
+    require_device_view(b, "B", device);
+    require_sizes(plan, a, b);
+    if (plan.problem.operation != cuda::BitOperation::count) {
+        fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
+    }
+    if (a.rows > 0 && b.cols > 0) {
+        require_on_device(c, "C", device);
+    }
+    // As one long row: its extent is what matters.
+    const std::int64_t counts = a.rows > 0 ? (a.rows - 1) * c_row_stride + b.cols : 0;
+    const ConstBitView words_of_c{reinterpret_cast<const std::uint64_t*>(c), 1, 32 * counts, 0, 0};
+    bits::require_apart(words_of_c, a, "A");
+    bits::require_apart(words_of_c, b, "B");
+    if (c_row_stride < b.cols) {
+        fail(ErrorCode::input, "C has {} columns but only {} counts from row to row", b.cols, c_row_stride);
+    }
+    enqueue(plan, {a.words, a.stride, b.words, b.stride, c, c_row_stride, accumulate, nullptr}, device, stream,
+            workspace);
+}
+
+}  // namespace heptad

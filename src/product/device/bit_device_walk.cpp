@@ -1,0 +1,316 @@
+// One product as a row of passes: what is summed, transposed, multiplied and added, in what order and where.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/bit_words.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "product/device/bit_device_product.hpp"
+
+namespace heptad {
+namespace {
+
+using cuda::BitLevelMasks;
+using cuda::BitWindows;
+using Quarters = unsigned[cuda::kBitProducts];
+
+BitLevelMasks masks_of(const Quarters& quarters) {
+    BitLevelMasks masks{};
+    for (int p = 0; p < cuda::kBitProducts; ++p) {
+        for (int q = 0; q < cuda::kBitQuarters; ++q) {
+            masks.of[p][q] = (quarters[p] >> q & 1) != 0 ? ~std::uint32_t{0} : 0;
+        }
+    }
+    return masks;
+}
+
+/// A block of a matrix that is cut into 2^d_s x 2^d_s blocks.
+struct BlockPlace {
+    std::int64_t row = 0, col = 0;
+};
+
+/// The blocks that sub-product number `index` is made of: one digit of the index, and one quarter, for every level.
+std::vector<BlockPlace> blocks_of(const Quarters& quarters, int levels, std::int64_t index) {
+    std::vector<BlockPlace> places{{}};
+    std::int64_t divisor = 1;
+    for (int level = 1; level < levels; ++level) {
+        divisor *= cuda::kBitProducts;
+    }
+    for (int level = 0; level < levels; ++level) {
+        const unsigned digit = quarters[index / divisor % cuda::kBitProducts];
+        std::vector<BlockPlace> finer;
+        for (const BlockPlace& place : places) {
+            for (int q = 0; q < cuda::kBitQuarters; ++q) {
+                if ((digit >> q & 1) != 0) {
+                    finer.push_back({2 * place.row + q / 2, 2 * place.col + q % 2});
+                }
+            }
+        }
+        places = finer;
+        divisor /= cuda::kBitProducts;
+    }
+    return places;
+}
+
+/// Those blocks as windows of the matrix; blocks that lie outside of it altogether are left out.
+BitWindows windows_of(const std::vector<BlockPlace>& places, std::int64_t block_rows, std::int64_t block_words,
+                      std::uint64_t* data, std::int64_t rows, std::int64_t cols, std::int64_t row_words) {
+    BitWindows windows;
+    windows.data = data;
+    windows.rows = rows;
+    windows.cols = cols;
+    windows.row_words = row_words;
+    windows.count = 0;
+    for (const BlockPlace& place : places) {
+        const BitWindows::Corner corner{place.row * block_rows, place.col * block_words};
+        if (corner.row < rows && corner.word * bits::kWordBits < cols) {
+            windows.corner[windows.count++] = corner;
+        }
+    }
+    return windows;
+}
+
+/// Matrices of rows x words, one after another.
+BitWindows whole_matrices(std::uint64_t* data, std::int64_t rows, std::int64_t words) {
+    BitWindows windows;
+    windows.data = data;
+    windows.rows = rows;
+    windows.cols = words * bits::kWordBits;
+    windows.row_words = words;
+    windows.block_words = rows * words;
+    windows.assigned = 1;
+    return windows;
+}
+
+class Walk {
+public:
+    Walk(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands)
+        : plan_(plan), verbs_(verbs), operands_(operands) {}
+
+    void without_levels() {
+        const ProblemSize& size = plan_.problem.size;
+        cuda::BitLeafLaunch leaf;
+        leaf.operation = plan_.problem.operation;
+        leaf.m = size.m;
+        leaf.c_row_stride = operands_.c_row_stride;
+        std::int64_t first_k = 0;
+        do {  // once for an empty sum, too: it is zero
+            const std::int64_t end = plan_.panel_end(first_k);
+            leaf.k = end - first_k;
+            leaf.a = plan_.left.words > 0 ? copied_panel(first_k, leaf.k)
+                                          : BitBlocks{operands_.a + words(first_k), operands_.a_row_words, 0};
+            leaf.accumulate = operands_.accumulate || first_k > 0;
+            leaf.open_tiles = leaf.accumulate && plan_.open_tiles.words > 0 ? at(plan_.open_tiles) : nullptr;
+            for (std::int64_t col = 0; col < size.n; col += plan_.panel_cols) {
+                leaf.n = std::min(plan_.panel_cols, size.n - col);
+                leaf.b = transposed_panel(first_k, leaf.k, col, leaf.n);
+                leaf.c = leaf.operation == cuda::BitOperation::count
+                             ? static_cast<void*>(static_cast<std::int32_t*>(operands_.c) + col)
+                             : static_cast<std::uint64_t*>(operands_.c) + words(col);
+                verbs_.multiply(leaf);
+            }
+            first_k = end;
+        } while (first_k < size.k);
+    }
+
+    void with_levels() {
+        const BitLevelTables tables = bit_level_tables(*plan_.program);
+        masks_a_ = masks_of(tables.a);
+        masks_b_ = masks_of(tables.b);
+        masks_c_ = masks_of(tables.c);
+        const int serial = plan_.serial_levels;
+        std::int64_t sub_products = 1;
+        for (int level = 0; level < serial; ++level) {
+            sub_products *= cuda::kBitProducts;
+        }
+        // Which blocks of C hold something already.
+        std::vector<bool> written(std::size_t{1} << (2 * serial), operands_.accumulate);
+        // Those that need the fewest blocks come first: where operands arrive while the product runs, it begins sooner.
+        std::vector<std::int64_t> order(static_cast<std::size_t>(sub_products));
+        std::iota(order.begin(), order.end(), 0);
+        const auto blocks_needed = [&](std::int64_t index) {
+            return blocks_of(tables.a, serial, index).size() + blocks_of(tables.b, serial, index).size();
+        };
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::int64_t x, std::int64_t y) { return blocks_needed(x) < blocks_needed(y); });
+        for (const std::int64_t index : order) {
+            make_left(blocks_of(tables.a, serial, index));
+            make_right(blocks_of(tables.b, serial, index));
+            multiply_leaves();
+            add_results(blocks_of(tables.c, serial, index), written);
+        }
+    }
+
+private:
+    using BitBlocks = cuda::BitBlocks;
+
+    BitBlocks copied_panel(std::int64_t first_k, std::int64_t k) {
+        const ProblemSize& size = plan_.problem.size;
+        cuda::BitExpandLaunch copy;
+        copy.source =
+            windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
+        copy.source.corner[0] = {0, words(first_k)};
+        copy.target = at(plan_.left);
+        copy.rows = size.m;
+        copy.words = words(round_up(k, 2 * bits::kWordBits));
+        verbs_.expand(copy);
+        return {copy.target, copy.words, 0};
+    }
+
+    BitBlocks transposed_panel(std::int64_t first_k, std::int64_t k, std::int64_t col, std::int64_t cols) {
+        const ProblemSize& size = plan_.problem.size;
+        cuda::BitTransposeLaunch transpose;
+        transpose.source =
+            windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.b), size.k, size.n, operands_.b_row_words);
+        transpose.source.corner[0] = {first_k, words(col)};
+        transpose.target = at(plan_.right);
+        transpose.rows = cols;
+        transpose.words = words(round_up(k, 2 * bits::kWordBits));
+        verbs_.transpose(transpose);
+        return {transpose.target, transpose.words, 0};
+    }
+
+    std::uint64_t* at(const BitRegion& region) const { return operands_.workspace + region.offset; }
+    std::int64_t words(std::int64_t cols) const { return cols / bits::kWordBits; }
+
+    /// The passes of an expanding layer, from windows to leaves; between two passes blocks wait in `waiting`.
+    void expand(BitWindows source, std::int64_t leaf_rows, std::int64_t leaf_words, bool transposed,
+                const BitLevelMasks& masks, std::uint64_t* waiting, std::uint64_t* leaves) {
+        const std::vector<int> passes = bit_pass_levels(plan_.parallel_levels);
+        int below = plan_.parallel_levels;
+        std::int64_t batch = 1;
+        for (std::size_t i = 0; i < passes.size(); ++i) {
+            below -= passes[i];
+            cuda::BitExpandLaunch pass;
+            pass.source = source;
+            pass.batch = batch;
+            pass.levels = passes[i];
+            pass.transposed = transposed;
+            pass.masks = masks;
+            pass.target = i + 1 < passes.size() ? waiting : leaves;
+            pass.rows = leaf_rows << below;
+            pass.words = leaf_words << below;
+            verbs_.expand(pass);
+            source = whole_matrices(pass.target, pass.rows, pass.words);
+            for (int level = 0; level < passes[i]; ++level) {
+                batch *= cuda::kBitProducts;
+            }
+        }
+        leaves_ = batch;
+    }
+
+    void make_left(const std::vector<BlockPlace>& places) {
+        const bits::LeafShape& s = plan_.shape;
+        const int parallel = plan_.parallel_levels;
+        expand(windows_of(places, s.m << parallel, words(s.k) << parallel, const_cast<std::uint64_t*>(operands_.a),
+                          plan_.problem.size.m, plan_.problem.size.k, operands_.a_row_words),
+               s.m, words(s.k), false, masks_a_, at(plan_.result), at(plan_.left));
+    }
+
+    void make_right(const std::vector<BlockPlace>& places) {
+        const bits::LeafShape& s = plan_.shape;
+        const int parallel = plan_.parallel_levels;
+        cuda::BitTransposeLaunch transpose;
+        transpose.source =
+            windows_of(places, s.k << parallel, words(s.n) << parallel, const_cast<std::uint64_t*>(operands_.b),
+                       plan_.problem.size.k, plan_.problem.size.n, operands_.b_row_words);
+        transpose.rows = s.n << parallel;
+        transpose.words = words(s.k) << parallel;
+        transpose.target = parallel > 0 ? at(plan_.result) : at(plan_.right);
+        verbs_.transpose(transpose);
+        if (parallel > 0) {
+            expand(whole_matrices(transpose.target, transpose.rows, transpose.words), s.n, words(s.k), true, masks_b_,
+                   transpose.target + transpose.rows * transpose.words, at(plan_.right));
+        }
+    }
+
+    void multiply_leaves() {
+        const bits::LeafShape& s = plan_.shape;
+        cuda::BitLeafLaunch leaf;
+        leaf.operation = plan_.problem.operation;
+        leaf.m = s.m;
+        leaf.k = s.k;
+        leaf.n = s.n;
+        leaf.batch = leaves_;
+        leaf.a = {at(plan_.left), words(s.k), s.m * words(s.k)};
+        leaf.b = {at(plan_.right), words(s.k), s.n * words(s.k)};
+        leaf.c = at(plan_.result);
+        leaf.c_row_stride = words(s.n);
+        leaf.c_block_stride = s.m * words(s.n);
+        verbs_.multiply(leaf);
+    }
+
+    /// The compressing layer, whose last pass adds to the blocks of C. A block's first result is stored.
+    void add_results(const std::vector<BlockPlace>& places, std::vector<bool>& written) {
+        const bits::LeafShape& s = plan_.shape;
+        const int parallel = plan_.parallel_levels;
+        BitWindows target;
+        target.data = static_cast<std::uint64_t*>(operands_.c);
+        target.rows = plan_.problem.size.m;
+        target.cols = plan_.problem.size.n;
+        target.row_words = operands_.c_row_stride;
+        target.count = 0;
+        for (const BlockPlace& place : places) {
+            const auto block = static_cast<std::size_t>((place.row << plan_.serial_levels) + place.col);
+            target.assigned |= (written[block] ? 0U : 1U) << target.count;
+            target.corner[target.count++] = {place.row * (s.m << parallel), place.col * (words(s.n) << parallel)};
+            written[block] = true;
+        }
+        std::vector<int> passes = bit_pass_levels(parallel);
+        std::uint64_t* source = at(plan_.result);
+        std::int64_t batch = leaves_;
+        int below = 0;
+        while (!passes.empty()) {
+            const int levels = passes.back();
+            passes.pop_back();
+            for (int level = 0; level < levels; ++level) {
+                batch /= cuda::kBitProducts;
+            }
+            cuda::BitCompressLaunch pass;
+            pass.source = source;
+            pass.rows = s.m << below;
+            pass.words = words(s.n) << below;
+            pass.batch = batch;
+            pass.levels = levels;
+            pass.masks = masks_c_;
+            below += levels;
+            pass.target = passes.empty() ? target : whole_matrices(at(plan_.left), s.m << below, words(s.n) << below);
+            verbs_.compress(pass);
+            source = at(plan_.left);
+        }
+    }
+
+    const BitDevicePlan& plan_;
+    cuda::BitVerbs& verbs_;
+    const BitDeviceOperands& operands_;
+    BitLevelMasks masks_a_{}, masks_b_{}, masks_c_{};
+    std::int64_t leaves_ = 1;
+};
+
+}  // namespace
+
+bool is_aligned_for_leaf(const std::uint64_t* a, std::int64_t row_words) {
+    return reinterpret_cast<std::uintptr_t>(a) % 16 == 0 && row_words % 2 == 0;
+}
+
+void run_bit_device_plan(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands) {
+    const ProblemSize& size = plan.problem.size;
+    if (size.m == 0 || size.n == 0) {
+        return;
+    }
+    if (plan.levels() == 0 && plan.problem.aligned && !is_aligned_for_leaf(operands.a, operands.a_row_words)) {
+        fail(ErrorCode::usage,
+             "the plan is for an A whose rows begin on 16-byte boundaries, but A is at {} with {} words from row to "
+             "row; plan with aligned = false",
+             static_cast<const void*>(operands.a), operands.a_row_words);
+    }
+    Walk walk(plan, verbs, operands);
+    if (plan.levels() == 0) {
+        walk.without_levels();
+    } else {
+        walk.with_levels();
+    }
+}
+
+}  // namespace heptad

@@ -1,0 +1,195 @@
+// Products of packed bits over devices.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/error.hpp"
+#include "move/layer_stages.hpp"
+#include "product/device/bit_block_plan.hpp"
+#include "product/device/bit_blocks.hpp"
+#include "product/device/bit_device_product.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/over_devices.hpp"
+#include "run/bits/bit_product.hpp"
+
+namespace heptad {
+namespace {
+
+/// Bit operations (2mkn) that a core does in a second by the leaves of src/kernels/bits, roughly: between a Neoverse V1
+/// and a Xeon with GFNI. It is the same for all cuts, so it decides only between them and the time of the host.
+constexpr double kCoreBitOperationsPerS = 1e13;
+
+/// A block that does not fit is forecast with what it would need: another cut is tried then.
+template <class MakePlan>
+BitDevicePlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
+    try {
+        return make_plan(workspace);
+    } catch (const Error& problem) {
+        if (problem.code() != ErrorCode::resource) {
+            throw;
+        }
+        return make_plan(std::numeric_limits<std::int64_t>::max());
+    }
+}
+
+SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::BitOptions& options) {
+    if (list.cuda) {
+        const BitDeviceFacts facts = bit_device_facts(list.indices.front());
+        return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t workspace) {
+            if (std::max({block.m, block.k, block.n}) >= kMostBitSide) {  // other cuts have smaller blocks
+                return SolveForecast{0, std::numeric_limits<std::int64_t>::max() / 4, 0, 1};
+            }
+            const BitDevicePlan plan = plan_within(
+                workspace, [&](std::int64_t limit) { return plan_bit_block(algebra, block, options, limit, facts); });
+            return SolveForecast{plan.predicted_s, plan.workspace_bytes(), 0, 1};
+        };
+    }
+    return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
+        const bits::BitPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        // What the leaf takes for tables and the like counts as rows of A, as in its own plan.
+        double operations = 2 * static_cast<double>(plan.shape.m + plan.leaf->overhead_rows) *
+                            static_cast<double>(plan.shape.k) * static_cast<double>(plan.shape.n);
+        for (int level = 0; level < plan.levels; ++level) {
+            operations *= 7;
+        }
+        return SolveForecast{operations / kCoreBitOperationsPerS, plan.workspace_bytes(), 0, 1};
+    };
+}
+
+class PackedMatrices final : public HostMatrices {
+public:
+    PackedMatrices(const HostPlan& plan, const SubProduct& product, const ConstBitView& a, const ConstBitView& b,
+                   const BitView& c, bool accumulate, ThreadPool& pool)
+        : a_(a),
+          b_(b),
+          c_(c),
+          product_(product),
+          cut_a_{plan.block.m, plan.block.k, plan.grid.k},
+          cut_b_{plan.block.k, plan.block.n, plan.grid.n},
+          cut_c_{plan.block.m, plan.block.n, plan.grid.n},
+          adding_(product.left.type == Type::gf2 ? bits::Store::exclusive_or : bits::Store::inclusive_or),
+          accumulate_(accumulate),
+          in_place_(plan.in_place && !accumulate && a.offset == 0 && b.offset == 0 && c.offset == 0),
+          pool_(pool) {}
+
+    void make_left(const SubInstance& instance, void* to) override {
+        sum_bit_blocks(a_, cut_a_, instance.left, product_.left.bits(to), pool_);
+    }
+    void make_right(const SubInstance& instance, void* to) override {
+        sum_bit_blocks(b_, cut_b_, instance.right, product_.right.bits(to), pool_);
+    }
+    void update(const ResultTerm& term, bool first, const void* from) override {
+        update_bit_block(c_, cut_c_, term.block, first && !accumulate_ ? bits::Store::assign : adding_,
+                         product_.result.bits(const_cast<void*>(from)), pool_);  // a view to read through
+    }
+
+    bool in_place() const override { return in_place_; }
+    HostRows rows_of_left(const SubInstance& instance) override {
+        return rows_of(a_, cut_a_, instance.left.front().block);
+    }
+    HostRows rows_of_right(const SubInstance& instance) override {
+        return rows_of(b_, cut_b_, instance.right.front().block);
+    }
+    HostRows rows_of_result(const ResultTerm& term) override { return rows_of(c_, cut_c_, term.block); }
+
+private:
+    static HostRows rows_of(const ConstBitView& matrix, const BlockCut& cut, int block) {
+        // Devices write rows of C alone.
+        auto* const data = const_cast<std::uint64_t*>(matrix.words) + cut.first_row(block) * matrix.stride +
+                           cut.first_col(block) / bits::kWordBits;
+        return {reinterpret_cast<std::byte*>(data), cut.rows, cut.cols / bits::kWordBits * 8, matrix.stride * 8};
+    }
+
+    ConstBitView a_, b_;
+    BitView c_;
+    const SubProduct& product_;
+    BlockCut cut_a_, cut_b_, cut_c_;
+    bits::Store adding_;
+    bool accumulate_;
+    bool in_place_;
+    ThreadPool& pool_;
+};
+
+bits::BitOptions device_options(const bits::BitOptions& options) {
+    bits::BitOptions one = options;
+    one.device = "auto";
+    one.host = {};
+    return one;
+}
+
+}  // namespace
+
+HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
+                                    const bits::BitOptions& options, const ProductContext& context,
+                                    const BitOffsets& offsets) {
+    if (algebra != Type::gf2 && algebra != Type::boolean) {
+        fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
+    }
+    const DeviceList list = parse_device_list(options.device);
+    HostProblem problem{size, algebra, algebra, true, accumulate, Accuracy::fast, options.host, offsets.operands};
+    if (list.cuda && algebra == Type::gf2) {
+        problem.measured = bit_device_facts(list.indices.front()).measured_at_host;
+    }
+    if (offsets.result) {
+        problem.copied_bytes = padded_block_bytes(algebra, true, size.m, size.n);
+    }
+    if (options.algorithm == "classical" && problem.wishes.levels < 0) {
+        problem.wishes.levels = 0;  // P3 3.18: the cubic product, at the host too
+    }
+    return make_host_plan(problem, device_facts(list),
+                          host_facts(options.host.host_memory_bytes, effective_threads(context)),
+                          forecaster(list, algebra, device_options(options)));
+}
+
+SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options, const ProductContext& context) {
+    SubProduct product;
+    product.left = {plan.type, true, true, plan.block.m, plan.block.k};
+    product.right = {plan.type, true, true, plan.block.k, plan.block.n};
+    product.result = {plan.type, true, true, plan.block.m, plan.block.n};
+    product.bit_options = device_options(options);
+    product.options.workspace_limit_bytes = plan.workspace_bytes;
+    product.cancel = context.hooks.cancel;
+    return product;
+}
+
+void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
+                   const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
+    const HostLayer layer = layer_of(plan);
+    LayerRun run;
+    run.layer = &layer;
+    run.product = bit_sub_product(plan, options, context);
+    run.pipelines = plan.pipelines;
+    const bool cuda = parse_device_list(options.device).cuda;
+    ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);
+    if (c.offset == 0) {
+        PackedMatrices matrices(plan, run.product, a, b, c, accumulate, pool);
+        run_layer(run, devices, matrices, context.hooks);
+        return;
+    }
+    // Blocks of a view that begins inside a word share words, which two threads must not write at a time.
+    BitMatrix shifted = accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
+    PackedMatrices matrices(plan, run.product, a, b, shifted.view(), accumulate, pool);
+    run_layer(run, devices, matrices, context.hooks);
+    bits::copy(std::as_const(shifted).view(), c);
+}
+
+void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+                                bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
+    require_no_workspace_or_stream(context);
+    bits::require_product(a, b, c);
+    const DeviceSet devices = open_devices(parse_device_list(options.device));
+    if (c.rows == 0 || c.cols == 0 || a.cols == 0) {
+        bits::multiply_bits(algebra, a, b, c, accumulate, device_options(options),
+                            {effective_threads(context), {context.hooks.cancel}});
+        return;
+    }
+    bits::BitOptions limited = options;
+    if (options.host.host_memory_bytes == HostOptions{}.host_memory_bytes) {
+        limited.host.host_memory_bytes = default_host_bytes();
+    }
+    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, limited, context,
+                                                     {a.offset != 0 || b.offset != 0, c.offset != 0});
+    run_host_plan(plan, devices, a, b, c, accumulate, options, context);
+}
+
+}  // namespace heptad

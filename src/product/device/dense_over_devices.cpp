@@ -1,0 +1,203 @@
+// Dense products over devices.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/free_memory.hpp"
+#include "base/types.hpp"
+#include "io/machine_file.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "move/layer_stages.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/planner.hpp"
+#include "product/device/dense_blocks.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/memory/validate.hpp"
+#include "run/dense/spread.hpp"
+
+namespace heptad {
+namespace {
+
+/// Of one product on one device.
+Options device_options(const Options& options, const DeviceList& list, bool widens) {
+    Options one = options;
+    one.device = list.cuda ? fmt::format("cuda:{}", list.indices.front()) : "cpu";
+    one.overwrite_inputs = false;  // an operand may serve several products
+    one.host = {};
+    return widens ? without_levels(one) : one;
+}
+
+SolveForecaster forecaster(const Options& one, bool cuda, Type type) {
+    return [=](const ProblemSize& block, bool accumulate, std::int64_t workspace) {
+        Options options = one;
+        options.accumulate = accumulate;
+        options.workspace_limit_bytes = workspace;
+        ProductContext context;
+        context.threads = 1;
+        const auto make = cuda ? plan_device_product : plan_product;
+        const ProductPlan plan = make(block.m, block.k, block.n, type, options, context);
+        return SolveForecast{plan.predicted_s, plan.workspace_bytes, plan.error_bound, expected_growth(plan.levels)};
+    };
+}
+
+class DenseMatrices final : public HostMatrices {
+public:
+    DenseMatrices(const HostPlan& plan, const SubProduct& product, const ConstView& a, const ConstView& b,
+                  const View& c, double alpha, double beta, ThreadPool& pool)
+        : a_(a),
+          b_(b),
+          c_(c),
+          product_(product),
+          cut_a_{plan.block.m, plan.block.k, plan.grid.k},
+          cut_b_{plan.block.k, plan.block.n, plan.grid.n},
+          cut_c_{plan.block.m, plan.block.n, plan.grid.n},
+          alpha_(alpha),
+          beta_(beta),
+          backend_(pool) {}
+
+    void make_left(const SubInstance& instance, void* to) override {
+        sum_blocks(backend_, a_, cut_a_, instance.left, product_.left.view(to));
+    }
+    void make_right(const SubInstance& instance, void* to) override {
+        sum_blocks(backend_, b_, cut_b_, instance.right, product_.right.view(to));
+    }
+    void update(const ResultTerm& term, bool first, const void* from) override {
+        update_block(backend_, c_, cut_c_, term.block, alpha_ * term.coefficient, first ? beta_ : 1,
+                     product_.result.view(const_cast<void*>(from)));  // a view to read through
+    }
+
+private:
+    ConstView a_, b_;
+    View c_;
+    const SubProduct& product_;
+    BlockCut cut_a_, cut_b_, cut_c_;
+    double alpha_, beta_;
+    cpu::CpuBackend backend_;
+};
+
+/// Whether the levels at the host may be carried out, and whether `balanced` would.
+struct LayerJudgement {
+    bool safe = true, even = true;
+};
+LayerJudgement judge_sums(const HostPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
+                          double beta, ThreadPool& pool) {
+    cpu::CpuBackend backend(pool);
+    const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
+    const double growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(plan.levels),
+                                                                 LevelPlan{plan.algorithm, LevelMode::serial, ""}));
+    return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.size.k, alpha, beta,
+                                {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs}),
+            spread_of(of_a, of_b) <= most_spread(growth, PlannerLimits{}.balanced_growth)};
+}
+
+bool is_float(Type type) {
+    return unit_roundoff(type) > 0;
+}
+
+/// Cores as devices leave the host one thread for each stage.
+int host_threads(const DeviceList& list, const ProductContext& context) {
+    return list.cuda ? effective_threads(context) : 1;
+}
+
+HostPlan make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
+                       const Options& options, const ProductContext& context) {
+    const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
+    return make_host_plan(
+        problem, device_facts(list),
+        host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
+        forecaster(device_options(options, list, type != result_type), list.cuda, type));
+}
+
+}  // namespace
+
+bool goes_beyond_device(std::int64_t operand_bytes, const Options& options) {
+    constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+    const HostOptions& host = options.host;
+    return host.device_memory_bytes < kNoLimit || host.host_memory_bytes < kNoLimit || host.levels >= 0 ||
+           host.algorithm != "auto" || host.pipelines > 0 ||
+           operand_bytes > device_facts(parse_device_list(options.device)).memory_bytes;
+}
+
+std::int64_t default_host_bytes() {
+    constexpr std::int64_t kPart = 8, kOf = 10;  // the rest is for the caller and for pages of C that are still to come
+    return free_memory_bytes() / kOf * kPart;
+}
+
+HostFacts host_facts(std::int64_t memory_bytes, int threads) {
+    return {memory_bytes, load_machine(threads).combine_bytes_per_s};
+}
+
+void require_no_workspace_or_stream(const ProductContext& context) {
+    if (context.workspace_bytes >= 0 || context.stream != nullptr) {
+        fail(ErrorCode::usage,
+             "a product over several devices takes memory and streams of its own; set neither a workspace nor a stream "
+             "in its context");
+    }
+}
+
+HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
+                                const ProductContext& context) {
+    return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
+}
+
+RunReport run_host_plan(const HostPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
+                        const ConstView& b, double beta, const View& c, const Options& options,
+                        const ProductContext& context) {
+    const DeviceList list = parse_device_list(options.device);
+    const HostLayer layer = layer_of(plan);
+    LayerRun run;
+    run.layer = &layer;
+    run.product.left = {a.type, false, is_row_contiguous(a), plan.block.m, plan.block.k};
+    run.product.right = {b.type, false, is_row_contiguous(b), plan.block.k, plan.block.n};
+    run.product.result = {c.type, false, is_row_contiguous(c), plan.block.m, plan.block.n};
+    run.product.options = device_options(options, list, c.type != a.type);
+    run.product.options.workspace_limit_bytes = plan.workspace_bytes;
+    run.product.cancel = context.hooks.cancel;
+    run.alpha = layer.disjoint ? alpha : 1;
+    run.in_order = is_float(a.type);
+    run.pipelines = plan.pipelines;
+    DenseMatrices matrices(plan, run.product, a, b, c, layer.disjoint ? 1 : alpha, beta,
+                           shared_pool(host_threads(list, context)));
+    run_layer(run, devices, matrices, context.hooks);
+    return {plan.host_bytes};
+}
+
+RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                const Options& options, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    require_no_workspace_or_stream(context);
+    const DeviceList list = parse_device_list(options.device);
+    const DeviceSet devices = open_devices(list);
+    Options chosen = options;
+    chosen.accumulate = beta != 0;
+    if (options.workspace_limit_bytes == Options{}.workspace_limit_bytes) {
+        chosen.workspace_limit_bytes = default_host_bytes();
+    }
+    if (alpha == 0 || c.rows == 0 || c.cols == 0 || a.cols == 0) {  // nothing to multiply
+        chosen.device = "cpu";
+        return multiply_in_memory(alpha, a, b, beta, c, chosen, context);
+    }
+    const ProblemSize size{c.rows, a.cols, c.cols};
+    const HostPlan plan = make_plan_for(list, size, a.type, c.type, chosen, context);
+    LayerJudgement judged;
+    if (plan.levels > 0 && is_float(a.type)) {
+        judged = judge_sums(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)));
+    }
+    if (!judged.safe || (!judged.even && options.accuracy == Accuracy::balanced)) {
+        chosen.host.levels = 0;
+        chosen.host.algorithm = "auto";
+        RunReport report = run_host_plan(make_plan_for(list, size, a.type, c.type, chosen, context), devices, alpha, a,
+                                         b, beta, c, chosen, context);
+        report.fell_back = true;
+        report.uneven = !judged.even;
+        return report;
+    }
+    RunReport report = run_host_plan(plan, devices, alpha, a, b, beta, c, chosen, context);
+    report.uneven = !judged.even;
+    return report;
+}
+
+}  // namespace heptad

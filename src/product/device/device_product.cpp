@@ -1,0 +1,353 @@
+#include "product/device/device_product.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "io/device_machine.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "plan/search/level_layout.hpp"
+#include "plan/search/planner.hpp"
+#include "product/device/host_operands.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/memory/batch.hpp"
+#include "product/memory/validate.hpp"
+
+namespace heptad {
+namespace {
+
+struct PlanStore {
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, bool, std::int64_t,
+                           std::string, std::string, std::string, std::string>;
+    std::mutex mutex;
+    std::map<Key, std::shared_ptr<const ProductPlan>> plans;
+    std::map<int, std::shared_ptr<const Machine>> machines;
+    std::map<int, std::shared_ptr<const cuda::VendorKernels>> kernels;
+};
+
+PlanStore& plan_store() {
+    static auto* const store = new PlanStore;
+    return *store;
+}
+
+constexpr std::size_t kMostPlansKept = 4096;
+
+void validate_leaf(const std::string& leaf, Type type) {
+    const std::vector<std::string> leaves = cuda::device_leaves(type);
+    if (std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on cuda; there is {}", leaf, type_name(type),
+             fmt::join(leaves, ", "));
+    }
+}
+
+std::shared_ptr<const Machine> machine_of(int device) {
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    auto& kept = store.machines[device];
+    if (!kept) {
+        kept = std::make_shared<const Machine>(load_device_machine(device));
+    }
+    return kept;
+}
+
+std::shared_ptr<const cuda::VendorKernels> kernels_of(int device) {
+    const std::shared_ptr<const Machine> machine = machine_of(device);
+    PlanStore& store = plan_store();
+    const std::lock_guard lock(store.mutex);
+    auto& kept = store.kernels[device];
+    if (!kept) {
+        kept = vendor_kernels(*machine);
+    }
+    return kept;
+}
+
+std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
+                                               const Options& options, bool accumulate, const ProductContext& context) {
+    std::int64_t limit = options.workspace_limit_bytes;
+    if (context.workspace_bytes >= 0) {
+        limit = std::min(limit, context.workspace_bytes);
+    }
+    const PlanStore::Key key{m,
+                             k,
+                             n,
+                             type,
+                             options.accuracy,
+                             options.levels,
+                             accumulate,
+                             options.overwrite_inputs,
+                             limit,
+                             options.algorithm,
+                             options.device,
+                             options.leaf,
+                             options.mode};
+    PlanStore& store = plan_store();
+    {
+        const std::lock_guard lock(store.mutex);
+        if (const auto found = store.plans.find(key); found != store.plans.end()) {
+            return found->second;
+        }
+    }
+    const std::shared_ptr<const Machine> machine = machine_of(cuda::device_index(options.device));
+    if (type == Type::gf2 || type == Type::boolean) {
+        fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
+    }
+    if (options.leaf != "auto") {
+        validate_leaf(options.leaf, type);
+    }
+    Problem problem{m, k, n, type, 1, options};
+    problem.options.accumulate = accumulate;
+    problem.options.workspace_limit_bytes = limit;
+    auto plan = std::make_shared<const ProductPlan>(make_plan(problem, *machine, device_limits()));
+    const std::lock_guard lock(store.mutex);
+    if (store.plans.size() >= kMostPlansKept) {
+        store.plans.clear();
+    }
+    store.plans[key] = plan;
+    return plan;
+}
+
+/// Where the three matrices are. An empty one is anywhere.
+enum class Place : std::uint8_t { host, device };
+Place common_place(const ConstView& a, const ConstView& b, const View& c, int device) {
+    const char* const names[] = {"A", "B", "C"};
+    const ConstView views[] = {a, b, c};
+    int on_host = -1, on_device = -1;
+    for (int i = 0; i < 3; ++i) {
+        const ConstView& view = views[i];
+        if (view.rows == 0 || view.cols == 0) {
+            continue;
+        }
+        const cuda::PointerPlace place = cuda::place_of(view.data);
+        if (place.kind == cuda::PointerKind::device && place.device != device) {
+            fail(ErrorCode::input, "{} lies on cuda:{} and the product is asked for on cuda:{}", names[i], place.device,
+                 device);
+        }
+        (place.kind == cuda::PointerKind::host ? on_host : on_device) = i;
+    }
+    if (on_host >= 0 && on_device >= 0) {
+        fail(ErrorCode::input, "{} lies in host memory and {} on cuda:{}; bring them to one place", names[on_host],
+             names[on_device], device);
+    }
+    return on_device >= 0 ? Place::device : Place::host;
+}
+
+/// The workspace of a product on its way, and cuBLAS's part of it.
+class LentWorkspace {
+public:
+    LentWorkspace(const ProductPlan& plan, cuda::CudaBackend& backend, const ProductContext& context) {
+        const std::int64_t blocks = plan.workspace_bytes - plan.vendor_workspace_bytes;
+        if (context.workspace_bytes < 0) {
+            memory_ = cuda::DeviceMemory(backend.device(), blocks, backend.stream());
+            data_ = memory_.data();
+            backend.set_vendor_workspace(nullptr, plan.vendor_workspace_bytes);
+            return;
+        }
+        const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+        if (context.workspace_bytes < plan.workspace_bytes || address % kWorkspaceAlignment != 0) {
+            fail(ErrorCode::usage,
+                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} bytes at {}",
+                 plan.workspace_bytes, kWorkspaceAlignment, context.workspace_bytes, context.workspace);
+        }
+        data_ = static_cast<std::byte*>(context.workspace) + plan.vendor_workspace_bytes;
+        backend.set_vendor_workspace(plan.vendor_workspace_bytes > 0 ? context.workspace : nullptr,
+                                     plan.vendor_workspace_bytes);
+    }
+    void* data() const { return data_; }
+
+private:
+    cuda::DeviceMemory memory_;
+    void* data_ = nullptr;
+};
+
+/// Products that take no more than this ask nobody: it is about what cuBLAS takes for itself.
+constexpr std::int64_t kUnaskedBytes = std::int64_t{64} << 20;
+
+/// What workspace may take of a device's free memory: three quarters, as others allocate there while the product is on
+/// its way; in whole GiB, or a power of two where that is less, so that a little more or less that is free does not
+/// make other plans. No limit where there is no such device: then the plan is for another machine.
+std::int64_t room_on_device(int device) {
+    const cuda::Report& known = cuda::known_report();
+    if (!known.available || static_cast<std::size_t>(device) >= known.devices.size()) {
+        return std::numeric_limits<std::int64_t>::max();
+    }
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    const std::int64_t share = cuda::free_bytes(device) / 4 * 3;
+    return share >= kGiB ? share / kGiB * kGiB
+                         : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(share)));
+}
+
+/// The plan within the limit of the options and what is free on the device now.
+std::shared_ptr<const ProductPlan> fitting_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
+                                                const Options& options, bool accumulate,
+                                                const ProductContext& context) {
+    const auto plan = device_plan(m, k, n, type, options, accumulate, context);
+    if (context.workspace_bytes >= 0 || plan->workspace_bytes <= kUnaskedBytes) {
+        return plan;
+    }
+    Options limited = options;
+    limited.workspace_limit_bytes =
+        std::min(options.workspace_limit_bytes, room_on_device(cuda::device_index(options.device)));
+    return plan->workspace_bytes <= limited.workspace_limit_bytes
+               ? plan
+               : device_plan(m, k, n, type, limited, accumulate, context);
+}
+
+RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                  const ProductPlan& plan, int device, const ProductContext& context, void* workspace,
+                  cuda::CudaBackend& backend) {
+    if (!plan.levels.empty() || plan.extended || plan.leaf == "cublaslt") {
+        backend.set_pass_shapes(pass_shapes(*machine_of(device)));
+        backend.set_vendor_kernels(kernels_of(device));
+    }
+    return run_plan(plan, backend, alpha, a, b, beta, c, workspace, context.hooks);
+}
+
+/// As the plan says, or Error(resource).
+RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                  const ProductPlan& plan, int device, const ProductContext& context) {
+    const auto backend = cuda::backend_for(device, context.stream);
+    const std::lock_guard lock(backend->mutex());
+    const cuda::DeviceScope scope(device);
+    const LentWorkspace workspace(plan, *backend, context);
+    return enqueue(alpha, a, b, beta, c, plan, device, context, workspace.data(), *backend);
+}
+
+/// With the best plan whose workspace is to be had, down to none.
+RunReport enqueue_with_what_is_free(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                    const Options& options, int device, const ProductContext& context) {
+    const auto backend = cuda::backend_for(device, context.stream);
+    const std::lock_guard lock(backend->mutex());
+    const cuda::DeviceScope scope(device);
+    Options lowered = options;
+    for (;;) {
+        const auto plan = fitting_plan(a.rows, a.cols, b.cols, a.type, lowered, beta != 0, context);
+        std::optional<LentWorkspace> workspace;
+        try {
+            workspace.emplace(*plan, *backend, context);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::resource || plan->workspace_bytes == 0) {
+                throw;
+            }
+            const std::int64_t half = plan->workspace_bytes / 2;
+            lowered.workspace_limit_bytes = half < kUnaskedBytes ? 0 : half;
+            continue;
+        }
+        return enqueue(alpha, a, b, beta, c, *plan, device, context, workspace->data(), *backend);
+    }
+}
+
+}  // namespace
+
+bool is_device_product(const std::string& device) {
+    return cuda::is_device_name(device);
+}
+
+ProductPlan plan_device_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                                const ProductContext& context) {
+    const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
+    const auto make = by_default ? fitting_plan : device_plan;
+    return *make(m, k, n, type, options, options.accumulate, context);
+}
+
+RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const Options& options, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
+    validate_product(alpha, a, b, beta, c);
+    const int device = cuda::device_index(options.device);
+    cuda::require_device(device);
+    if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
+        Options keeping = options;
+        keeping.overwrite_inputs = false;
+        return multiply_on_device(alpha, a, b, beta, c, keeping, context);
+    }
+    if (common_place(a, b, c, device) == Place::host) {
+        const auto bytes = [](const ConstView& view) {
+            return checked_mul(checked_mul(view.rows, view.cols), static_cast<std::int64_t>(element_bytes(view.type)));
+        };
+        return goes_beyond_device(checked_add(checked_add(bytes(a), bytes(b)), bytes(c)), options)
+                   ? multiply_over_devices(alpha, a, b, beta, c, options, context)
+                   : multiply_host_operands(alpha, a, b, beta, c, options, device, context);
+    }
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    return enqueue_with_what_is_free(alpha, a, b, beta, c, c.type == a.type ? options : without_levels(options), device,
+                                     context);
+}
+
+RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const ProductPlan& plan, int device, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
+    validate_product(alpha, a, b, beta, c);
+    cuda::require_device(device);
+    validate_plan(plan, a, b, beta, c);
+    validate_leaf(plan.leaf, plan.type);
+    validate_leaf(plan.fringe_leaf, plan.type);
+    if (common_place(a, b, c, device) == Place::host) {
+        return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
+    }
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    return enqueue(alpha, a, b, beta, c, plan, device, context);
+}
+
+int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& c, int otherwise) {
+    const cuda::CaptureScope capturable;
+    for (const ConstView* view : {&a, &b, &c}) {
+        const bool empty = view->rows == 0 || view->cols == 0;
+        const cuda::PointerPlace place = empty ? cuda::PointerPlace() : cuda::place_of(view->data);
+        if (place.kind == cuda::PointerKind::device) {
+            return place.device;
+        }
+    }
+    return otherwise;
+}
+
+void multiply_batch_on_device(const ProductBatch& batch, const Options& options, const ProductContext& context) {
+    const cuda::CaptureScope capturable;
+    const int device = cuda::device_index(options.device);
+    validate_batch(batch, context);
+    cuda::require_device(device);
+    if (batch.count == 0 || batch.c.rows == 0 || batch.c.cols == 0) {
+        return;
+    }
+    const Product last = product_of(batch, batch.count - 1);
+    const bool on_host = common_place(batch.a, batch.b, batch.c, device) == Place::host;
+    if ((common_place(last.a, last.b, last.c, device) == Place::host) != on_host) {
+        fail(ErrorCode::input, "the first product of the batch lies in {} memory and the last one does not",
+             on_host ? "host" : "device");
+    }
+    const Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
+    const auto plan =
+        fitting_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, batch.beta != 0, context);
+    const bool one_call = !on_host && plan->levels.empty() && !plan->extended && plan->leaf.starts_with("cublas") &&
+                          batch.a.type != Type::i32;
+    ProductContext quiet = context;
+    quiet.hooks.progress = {};                   // of the batch, not of each product
+    constexpr std::int64_t kMostAtOnce = 32768;  // a grid has 65535 layers
+    const std::int64_t step = one_call ? kMostAtOnce : 1;
+    for (std::int64_t first = 0; first < batch.count; first += step) {
+        start_product(quiet.hooks);
+        const Product p = product_of(batch, first);
+        if (one_call) {
+            const auto backend = cuda::backend_for(device, context.stream);
+            const std::lock_guard lock(backend->mutex());
+            const cuda::DeviceScope scope(device);
+            const LentWorkspace workspace(*plan, *backend, context);
+            backend->begin_product(workspace.data(), 0);
+            backend->multiply(products_of(batch, first, std::min(step, batch.count - first)), "cublas-batched");
+        } else if (on_host) {
+            multiply_host_operands(p.alpha, p.a, p.b, p.beta, p.c, *plan, device, quiet);
+        } else {
+            enqueue_with_what_is_free(p.alpha, p.a, p.b, p.beta, p.c, planned, device, quiet);
+        }
+    }
+    finish_product(context.hooks);
+}
+
+}  // namespace heptad

@@ -1,0 +1,477 @@
+#include "product/device/host_operands.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
+#include "base/types.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "move/stage_gate.hpp"
+#include "move/staging.hpp"
+#include "move/transfer_streams.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/planner.hpp"
+#include "product/device/dense_blocks.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/host_operand_plan.hpp"
+#include "run/dense/spread.hpp"
+
+namespace heptad {
+namespace {
+
+/// Fewer bytes are moved before buffers with locked pages would be there.
+constexpr std::int64_t kWorthStaging_bytes = std::int64_t{512} << 20;
+
+bool stored_by_rows(const char* name, const ConstView& view) {
+    if (is_row_contiguous(view)) {
+        return true;
+    }
+    if (!is_column_contiguous(view)) {
+        fail(ErrorCode::input, "{} (strides {} and {}) has no contiguous side; copy it before a product on a device",
+             name, view.row_stride, view.col_stride);
+    }
+    return false;
+}
+
+/// A matrix of the host and its copy on the device, stored alike.
+class Twin {
+public:
+    Twin(const char* name, const ConstView& host, const cuda::Stream& stream)
+        : host_(host), by_rows_(stored_by_rows(name, host)), element_(bytes_of_element(host.type)) {
+        // Rows that begin on 16-byte boundaries are faster to read, whatever they are on the host.
+        stride_ = round_up(by_rows_ ? host.cols : host.rows, std::max<std::int64_t>(16 / element_, 1));
+        const std::int64_t lines = by_rows_ ? host.rows : host.cols;
+        memory_ = cuda::DeviceMemory(stream.device(),
+                                     checked_mul(checked_mul(stride_, std::max<std::int64_t>(lines, 1)), element_),
+                                     stream.handle());
+    }
+
+    View on_device(const MatrixWindow& window) const {
+        const View whole = by_rows_ ? View(memory_.data(), host_.type, host_.rows, host_.cols, stride_, 1)
+                                    : View(memory_.data(), host_.type, host_.rows, host_.cols, 1, stride_);
+        return block(whole, window.row, window.col, window.rows, window.cols);
+    }
+    HostRows host_lines(const MatrixWindow& window) const {
+        const std::int64_t lines = by_rows_ ? window.rows : window.cols;
+        const std::int64_t bytes = (by_rows_ ? window.cols : window.rows) * element_;
+        const std::int64_t pitch = (by_rows_ ? host_.row_stride : host_.col_stride) * element_;
+        const ConstView part = block(host_, window.row, window.col, window.rows, window.cols);
+        // Lines are written through this of C alone.
+        auto* const data = static_cast<std::byte*>(const_cast<void*>(part.data));
+        return {data, bytes > 0 ? lines : 0, bytes, lines > 1 ? pitch : bytes};
+    }
+    Type type() const { return host_.type; }
+    DeviceRows device_lines(const MatrixWindow& window) const {
+        return {static_cast<std::byte*>(on_device(window).data), stride_ * element_};
+    }
+
+private:
+    static std::int64_t bytes_of_element(Type type) { return static_cast<std::int64_t>(element_bytes(type)); }
+
+    ConstView host_;
+    bool by_rows_;
+    std::int64_t element_, stride_ = 0;
+    cuda::DeviceMemory memory_;
+};
+
+/// One way between host and device; the pages of large matrices that are not locked go through buffers.
+class Road {
+public:
+    Road(const cuda::Stream& on, bool stages) : stream(on) {
+        if (stages) {
+            staging_.emplace(on.device());
+        }
+    }
+    void bring(const Twin& twin, const MatrixWindow& window) {
+        const HostRows from = twin.host_lines(window);
+        const DeviceRows to = twin.device_lines(window);
+        if (from.count == 0) {
+            return;
+        }
+        if (staging_) {
+            staging_->upload(from, to, stream);
+        } else {
+            cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, from.row_bytes, from.count,
+                            stream.handle());
+        }
+    }
+    void fetch(const Twin& twin, const MatrixWindow& window) {
+        const HostRows to = twin.host_lines(window);
+        const DeviceRows from = twin.device_lines(window);
+        if (to.count == 0) {
+            return;
+        }
+        if (staging_) {
+            staging_->download(from, to, stream);
+        } else {
+            cuda::copy_rows(from.data, from.pitch_bytes, to.data, to.pitch_bytes, to.row_bytes, to.count,
+                            stream.handle());
+        }
+    }
+
+    const cuda::Stream& stream;
+
+private:
+    std::optional<Staging> staging_;
+};
+
+/// Waits when the scope is left, by an error too: memory must not be given back while it is still in use.
+class WaitAtEnd {
+public:
+    explicit WaitAtEnd(std::initializer_list<const cuda::Stream*> streams) : streams_(streams) {}
+    ~WaitAtEnd() {
+        for (const cuda::Stream* stream : streams_) {
+            try {
+                stream->synchronize();
+            } catch (...) {  // NOLINT(bugprone-empty-catch): the error that matters was thrown before
+            }
+        }
+    }
+    WaitAtEnd(const WaitAtEnd&) = delete;
+    WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+
+private:
+    std::vector<const cuda::Stream*> streams_;
+};
+
+/// c = factor * a * b + beta * c, where the caller's alpha is part of it.
+using StepProduct = std::function<RunReport(double factor, const ConstView& a, const ConstView& b, double beta,
+                                            const View& c, const ProductContext& where)>;
+
+/// A sum of blocks on the device, for one step at a time.
+class SumBuffer {
+public:
+    SumBuffer(std::int64_t cols, std::int64_t bytes, Type type, const cuda::Stream& stream)
+        : memory_(stream.device(), bytes, stream.handle()),
+          type_(type),
+          stride_(sum_row_stride(cols, static_cast<std::int64_t>(element_bytes(type)))) {}
+    View view(std::int64_t rows, std::int64_t cols) const { return {memory_.data(), type_, rows, cols, stride_, 1}; }
+
+private:
+    cuda::DeviceMemory memory_;
+    Type type_;
+    std::int64_t stride_;
+};
+
+/// A or B have a NaN, an infinity, values so large that sums of blocks could overflow, or uneven rows or columns.
+struct UnsafeSums {};
+
+/// One thread brings, the caller's multiplies, one fetches. The host's part of that is launches and copies into
+/// buffers; what waits for what on the device is said by events.
+class TransferRun {
+public:
+    TransferRun(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                const TransferSchedule& schedule, int device, const ProductContext& context, const StepProduct& product,
+                bool keeps_digits)
+        : alpha_(alpha),
+          beta_(beta),
+          size_{c.rows, a.cols, c.cols},
+          schedule_(schedule),
+          steps_(schedule.steps),
+          context_(context),
+          product_(product),
+          stages_(host_bytes(a) + host_bytes(b) + host_bytes(c) >= kWorthStaging_bytes),
+          device_(device),
+          streams_(device),
+          there_(streams_.there(), stages_),
+          back_(streams_.back(), stages_),
+          compute_(streams_.compute()),
+          a_("A", a, there_.stream),
+          b_("B", b, there_.stream),
+          c_("C", c, there_.stream),
+          sums_(sum_buffers(schedule, element_size(a), element_size(c))),
+          sum_a_(sums_.left.k, sums_.left_bytes, a.type, there_.stream),
+          sum_b_(sums_.right.n, sums_.right_bytes, b.type, there_.stream),
+          product_of_sums_(sums_.result.n, sums_.result_bytes, c.type, there_.stream),
+          keeps_digits_(keeps_digits) {
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            const auto& [rows, depth, cols] = steps_[i].size;
+            const double work = static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(cols);
+            done_before_.push_back(done_before_.back() + std::max(work, 1.0));
+            arrived_.push_back(std::make_unique<cuda::Event>(device));
+            made_.push_back(std::make_unique<cuda::Event>(device));
+        }
+    }
+
+    RunReport run() {
+        const WaitAtEnd wait({&there_.stream, &compute_, &back_.stream});
+        try {
+            if (steps_.size() == 1) {
+                bring(0);
+                multiply(0);
+                fetch(0);
+            } else {
+                run_overlapped();
+            }
+        } catch (const UnsafeSums&) {  // all of A and B is there, and nothing of C was fetched yet
+            report_ = product_(1, a_.on_device(whole(size_.m, size_.k)), b_.on_device(whole(size_.k, size_.n)), beta_,
+                               c_.on_device(whole(size_.m, size_.n)),
+                               here(static_cast<std::size_t>(gate_.multiplied), steps_.size()));
+            report_.fell_back = true;
+            made_[0]->record(compute_);
+            made_[0]->hold_back(back_.stream);
+            back_.fetch(c_, whole(size_.m, size_.n));
+        }
+        back_.stream.synchronize();
+        compute_.synchronize();
+        report_.workspace_used_bytes += sums_.bytes();
+        cuda::GuardVerdict verdict;
+        with_backend(compute_, [&](cuda::CudaBackend& backend) { verdict = backend.take_verdict(); });
+        report_.fell_back = report_.fell_back || verdict.fell_back;
+        report_.uneven = is_uneven_ || verdict.uneven;
+        return report_;
+    }
+
+private:
+    static std::int64_t element_size(const ConstView& view) {
+        return static_cast<std::int64_t>(element_bytes(view.type));
+    }
+    static std::int64_t host_bytes(const ConstView& view) {
+        return checked_mul(checked_mul(view.rows, view.cols), element_size(view));
+    }
+    static MatrixWindow whole(std::int64_t rows, std::int64_t cols) { return {0, rows, 0, cols}; }
+    bool sums_blocks() const { return !schedule_.algorithm.empty(); }
+
+    struct Joined {
+        std::thread thread;
+        ~Joined() {
+            if (thread.joinable()) {
+                thread.join();
+            }
+        }
+    };
+
+    void run_overlapped() {
+        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done, auto at_end) {
+            try {
+                const cuda::DeviceScope scope(device_);
+                for (std::size_t i = 0; i < steps_.size(); ++i) {
+                    if (!gate_.wait([&] { return ready(static_cast<std::int64_t>(i)); })) {
+                        return;
+                    }
+                    what(i);
+                    gate_.change([&] { ++(gate_.*done); });
+                }
+                at_end();
+            } catch (...) {
+                gate_.fail_with(std::current_exception());
+            }
+        };
+        const Joined bringing{start_thread([&] {
+            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded,
+                 [this] { judge(); });
+        })};
+        Joined fetching{start_thread([&] {
+            each([&](std::int64_t i) { return judged_ && gate_.multiplied > i; }, [this](std::size_t i) { fetch(i); },
+                 &StageGate::downloaded, [] {});
+        })};
+        each([this](std::int64_t i) { return gate_.uploaded > i; }, [this](std::size_t i) { multiply(i); },
+             &StageGate::multiplied, [] {});
+        fetching.thread.join();  // by then everything was brought, or something failed
+        gate_.rethrow();
+    }
+
+    void bring(std::size_t i) {
+        const TransferStep& step = steps_[i];
+        for (const MatrixWindow& window : step.brings_b) {
+            there_.bring(b_, window);
+        }
+        for (const MatrixWindow& window : step.brings_a) {
+            there_.bring(a_, window);
+        }
+        for (const TransferResult& result : step.results) {
+            if (beta_ != 0 && result.first) {
+                there_.bring(c_, result.window);
+            }
+        }
+        arrived_[i]->record(there_.stream);
+    }
+
+    /// For steps [first, last) of all.
+    ProductContext here(std::size_t first, std::size_t last) const {
+        ProductContext context = context_;
+        context.stream = compute_.handle();
+        if (context_.hooks.progress) {
+            context.hooks.progress = [this, first, last](const Progress& part) {
+                const double done = done_before_[first] + (done_before_[last] - done_before_[first]) * part.fraction;
+                context_.hooks.progress({done / done_before_.back(), part.stage});
+            };
+        }
+        return context;
+    }
+
+    template <class Use>
+    void with_backend(const cuda::Stream& stream, Use use) const {
+        const auto backend = cuda::backend_for(device_, stream.handle());
+        const std::lock_guard lock(backend->mutex());
+        use(*backend);
+    }
+
+    /// The operand of a step: a part of the matrix, or a sum of several in a buffer that may have it already.
+    View operand(const Twin& matrix, const std::vector<TransferTerm>& terms, bool lies_there, const View& buffer,
+                 bool has_it) {
+        if (lies_there) {
+            return matrix.on_device(terms[0].window);
+        }
+        if (has_it) {
+            return buffer;
+        }
+        std::vector<BlockPart> parts;
+        for (const TransferTerm& term : terms) {
+            parts.push_back({matrix.on_device(term.window), term.coefficient});
+        }
+        with_backend(compute_, [&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
+        return buffer;
+    }
+
+    void multiply(std::size_t i) {
+        const TransferStep& step = steps_[i];
+        const auto& [m, k, n] = step.size;
+        arrived_[i]->hold_back(compute_);
+        const View left = operand(a_, step.left, step.left_lies_there(), sum_a_.view(m, k), false);
+        const View right = operand(b_, step.right, step.right_lies_there(), sum_b_.view(k, n), step.keeps_right_sum);
+        const auto add = [&](double factor, double beta, const View& to) {
+            const RunReport part = product_(factor, left, right, beta, to, here(i, i + 1));
+            report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
+        };
+        if (step.result_lies_there()) {
+            const TransferResult& result = step.results[0];
+            add(result.coefficient, result.first ? beta_ : 1, c_.on_device(result.window));
+        } else {
+            const View q = product_of_sums_.view(m, n);
+            add(1, 0, q);
+            std::vector<PartUpdate> updates;
+            for (const TransferResult& result : step.results) {
+                updates.push_back({c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1});
+            }
+            with_backend(compute_, [&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
+        }
+        for (const TransferSpread& spread : step.spreads) {
+            std::vector<PartUpdate> updates;
+            for (const TransferResult& result : spread.to) {
+                updates.push_back({c_.on_device(result.window), result.coefficient, 0});
+            }
+            with_backend(compute_, [&](cuda::CudaBackend& backend) {
+                update_parts(backend, updates, c_.on_device(spread.from));
+            });
+        }
+        made_[i]->record(compute_);
+    }
+
+    /// Looks at A and B where they have arrived, beside the products. Nothing of C goes home before.
+    void judge() {
+        if (sums_blocks() && unit_roundoff(a_.type()) != 0) {
+            const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
+            ScanResult of_a, of_b;
+            with_backend(there_.stream, [&](cuda::CudaBackend& backend) {
+                of_a = backend.scan(a_.on_device(whole(size_.m, size_.k)));
+                of_b = backend.scan(b_.on_device(whole(size_.k, size_.n)));
+            });
+            const double spread = spread_of(of_a, of_b);
+            is_uneven_ = spread > most_spread(expected_growth({{schedule_.algorithm, LevelMode::serial, ""}}),
+                                              PlannerLimits{}.balanced_growth);
+            if ((is_uneven_ && keeps_digits_) ||
+                !layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, {of_a.max_abs, of_b.max_abs, 0})) {
+                throw UnsafeSums{};
+            }
+        }
+        gate_.change([this] { judged_ = true; });
+    }
+
+    void fetch(std::size_t i) {
+        const auto fetch_complete = [&](const std::vector<TransferResult>& results) {
+            for (const TransferResult& result : results) {
+                if (result.last) {
+                    back_.fetch(c_, result.window);
+                }
+            }
+        };
+        made_[i]->hold_back(back_.stream);
+        fetch_complete(steps_[i].results);
+        for (const TransferSpread& spread : steps_[i].spreads) {
+            fetch_complete(spread.to);
+        }
+    }
+
+    double alpha_, beta_;
+    ProblemSize size_;
+    const TransferSchedule& schedule_;
+    const std::vector<TransferStep>& steps_;
+    const ProductContext& context_;
+    const StepProduct& product_;
+    bool stages_;
+    int device_;
+    TransferStreams streams_;  // before the memory, which is given back in the order of a stream
+    Road there_, back_;
+    const cuda::Stream& compute_;
+    Twin a_, b_, c_;
+    SumBuffers sums_;
+    SumBuffer sum_a_, sum_b_, product_of_sums_;
+    std::vector<double> done_before_{0};  // multiplications before each step, and in all
+    std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
+    StageGate gate_;
+    bool judged_ = false;  // changed and read as the counters of the gate
+    bool keeps_digits_;    // uneven operands have no sums of blocks
+    std::atomic<bool> is_uneven_{false};
+    RunReport report_;
+};
+
+RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                        const TransferSchedule& schedule, int device, const ProductContext& context,
+                        const StepProduct& product, bool keeps_digits = false) {
+    const cuda::DeviceScope scope(device);
+    return TransferRun(alpha, a, b, beta, c, schedule, device, context, product, keeps_digits).run();
+}
+
+}  // namespace
+
+RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                 const TransferSchedule& schedule, const Options& options, int device,
+                                 const ProductContext& context) {
+    Options of_steps = options;
+    of_steps.overwrite_inputs = options.overwrite_inputs && schedule.steps.size() == 1;  // else they serve again
+    return run_transfers(
+        alpha, a, b, beta, c, schedule, device, context,
+        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+            const ProductContext& where) {
+            return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
+        },
+        options.accuracy == Accuracy::balanced);
+}
+
+RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                 const Options& options, int device, const ProductContext& context) {
+    if (c.rows == 0 || c.cols == 0) {
+        return {};
+    }
+    if (!stored_by_rows("C", c)) {  // parts of rows are contiguous in the transposed product
+        return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
+                                      context);
+    }
+    const HostOperandPlan plan =
+        plan_host_operands({c.rows, a.cols, c.cols}, a.type, c.type, beta != 0, options, context);
+    return multiply_host_operands(alpha, a, b, beta, c, plan.schedule, plan.options, device, context);
+}
+
+RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                 const ProductPlan& plan, int device, const ProductContext& context) {
+    if (c.rows == 0 || c.cols == 0) {
+        return {};
+    }
+    return run_transfers(alpha, a, b, beta, c, undivided_transfers({c.rows, a.cols, c.cols}), device, context,
+                         [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+                             const ProductContext& where) {
+                             return multiply_on_device(factor * alpha, pa, pb, scale, pc, plan, device, where);
+                         });
+}
+
+}  // namespace heptad

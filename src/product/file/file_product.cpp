@@ -1,0 +1,565 @@
+#include "product/file/file_product.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "base/bit_bytes.hpp"
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/types.hpp"
+#include "check/streamed_check.hpp"
+#include "io/journal.hpp"
+#include "io/output_lock.hpp"
+#include "io/tile_checksum.hpp"
+#include "move/file_pipeline.hpp"
+#include "move/last_pass.hpp"
+#include "move/resident_memory.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/planner.hpp"
+#include "product/file/empty_product.hpp"
+#include "product/file/layered_check.hpp"
+#include "product/file/layered_files.hpp"
+#include "product/file/product_inputs.hpp"
+#include "product/file/product_sources.hpp"
+#include "product/file/resumed_run.hpp"
+#include "product/file/step_plans.hpp"
+#include "run/dense/spread.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
+constexpr double kLastPassShare = 0.03;        // of the progress that is shown
+
+/// Tiles that one thread notes and another asks for.
+class TileSet {
+public:
+    void add(std::int64_t tile) {
+        const std::lock_guard lock(mutex_);
+        tiles_.insert(tile);
+    }
+    bool contains(std::int64_t tile) {
+        const std::lock_guard lock(mutex_);
+        return tiles_.contains(tile);
+    }
+
+private:
+    std::mutex mutex_;
+    std::set<std::int64_t> tiles_;
+};
+
+bool is_end_of_tile(const FileSchedule& schedule, const FileStep& step, const FileWindow& window) {
+    const FileWindow tile = schedule.tile_window(step.tile);
+    return step.last_of_tile && window.row + window.rows == tile.row + tile.rows;
+}
+
+/// What an earlier run left.
+struct EarlierRun {
+    std::map<std::int64_t, JournalTile> finished = {};
+    WindowSums reads = {};
+    bool inputs_touched = false;
+};
+
+/// Sums of blocks would make something else of the input than the product itself does.
+struct SumsNotSafe {};
+
+/// One run: what is open, and what is left to do.
+class FileProduct {
+public:
+    FileProduct(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
+                StageTrace& trace)
+        : request_(request),
+          stage_(within_levels(stage, request.outer)),
+          hooks_(hooks),
+          trace_(trace),
+          sources_(find_product_sources(request)),
+          names_(output_names(request.output)) {
+        refuse_inputs_as_outputs(sources_, names_);
+    }
+
+    FileProductReport run() {
+        const OutputLock lock(names_.target, hooks_.watch);
+        OpenInputs inputs{MatrixFile(sources_.a, hooks_.watch), MatrixFile(sources_.b, hooks_.watch), {}};
+        if (sources_.c0) {
+            inputs.c0.emplace(*sources_.c0, hooks_.watch);
+        }
+        JournalHeader header;
+        header.alpha = request_.alpha;
+        header.beta = request_.beta;
+        const auto add_input = [&](const MatrixFile& file, bool transpose) {
+            header.inputs.push_back(
+                {file.name(), identity_as_read(file, operand_layout(file, transpose)), file.touched_ns()});
+        };
+        add_input(inputs.a, request_.transpose_a);
+        add_input(inputs.b, request_.transpose_b);
+        if (inputs.c0) {
+            add_input(*inputs.c0, false);
+        }
+        const bool is_left = request_.resume && ::access(names_.partial().c_str(), F_OK) == 0;
+        if (request_.resume && !is_left && sources_.c0 && same_file(sources_.c0->path, names_.target)) {
+            // A run that ended just after it gave the result its name leaves exactly this.
+            fail(ErrorCode::input,
+                 "there is nothing to resume for '{}', which may hold the sum already; look at it, and run without "
+                 "--resume to add again",
+                 names_.shown);
+        }
+        if (sources_.m == 0 || sources_.k == 0 || sources_.n == 0) {
+            return tidily([&] { return without_products(inputs); });
+        }
+        FileProblem problem = problem_of(inputs);
+        choose_plan(problem, header);  // refuses what does not fit before anything is touched
+        std::optional<JournalContents> before = is_left ? read_journal(names_.journal()) : std::nullopt;
+        if (!before) {
+            return tidily([&] { return start(problem, header, inputs); });
+        }
+        // The run before may have checked, and this one not, or the other way round.
+        before->header.plan.check_bytes = layers_ ? 0 : check_bytes_of(before->header.plan, problem.line_bytes);
+        require_same_run(before->header, header, names_);
+        return go_on(*before, header, inputs);
+    }
+
+private:
+    FileProblem problem_of(const OpenInputs& inputs) const {
+        return {sources_.m,
+                sources_.k,
+                sources_.n,
+                sources_.a.type,
+                sources_.c0.has_value(),
+                memory_for_product(request_, sources_),
+                operand_layout(inputs.a, request_.transpose_a),
+                operand_layout(inputs.b, request_.transpose_b),
+                result_layout(request_, sources_),
+                request_.verify ? StreamedCheck::line_bytes(sources_.a.type) : 0};
+    }
+
+    std::string header_bytes() const { return result_header(request_, sources_); }
+
+    std::vector<std::string> how_of(const std::vector<ProductPlan>& products) const {
+        std::vector<std::string> texts;
+        for (const ProductPlan& product : products) {
+            if (stage_.how) {
+                texts.push_back(stage_.how(product));
+            }
+        }
+        return texts;
+    }
+
+    FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
+        remove_beside(names_.journal(), hooks_.watch);  // first: it must never describe another partial file
+        remove_beside(names_.products().partial(), hooks_.watch);
+        Outputs outputs{PartialFile(names_, header_bytes(), problem.c, hooks_.watch), {}};
+        if (layers_) {
+            outputs.products.emplace(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        }
+        if (outputs.block_bytes() != problem.c.block_bytes) {
+            problem.c.block_bytes = outputs.block_bytes();
+            choose_plan(problem, header);
+        }
+        const FileSchedule schedule = schedule_of(problem, header.plan);
+        const StepPlans products(schedule, header.plan, stage_);
+        header.products = products.all();
+        header.how = how_of(header.products);
+        JournalWriter journal(names_, header, hooks_.watch);
+        return carry_out(schedule, header.plan, products, {}, inputs, outputs, journal);
+    }
+
+    /// What is kept is not touched before it is known to be of use; until then the errors say what to do.
+    FileProductReport go_on(const JournalContents& before, const JournalHeader& now, const OpenInputs& inputs) {
+        const FilePlan& plan = before.header.plan;
+        FileProblem problem = problem_of(inputs);
+        Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch), {}};
+        if (layers_) {
+            outputs.products = PartialFile::reopen(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        }
+        if (plan.c_block > 1 && outputs.block_bytes() != plan.c_block) {
+            fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
+                 names_.partial());
+        }
+        if (layers_) {
+            problem.c.block_bytes = outputs.block_bytes();
+            layers_ = file_layers_as_begun(problem, request_.outer, plan);
+        }
+        const FileSchedule schedule = schedule_of(problem, plan);
+        if (how_of(before.header.products) != before.header.how) {
+            fail(ErrorCode::input,
+                 "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
+                 "--device, "
+                 "--device-memory and --host-levels of then, or start over without --resume",
+                 names_.partial());
+        }
+        const StepPlans products(before.header.products);
+        std::map<std::int64_t, JournalTile> finished;
+        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+        for (const auto& [index, tile] : before.tiles) {
+            if (index >= 0 && index < schedule.tiles() &&
+                read_tile_checksum(schedule, index, outputs.of_tiles(), *queue) == tile.sum) {
+                finished[index] = tile;
+            }
+        }
+        finished_tiles_ = static_cast<std::int64_t>(finished.size());
+        return tidily([&] {
+            JournalWriter journal(names_, before, hooks_.watch);
+            FileProductReport report =
+                carry_out(schedule, plan, products, {finished, before.reads, was_touched(before.header, now)}, inputs,
+                          outputs, journal);
+            report.damaged_lines = before.damaged_lines;
+            return report;
+        });
+    }
+
+    FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const StepPlans& products,
+                                const EarlierRun& earlier, const OpenInputs& inputs, Outputs& outputs,
+                                JournalWriter& journal) {
+        const auto& [a, b, c0] = inputs;
+        const std::map<std::int64_t, JournalTile>& finished = earlier.finished;
+        // With outer levels, C0 and the factors come in at the end.
+        const bool adds = c0.has_value() && !layers_;
+        const double alpha = layers_ ? 1 : request_.alpha;
+        const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
+        PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
+        PipelineFiles files{
+            plan.mirrored ? &b : &a, plan.mirrored ? &a : &b, adds ? &*c0 : nullptr, {}, &outputs.of_tiles()};
+        if (adds) {
+            files.c0_layout = plan.mirrored ? transposed(c0->layout()) : c0->layout();
+        }
+        std::optional<OperandSums> sums;
+        if (layers_) {
+            sums.emplace(*layers_, inputs, finished);
+            files.left_sums = plan.mirrored ? &sums->b : &sums->a;
+            files.right_sums = plan.mirrored ? &sums->a : &sums->b;
+        }
+        PipelineOptions options;
+        options.buffers = buffers_of(plan, inputs, outputs);
+        options.tile_m = plan.tile_m;
+        options.tile_n = plan.tile_n;
+        options.overlap = request_.overlap;
+        options.io = request_.io;
+        options.watch = hooks_.watch;
+        std::unique_ptr<StepDevice> device;
+        if (stage_.open_device) {
+            device = stage_.open_device(step_device_sizes(schedule, plan, options.buffers, products));
+            options.device = device.get();
+            options.tiles_in_turn = request_.verify;
+        }
+
+        FileProductReport report;
+        report.plan = plan;
+        report.layers = layers_;
+        report.product = products.largest();
+        report.tiles = schedule.tiles();
+        report.resident_at_start_bytes = resident_bytes();
+        report.resumed_tiles = static_cast<std::int64_t>(finished.size());
+        report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
+        if (layers_) {
+            report.error_bound = layers_error_bound(*layers_, report.error_bound);
+        }
+        std::optional<StreamedCheck> check;
+        const check::JudgedProduct judged = judged_product(schedule, products);
+        if (request_.verify && !layers_) {
+            check.emplace(schedule, judged, hooks_.threads);
+        }
+
+        TileSet verified;
+        ReadSums reads(earlier.reads);
+        StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
+        PipelineWork work;
+        work.was_read = [&](const ReadWindow& window, const ConstView& view) {
+            const MatrixFile* const file = window.of == ReadOf::left    ? files.left
+                                           : window.of == ReadOf::right ? files.right
+                                                                        : files.c0;
+            reads.take(window, view, *file);
+        };
+        work.before = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
+            if (sums) {
+                require_safe(*sums);
+            }
+            if (check) {
+                check->before_product(step, left, right, strip);
+            }
+        };
+        work.multiply = [&](const FileStep& step, std::int64_t first_row, const ConstView& left, const ConstView& right,
+                            const View& c) {
+            const double beta = step.panel > 0 ? 1 : adds ? request_.beta : 0;
+            const FileWindow panel = schedule.right_window(step.tile, step.panel);
+            const ProductPlan& product = products.of(c.rows, panel.rows, panel.cols);
+            if (!device) {
+                report.products.add(
+                    stage_.multiply(alpha, left, right, beta, c, product, workspace.data(), workspace.bytes()));
+                if (schedule.result().packed && step.panel + 1 == schedule.panels()) {
+                    clear_beyond(panel.col + panel.cols, plan.n, c);
+                }
+                return;
+            }
+            FileWindow window = schedule.result_window(step.tile, step.strip);
+            window.row += first_row;
+            window.rows = c.rows;
+            device->multiply(alpha, {step.left_slot, first_row, c.rows}, step.right_slot, beta,
+                             tile_place(schedule, step, window), product);
+        };
+        work.completed = [&](const FileStep& step, const FileWindow& window, const View& c) {
+            if (check) {
+                check->after_rows(step, window, c);
+                if (is_end_of_tile(schedule, step, window) && check->result().passed()) {
+                    verified.add(step.tile);
+                }
+            }
+        };
+        work.finished = [&](std::int64_t tile, std::uint64_t sum) {
+            inputs.require_unchanged();
+            journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt},
+                             reads.take_new());
+            ++finished_tiles_;
+            if (StageTrace::Clock::now() - last_sync > kSyncEvery) {
+                outputs.of_tiles().sync();
+                journal.sync();
+                last_sync = StageTrace::Clock::now();
+            }
+        };
+        work.progress = [&](double fraction) {
+            if (hooks_.progress) {
+                hooks_.progress({layers_ ? (1 - kLastPassShare) * fraction : fraction, "files"});
+            }
+        };
+        work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
+
+        const auto start = StageTrace::Clock::now();
+        if (earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options)) {
+            fail(ErrorCode::cancelled, "interrupted");
+        }
+        const std::int64_t done = run_pipeline(schedule, missing, files, work, options, trace_);
+        if (done < static_cast<std::int64_t>(missing.size())) {
+            fail(ErrorCode::cancelled, "interrupted");
+        }
+        if (layers_) {
+            require_even(*sums, plan.mirrored, !finished.empty());
+            sums.reset();
+            workspace = {};
+            report.verified = add_up_products(inputs, outputs, judged);
+        }
+        if (check) {
+            report.verified = check->result();
+            tell_of_earlier_run(finished, *report.verified);
+        }
+        // All that may fail comes before the result has its name.
+        report.read = trace_.total(Stage::disk_read);
+        report.upload = trace_.total(Stage::upload);
+        report.multiply = trace_.total(Stage::multiply);
+        report.download = trace_.total(Stage::download);
+        report.write = trace_.total(Stage::disk_write);
+        report.io = make_io_queue(request_.io, {})->name();
+        publish(outputs.result);
+        if (layers_) {
+            remove_beside(names_.products().partial(), hooks_.watch);
+        }
+        report.peak_resident_bytes = peak_resident_bytes();
+        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        return report;
+    }
+
+    /// What a check allows: the levels of the steps, those around them, and each sum of partial results round.
+    check::JudgedProduct judged_product(const FileSchedule& schedule, const StepPlans& products) const {
+        const double growth = products.largest_growth() * expected_growth(request_.outer);
+        const std::int64_t additions = layers_ ? static_cast<std::int64_t>(growth_.roundings) : 0;
+        return {request_.alpha,
+                request_.beta,
+                sources_.k,
+                sources_.a.type,
+                {request_.accuracy, growth},
+                schedule.panels() + additions + (sources_.c0 ? 1 : 0)};
+    }
+
+    /// A matrix without an element: what remains is beta C0, or zeros.
+    FileProductReport without_products(const OpenInputs& inputs) {
+        const auto start = StageTrace::Clock::now();
+        FileProductReport report;
+        report.plan.m = report.product.m = sources_.m;
+        report.plan.k = report.product.k = sources_.k;
+        report.plan.n = report.product.n = sources_.n;
+        report.plan.type = report.product.type = sources_.a.type;
+        report.plan.memory_bytes = request_.memory_bytes;
+        report.resident_at_start_bytes = resident_bytes();
+        remove_beside(names_.journal(), hooks_.watch);
+        remove_beside(names_.products().partial(), hooks_.watch);
+        PartialFile result(names_, header_bytes(), result_layout(request_, sources_), hooks_.watch);
+        const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+        if (inputs.c0) {
+            write_scaled(*inputs.c0, request_.beta, request_.memory_bytes, result, *queue, hooks_);
+            inputs.require_unchanged();
+        }
+        if (request_.verify) {
+            report.verified.emplace().explanation = "there is nothing to multiply";
+        }
+        report.io = queue->name();
+        publish(result);
+        report.peak_resident_bytes = peak_resident_bytes();
+        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        return report;
+    }
+
+    void choose_plan(const FileProblem& problem, JournalHeader& header) {
+        if (request_.outer.levels == 0) {
+            header.plan = plan_file_product(problem, stage_);
+            return;
+        }
+        layers_ = plan_layered_product(problem, request_.outer, stage_);
+        growth_ = layer_growth(layers_->layer);
+        header.plan = layers_->part_plan;
+        header.layers = to_string(*layers_);
+    }
+
+    FileSchedule schedule_of(const FileProblem& problem, const FilePlan& plan) const {
+        return layers_ ? layers_schedule(*layers_) : FileSchedule(plan, problem.a, problem.b, problem.c);
+    }
+
+    FileBuffers buffers_of(const FilePlan& plan, const OpenInputs& inputs, const Outputs& outputs) const {
+        if (layers_) {
+            return file_buffers(plan, layers_->part.a, layers_->part.b, with_block(layers_->part.c, plan.c_block));
+        }
+        return file_buffers(plan, with_block(operand_layout(inputs.a, request_.transpose_a), plan.a_block),
+                            with_block(operand_layout(inputs.b, request_.transpose_b), plan.b_block),
+                            with_block(outputs.result.layout(), plan.c_block));
+    }
+
+    void require_safe(const OperandSums& sums) const {
+        if (unit_roundoff(sources_.a.type) > 0 &&
+            !layer_sums_are_safe(growth_, sources_.a.type, sources_.k, request_.alpha, 0, sums.seen())) {
+            throw SumsNotSafe{};
+        }
+    }
+
+    /// All of A and B was read, by an earlier run in part.
+    void require_even(OperandSums& sums, bool mirrored, bool resumed) const {
+        require_safe(sums);
+        if (unit_roundoff(sources_.a.type) == 0 || request_.accuracy != Accuracy::balanced) {
+            return;
+        }
+        if (resumed) {
+            const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+            sums.a.read_all(*queue);
+            sums.b.read_all(*queue);
+        }
+        const ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
+        if ((mirrored ? spread_of(of_b, of_a) : spread_of(of_a, of_b)) >
+            most_spread(expected_growth(request_.outer), PlannerLimits{}.balanced_growth)) {
+            throw SumsNotSafe{};
+        }
+    }
+
+    /// All products are there: C from them, and whether it is right, if that was asked.
+    std::optional<VerifyResult> add_up_products(const OpenInputs& inputs, const Outputs& outputs,
+                                                const check::JudgedProduct& judged) {
+        std::optional<LayeredCheck> check;
+        if (request_.verify) {
+            check.emplace(*layers_, judged, hooks_.threads);
+            const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
+            if (!check->read_operands(inputs, *queue, trace_, [&] { return hooks_.cancel.cancelled(); })) {
+                fail(ErrorCode::cancelled, "interrupted");
+            }
+        }
+        LastPassOptions options;
+        options.alpha = request_.alpha;
+        options.beta = request_.beta;
+        options.threads = hooks_.threads;
+        options.overlap = request_.overlap;
+        options.io = request_.io;
+        options.watch = hooks_.watch;
+        options.progress = [&](double fraction) {
+            if (hooks_.progress) {
+                hooks_.progress({1 - kLastPassShare + kLastPassShare * fraction, "files"});
+            }
+        };
+        options.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
+        if (check) {
+            options.completed = [&](const FileWindow& rows, const ConstView& c, const ConstView* c0) {
+                check->after_rows(rows, c, c0);
+            };
+        }
+        const LastPassFiles files{&*outputs.products, &outputs.result, inputs.c0 ? &*inputs.c0 : nullptr};
+        if (!run_last_pass(*layers_, files, options, trace_)) {
+            fail(ErrorCode::cancelled, "interrupted");
+        }
+        inputs.require_unchanged();
+        return check ? std::optional(check->result()) : std::nullopt;
+    }
+
+    static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
+        layout.block_bytes = block_bytes;
+        return layout;
+    }
+
+    /// The result gets its name.
+    void publish(PartialFile& result) {
+        committing_ = true;
+        result.commit();
+        remove_beside(names_.journal(), hooks_.watch);
+    }
+
+    template <class Work>
+    FileProductReport tidily(const Work& work) const {
+        try {
+            return work();
+        } catch (const InputChanged&) {
+            tidy_up(ErrorCode::input);  // what was made of the old input cannot go on: no word of --resume
+            throw;
+        } catch (const Error& error) {
+            throw Error(error.code(), error.what() + tidy_up(error.code()));
+        }
+    }
+
+    /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
+    std::string tidy_up(ErrorCode code) const {
+        if (committing_ && ::access(names_.partial().c_str(), F_OK) != 0) {
+            ::unlink(names_.products().partial().c_str());
+            return fmt::format("; '{}' itself is complete", names_.shown);
+        }
+        // Products of outer levels are not looked at one by one: where C is wrong, none of them can be believed.
+        const bool is_of_use = code != ErrorCode::verification || !layers_;
+        if (finished_tiles_ > 0 && is_of_use) {
+            return fmt::format("; {} finished tiles are kept in '{}': go on with --resume", finished_tiles_.load(),
+                               names_.partial());
+        }
+        ::unlink(names_.partial().c_str());
+        ::unlink(names_.journal().c_str());
+        ::unlink(names_.new_journal().c_str());
+        ::unlink(names_.products().partial().c_str());
+        return code == ErrorCode::cancelled ? "; no tile was finished, so nothing is kept" : "";
+    }
+
+    const FileProductRequest& request_;
+    StageProducts stage_;
+    const FileHooks& hooks_;
+    StageTrace& trace_;
+    ProductSources sources_;
+    OutputNames names_;
+    std::optional<FileLayers> layers_;
+    LayerGrowth growth_;
+    std::atomic<std::int64_t> finished_tiles_{0};
+    bool committing_ = false;  // all tiles are there, and the result gets its name
+};
+
+}  // namespace
+
+FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
+                                 StageTrace& trace) {
+    try {
+        return FileProduct(request, stage, hooks, trace).run();
+    } catch (const SumsNotSafe&) {
+        FileProductRequest without = request;
+        without.outer = {};
+        without.resume = false;
+        FileProductReport report = FileProduct(without, stage, hooks, trace).run();
+        report.no_layers =
+            "A or B holds NaN, Inf, values whose sums might overflow or uneven rows or columns, so that the product "
+            "was made again "
+            "without outer levels";
+        return report;
+    }
+}
+
+}  // namespace heptad

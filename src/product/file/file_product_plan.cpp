@@ -1,0 +1,89 @@
+// What a product from file to file would do, before anything is touched.
+#include "base/types.hpp"
+#include "check/streamed_check.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/planner.hpp"
+#include "product/file/file_product.hpp"
+#include "product/file/product_inputs.hpp"
+#include "product/file/product_sources.hpp"
+#include "product/file/step_plans.hpp"
+#include "product/memory/product.hpp"
+
+namespace heptad {
+
+StageProducts processor_stage(const Options& options, int threads) {
+    StageProducts stage;
+    stage.plan = [options, threads](const StageProduct& product, Type type) {
+        Options limited = options;
+        limited.accumulate = product.accumulate;
+        limited.workspace_limit_bytes = product.workspace_limit_bytes;
+        ProductContext context;
+        context.threads = threads;
+        ProductPlan plan = plan_product(product.m, product.k, product.n, type, limited, context);
+        while (options.accuracy == Accuracy::balanced && unit_roundoff(type) > 0 && !plan.levels.empty() &&
+               product.outer_growth > 1 &&
+               product.outer_growth * expected_growth(plan.levels) > PlannerLimits{}.balanced_growth) {
+            limited.levels = static_cast<int>(plan.levels.size()) - 1;
+            plan = plan_product(product.m, product.k, product.n, type, limited, context);
+        }
+        return plan;
+    };
+    stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                               const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
+        ProductContext context;
+        context.threads = threads;
+        context.workspace = workspace;
+        context.workspace_bytes = workspace_bytes;
+        return multiply_in_memory(alpha, a, b, beta, c, plan, context);
+    };
+    return stage;
+}
+
+FileProblem file_problem(const FileProductRequest& request) {
+    const ProductSources sources = find_product_sources(request);
+    const auto with_usual_block = [](const MatrixSource& source, bool transpose) {
+        FileLayout layout = source.layout;
+        layout.block_bytes = source.by_library ? 1 : kUsualBlockBytes;
+        return as_operand(layout, transpose);
+    };
+    return {sources.m,
+            sources.k,
+            sources.n,
+            sources.a.type,
+            sources.c0.has_value(),
+            memory_for_product(request, sources),
+            with_usual_block(sources.a, request.transpose_a),
+            with_usual_block(sources.b, request.transpose_b),
+            result_layout(request, sources),
+            request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
+}
+
+FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
+    return plan_files(problem, [&](const StageProduct& product) {
+        const ProductPlan plan = stage.plan(product, problem.type);
+        return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
+    });
+}
+
+FileLayers plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage) {
+    const StageProducts within = within_levels(stage, outer);
+    return plan_file_layers(problem, outer, [&](const StageProduct& product) {
+        const ProductPlan plan = within.plan(product, problem.type);
+        return StagePrediction{plan.predicted_s, within.open_device ? 0 : plan.workspace_bytes};
+    });
+}
+
+PlannedSteps plan_steps(const FileLayers& layers, const StageProducts& stage) {
+    const FileSchedule schedule = layers_schedule(layers);
+    const StepPlans products(schedule, layers.part_plan, within_levels(stage, layers.outer));
+    const double of_product = whole_error_bound(layers.part_plan, schedule.panels(), products.largest_error_bound());
+    return {products.largest(), layers_error_bound(layers, of_product)};
+}
+
+PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage) {
+    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+    const StepPlans products(schedule, plan, stage);
+    return {products.largest(), whole_error_bound(plan, schedule.panels(), products.largest_error_bound())};
+}
+
+}  // namespace heptad

@@ -1,0 +1,37 @@
+// The open inputs of a product from file to file: how they are read, and what they must not be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/matrix_file.hpp"
+#include "io/partial_file.hpp"
+#include "product/file/product_sources.hpp"
+
+namespace heptad {
+
+/// As an operand of the product. Transposed bits are turned on the way, in short spans that the cache is better at.
+FileLayout as_operand(FileLayout layout, bool transpose);
+FileLayout operand_layout(const MatrixFile& file, bool transpose);
+
+bool same_file(const std::string& x, const std::string& y);
+
+/// The same bytes read in another way (transposed, another dataset of the file) are another matrix.
+FileIdentity identity_as_read(const MatrixFile& file, const FileLayout& layout);
+
+/// The files that are read.
+struct OpenInputs {
+    MatrixFile a, b;
+    std::optional<MatrixFile> c0;
+
+    std::vector<const MatrixFile*> all() const;
+    /// Throws Error(input) if one was changed since it was opened.
+    void require_unchanged() const;
+};
+
+/// Throws Error(input) where A or B is the output itself, or any input has a name that every run beside it writes,
+/// replaces and removes.
+void refuse_inputs_as_outputs(const ProductSources& sources, const OutputNames& names);
+
+}  // namespace heptad

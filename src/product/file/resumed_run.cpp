@@ -1,0 +1,79 @@
+#include "product/file/resumed_run.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace heptad {
+
+std::vector<std::int64_t> tiles_of(const std::map<std::int64_t, JournalTile>& finished) {
+    std::vector<std::int64_t> tiles;
+    for (const auto& [index, tile] : finished) {
+        tiles.push_back(index);
+    }
+    return tiles;
+}
+
+std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
+                                        const std::map<std::int64_t, JournalTile>& finished) {
+    std::vector<std::int64_t> missing;
+    for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+        if (!finished.contains(tile)) {
+            missing.push_back(tile);
+        }
+    }
+    return missing;
+}
+
+void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names) {
+    const FilePlan &x = before.plan, &y = now.plan;
+    const std::string way_out =
+        fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
+    if (before.layers != now.layers) {
+        const auto levels = [](const std::string& layers) {
+            return layers.empty() ? std::string("without outer levels") : "with the outer levels " + layers;
+        };
+        fail(ErrorCode::input,
+             "'{}' was begun {}, and is to go on {}; give --host-levels and --host-algorithm as then{}",
+             names.partial(), levels(before.layers), levels(now.layers), way_out);
+    }
+    if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
+        before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
+        fail(ErrorCode::input, "'{}' belongs to another product{}", names.journal(), way_out);
+    }
+    for (std::size_t i = 0; i < now.inputs.size(); ++i) {
+        if (before.inputs[i].identity != now.inputs[i].identity) {
+            fail(ErrorCode::input, "'{}' is not the file it was when '{}' was begun, or is read in another way{}",
+                 now.inputs[i].name, names.partial(), way_out);
+        }
+    }
+    if (x.used_bytes() > now.plan.memory_bytes) {
+        fail(ErrorCode::resource,
+             "'{}' was begun with cuts that take {} bytes{}, and {} are allowed; give a larger --memory{}",
+             names.partial(), x.used_bytes(),
+             x.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", x.check_bytes) : "", now.plan.memory_bytes,
+             way_out);
+    }
+}
+
+bool was_touched(const JournalHeader& before, const JournalHeader& now) {
+    return !std::equal(before.inputs.begin(), before.inputs.end(), now.inputs.begin(), now.inputs.end(),
+                       [](const JournalInput& x, const JournalInput& y) { return x.touched_ns == y.touched_ns; });
+}
+
+void tell_of_earlier_run(const std::map<std::int64_t, JournalTile>& finished, VerifyResult& result) {
+    const auto unchecked =
+        std::count_if(finished.begin(), finished.end(), [](const auto& entry) { return !entry.second.verified; });
+    if (unchecked > 0) {
+        if (result.passed()) {
+            result.verdict = Verdict::not_verifiable;
+        }
+        result.explanation += fmt::format(
+            "; {} tiles are of an earlier run that did not verify them: look at the result with 'heptad verify'",
+            unchecked);
+    } else if (!finished.empty()) {
+        result.explanation += fmt::format("; {} tiles were verified by an earlier run", finished.size());
+    }
+}
+
+}  // namespace heptad

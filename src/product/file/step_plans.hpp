@@ -1,0 +1,43 @@
+// One product plan for every shape that the steps of a product from file to file multiply.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "plan/search/file_schedule.hpp"
+#include "product/file/file_product.hpp"
+
+namespace heptad {
+
+class StepPlans {
+public:
+    StepPlans(const FileSchedule& schedule, const FilePlan& plan, const StageProducts& stage);
+    explicit StepPlans(const std::vector<ProductPlan>& kept);
+
+    const ProductPlan& of(std::int64_t m, std::int64_t k, std::int64_t n) const;
+    std::vector<ProductPlan> all() const;
+    /// The one with the most work.
+    const ProductPlan& largest() const;
+    std::int64_t most_workspace_bytes() const;
+    double largest_error_bound() const;
+    /// Of errors, on random data (plan/predict/error_bound.hpp).
+    double largest_growth() const;
+
+private:
+    using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    void add(const StageProduct& product, Type type, const StageProducts& stage);
+    std::map<Shape, ProductPlan> plans_;
+};
+
+/// Sums of `panels` partial products: each has its bound, and each addition rounds what is there.
+double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel);
+
+/// The levels of steps and the outer ones together keep an accuracy word.
+StageProducts within_levels(StageProducts stage, const OuterLevels& outer);
+
+/// What a device must hold to carry out the steps of a plan.
+StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
+                                  const StepPlans& products);
+
+}  // namespace heptad

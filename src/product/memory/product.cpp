@@ -1,0 +1,388 @@
+#include "product/memory/product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/shared_state.hpp"
+#include "base/thread_pool.hpp"
+#include "base/workspace.hpp"
+#include "io/machine_file.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/reference/reference_backend.hpp"
+#include "plan/search/level_layout.hpp"
+#include "plan/search/planner.hpp"
+#include "product/memory/packed_bits.hpp"
+#include "product/memory/validate.hpp"
+
+namespace heptad {
+namespace {
+
+/// What decides a plan.
+struct PlanKey {
+    std::int64_t m, k, n;
+    Type type;
+    int threads;
+    Accuracy accuracy;
+    int levels;
+    bool accumulate;
+    bool overwrite_inputs;
+    std::int64_t workspace_limit_bytes;
+    std::string algorithm, device, leaf, mode;
+    auto operator<=>(const PlanKey&) const = default;
+};
+
+/// Words of options are compared in every product, and nearly all of them are "auto".
+bool same_word(const std::string& x, const std::string& y) {
+    constexpr std::size_t kUsual = 4;
+    return x.size() == y.size() && (x.size() == kUsual ? std::memcmp(x.data(), y.data(), kUsual) == 0 : x == y);
+}
+
+bool same(const PlanKey& key, std::int64_t m, std::int64_t k, std::int64_t n, Type type, int threads, bool accumulate,
+          std::int64_t limit, const Options& options) {
+    return key.m == m && key.k == k && key.n == n && key.type == type && key.threads == threads &&
+           key.accumulate == accumulate && key.accuracy == options.accuracy && key.levels == options.levels &&
+           key.overwrite_inputs == options.overwrite_inputs && key.workspace_limit_bytes == limit &&
+           same_word(key.algorithm, options.algorithm) && same_word(key.device, options.device) &&
+           same_word(key.leaf, options.leaf) && same_word(key.mode, options.mode);
+}
+
+/// A plan with what is needed to carry it out at once.
+struct ReadyPlan {
+    ProductPlan plan;
+    Backend* backend = nullptr;
+    cpu::CpuBackend* cpu = nullptr;  // the same object when it is the CPU's
+    int leaf_id = 0;
+};
+
+struct PlanStore {
+    std::map<PlanKey, std::shared_ptr<const ReadyPlan>> plans;
+    std::map<int, std::shared_ptr<const Machine>> machines;  // by threads
+};
+
+constinit Guarded<PlanStore> plan_store;
+
+/// Counts forget_machine(): thread-local copies of older generations are stale.
+std::atomic<std::uint64_t> plan_generation{1};
+
+/// Plans kept per process before starting over: a loop over many shapes must not grow without end.
+constexpr std::size_t kMostPlansKept = 4096;
+
+Backend& backend_named(const std::string& name, int threads) {
+    static constinit Guarded<std::map<std::pair<std::string, int>, std::unique_ptr<Backend>>> all;
+    const auto backends = all.lock();
+    auto& backend = (*backends)[{name, threads}];
+    if (!backend) {
+        if (name == "cpu") {
+            backend = std::make_unique<cpu::CpuBackend>(shared_pool(threads));
+        } else if (name == "reference") {
+            backend = std::make_unique<ReferenceBackend>();
+        } else {
+            fail(ErrorCode::usage, "'{}' is not a device of this build; the devices are auto, cpu, reference and cuda",
+                 name);
+        }
+    }
+    return *backend;
+}
+
+std::shared_ptr<const Machine> machine_for(int threads) {
+    const auto store = plan_store.lock();
+    auto& machine = store->machines[threads];
+    if (!machine) {
+        machine = std::make_shared<const Machine>(load_machine(threads));
+    }
+    return machine;
+}
+
+void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
+    std::vector<std::string> leaves = backend.leaves(type);
+    if (has_packed_leaf(type, backend.name())) {
+        leaves.emplace_back(kPackedLeaf);
+    }
+    if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
+        fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; there is {}", leaf, type_name(type), backend.name(),
+             fmt::join(leaves, ", "));
+    }
+}
+
+std::shared_ptr<const ReadyPlan> make_ready(const ProductPlan& plan) {
+    auto ready = std::make_shared<ReadyPlan>();
+    ready->plan = plan;
+    ready->backend = &backend_named(plan.backend, plan.threads);
+    ready->cpu = dynamic_cast<cpu::CpuBackend*>(ready->backend);
+    for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
+        validate_leaf(leaf, plan.type, *ready->backend);
+    }
+    if (ready->cpu != nullptr && plan.leaf != kPackedLeaf) {
+        ready->leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
+    }
+    return ready;
+}
+
+/// The caller's scratch memory from its first aligned byte on.
+struct AlignedWorkspace {
+    void* data = nullptr;
+    std::int64_t bytes = 0;
+};
+AlignedWorkspace aligned_workspace(const ProductContext& context) {
+    const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+    constexpr auto kUnit = static_cast<std::uintptr_t>(kWorkspaceAlignment);
+    const auto skipped = static_cast<std::int64_t>((kUnit - address % kUnit) % kUnit);
+    if (context.workspace_bytes <= skipped) {
+        return {};
+    }
+    return {static_cast<std::byte*>(context.workspace) + skipped, context.workspace_bytes - skipped};
+}
+
+std::int64_t workspace_limit(const Options& options, const ProductContext& context) {
+    return context.workspace_bytes < 0 ? options.workspace_limit_bytes
+                                       : std::min(options.workspace_limit_bytes, aligned_workspace(context).bytes);
+}
+
+/// The last plans of a thread: found without a lock, because a tiny product must not wait for one.
+struct RecentPlan {
+    std::uint64_t generation = 0;
+    PlanKey key;
+    std::shared_ptr<const ReadyPlan> ready;
+};
+
+RecentPlan& recent_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type) {
+    auto& recent = per_thread<RecentPlan, std::array<RecentPlan, 16>>();
+    const auto hash = static_cast<std::uint64_t>(m) * 0x9e3779b97f4a7c15U ^
+                      static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
+                      static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
+    return recent[(hash >> 48) % recent.size()];
+}
+
+/// Bit types have one more way, which the planner does not know: packed.
+ProductPlan plan_or_pack(const Problem& problem, const Machine& machine, const std::string& backend) {
+    const Options& options = problem.options;
+    const bool wanted = options.leaf == kPackedLeaf;
+    const bool free = options.algorithm == "auto" && options.levels <= 0 && options.mode == "auto";
+    if (!has_packed_leaf(problem.type, backend) ||
+        (!wanted && (!free || options.levels == 0 || options.leaf != "auto"))) {
+        return make_plan(problem, machine);
+    }
+    if (!free) {
+        fail(ErrorCode::usage, "the leaf 'packed' finds its levels itself; leave algorithm, levels and mode to auto");
+    }
+    Problem plain = problem;
+    plain.options.leaf = "auto";
+    const ProductPlan unpacked = make_plan(plain, machine), packed = packed_plan(unpacked);
+    const bool fits = packed.workspace_bytes <= options.workspace_limit_bytes;
+    if (wanted && !fits) {
+        fail(ErrorCode::resource,
+             "packed bits take {} bytes of workspace, but workspace_limit_bytes is {}; raise it or set leaf to auto",
+             packed.workspace_bytes, options.workspace_limit_bytes);
+    }
+    return fits && (wanted || packed.predicted_s < unpacked.predicted_s) ? packed : unpacked;
+}
+
+std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
+                                            const Options& options, bool accumulate, const ProductContext& context) {
+    const int threads = effective_threads(context);
+    const std::int64_t limit = workspace_limit(options, context);
+    RecentPlan& slot = recent_plan(m, k, n, type);
+    const std::uint64_t generation = plan_generation.load(std::memory_order_acquire);
+    if (slot.generation == generation && same(slot.key, m, k, n, type, threads, accumulate, limit, options)) {
+        return slot.ready;
+    }
+    PlanKey key{m,
+                k,
+                n,
+                type,
+                threads,
+                options.accuracy,
+                options.levels,
+                accumulate,
+                options.overwrite_inputs,
+                limit,
+                options.algorithm,
+                options.device,
+                options.leaf,
+                options.mode};
+    {
+        const auto store = plan_store.lock();
+        const auto found = store->plans.find(key);
+        if (found != store->plans.end()) {
+            slot = {generation, std::move(key), found->second};
+            return slot.ready;
+        }
+    }
+    const Backend& backend = backend_named(options.device == "auto" ? "cpu" : options.device, threads);
+    if (options.leaf != "auto") {
+        validate_leaf(options.leaf, type, backend);
+    }
+    Problem problem{m, k, n, type, threads, options};
+    problem.options.accumulate = accumulate;
+    problem.options.workspace_limit_bytes = limit;
+    auto ready = make_ready(plan_or_pack(problem, *machine_for(threads), backend.name()));
+    const auto store = plan_store.lock();
+    if (store->plans.size() >= kMostPlansKept) {
+        store->plans.clear();
+    }
+    store->plans[key] = ready;
+    slot = {generation, std::move(key), ready};
+    return ready;
+}
+
+/// `taken`: workspace that was found for the plan; null: the caller's, or what there is.
+RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, const ConstView& b, double beta,
+                  const View& c, const ProductContext& context, void* taken = nullptr) {
+    const ProductPlan& plan = ready.plan;
+    const bool packed = plan.leaf == kPackedLeaf;
+    if (plan.levels.empty() && ready.cpu != nullptr && !packed) {
+        start_product(context.hooks);
+        ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
+        finish_product(context.hooks);
+        return {};
+    }
+    const auto run = [&](void* workspace) {
+        return packed ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
+                      : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
+    };
+    if (plan.workspace_bytes == 0 || taken != nullptr) {
+        return run(taken);
+    }
+    if (context.workspace_bytes >= 0) {
+        const AlignedWorkspace given = aligned_workspace(context);
+        if (given.bytes < plan.workspace_bytes) {
+            fail(ErrorCode::usage,
+                 "the plan needs {} bytes of workspace on a {}-byte boundary; the context has {} from such a boundary "
+                 "on",
+                 plan.workspace_bytes, kWorkspaceAlignment, given.bytes);
+        }
+        return run(given.data);
+    }
+    const Workspace workspace(plan.workspace_bytes);
+    return run(workspace.data());
+}
+
+/// The best plan whose workspace is to be had now, down to none: nothing that fits in memory without workspace fails or
+/// is killed for want of it. The limit of the options may only lower it.
+RunReport run_with_what_is_free(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                const Options& options, const ProductContext& context, ProductPlan* carried_out) {
+    std::optional<Options> lowered;
+    for (;;) {
+        const auto ready = ready_plan(a.rows, a.cols, b.cols, a.type, lowered ? *lowered : options, beta != 0, context);
+        const std::int64_t bytes = ready->plan.workspace_bytes;
+        if (carried_out != nullptr) {
+            *carried_out = ready->plan;
+        }
+        if (bytes == 0 || context.workspace_bytes >= 0) {
+            return execute(*ready, alpha, a, b, beta, c, context);
+        }
+        std::int64_t limit = 0;
+        if (Workspace workspace; workspace.try_take(bytes, c, limit)) {
+            try {
+                return execute(*ready, alpha, a, b, beta, c, context, workspace.data());
+            } catch (const std::exception& problem) {  // the leaves may run out of memory, too
+                const auto* const error = dynamic_cast<const Error*>(&problem);
+                const bool ran_out = error != nullptr ? error->code() == ErrorCode::resource
+                                                      : dynamic_cast<const std::bad_alloc*>(&problem) != nullptr;
+                if (!ran_out || beta != 0 || ready->plan.overwrite_inputs) {
+                    throw;
+                }
+            }
+            workspace = Workspace();
+            release_kept_workspace();
+        }
+        if (!lowered) {
+            lowered = options;
+        }
+        lowered->workspace_limit_bytes = limit;
+    }
+}
+
+/// Up to here tens of nanoseconds show: a library takes 20 to 200 us for a square of 96 to 256.
+bool is_short(std::int64_t m, std::int64_t k, std::int64_t n) {
+    constexpr std::int64_t kLongest = std::int64_t{1} << 16, kLargestVolume = std::int64_t{256} * 256 * 256;
+    return m <= kLongest && k <= kLongest && n <= kLongest && m * k * n <= kLargestVolume;
+}
+
+}  // namespace
+
+int effective_threads(const ProductContext& context) {
+    return context.threads > 0 ? context.threads : available_cores();
+}
+
+bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                    const Options& options, int threads) {
+    if (!is_short(a.rows, a.cols, b.cols) || !is_plainly_valid(a, b, c)) {
+        return false;
+    }
+    const RecentPlan& slot = recent_plan(a.rows, a.cols, b.cols, a.type);
+    if (slot.generation != plan_generation.load(std::memory_order_acquire) ||
+        !same(slot.key, a.rows, a.cols, b.cols, a.type, threads > 0 ? threads : available_cores(), beta != 0,
+              options.workspace_limit_bytes, options)) {
+        return false;
+    }
+    const ReadyPlan& ready = *slot.ready;  // nothing below can replace the slot
+    if (!ready.plan.levels.empty() || ready.cpu == nullptr) {
+        return false;
+    }
+    ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
+    return true;
+}
+
+Options without_levels(Options options) {
+    options.levels = 0;
+    return options;
+}
+
+ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                         const ProductContext& context) {
+    auto ready = ready_plan(m, k, n, type, options, options.accumulate, context);
+    const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
+    if (const std::int64_t bytes = ready->plan.workspace_bytes;
+        by_default && context.workspace_bytes < 0 && bytes > 0) {
+        Options limited = options;
+        limited.workspace_limit_bytes = room_for_workspace(bytes, {});
+        if (limited.workspace_limit_bytes < bytes) {
+            ready = ready_plan(m, k, n, type, limited, options.accumulate, context);
+        }
+    }
+    return ready->plan;
+}
+
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const Options& options, const ProductContext& context, ProductPlan* carried_out) {
+    const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();
+    const bool asks_for_nothing_else =
+        context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled && carried_out == nullptr;
+    if (asks_for_nothing_else && repeat_product(alpha, a, b, beta, c, options, context.threads)) {
+        return {};
+    }
+    validate_product(alpha, a, b, beta, c);
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    if (options.overwrite_inputs && !may_serve_as_scratch(a, b)) {
+        Options keeping = options;
+        keeping.overwrite_inputs = false;
+        return multiply_in_memory(alpha, a, b, beta, c, keeping, context, carried_out);
+    }
+    return run_with_what_is_free(alpha, a, b, beta, c, c.type == a.type ? options : without_levels(options), context,
+                                 carried_out);
+}
+
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const ProductPlan& plan, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    validate_plan(plan, a, b, beta, c);
+    return execute(*make_ready(plan), alpha, a, b, beta, c, context);
+}
+
+void forget_machine() {
+    const auto store = plan_store.lock();
+    store->plans.clear();
+    store->machines.clear();
+    plan_generation.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace heptad

@@ -1,0 +1,47 @@
+// Products whose operands all lie in memory: checks what the caller gave, plans, finds workspace, runs.
+#pragma once
+
+#include "plan/model/plan.hpp"
+#include "plan/model/problem.hpp"
+#include "run/dense/runner.hpp"
+
+namespace heptad {
+
+/// The caller's side of a product: threads, scratch memory, hooks.
+struct ProductContext {
+    int threads = 0;  // 0: all cores
+    void* workspace = nullptr;
+    std::int64_t workspace_bytes = -1;  // -1: none given, take our own
+    void* stream = nullptr;             // of a device (a cudaStream_t)
+    RunHooks hooks;
+};
+
+/// Threads that a context means.
+int effective_threads(const ProductContext& context);
+
+/// The same but for the levels: for results that are wider than their operands, whose sums would not fit them.
+Options without_levels(Options options);
+
+/// The plan for a problem on this machine; made once and kept for problems that come again. Without a limit of the
+/// options or a workspace of the context it stays within what is free now (base/workspace.hpp).
+ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                         const ProductContext& context);
+
+/// The short way for a product that is not large and like one before it, where the plan is a single call of a leaf:
+/// tens of nanoseconds above that call. `threads`: as in ProductContext. False: nothing was done; take
+/// multiply_in_memory().
+bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                    const Options& options, int threads);
+
+/// c = alpha * a * b + beta * c. Validates everything; throws Error. Options: with as much workspace as their limit and
+/// what is free allow; `carried_out` becomes the plan. A plan: as it says, or Error(resource).
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const Options& options, const ProductContext& context = {},
+                             ProductPlan* carried_out = nullptr);
+RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                             const ProductPlan& plan, const ProductContext& context);
+
+/// The machine description that plans are made from was changed (`heptad tune`): read it again.
+void forget_machine();
+
+}  // namespace heptad

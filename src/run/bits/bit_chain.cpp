@@ -1,0 +1,200 @@
+#include "run/bits/bit_chain.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "kernels/bits/word_buffer.hpp"
+
+namespace heptad::bits {
+namespace {
+
+/// A matrix in the packed layout of a plan, in the basis its products want, or, as a result, in the one they leave.
+struct Packed {
+    PackedShape shape;
+    WordBuffer words;
+
+    explicit Packed(const PackedShape& s) : shape(s), words(s.words()) {}
+    PackedTarget target() { return {shape, words.data()}; }
+};
+
+/// The steps of a chain, on packed matrices that the caller keeps: fresh memory costs more than what is done in it.
+class PackedSteps {
+public:
+    PackedSteps(const BitPlan& plan, WorkMeter& meter)
+        : plan_(plan), pool_(shared_pool(plan.threads)), meter_(meter), scratch_(plan.scratch_words()) {}
+
+    void pack(const ConstBitView& view, Packed& to) const {
+        bits::pack(*plan_.leaf->layout, to.shape, view, plan_.into(), to.words.data(), pool_);
+    }
+    void multiply(const Packed& left, const Packed& right, Packed& result) const {
+        multiply_packed(plan_, left.words.data(), right.words.data(), result.words.data(), scratch_.data(), meter_);
+    }
+    /// A result becomes operands of this plan; it is lost.
+    void repack(Packed& result, std::span<const PackedTarget> operands) const {
+        const bool stays = plan_.program == nullptr || plan_.program->chains;
+        const auto none = std::span<const Change>();
+        bits::repack(*plan_.leaf->layout, result.shape, result.words.data(), stays ? none : plan_.out_of(), operands,
+                     stays ? none : plan_.into(), pool_);
+    }
+    BitMatrix unpacked(Packed& result) const {
+        BitMatrix matrix(plan_.size.m, plan_.size.n);
+        unpack(*plan_.leaf->layout, result.shape, result.words.data(), plan_.out_of(), matrix.view(), Store::assign,
+               pool_);
+        return matrix;
+    }
+
+private:
+    const BitPlan& plan_;
+    ThreadPool& pool_;
+    WorkMeter& meter_;
+    WordBuffer scratch_;
+};
+
+double total_work(const std::vector<BitPlan>& plans) {
+    double work = 0;
+    for (const BitPlan& plan : plans) {
+        work += plan.work();
+    }
+    return work;
+}
+
+/// Hooks that show the part [done, done + share) of something larger.
+BitHooks part_of(const BitHooks& whole, double done, double share) {
+    if (!whole.progress) {
+        return {whole.cancel};
+    }
+    return {whole.cancel, [&whole, done, share](const Progress& progress) {
+                whole.progress({done + share * progress.fraction, progress.stage});
+            }};
+}
+
+BitMatrix chain_packed(const std::vector<BitPlan>& plans, const std::vector<ConstBitView>& factors,
+                       const BitHooks& hooks) {
+    WorkMeter meter(hooks, total_work(plans));
+    Packed left(plans[0].left());
+    PackedSteps(plans[0], meter).pack(factors[0], left);
+    for (std::size_t i = 0;; ++i) {
+        const PackedSteps steps(plans[i], meter);
+        Packed right(plans[i].right()), result(plans[i].result());
+        steps.pack(factors[i + 1], right);
+        steps.multiply(left, right, result);
+        if (i + 1 == plans.size()) {
+            return steps.unpacked(result);
+        }
+        left = Packed(plans[i + 1].left());
+        const PackedTarget next = left.target();
+        PackedSteps(plans[i + 1], meter).repack(result, {&next, 1});
+    }
+}
+
+BitMatrix chain_apart(const std::vector<BitPlan>& plans, const std::vector<ConstBitView>& factors,
+                      const BitHooks& hooks) {
+    BitMatrix left;
+    double done = 0;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        BitMatrix result(plans[i].size.m, plans[i].size.n);
+        const double share = plans[i].work() / total_work(plans);
+        multiply_bits(plans[i], i == 0 ? factors[0] : ConstBitView(left), factors[i + 1], result.view(), false,
+                      part_of(hooks, done, share));
+        done += share;
+        left = std::move(result);
+    }
+    return left;
+}
+
+/// Products that a power takes, first to last: is it a squaring, or a product with the matrix itself?
+std::vector<bool> squarings(std::int64_t exponent) {
+    std::vector<bool> steps;
+    for (int bit = 62 - std::countl_zero(static_cast<std::uint64_t>(exponent)); bit >= 0; --bit) {
+        steps.push_back(true);
+        if (((exponent >> bit) & 1) != 0) {
+            steps.push_back(false);
+        }
+    }
+    return steps;
+}
+
+BitMatrix raise_packed(const BitPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
+                       const BitHooks& hooks) {
+    WorkMeter meter(hooks, plan.work() * static_cast<double>(squares.size()));
+    const PackedSteps steps(plan, meter);
+    Packed left(plan.left()), right(plan.right()), result(plan.result());
+    steps.pack(a, left);
+    steps.pack(a, right);
+    std::optional<Packed> factor;
+    if (std::find(squares.begin(), squares.end(), false) != squares.end()) {
+        factor.emplace(plan.right());
+        std::copy_n(right.words.data(), right.shape.words(), factor->words.data());
+    }
+    const PackedTarget operands[] = {left.target(), right.target()};
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+        if (i > 0) {
+            steps.repack(result, {operands, squares[i] ? std::size_t{2} : std::size_t{1}});
+        }
+        steps.multiply(left, squares[i] ? right : *factor, result);
+    }
+    return steps.unpacked(result);
+}
+
+BitMatrix raise_apart(const BitPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
+                      const BitHooks& hooks) {
+    BitMatrix power = BitMatrix::copy_of(a);
+    const double share = 1 / static_cast<double>(squares.size());
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+        BitMatrix result(a.rows, a.cols);
+        multiply_bits(plan, power, squares[i] ? ConstBitView(power) : a, result.view(), false,
+                      part_of(hooks, share * static_cast<double>(i), share));
+        power = std::move(result);
+    }
+    return power;
+}
+
+}  // namespace
+
+BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
+                         const BitContext& context) {
+    if (factors.empty()) {
+        fail(ErrorCode::usage, "a chain of no factors has no size; give at least one matrix");
+    }
+    std::vector<std::int64_t> sizes{factors.front().rows};
+    for (const ConstBitView& factor : factors) {
+        require_view(factor, "a factor");
+        if (factor.rows != sizes.back()) {
+            fail(ErrorCode::input, "a factor with {} columns is followed by one with {} rows; the two must be equal",
+                 sizes.back(), factor.rows);
+        }
+        sizes.push_back(factor.cols);
+    }
+    const ChainPlan chain = make_chain_plan(algebra, sizes, options, context.threads);
+    if (chain.plans.empty()) {
+        return BitMatrix::copy_of(factors.front());
+    }
+    return chain.packed ? chain_packed(chain.plans, factors, context.hooks)
+                        : chain_apart(chain.plans, factors, context.hooks);
+}
+
+BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
+                const BitContext& context) {
+    require_view(a, "A");
+    if (a.rows != a.cols) {
+        fail(ErrorCode::input, "only square matrices have powers, and this one is {} x {}", a.rows, a.cols);
+    }
+    if (exponent < 0) {
+        fail(ErrorCode::usage, "an exponent of {} cannot be; take 0 or more", exponent);
+    }
+    if (exponent < 2) {
+        return exponent == 0 ? BitMatrix::identity(a.rows) : BitMatrix::copy_of(a);
+    }
+    const std::vector<std::int64_t> sizes(squarings(exponent).size() + 2, a.rows);
+    return raise_by(make_chain_plan(algebra, sizes, options, context.threads), a, exponent, context.hooks);
+}
+
+BitMatrix raise_by(const ChainPlan& chain, const ConstBitView& a, std::int64_t exponent, const BitHooks& hooks) {
+    const auto power = chain.packed ? raise_packed : raise_apart;
+    return power(chain.plans.front(), a, squarings(exponent), hooks);
+}
+
+}  // namespace heptad::bits

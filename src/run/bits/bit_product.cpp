@@ -1,0 +1,247 @@
+#include "run/bits/bit_product.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/workspace.hpp"
+#include "kernels/bits/word_buffer.hpp"
+#include "run/bits/boolean_rows.hpp"
+#include "run/bits/boolean_slabs.hpp"
+
+namespace heptad::bits {
+namespace {
+
+struct Extent {
+    const std::uint64_t* begin;
+    const std::uint64_t* end;
+};
+Extent extent(const ConstBitView& v) {
+    if (v.rows == 0 || v.cols == 0) {
+        return {v.words, v.words};
+    }
+    return {v.words, v.words + (v.rows - 1) * v.stride + words_of(v.offset + v.cols)};
+}
+
+/// Two windows of the same rows may lie side by side; they overlap where a row of one shares a bit with a row of the
+/// other. Views of different strides are taken for overlapping as soon as their extents do.
+bool overlap(const ConstBitView& x, const ConstBitView& y) {
+    const Extent ex = extent(x), ey = extent(y);
+    if (ex.begin == ex.end || ey.begin == ey.end || ex.end <= ey.begin || ey.end <= ex.begin) {
+        return false;
+    }
+    if (x.stride != y.stride || x.stride == 0) {
+        return true;
+    }
+    // Bit of y's first column as seen from x's, reduced to the nearest row.
+    const std::int64_t row_bits = x.stride * kWordBits;
+    const std::int64_t distance = (y.words - x.words) * kWordBits + y.offset - x.offset;
+    std::int64_t column = distance % row_bits;
+    column += column < 0 ? row_bits : 0;
+    return column < x.cols || column + y.cols > row_bits;
+}
+
+/// The caller's scratch memory from its first cache line on.
+struct LentMemory {
+    std::uint64_t* words = nullptr;
+    std::int64_t bytes = 0;
+};
+LentMemory lent_memory(const BitContext& context) {
+    constexpr std::uintptr_t line_bytes = 64;
+    const auto address = reinterpret_cast<std::uintptr_t>(context.workspace);
+    const auto skipped = static_cast<std::int64_t>((line_bytes - address % line_bytes) % line_bytes);
+    if (context.workspace_bytes <= skipped) {
+        return {};
+    }
+    return {reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(context.workspace) + skipped),
+            context.workspace_bytes - skipped};
+}
+
+/// The words of a view's rows.
+View bytes_of(const BitView& view) {
+    return {view.words, Type::boolean, view.rows, 8 * words_of(view.cols + view.offset), 8 * view.stride, 1};
+}
+
+/// The classical product of some rows on all threads: parts of the result.
+void multiply_in_parts(const BitPlan& plan, const GroupRange& rows, const std::uint64_t* left,
+                       const std::uint64_t* right, std::uint64_t* result, WorkMeter& meter) {
+    const LeafPart all = whole(*plan.leaf, plan.shape);
+    const LeafProduct multiply = plan.algebra == Type::gf2 ? plan.leaf->multiply : plan.leaf->multiply_boolean;
+    // A part with many rows uses its tables, or its panel of B, more often: tiles first, then rows where there are
+    // fewer tiles than a fair share of work for every thread takes.
+    const std::int64_t wanted = plan.threads == 1 ? 1 : std::int64_t{4} * plan.threads;
+    const std::int64_t count = rows.last - rows.first;
+    const std::int64_t bands = std::clamp<std::int64_t>(ceil_div(wanted, all.last_tile), 1, count);
+    const std::int64_t groups = ceil_div(count, bands);
+    const double work = plan.work() * static_cast<double>(count) / static_cast<double>(all.last_group);
+    const double part_work = work / static_cast<double>(all.last_tile * bands);
+    shared_pool(plan.threads).run(all.last_tile * bands, [&](std::int64_t task) {
+        meter.stop_if_cancelled();
+        const std::int64_t tile = task / bands, first = rows.first + task % bands * groups;
+        const std::int64_t last = std::min(first + groups, rows.last);
+        if (first < last) {
+            multiply(plan.shape, {first, last, tile, tile + 1}, left, right, result, false);
+        }
+        meter.advance(part_work);
+    });
+}
+
+/// The Boolean product, of a packed right operand: rows of A as few rows of B, or else by tables.
+void multiply_boolean(const BitPlan& plan, const ConstBitView& a, std::uint64_t* packed_a,
+                      const std::uint64_t* packed_b, std::uint64_t* packed_c, WorkMeter& meter) {
+    ThreadPool& pool = shared_pool(plan.threads);
+    const BooleanSlabs slabs(*plan.leaf, plan.shape, a, packed_b, pool);
+    slabs.multiply(packed_c, meter);
+    if (!slabs.left_to_tables().empty()) {
+        pack(*plan.leaf->layout, plan.left(), a, {}, packed_a, pool);
+    }
+    for (const GroupRange& rows : slabs.left_to_tables()) {
+        multiply_in_parts(plan, rows, packed_a, packed_b, packed_c, meter);
+    }
+}
+
+}  // namespace
+
+void require_apart(const ConstBitView& c, const ConstBitView& operand, const char* name) {
+    if (overlap(c, operand)) {
+        fail(ErrorCode::input, "C overlaps {}; a bit product cannot be made in place, so give C memory of its own",
+             name);
+    }
+}
+
+void require_workspace_apart(const void* memory, std::int64_t bytes, const ConstBitView& view, const char* name) {
+    const Extent words = extent(view);
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(std::max<std::int64_t>(bytes, 0));
+    const auto first = reinterpret_cast<std::uintptr_t>(words.begin),
+               last = reinterpret_cast<std::uintptr_t>(words.end);
+    if (begin < end && first < last && first < end && begin < last) {
+        fail(ErrorCode::input, "the workspace of {} bytes at {} overlaps {}; give it memory of its own", bytes, memory,
+             name);
+    }
+}
+
+void require_view(const ConstBitView& view, const char* name) {
+    if (view.rows < 0 || view.cols < 0 || view.offset < 0 || view.offset >= kWordBits) {
+        fail(ErrorCode::input,
+             "{} is a view of {} x {} bits from bit {} of a word; sizes start at 0 and the bit is 0 to 63", name,
+             view.rows, view.cols, view.offset);
+    }
+    if (view.rows > 1 && view.stride < words_of(checked_add(view.cols, view.offset))) {
+        fail(ErrorCode::input, "{} has {} columns from bit {} on, but only {} words from row to row; {} are needed",
+             name, view.cols, view.offset, view.stride, words_of(view.cols + view.offset));
+    }
+    if (view.words == nullptr && view.rows > 0 && view.cols > 0) {
+        fail(ErrorCode::input, "{} is {} x {} but has no memory (a null pointer)", name, view.rows, view.cols);
+    }
+}
+
+void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c) {
+    require_view(a, "A");
+    require_view(b, "B");
+    require_view(c, "C");
+    if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
+        fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}, but C = A * B needs m x k, k x n, m x n",
+             a.rows, a.cols, b.rows, b.cols, c.rows, c.cols);
+    }
+    require_apart(c, a, "A");
+    require_apart(c, b, "B");
+}
+
+void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
+                     std::uint64_t* scratch, WorkMeter& meter) {
+    if (plan.levels == 0) {
+        multiply_in_parts(plan, {0, plan.shape.m / kGroupRows}, left, right, result, meter);
+    } else {
+        run_levels(plan.job(&meter), left, right, result, false, scratch);
+    }
+}
+
+BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context) {
+    BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
+    const bool takes_own = context.workspace_bytes < 0;
+    const std::int64_t limit_bytes =
+        takes_own ? room_for_workspace(plan.workspace_bytes(), {}) : lent_memory(context).bytes;
+    if (plan.workspace_bytes() <= limit_bytes) {
+        return plan;
+    }
+    plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
+    if (takes_own) {
+        return plan;
+    }
+    if (plan.workspace_bytes() > limit_bytes) {
+        fail(ErrorCode::resource,
+             "a product of {} x {} x {} bits takes {} bytes of workspace on a 64-byte boundary, but the context has {} "
+             "from such a boundary on; give it more, or none at all",
+             size.m, size.k, size.n, plan.workspace_bytes(), limit_bytes);
+    }
+    return plan;
+}
+
+void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                   const BitOptions& options, const BitContext& context) {
+    require_view(a, "A");
+    require_view(b, "B");
+    if (context.workspace_bytes >= 0) {
+        require_product(a, b, c);
+        require_workspace_apart(context.workspace, context.workspace_bytes, a, "A");
+        require_workspace_apart(context.workspace, context.workspace_bytes, b, "B");
+        require_workspace_apart(context.workspace, context.workspace_bytes, c, "C");
+        if (c.rows == 0 || c.cols == 0) {
+            return;  // nothing to do takes no workspace
+        }
+    }
+    const ProblemSize size{a.rows, a.cols, b.cols};
+    if (context.workspace_bytes >= 0) {
+        multiply_bits(make_bit_plan(algebra, size, options, context), a, b, c, accumulate, context.hooks,
+                      lent_memory(context).words);
+        return;
+    }
+    require_product(a, b, c);
+    BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
+    Workspace own;
+    std::int64_t limit_bytes = 0;
+    while (options.levels < 0 && plan.levels > 0 && !own.try_take(plan.workspace_bytes(), bytes_of(c), limit_bytes)) {
+        plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
+    }
+    multiply_bits(plan, a, b, c, accumulate, context.hooks, static_cast<std::uint64_t*>(own.data()));
+}
+
+void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                   const BitHooks& hooks, std::uint64_t* memory) {
+    require_product(a, b, c);
+    if (plan.size.m != a.rows || plan.size.k != a.cols || plan.size.n != b.cols) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.size.m,
+             plan.size.k, plan.size.n, a.rows, a.cols, b.cols);
+    }
+    if (c.rows == 0 || c.cols == 0) {
+        return;
+    }
+    ThreadPool& pool = shared_pool(plan.threads);
+    if (plan.algebra == Type::boolean && memory == nullptr && meets_rows_once(a)) {
+        multiply_boolean_rows(a, b, c, accumulate, pool, hooks);
+        return;
+    }
+    const PackedShape left = plan.left(), right = plan.right(), result = plan.result();
+    WordBuffer own;
+    if (memory == nullptr) {
+        own = WordBuffer(plan.workspace_bytes() / 8);
+    }
+    std::uint64_t* packed_a = memory == nullptr ? own.data() : memory;
+    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
+    const Store mode = accumulate ? adding : Store::assign;
+    std::uint64_t* packed_b = packed_a + left.words();
+    std::uint64_t* packed_c = packed_b + right.words();
+    const LeafLayout& layout = *plan.leaf->layout;
+    pack(layout, right, b, plan.into(), packed_b, pool);
+    WorkMeter meter(hooks, plan.work());
+    if (plan.algebra == Type::boolean && memory == nullptr) {
+        multiply_boolean(plan, a, packed_a, packed_b, packed_c, meter);
+    } else {
+        pack(layout, left, a, plan.into(), packed_a, pool);
+        multiply_packed(plan, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
+    }
+    unpack(layout, result, packed_c, plan.out_of(), c, mode, pool);
+}
+
+}  // namespace heptad::bits

@@ -1,0 +1,69 @@
+// One product's recursion over its levels. Inner half of the runner: sizes divide, nothing overlaps, input is finite.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "plan/search/level_layout.hpp"
+#include "run/dense/arena.hpp"
+#include "run/dense/runner.hpp"
+
+namespace heptad {
+
+struct ScheduleBlocks;
+
+/// Counts finished leaf products, tells the caller, and ends the product when asked to.
+class ProgressMeter {
+public:
+    ProgressMeter(const RunHooks& hooks, double total) : hooks_(hooks), total_(total) {}
+    void advance(double work);
+    void check_cancelled() const;
+
+private:
+    const RunHooks& hooks_;
+    double total_;
+    double done_ = 0;
+};
+
+class LevelRunner {
+public:
+    LevelRunner(const ProductPlan& plan, Backend& backend, Arena& arena, ProgressMeter& meter)
+        : plan_(plan), backend_(backend), arena_(arena), meter_(meter) {}
+
+    /// c = alpha * a * b + beta * c from level `depth` down. `operands_die`: a and b may be destroyed.
+    void run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+             bool operands_die);
+    /// The same from the top, with A and B changed to the algorithm's bases first and C changed back at the end.
+    void run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
+    /// The outermost level has A and B noted by the backend's guard in the passes that read them anyway.
+    void watch_operands() { watches_ = true; }
+
+private:
+    void run_parallel(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
+                      const View& c);
+    void run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                    bool operands_die);
+    void run_product(std::size_t depth, double alpha, const ScheduleStep& step, const LevelEntry& entry,
+                     ScheduleBlocks& blocks, View& spare);
+    void run_batch(std::size_t depth, const std::vector<Product>& products);
+    void run_fused(const std::vector<Product>& products);
+    void combine(CombinePass pass);
+    View stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape);
+    bool is_padded() const { return level_storage(plan_, 0).padded; }
+
+    const ProductPlan& plan_;
+    Backend& backend_;
+    Arena& arena_;
+    ProgressMeter& meter_;
+    bool watches_ = false;  // the first passes over A and B note their largest values
+};
+
+/// The grid_rows x grid_cols blocks of a view, row by row.
+std::vector<View> blocks_of(const View& view, int grid_rows, int grid_cols);
+std::vector<View> blocks_of(const ConstView& view, int grid_rows, int grid_cols);
+/// A view on memory that is laid out like `like`: by columns if that is, by rows otherwise.
+View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::int64_t cols, bool padded);
+
+}  // namespace heptad

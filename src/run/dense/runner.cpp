@@ -1,0 +1,304 @@
+#include "run/dense/runner.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "algorithm/catalogue.hpp"
+#include "base/error.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/fused_instances.hpp"
+#include "plan/search/planner.hpp"
+#include "run/dense/level_runner.hpp"
+#include "run/dense/spread.hpp"
+
+namespace heptad {
+namespace {
+
+double largest_finite(Type type) {
+    switch (type) {
+        case Type::f64:
+            return std::numeric_limits<double>::max();
+        case Type::f16:
+            return 65504;
+        default:
+            return std::numeric_limits<float>::max();  // bf16's range is f32's
+    }
+}
+
+/// How much larger than A, B and the products the sums of a plan can be.
+struct Growth {
+    double a = 1, b = 1, c = 1;
+};
+Growth plan_growth(const ProductPlan& plan) {
+    Growth growth;
+    for (const LevelPlan& level : plan.levels) {
+        const AlgorithmFacts& facts = find_algorithm(level.algorithm).facts;
+        // A sum on the way to another one, or in an alternative basis, stays within this slack.
+        constexpr double kSlack = 4;
+        growth.a *= kSlack * facts.largest_sum_a;
+        growth.b *= kSlack * facts.largest_sum_b;
+        growth.c *= kSlack * facts.largest_sum_c;
+    }
+    return growth;
+}
+
+/// Bounds on A and B within which no sum of the plan overflows where the classical product does not. All zero, which
+/// nothing is below, if alpha itself is not finite.
+GuardLimits operand_limits(const ProductPlan& plan, double alpha) {
+    if (!std::isfinite(alpha)) {
+        return {};
+    }
+    if (plan.scaled_sums) {
+        // Sums of A and B, made before they are scaled, have room in f32; powers of two put back with alpha have too.
+        // Beyond what f16 holds (or f32, which holds any product of scaled sums), and near the limit of the result,
+        // the classical product answers.
+        constexpr double kLargestOperand = 0x1p100, kLargestAlpha = 0x1p60;
+        const bool moderate = std::abs(alpha) < kLargestAlpha && std::abs(alpha) > 1 / kLargestAlpha;
+        return moderate ? GuardLimits{kLargestOperand, kLargestOperand, std::numeric_limits<double>::infinity(),
+                                      largest_finite(products_type(plan.type, true)), largest_finite(plan.type) / 4}
+                        : GuardLimits{};
+    }
+    const Growth growth = plan_growth(plan);
+    const double limit = largest_finite(plan.type) / 4;
+    const double products = static_cast<double>(plan.k) * growth.c * std::max(1.0, std::abs(alpha));
+    return {limit / growth.a, limit / growth.b, limit / products / growth.a / growth.b};
+}
+
+/// What `balanced` allows, whatever the plan does about it.
+double even_enough(const ProductPlan& plan) {
+    return std::isfinite(plan.most_spread) ? plan.most_spread
+                                           : most_spread(expected_growth(plan.levels), PlannerLimits{}.balanced_growth);
+}
+
+/// Does the outermost level add its products to C one by one? Then C takes part in sums, of which the first ones may
+/// overflow where the last one does not.
+bool adds_to_c_at_once(const ProductPlan& plan, double beta) {
+    return beta != 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused;
+}
+
+/// With beta = 0 a fused level need not look at A and B where they may be uneven: what is not finite in them, and every
+/// sum or product that overflows, makes some entry of C infinite or NaN, and no later addition makes that finite again.
+bool is_judged_by_result(const ProductPlan& plan, double beta) {
+    return beta == 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused &&
+           !std::isfinite(plan.most_spread);
+}
+
+/// The same for a backend that judges by itself, with what it is to see of C.
+GuardLimits guard_limits(const ProductPlan& plan, double alpha, double beta) {
+    if (is_judged_by_result(plan, beta)) {
+        constexpr double any = std::numeric_limits<double>::infinity();  // any finite value is below it
+        return {any, any, any, any, any};
+    }
+    GuardLimits limits = operand_limits(plan, alpha);
+    limits.spread = plan.most_spread;
+    limits.even_enough = even_enough(plan);
+    if (adds_to_c_at_once(plan, beta)) {
+        limits.result = largest_finite(plan.type) / 4 / plan_growth(plan).c / std::max(1.0, std::abs(beta));
+    }
+    return limits;
+}
+
+/// May the sums of this plan be formed? Not if an entry is NaN or infinite (it would spread beyond its row), nor if a
+/// sum of finite entries could overflow. `old_c` is beta times the largest entry of C: it may take part in sums too.
+bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double alpha, double old_c) {
+    const GuardLimits limits = operand_limits(plan, alpha);
+    return max_a < limits.a && max_b < limits.b && max_a * max_b < limits.product &&  // false for NaN
+           std::abs(old_c) * plan_growth(plan).c < largest_finite(plan.type) / 4;
+}
+
+bool is_float(Type type) {
+    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
+}
+
+}  // namespace
+
+namespace {
+
+/// A, B and C in workspace with zeros appended. The caller's C is written at the end, if the sums could be trusted.
+class ExtendedOperands {
+public:
+    ExtendedOperands(const ProductPlan& plan, Backend& backend, Arena& arena, const ConstView& a, const ConstView& b,
+                     const View& c)
+        : backend_(backend),
+          a_(take(plan, arena, a, plan.core_m, plan.core_k, Shape::a)),
+          b_(take(plan, arena, b, plan.core_k, plan.core_n, Shape::b)),
+          c_(take(plan, arena, c, plan.core_m, plan.core_n, Shape::c)) {
+        fill(a, a_);
+        fill(b, b_);
+    }
+    const View& a() const { return a_; }
+    const View& b() const { return b_; }
+    const View& c() const { return c_; }
+
+    void give_back(double beta, const View& c) const {
+        const View result = block(c_, 0, 0, c.rows, c.cols);
+        CombinePass pass{{c, result}, {{0, {{1, 1}}}}};
+        if (beta != 0) {
+            pass.statements.front().terms.push_back({0, beta});
+        }
+        pass.only_if_safe = true;
+        backend_.combine(pass);
+    }
+
+private:
+    static View take(const ProductPlan& plan, Arena& arena, const ConstView& like, std::int64_t rows, std::int64_t cols,
+                     Shape shape) {
+        const BlockSize size{plan.core_m, plan.core_k, plan.core_n};
+        const bool padded = plan.backend == "cuda";
+        return storage_view(arena.take(block_bytes(shape, size, plan.type, padded)), like, rows, cols, padded);
+    }
+    void fill(const ConstView& from, const View& to) const {
+        backend_.copy(from, block(to, 0, 0, from.rows, from.cols));
+        clear(block(to, 0, from.cols, from.rows, to.cols - from.cols));
+        clear(block(to, from.rows, 0, to.rows - from.rows, to.cols));
+    }
+    void clear(const View& view) const {
+        if (view.rows > 0 && view.cols > 0) {
+            backend_.combine({{view}, {{0, {}}}});
+        }
+    }
+
+    Backend& backend_;
+    View a_, b_, c_;
+};
+
+void require_fused_kernels(const ProductPlan& plan, const Backend& backend) {
+    if (is_fused(plan)) {
+        const std::string& algorithm = plan.levels.back().algorithm;
+        const OperandCounts most = fused_instances(algorithm).most;
+        if (!backend.fuses(plan.type, most.a, most.b, most.c)) {
+            fail(ErrorCode::usage,
+                 "the {} backend has no kernel that adds up to {} blocks of A and {} of B of {} inside, as the fused "
+                 "level of {} needs; take a plan without it",
+                 backend.name(), most.a, most.b, type_name(plan.type), algorithm);
+        }
+    }
+}
+
+}  // namespace
+
+RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
+                   double beta, const View& c, void* workspace, const RunHooks& hooks) {
+    RunReport report;
+    if (c.rows == 0 || c.cols == 0) {
+        return report;
+    }
+    start_product(hooks);
+    require_fused_kernels(plan, backend);
+    const auto classical = [&](const std::string& leaf) {
+        backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, leaf);
+        finish_product(hooks);
+    };
+    if ((plan.levels.empty() && !plan.extended) || alpha == 0 || a.cols == 0) {
+        backend.begin_product(workspace, plan.levels.empty() ? reserved_bytes(plan) : 0);
+        classical(plan.levels.empty() ? plan.leaf : plan.fringe_leaf);
+        return report;
+    }
+    const std::int64_t reserved = reserved_bytes(plan);
+    backend.begin_product(workspace, reserved);
+    const bool judges = is_float(plan.type) && !plan.levels.empty();
+    DeferredGuard* const guard = judges ? backend.deferred_guard() : nullptr;
+    if (judges && guard == nullptr) {
+        const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
+        const double spread = spread_of(of_a, of_b);
+        report.uneven = spread > even_enough(plan);
+        if (spread > plan.most_spread ||
+            !sums_are_safe(plan, of_a.max_abs, of_b.max_abs, alpha, beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
+            classical(plan.fringe_leaf);
+            report.fell_back = true;
+            return report;
+        }
+    }
+    Arena arena(static_cast<std::byte*>(workspace) + reserved,
+                plan.workspace_bytes - plan.vendor_workspace_bytes - reserved);
+    // Work is counted in multiplications.
+    const auto volume = [](std::int64_t m, std::int64_t k, std::int64_t n) {
+        return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
+    };
+    const LeafSize leaf = leaf_size(plan);
+    const double fringe_work =
+        plan.extended ? 0 : volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
+    ProgressMeter meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
+    LevelRunner runner(plan, backend, arena, meter);
+    if (plan.extended) {
+        const ExtendedOperands operands(plan, backend, arena, a, b, c);
+        if (guard != nullptr) {
+            guard->start(guard_limits(plan, alpha, beta), plan.m, plan.k, plan.n);
+            guard->watch(0, a);
+            guard->watch(1, b);
+        }
+        if (plan.change_basis) {
+            runner.run_in_changed_basis(alpha, operands.a(), operands.b(), 0, operands.c());
+        } else {
+            runner.run(0, alpha, operands.a(), operands.b(), 0, operands.c(), plan.overwrite_inputs);
+        }
+        operands.give_back(beta, c);
+        if (guard != nullptr) {
+            guard->answer_if_unsafe({alpha, a, b, beta, c});
+            guard->finish();
+        }
+        finish_product(hooks);
+        report.workspace_used_bytes = arena.most_used_bytes();
+        return report;
+    }
+    const ConstView core_a = block(a, 0, 0, plan.core_m, plan.core_k);
+    const ConstView core_b = block(b, 0, 0, plan.core_k, plan.core_n);
+    const View core_c = block(c, 0, 0, plan.core_m, plan.core_n);
+    if (guard != nullptr) {
+        guard->start(guard_limits(plan, alpha, beta), plan.core_m, plan.core_k, plan.core_n);
+        if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums) {
+            runner.watch_operands();
+        } else if (!is_judged_by_result(plan, beta)) {
+            guard->watch(0, core_a);
+            guard->watch(1, core_b);
+        }
+        if (adds_to_c_at_once(plan, beta)) {
+            guard->watch(kWatchedC, core_c);
+        }
+    }
+    // What is peeled off: the rest of k for the core, the last rows, then the last columns of the upper part.
+    const std::int64_t rest_m = plan.m - plan.core_m;
+    const std::int64_t rest_k = plan.k - plan.core_k;
+    const std::int64_t rest_n = plan.n - plan.core_n;
+    std::vector<Product> fringes;
+    if (rest_m > 0) {
+        fringes.push_back(
+            {alpha, block(a, plan.core_m, 0, rest_m, plan.k), b, beta, block(c, plan.core_m, 0, rest_m, plan.n)});
+    }
+    if (rest_n > 0) {
+        fringes.push_back({alpha, block(a, 0, 0, plan.core_m, plan.k), block(b, 0, plan.core_n, plan.k, rest_n), beta,
+                           block(c, 0, plan.core_n, plan.core_m, rest_n)});
+    }
+    const auto multiply_fringes = [&] {
+        if (!fringes.empty()) {
+            meter.check_cancelled();
+            backend.multiply(fringes, plan.fringe_leaf);
+            fringes.clear();
+        }
+    };
+    if (plan.overwrite_inputs) {  // while A and B are still whole
+        multiply_fringes();
+    }
+    if (plan.change_basis) {
+        runner.run_in_changed_basis(alpha, core_a, core_b, beta, core_c);
+    } else {
+        runner.run(0, alpha, core_a, core_b, beta, core_c, plan.overwrite_inputs);
+    }
+    if (guard != nullptr) {
+        if (is_judged_by_result(plan, beta)) {
+            guard->watch(kWatchedC, core_c);
+        }
+        guard->answer_if_unsafe({alpha, core_a, core_b, beta, core_c});
+        guard->finish();
+    }
+    if (rest_k > 0) {
+        fringes.push_back({alpha, block(a, 0, plan.core_k, plan.core_m, rest_k),
+                           block(b, plan.core_k, 0, rest_k, plan.core_n), 1, core_c});
+    }
+    multiply_fringes();
+    finish_product(hooks);
+    report.workspace_used_bytes = arena.most_used_bytes();
+    return report;
+}
+
+}  // namespace heptad

@@ -1,0 +1,147 @@
+#include "tune/pass_tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/dense/combine_passes.hpp"
+#include "run/dense/level_runner.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kSide = 8192;
+constexpr int kRounds = 5;
+constexpr double kSampleSeconds = 0.002;
+/// A shape must be this much faster than the default one to take its place: samples are not better than that.
+constexpr double kWorthChanging = 1.01;
+
+struct Trial {
+    cuda::PassClass pass = cuda::PassClass::few;
+    CombinePass combine;
+    double bytes = 0;  // read and written
+};
+
+/// Blocks of one size, one after another in memory.
+std::vector<View> blocks_at(std::byte* memory, Type type, std::int64_t side, std::size_t count) {
+    std::vector<View> blocks;
+    const std::int64_t bytes = side * side * static_cast<std::int64_t>(element_bytes(type));
+    for (std::size_t i = 0; i < count; ++i) {
+        blocks.emplace_back(memory + static_cast<std::int64_t>(i) * bytes, type, side, side, side, 1);
+    }
+    return blocks;
+}
+
+double block_count(const CombinePass& pass) {
+    return static_cast<double>(
+        std::count_if(pass.slots.begin(), pass.slots.end(), [](const View& slot) { return slot.data != nullptr; }));
+}
+
+Trial sums_trial(const char* algorithm, int grid, Type type, std::byte* memory) {
+    const LevelPrograms programs = level_programs(algorithm, false);
+    const View whole(memory, type, kSide, kSide, kSide, 1);
+    const OperandLayout layout = operand_layout(*programs.a, true);
+    const auto matrix = kSide * kSide * static_cast<std::int64_t>(element_bytes(type));
+    const std::int64_t side = kSide / grid;
+    Trial trial;
+    const std::vector<View> blocks = blocks_of(whole, grid, grid);
+    const std::vector<View> stored = blocks_at(memory + matrix, type, side, static_cast<std::size_t>(layout.stored));
+    trial.pass = cuda::pass_class(blocks.size(), stored.size());
+    trial.combine = operand_pass(*programs.a, layout, blocks, stored);
+    trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
+    return trial;
+}
+
+Trial result_trial(const char* algorithm, int grid, Type type, std::byte* memory) {
+    const LevelPrograms programs = level_programs(algorithm, false);
+    const View whole(memory, type, kSide, kSide, kSide, 1);
+    const auto matrix = kSide * kSide * static_cast<std::int64_t>(element_bytes(type));
+    Trial trial;
+    const std::vector<View> blocks = blocks_of(whole, grid, grid);
+    const std::vector<View> products =
+        blocks_at(memory + matrix, type, kSide / grid, static_cast<std::size_t>(programs.c->inputs));
+    trial.pass = cuda::pass_class(products.size(), blocks.size());
+    trial.combine = result_pass(*programs.c, products, 0, blocks);
+    trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
+    return trial;
+}
+
+struct Measured {
+    cuda::PassShape shape;
+    std::int64_t calls = 1;
+    std::vector<double> seconds;
+    double median() {
+        std::sort(seconds.begin(), seconds.end());
+        return seconds[seconds.size() / 2];
+    }
+};
+
+/// All shapes in turn, round after round: what drifts, drifts for all of them.
+PassProfile tune(const Trial& trial, Type type, cuda::CudaBackend& backend, const cuda::Stream& stream) {
+    cuda::Timer timer(stream.device());
+    const auto seconds_of = [&](const cuda::PassShape& shape, std::int64_t calls) {
+        cuda::PassShapes shapes;
+        shapes.of(type, trial.pass) = shape;
+        backend.set_pass_shapes(shapes);
+        timer.start(stream.handle());
+        for (std::int64_t i = 0; i < calls; ++i) {
+            backend.combine(trial.combine);
+        }
+        timer.stop(stream.handle());
+        return timer.seconds() / static_cast<double>(calls);
+    };
+    std::vector<Measured> all{{cuda::PassShape{}, 1, {}}};
+    for (const int threads : cuda::kTriedThreads) {
+        for (const int places : cuda::kTriedPlaces) {
+            const cuda::PassShape shape{threads, places};
+            if (shape != all.front().shape && threads <= cuda::most_threads(trial.pass)) {
+                all.push_back({shape, 1, {}});
+            }
+        }
+    }
+    for (Measured& one : all) {
+        seconds_of(one.shape, 1);  // the first call of a kernel loads it
+        one.calls = static_cast<std::int64_t>(
+            std::ceil(kSampleSeconds / std::max(seconds_of(one.shape, 1), kSampleSeconds / 1000)));
+    }
+    for (int round = 0; round < kRounds; ++round) {
+        for (Measured& one : all) {
+            one.seconds.push_back(seconds_of(one.shape, one.calls));
+        }
+    }
+    backend.set_pass_shapes({});
+    const double usual_s = all.front().median();
+    const Measured* best = &all.front();
+    double best_s = usual_s / kWorthChanging;
+    for (Measured& one : all) {
+        if (const double seconds = one.median(); seconds < best_s) {
+            best = &one;
+            best_s = seconds;
+        }
+    }
+    const double chosen_s = best == &all.front() ? usual_s : best_s;
+    return {type,
+            cuda::pass_class_name(trial.pass),
+            best->shape.threads,
+            best->shape.places,
+            trial.bytes / chosen_s,
+            trial.bytes / usual_s};
+}
+
+}  // namespace
+
+std::int64_t pass_tuning_bytes(Type type) {
+    constexpr std::int64_t kBlocksIn = 16, kBlocksOut = 49;
+    return kSide / 4 * kSide / 4 * (kBlocksIn + kBlocksOut) * static_cast<std::int64_t>(element_bytes(type));
+}
+
+std::vector<PassProfile> tune_passes(Type type, cuda::CudaBackend& backend, const cuda::Stream& stream, void* memory) {
+    auto* const start = static_cast<std::byte*>(memory);
+    std::vector<PassProfile> profiles;
+    for (const Trial& trial : {sums_trial("winograd", 2, type, start), sums_trial("winograd*winograd", 4, type, start),
+                               result_trial("winograd*winograd", 4, type, start)}) {
+        profiles.push_back(tune(trial, type, backend, stream));
+    }
+    return profiles;
+}
+
+}  // namespace heptad

@@ -1,0 +1,322 @@
+// Measurement. For every type the squares from small to large, then the thin shapes. The leaves that run on our threads
+// take turns on a shape, so that a change of the clock or a busy neighbour strikes all of them; a sample is the median
+// of its turns. The leaves with threads of their own come afterwards, one by one, with a pause between them: such
+// threads keep spinning for a while after a call, and whoever runs next seems to have half the cores.
+#include "tune/tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/idle_threads.hpp"
+#include "base/thread_pool.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/cpu_info.hpp"
+#include "tune/tune_batches.hpp"
+#include "tune/tune_contests.hpp"
+#include "tune/tune_timing.hpp"
+
+namespace heptad {
+namespace {
+
+std::vector<Shape> shapes_to_measure() {
+    std::vector<Shape> shapes;
+    for (std::int64_t size = 1; size <= kLargest; size *= 2) {
+        shapes.push_back({size, size, size});
+    }
+    // From small to large: the smaller ones cost nothing, should time run out.
+    for (const std::int64_t large : {std::int64_t{32}, std::int64_t{128}, std::int64_t{512}, kLargest}) {
+        for (const std::int64_t thin : {1, 4, 16, 64}) {
+            if (thin < large) {
+                shapes.push_back({thin, large, large});
+                shapes.push_back({large, thin, large});
+                shapes.push_back({large, large, thin});
+            }
+        }
+    }
+    // Beyond the caches thin shapes are another matter.
+    for (const std::int64_t thin : {1, 64}) {
+        shapes.push_back({thin, kLongest, kLongest});
+        shapes.push_back({kLongest, thin, kLongest});
+        shapes.push_back({kLongest, kLongest, thin});
+    }
+    // Vectors: a dot product, and a vector times a number from either side.
+    for (const std::int64_t length : {std::int64_t{64}, kLargest, std::int64_t{32} * kLargest}) {
+        shapes.push_back({1, length, 1});
+        shapes.push_back({length, 1, 1});
+        shapes.push_back({1, 1, length});
+    }
+    return shapes;
+}
+
+struct Contender {
+    LeafProfile profile;
+    int id = 0;
+    double guess_s = 0;
+    int times_behind = 0;   // at large squares, in a row
+    bool hopeless = false;  // twice: the rest is not worth the time
+    std::vector<double> turns;
+};
+
+constexpr double kSampleSeconds = 3e-4;
+constexpr int kTurns = 5;
+/// A leaf this much slower than the fastest one on a shape gets no further turns there; if that happens on two squares
+/// of kHopelessFrom or above in a row, it is not measured any further at all.
+constexpr double kFarBehind = 1.6;
+constexpr std::int64_t kHopelessFrom = 256;
+
+bool is_square(const Shape& s) {
+    return s.m == s.k && s.k == s.n;
+}
+
+/// The least seconds measured so far on each shape; infinity where nothing was.
+using Records = std::vector<double>;
+
+/// One shape; `left_s` is what remains of the budget, `record` the least seconds of those measured before.
+void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Shape& shape, double left_s,
+                   std::vector<Contender>& contenders, double& record) {
+    const Product product = operands.product(shape);
+    double fastest = record;
+    for (Contender& c : contenders) {
+        c.turns.clear();
+        if (!c.hopeless) {
+            const auto call = [&] { backend.multiply_one(product, c.id); };
+            call();  // first touch: library threads, packing memory, caches
+            c.guess_s = time_calls(1, 0, call);
+            fastest = std::min(fastest, c.guess_s);
+        }
+    }
+    double round_s = 1e-9;
+    for (const Contender& c : contenders) {
+        round_s += c.hopeless || c.guess_s > kFarBehind * fastest ? 0 : std::max(c.guess_s, kSampleSeconds);
+    }
+    const int turns = static_cast<int>(std::clamp(left_s / (8 * round_s), 0.0, static_cast<double>(kTurns)));
+    for (int turn = 0; turn < turns; ++turn) {
+        for (Contender& c : contenders) {
+            if (!c.hopeless && c.guess_s <= kFarBehind * fastest) {
+                c.turns.push_back(time_calls(c.guess_s, kSampleSeconds, [&] { backend.multiply_one(product, c.id); }));
+            }
+        }
+    }
+    for (Contender& c : contenders) {
+        if (!c.hopeless) {
+            const double seconds = std::max(1e-9, c.turns.empty() ? c.guess_s : median(c.turns));
+            c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
+            record = std::min(record, seconds);
+            if (is_square(shape) && shape.m >= kHopelessFrom) {
+                c.times_behind = c.guess_s > kFarBehind * fastest ? c.times_behind + 1 : 0;
+                c.hopeless = c.times_behind >= 2;
+            }
+        }
+    }
+}
+
+/// Two calls of each leaf at the rate of the last square.
+double least_seconds(const std::vector<Contender>& contenders, const Shape& shape) {
+    double seconds = 0;
+    for (const Contender& c : contenders) {
+        const auto last = std::find_if(c.profile.samples.rbegin(), c.profile.samples.rend(),
+                                       [](const LeafSample& s) { return s.m == s.k && s.k == s.n; });
+        if (!c.hopeless && last != c.profile.samples.rend()) {
+            const Shape square{last->m, last->k, last->n};
+            seconds += 2 * last->seconds * shape.volume() / square.volume();
+        }
+    }
+    return seconds;
+}
+
+/// A pass that reads three blocks and writes two, each a quarter of a matrix as the outermost level sees them; 80 MB.
+double measure_combine(cpu::CpuBackend& backend, const Operands& operands) {
+    constexpr std::int64_t size = kLongest / 2;
+    CombinePass pass;
+    for (const auto& [operand, row, col] : {std::tuple{0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {2, 0, 0}, {2, 1, 0}}) {
+        pass.slots.push_back(
+            block(operands.whole(static_cast<std::size_t>(operand)), row * size, col * size, size, size));
+    }
+    pass.statements = {{3, {{0, 1}, {1, 1}}}, {4, {{3, 1}, {2, -1}}}};
+    std::vector<double> turns;
+    for (int turn = 0; turn < 12; ++turn) {
+        turns.push_back(time_calls(1, 0, [&] { backend.combine(pass); }));
+    }
+    turns.erase(turns.begin(), turns.begin() + 3);  // threads and caches warming up
+    return static_cast<double>(5 * size * size) * sizeof(float) / median(turns);
+}
+
+double measure_scan(cpu::CpuBackend& backend, const Operands& operands) {
+    const View all = operands.whole(0);
+    std::vector<double> turns;
+    for (int turn = 0; turn < 6; ++turn) {
+        turns.push_back(time_calls(1, 0, [&] { backend.scan(all); }));
+    }
+    return static_cast<double>(all.rows * all.cols) * sizeof(float) / median(turns);
+}
+
+/// What a parallel pass costs beyond its work: tasks of a known length, all threads busy.
+double measure_call(ThreadPool& pool) {
+    constexpr double task_s = 5e-6;
+    constexpr int tasks_per_thread = 2;
+    const auto work = [](std::int64_t) {
+        const auto start = Clock::now();
+        while (seconds_since(start) < task_s) {
+        }
+    };
+    std::vector<double> turns;
+    for (int turn = 0; turn < 51; ++turn) {
+        const auto start = Clock::now();
+        pool.run(std::int64_t{tasks_per_thread} * pool.threads(), work);
+        turns.push_back(seconds_since(start) - tasks_per_thread * task_s);
+    }
+    return std::clamp(median(turns), 1e-7, 1e-4);
+}
+
+/// The groups were measured one after the other, and the clock of a virtual machine drifts by a third and more. So one
+/// square is measured again by the best leaf of our threads and by `profile`'s in turns, with pauses, and all samples
+/// of the profile are scaled to what that says.
+void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
+                            const std::vector<LeafProfile>& profiles, LeafProfile& profile) {
+    constexpr std::int64_t size = 1024;
+    constexpr int turns = 5;
+    const auto sample_of = [](const LeafProfile& p) {
+        for (const LeafSample& sample : p.samples) {
+            if (sample.m == size && sample.k == size && sample.n == size) {
+                return sample.seconds;
+            }
+        }
+        return std::numeric_limits<double>::infinity();
+    };
+    const LeafProfile* own = nullptr;
+    for (const LeafProfile& candidate : profiles) {
+        if (candidate.type == profile.type && !candidate.leaf.ends_with("-mt") &&
+            (own == nullptr || sample_of(candidate) < sample_of(*own))) {
+            own = &candidate;
+        }
+    }
+    if (own == nullptr || !std::isfinite(sample_of(*own)) || !std::isfinite(sample_of(profile))) {
+        return;
+    }
+    const Product product = operands.product({size, size, size});
+    std::vector<double> own_turns;
+    std::vector<double> vendor_turns;
+    for (int turn = 0; turn < turns; ++turn) {
+        for (const bool vendor : {false, true}) {
+            const int leaf = cpu::CpuBackend::leaf_id(vendor ? profile.leaf : own->leaf);
+            wait_until_idle();
+            backend.multiply_one(product, leaf);  // wakes the threads
+            (vendor ? vendor_turns : own_turns).push_back(time_calls(1, 0, [&] {
+                backend.multiply_one(product, leaf);
+            }));
+        }
+    }
+    const double factor = median(vendor_turns) / median(own_turns) * sample_of(*own) / sample_of(profile);
+    for (LeafSample& sample : profile.samples) {
+        sample.seconds *= factor;
+    }
+}
+
+/// The leaves on our own threads together, then each one with threads of its own.
+std::vector<std::vector<Contender>> contender_groups(const cpu::CpuBackend& backend, Type type, int threads) {
+    std::vector<std::vector<Contender>> groups(1);
+    for (const std::string& leaf : backend.leaves(type)) {
+        Contender contender;
+        contender.profile = {leaf, type, threads, {}};
+        contender.id = cpu::CpuBackend::leaf_id(leaf);
+        if (leaf.ends_with("-mt")) {
+            groups.push_back({contender});
+        } else {
+            groups.front().push_back(contender);
+        }
+    }
+    return groups;
+}
+
+}  // namespace
+
+Machine measure_machine(int threads, double budget_s, const TuneProgress& progress) {
+    if (threads < 1) {
+        fail(ErrorCode::usage, "{} threads cannot multiply anything; give at least 1", threads);
+    }
+    const auto tell = [&](double fraction, const std::string& stage) {
+        if (progress) {
+            progress(fraction, stage);
+        }
+    };
+    const auto start = Clock::now();
+    ThreadPool& pool = shared_pool(threads);
+    cpu::CpuBackend backend(pool);
+    Machine machine;
+    machine.cpu = cpu::cpu_info().brand;
+    machine.threads = threads;
+    machine.measured = true;
+    tell(0, "passes over memory");
+    {
+        const Operands operands(Type::f32, kLongest);
+        machine.combine_bytes_per_s = measure_combine(backend, operands);
+        machine.scan_bytes_per_s = measure_scan(backend, operands);
+    }
+    machine.call_s = measure_call(pool);
+
+    const std::vector<Shape> shapes = shapes_to_measure();
+    double total_volume = 0;
+    for (const Shape& shape : shapes) {
+        total_volume += shape.volume();
+    }
+    const Type types[] = {Type::f32, Type::f64, Type::i32};
+    const double type_shares[] = {0.4, 0.95, 1.0};  // of the budget, gone when each type is done
+    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for contests of whole plans.
+    constexpr double shapes_share = 0.16, batches_share = 0.04;
+    double done_before = 0;
+    for (int t = 0; t < 3; ++t) {
+        const Type type = types[t];
+        const double type_share = type_shares[t] - (t == 0 ? 0 : type_shares[t - 1]);
+        const Operands operands(type, kLongest);
+        const std::vector<std::vector<Contender>> groups = contender_groups(backend, type, threads);
+        Records records(shapes.size(), std::numeric_limits<double>::infinity());
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            std::vector<Contender> contenders = groups[g];
+            // The first group, whose leaves are the ones used most, gets half of the time.
+            const double share_here =
+                g == 0 ? (groups.size() == 1 ? 1.0 : 0.5) : 0.5 / static_cast<double>(groups.size() - 1);
+            const double until = done_before + type_share * shapes_share * share_here;
+            if (g > 0) {
+                wait_until_idle();
+            }
+            double volume = 0;
+            for (std::size_t i = 0; i < shapes.size(); ++i) {
+                const Shape& shape = shapes[i];
+                const double left_s = budget_s * until - seconds_since(start);
+                tell(done_before + (until - done_before) * volume / total_volume,
+                     fmt::format("{} {}x{}x{}", type_name(type), shape.m, shape.k, shape.n));
+                volume += shape.volume();
+                const bool cheap = is_square(shape) && shape.m < kHopelessFrom;
+                if (cheap || least_seconds(contenders, shape) < left_s) {
+                    measure_shape(backend, operands, shape, left_s, contenders, records[i]);
+                }
+            }
+            done_before = until;
+            for (Contender& contender : contenders) {
+                if (g > 0) {
+                    align_with_own_threads(backend, operands, machine.leaves, contender.profile);
+                }
+                machine.leaves.push_back(std::move(contender.profile));
+            }
+        }
+        wait_until_idle();
+        tell(done_before, fmt::format("{} in batches", type_name(type)));
+        measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
+        if (type != Type::i32) {
+            const double least_s = budget_s * type_share * (1 - shapes_share - batches_share);
+            const double left_s = budget_s * type_shares[t] - seconds_since(start);
+            measure_contests(backend, operands, type, std::max(least_s, left_s), machine,
+                             [&](const std::string& stage) { tell(done_before, stage); });
+            wait_until_idle();
+        }
+        done_before = type_shares[t];
+    }
+    tell(1, "done");
+    return machine;
+}
+
+}  // namespace heptad

@@ -1,0 +1,19 @@
+// Measures this machine for the planner (`heptad tune`).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "plan/model/machine.hpp"
+
+namespace heptad {
+
+/// fraction of the work done (0 to 1) and what is being measured.
+using TuneProgress = std::function<void(double fraction, const std::string& stage)>;
+
+/// Measures every leaf on squares and thin shapes in f32, f64 and i32, the passes over memory and the cost of a call,
+/// and holds contests of whole plans. Takes about budget_s seconds, a third more at most: repetitions and, in need, the
+/// largest shapes are left out. Throws Error(usage) for threads < 1 and whatever progress() throws.
+Machine measure_machine(int threads, double budget_s = 60, const TuneProgress& progress = {});
+
+}  // namespace heptad

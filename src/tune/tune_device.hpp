@@ -1,0 +1,15 @@
+// Measures an NVIDIA device for the planner (`heptad tune --device cuda`).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "plan/model/machine.hpp"
+
+namespace heptad {
+
+/// Measures the device (about two minutes) and keeps the result for this user. `note` is called with what comes next.
+/// `only_bits`: the splits of bit products alone (a few seconds), beside what was known before.
+Machine tune_device(int device, bool only_bits, const std::function<void(const std::string&)>& note);
+
+}  // namespace heptad

@@ -1,0 +1,129 @@
+// What the measurements of a machine share: operands of any shape, a stopwatch, a median.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "base/error.hpp"
+#include "kernels/backend.hpp"
+
+namespace heptad {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Shape {
+    std::int64_t m, k, n;
+    double volume() const { return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
+};
+
+/// Memory for the operands of a shape of at most size x size, filled with values in (-1, 1) or, for i32, any bits.
+class Operands {
+public:
+    Operands(Type type, std::int64_t size) : type_(type), size_(size) {
+        const std::size_t bytes = static_cast<std::size_t>(size * size) * element_bytes(type);
+        std::mt19937_64 random(1);
+        for (auto& memory : memory_) {
+            memory = huge_pages(bytes);
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(size * size); ++i) {
+            for (std::size_t operand = 0; operand < 2; ++operand) {
+                const double x = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63;
+                put(memory_[operand].get(), i, x);
+            }
+        }
+    }
+
+    /// A, B and C at their full size, by number.
+    View whole(std::size_t operand) const { return {memory_[operand].get(), type_, size_, size_, size_, 1}; }
+
+    Product product(const Shape& s) const {
+        Product p;
+        p.a = ConstView(memory_[0].get(), type_, s.m, s.k, s.k, 1);
+        p.b = ConstView(memory_[1].get(), type_, s.k, s.n, s.n, 1);
+        p.c = View(memory_[2].get(), type_, s.m, s.n, s.n, 1);
+        return p;
+    }
+
+    /// `count` products of squares that lie apart, each in one piece. They must fit: count * size^2 elements.
+    std::vector<Product> batch(std::int64_t size, std::int64_t count) const {
+        std::vector<Product> products;
+        const std::int64_t bytes = size * size * static_cast<std::int64_t>(element_bytes(type_));
+        for (std::int64_t i = 0; i < count; ++i) {
+            Product p;
+            p.a = ConstView(memory_[0].get() + i * bytes, type_, size, size, size, 1);
+            p.b = ConstView(memory_[1].get() + i * bytes, type_, size, size, size, 1);
+            p.c = View(memory_[2].get() + i * bytes, type_, size, size, size, 1);
+            products.push_back(p);
+        }
+        return products;
+    }
+
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    using Memory = std::unique_ptr<std::byte, Free>;
+
+    /// Matrices and workspace lie in huge pages where the system grants them, so these do too.
+    static Memory huge_pages(std::size_t bytes) {
+        constexpr std::size_t page = std::size_t{2} << 20;
+        const std::size_t size = (bytes + page - 1) / page * page;
+        Memory memory(static_cast<std::byte*>(std::aligned_alloc(page, size)));
+        if (!memory) {
+            fail(ErrorCode::resource,
+                 "the measurement needs {} bytes for each of three matrices and there is no memory", size);
+        }
+#if defined(MADV_HUGEPAGE)
+        madvise(memory.get(), size, MADV_HUGEPAGE);  // a refusal costs only speed
+#endif
+        std::memset(memory.get(), 0, size);
+        return memory;
+    }
+
+private:
+    void put(std::byte* memory, std::size_t i, double x) const {
+        if (type_ == Type::f64) {
+            std::memcpy(memory + i * 8, &x, 8);
+        } else if (type_ == Type::f32) {
+            const auto y = static_cast<float>(x);
+            std::memcpy(memory + i * 4, &y, 4);
+        } else {
+            const auto y = static_cast<std::int32_t>(x * 0x1p31);
+            std::memcpy(memory + i * 4, &y, 4);
+        }
+    }
+
+    Type type_;
+    std::int64_t size_;
+    Memory memory_[3];
+};
+
+/// Seconds of one call, from a run of calls that lasts about `sample_s`.
+template <class Action>
+double time_calls(double guess_s, double sample_s, const Action& action) {
+    const auto calls = static_cast<std::int64_t>(std::clamp(sample_s / std::max(guess_s, 1e-9), 1.0, 1e5));
+    const auto start = Clock::now();
+    for (std::int64_t i = 0; i < calls; ++i) {
+        action();
+    }
+    return seconds_since(start) / static_cast<double>(calls);
+}
+
+inline double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+}  // namespace heptad

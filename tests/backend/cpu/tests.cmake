@@ -1,8 +1,0 @@
-foreach(kernel combine scan pack_panels gemm gemm_mod_2_32)
-  heptad_test(backend/cpu/${kernel}_test heptad_backend_cpu heptad_backend_reference)
-endforeach()
-foreach(part cpu_backend vendor_blas vendor_blas_absent vendor_blas_foreign)
-  heptad_test(backend/cpu/${part}_test heptad_backend_cpu heptad_backend_reference)
-endforeach()
-heptad_test(backend/cpu/tune_machine_test heptad_plan)
-heptad_test(backend/cpu/tune_test heptad_run)

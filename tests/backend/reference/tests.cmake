@@ -1,1 +1,0 @@
-heptad_test(backend/reference/reference_backend_test heptad_backend_reference)

@@ -1,0 +1,153 @@
+// Numbers of Matrix Market files: both formats, symmetries, types, and everything that can be wrong with them.
+#include "io/matrix_market.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/half.hpp"
+#include "io/matrix_read.hpp"
+#include "io/scratch_folder.hpp"
+
+namespace heptad {
+namespace {
+
+class MatrixMarket : public ::testing::Test {
+protected:
+    std::string write(const std::string& banner, const std::string& rest) {
+        const std::string path = folder_ / "m.mtx";
+        write_text(path, "%%MatrixMarket matrix " + banner + "\n" + rest);
+        return path;
+    }
+    std::vector<double> f64(const std::string& banner, const std::string& rest) {
+        const Matrix matrix = read_market_matrix(write(banner, rest), Type::f64);
+        const auto* const data = static_cast<const double*>(matrix.data());
+        return {data, data + matrix.rows() * matrix.cols()};
+    }
+    /// The sentence of the refusal; empty where there was none.
+    std::string refusal(const std::string& banner, const std::string& rest, std::optional<Type> as = Type::f64,
+                        ErrorCode code = ErrorCode::input) {
+        try {
+            read_market_matrix(write(banner, rest), as);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), code) << error.what();
+            return error.what();
+        }
+        return "";
+    }
+    ScratchFolder folder_;
+};
+
+TEST_F(MatrixMarket, coordinates_are_placed_and_those_of_one_place_added) {
+    EXPECT_EQ(f64("coordinate real general", "% a comment\n2 3 4\n1 1 0.5\n2 3 -1e2\n\n1 2 3\n1 2 4\n"),
+              (std::vector<double>{0.5, 7, 0, 0, 0, -100}));
+    EXPECT_EQ(f64("coordinate integer general", "1 2 1\n1 2 +7\n"), (std::vector<double>{0, 7}));
+    EXPECT_EQ(f64("coordinate pattern general", "2 2 2\n1 2\n2 1\n"), (std::vector<double>{0, 1, 1, 0}));
+    EXPECT_EQ(f64("coordinate real general", "0 5 0\n").size(), 0U);
+}
+
+TEST_F(MatrixMarket, arrays_go_column_by_column) {
+    EXPECT_EQ(f64("array real general", "2 3\n1\n2\n3\n4\n5\n6\n"), (std::vector<double>{1, 3, 5, 2, 4, 6}));
+    EXPECT_EQ(f64("array integer symmetric", "3 3\n1\n2\n3\n4\n5\n6"),
+              (std::vector<double>{1, 2, 3, 2, 4, 5, 3, 5, 6}));
+    EXPECT_EQ(f64("array real skew-symmetric", "3 3\n2\n3\n5\n"), (std::vector<double>{0, -2, -3, 2, 0, -5, 3, 5, 0}));
+    EXPECT_EQ(f64("array real skew-symmetric", "1 1\n"), (std::vector<double>{0}));
+    EXPECT_EQ(f64("array real general", "3 0\n").size(), 0U);
+}
+
+TEST_F(MatrixMarket, one_triangle_stands_for_both) {
+    EXPECT_EQ(f64("coordinate real symmetric", "2 2 2\n2 1 3\n2 2 5\n"), (std::vector<double>{0, 3, 3, 5}));
+    EXPECT_EQ(f64("coordinate real skew-symmetric", "2 2 1\n2 1 3\n"), (std::vector<double>{0, -3, 3, 0}));
+    EXPECT_NE(refusal("coordinate real skew-symmetric", "2 2 1\n2 2 3\n").find("diagonal"), std::string::npos);
+    EXPECT_NE(refusal("coordinate real symmetric", "2 3 0\n"), "");
+}
+
+TEST_F(MatrixMarket, numbers_take_the_type_asked_for) {
+    const std::string path = write("array real general", "1 3\n1.5\n-2\n0.1\n");
+    EXPECT_EQ(static_cast<const float*>(read_market_matrix(path, Type::f32).data())[2], 0.1F);
+    EXPECT_EQ(read_market_matrix(path, Type::tf32).type(), Type::tf32);
+    const Matrix half = read_market_matrix(path, Type::f16), brain = read_market_matrix(path, Type::bf16);
+    EXPECT_EQ(static_cast<const f16*>(half.data())[2].bits, to_f16(0.1F).bits);
+    EXPECT_EQ(static_cast<const bf16*>(brain.data())[0].bits, to_bf16(1.5F).bits);
+    const Matrix bits = read_market_matrix(path, Type::gf2);
+    EXPECT_EQ(static_cast<const std::uint8_t*>(bits.data())[1], 1);
+    EXPECT_EQ(read_market_matrix(path, {}).type(), Type::f64);
+    EXPECT_EQ(read_market_matrix(write("array integer general", "1 1\n-2147483648\n"), {}).type(), Type::i32);
+    const Matrix opposite =
+        read_market_matrix(write("coordinate integer general", "1 1 2\n1 1 1\n1 1 -1\n"), Type::gf2);
+    EXPECT_EQ(static_cast<const std::uint8_t*>(opposite.data())[0], 1);  // places that are stored, not sums
+}
+
+TEST_F(MatrixMarket, values_that_the_type_does_not_hold_are_refused_with_their_line) {
+    const std::string said = refusal("array real general", "1 2\n1\n0.5\n", Type::i32);
+    EXPECT_NE(said.find("line 4"), std::string::npos) << said;
+    EXPECT_NE(said.find("0.5"), std::string::npos) << said;
+    EXPECT_NE(refusal("array integer general", "1 1\n2147483648\n", Type::i32), "");
+    EXPECT_NE(refusal("coordinate integer general", "1 1 2\n1 1 2147483647\n1 1 1\n", Type::i32), "");
+    EXPECT_NE(refusal("coordinate integer skew-symmetric", "2 2 1\n2 1 -2147483648\n", Type::i32), "");
+    EXPECT_NE(refusal("array real general", "1 1\n70000\n", Type::f16), "");
+    EXPECT_NE(refusal("array real general", "1 1\n1e39\n", Type::f32), "");
+    EXPECT_NE(refusal("array integer general", "1 1\n1.5\n"), "");
+    EXPECT_NE(refusal("coordinate pattern general", "1 1 1\n1 1\n", {}, ErrorCode::usage).find("--type"),
+              std::string::npos);
+}
+
+TEST_F(MatrixMarket, hostile_files_are_refused) {
+    const std::vector<std::pair<std::string, std::string>> files{
+        {"vector real general", "1\n1\n"},
+        {"array complex general", "1 1\n1 1\n"},
+        {"array pattern general", "1 1\n"},
+        {"array real hermitian", "1 1\n1\n"},
+        {"array real general", ""},
+        {"array real general", "2\n1\n2\n"},
+        {"array real general", "1 1 1\n1\n"},
+        {"array real general", "-1 1\n1\n"},
+        {"array real general", "2 2\n1\n2\n3\n"},
+        {"array real general", "2 2\n1\n2\n3\n4\n5\n"},
+        {"array real general", "1 1\nnan\n"},
+        {"array real general", "1 1\n1 2\n"},
+        {"array real general", "1000000 1000000\n1\n"},
+        {"array real general", "4611686018427387904 4\n1\n"},
+        {"array real symmetric", "2 3\n1\n"},
+        {"coordinate real general", "2 2 1\n1 1\n"},
+        {"coordinate real general", "2 2 1\n3 1 1\n"},
+        {"coordinate real general", "2 2 1\n1 1 1\n1 1 1\n"},
+        {"coordinate real general", "2 2 2\n1 1 1\n"},
+    };
+    for (const auto& [banner, rest] : files) {
+        EXPECT_NE(refusal(banner, rest), "") << banner << " " << rest;
+    }
+}
+
+TEST_F(MatrixMarket, facts_are_known_before_the_numbers_and_nothing_is_read_in_pieces) {
+    const std::string path = write("coordinate real general", "1000 2000 1\n1 1 1\n");
+    const MatrixFacts facts = matrix_facts({.path = path, .as = Type::f32});
+    EXPECT_EQ(facts.type, Type::f32);
+    EXPECT_EQ(facts.rows, 1000);
+    EXPECT_EQ(facts.cols, 2000);
+    EXPECT_EQ(facts.bytes, 8000000);
+    EXPECT_THROW(find_matrix({.path = path}), Error);
+    EXPECT_EQ(read_matrix({.path = path}).type(), Type::f64);
+    EXPECT_TRUE(is_matrix_market_name("a/B.MTX"));
+    EXPECT_FALSE(is_matrix_market_name("mtx"));
+    EXPECT_FALSE(is_matrix_market_name("a.mtx.npy"));
+}
+
+TEST_F(MatrixMarket, a_cancelled_reading_ends) {
+    std::string rest = "1 1048576\n";
+    for (int i = 0; i < 1048576; ++i) {
+        rest += "1\n";
+    }
+    FileHooks hooks;
+    hooks.cancel.cancel();
+    try {
+        read_market_matrix(write("array integer general", rest), {}, hooks);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::cancelled);
+    }
+}
+
+}  // namespace
+}  // namespace heptad

@@ -1,0 +1,256 @@
+// Interpolation over samples, the choice of a leaf, print and parse of the machine description.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plan/model/machine.hpp"
+
+namespace heptad {
+namespace {
+
+/// A machine whose leaf runs at `rate` for squares, with a constant cost per call, and at `thin_rate` for thin shapes.
+LeafProfile profile(const std::string& leaf, double call_s, double rate, double thin_rate) {
+    LeafProfile result{leaf, Type::f32, 2, {}};
+    for (std::int64_t s = 1; s <= 2048; s *= 2) {
+        const auto x = static_cast<double>(s);
+        result.samples.push_back({s, s, s, call_s + 2 * x * x * x / rate});
+    }
+    for (const std::int64_t large : {512, 2048}) {
+        for (const std::int64_t thin : {1, 4, 16, 64}) {
+            const double seconds = call_s + 2.0 * static_cast<double>(large * large * thin) / thin_rate;
+            result.samples.push_back({thin, large, large, seconds});
+            result.samples.push_back({large, thin, large, seconds});
+            result.samples.push_back({large, large, thin, seconds});
+        }
+    }
+    return result;
+}
+
+Machine two_leaves() {
+    Machine machine;
+    machine.cpu = "test \"core\"";
+    machine.threads = 2;
+    machine.measured = true;
+    machine.leaves = {profile("openblas", 1e-7, 50e9, 10e9), profile("blis", 1e-5, 60e9, 30e9)};
+    return machine;
+}
+
+TEST(machine, samples_are_met_exactly) {
+    const Machine machine = two_leaves();
+    for (const LeafProfile& p : machine.leaves) {
+        for (const LeafSample& s : p.samples) {
+            EXPECT_NEAR(leaf_seconds(machine, p.leaf, p.type, s.m, s.k, s.n) / s.seconds, 1, 1e-6)
+                << p.leaf << " " << s.m << "x" << s.k << "x" << s.n;
+        }
+    }
+}
+
+TEST(machine, squares_between_and_beyond_samples_are_near_the_truth) {
+    const Machine machine = two_leaves();
+    for (const std::int64_t s : {3, 11, 100, 700, 1500, 3000, 8192}) {
+        const auto x = static_cast<double>(s);
+        const double truth = 1e-7 + 2 * x * x * x / 50e9;
+        EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, s, s, s) / truth, 1, 0.25) << s;
+    }
+}
+
+TEST(machine, thin_shapes_follow_the_thin_samples) {
+    const Machine machine = two_leaves();
+    for (const std::int64_t large : {1024, 3000, 4096}) {
+        for (const std::int64_t thin : {2, 8, 30, 64}) {
+            const double truth = 1e-7 + 2.0 * static_cast<double>(large * large * thin) / 10e9;
+            EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, large, large, thin) / truth, 1, 0.3) << large;
+            EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, thin, large, large) / truth, 1, 0.3) << large;
+            EXPECT_NEAR(leaf_seconds(machine, "openblas", Type::f32, large, thin, large) / truth, 1, 0.3) << large;
+        }
+    }
+}
+
+TEST(machine, best_leaf_is_the_faster_one_by_shape) {
+    const Machine machine = two_leaves();
+    EXPECT_EQ(best_leaf(machine, Type::f32, 8, 8, 8), "openblas");
+    EXPECT_EQ(best_leaf(machine, Type::f32, 2048, 2048, 2048), "blis");
+    EXPECT_EQ(best_leaf(machine, Type::f32, 2000, 2000, 16), "blis");
+    EXPECT_EQ(best_leaf(machine, Type::gf2, 8, 8, 8), "");
+    EXPECT_EQ(best_leaf(Machine{}, Type::f32, 8, 8, 8), "");
+}
+
+TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
+    Machine machine;
+    machine.leaves = {profile("openblas", 1e-7, 50e9, 10e9), profile("blis", 0.98e-7, 51e9, 10.2e9)};
+    EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024), "openblas");
+}
+
+TEST(machine, the_factor_of_levels_is_interpolated_and_printed) {
+    Machine machine = two_leaves();
+    machine.level_factors = {
+        {Type::f64, 1024, 1.5, 1.6, 1.7}, {Type::f64, 4096, 1.1, 1.2, 1.3}, {Type::f32, 2048, 0.9, 1, 1}};
+    machine = parse_machine(print_machine(machine));
+    const auto factor = [&](Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+        return level_factor(machine, type, LevelCuts::halved_once, m, k, n);
+    };
+    EXPECT_EQ(factor(Type::f64, 100, 100, 100), 1.5);
+    EXPECT_EQ(factor(Type::f64, 1024, 1024, 1024), 1.5);
+    EXPECT_NEAR(factor(Type::f64, 2048, 2048, 2048), 1.3, 1e-12);
+    EXPECT_NEAR(factor(Type::f64, 1024, 8192, 1024), 1.3, 1e-12);
+    EXPECT_EQ(factor(Type::f64, 8192, 8192, 8192), 1.1);
+    EXPECT_NEAR(level_factor(machine, Type::f64, LevelCuts::halved_more, 2048, 2048, 2048), 1.4, 1e-12);
+    EXPECT_NEAR(level_factor(machine, Type::f64, LevelCuts::others, 2048, 2048, 2048), 1.5, 1e-12);
+    EXPECT_EQ(factor(Type::f32, 64, 64, 64), 0.9);
+    EXPECT_EQ(factor(Type::i32, 64, 64, 64), 1);
+    machine.level_factors = {{Type::f64, 4096, 1.5, 1, 1}, {Type::f64, 1024, 1.1, 1, 1}};
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    machine.level_factors = {{Type::f64, 4096, 1.0, 1.0, 0.0}};
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+}
+
+TEST(machine, products_below_levels_take_what_they_took_in_batches) {
+    Machine machine = two_leaves();
+    LeafProfile& leaf = machine.leaves.front();
+    leaf.in_batches = {{128, 128, 128, 1e-4}, {1024, 1024, 1024, 2e-2}};
+    const auto seconds = [&](std::int64_t size, LeafUse use) {
+        return leaf_seconds(machine, "openblas", Type::f32, size, size, size, use);
+    };
+    EXPECT_NEAR(seconds(1024, LeafUse::below_levels), 2e-2, 1e-8);
+    EXPECT_NEAR(seconds(2048, LeafUse::below_levels), 16e-2, 1e-7);  // the rate of the largest one
+    EXPECT_GT(seconds(400, LeafUse::below_levels), 1e-4);
+    EXPECT_LT(seconds(400, LeafUse::below_levels), 2e-2);
+    EXPECT_NEAR(seconds(1024, LeafUse::whole_product) * 50e9 / (2.0 * 1024 * 1024 * 1024), 1, 0.01);
+    // A leaf that loses alone but wins among others is taken below levels, and only there.
+    leaf.in_batches = {{1024, 1024, 1024, 1e-3}};
+    EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024, LeafUse::below_levels), "openblas");
+    EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024, LeafUse::whole_product), "blis");
+    EXPECT_EQ(parse_machine(print_machine(machine)).leaves.front().in_batches.front().seconds, 1e-3);
+}
+
+TEST(machine, unknown_leaf_type_and_empty_sizes_give_positive_finite_seconds) {
+    const Machine machine = two_leaves();
+    for (const Type type : {Type::f64, Type::i32, Type::bf16, Type::boolean}) {
+        for (const std::int64_t s : {0, 1, 1000}) {
+            const double seconds = leaf_seconds(machine, "mkl", type, s, s, s);
+            EXPECT_TRUE(std::isfinite(seconds) && seconds > 0);
+        }
+    }
+    EXPECT_GT(leaf_seconds(machine, "blis", Type::f32, 0, 5, 5), 0);
+}
+
+TEST(machine, cuts_of_bit_products_at_the_host_are_kept_and_checked) {
+    Machine machine = two_leaves();
+    EXPECT_TRUE(parse_machine(print_machine(machine)).bit_hosts.empty());
+    machine.bit_hosts = {{65536, 1 << 30, 1, 2, 0.2, 0.25}};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.bit_hosts.size(), 1U);
+    EXPECT_EQ(again.bit_hosts[0].n, 65536);
+    EXPECT_EQ(again.bit_hosts[0].device_memory_bytes, 1 << 30);
+    EXPECT_EQ(again.bit_hosts[0].host_levels, 1);
+    EXPECT_EQ(again.bit_hosts[0].pipelines, 2);
+    EXPECT_EQ(again.bit_hosts[0].predicted_s, 0.2);
+    EXPECT_EQ(again.bit_hosts[0].seconds, 0.25);
+    for (const BitHostSample& wrong :
+         {BitHostSample{0, 1, 0, 1, 1, 1}, BitHostSample{64, 0, 0, 1, 1, 1}, BitHostSample{64, 1, -1, 1, 1, 1},
+          BitHostSample{64, 1, 0, 0, 1, 1}, BitHostSample{64, 1, 0, 1, 0, 1}, BitHostSample{64, 1, 0, 1, 1, -1}}) {
+        machine.bit_hosts = {wrong};
+        EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    }
+}
+
+TEST(machine, splits_of_bit_products_are_kept_and_checked) {
+    Machine machine = two_leaves();
+    machine.bit_splits = {{65536, 1, 3, 0.04}, {16384, 0, 0, 8e-4}};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.bit_splits.size(), 2U);
+    EXPECT_EQ(again.bit_splits[0].n, 65536);
+    EXPECT_EQ(again.bit_splits[0].serial_levels, 1);
+    EXPECT_EQ(again.bit_splits[0].parallel_levels, 3);
+    EXPECT_EQ(again.bit_splits[0].seconds, 0.04);
+    machine.bit_splits[1].seconds = 0;
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    machine.bit_splits[1] = {0, 0, 0, 1};
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+}
+
+TEST(machine, contests_are_kept_and_checked) {
+    Machine machine = two_leaves();
+    const Contest contest{
+        Type::f64, 4096,
+        64,        4096,
+        0.5,       {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125, 0.5, 0.25}}};
+    machine.contests = {contest};
+    machine.contests.front().noticeable = 0.985;
+    machine.contests.front().reach = 0.15;
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.contests.size(), 1U);
+    EXPECT_EQ(again.contests.front(), machine.contests.front());
+    const auto refused = [&](const auto& damage) {
+        Machine damaged = machine;
+        damage(damaged.contests.front());
+        EXPECT_THROW(parse_machine(print_machine(damaged)), Error);
+    };
+    refused([](Contest& c) { c.k = 0; });
+    refused([](Contest& c) { c.first_trial_s = 0; });
+    refused([](Contest& c) { c.noticeable = 0; });
+    refused([](Contest& c) { c.noticeable = 1.1; });
+    refused([](Contest& c) { c.reach = -1; });
+    refused([](Contest& c) { c.trials.clear(); });
+    refused([](Contest& c) { c.trials.erase(c.trials.begin()); });
+    refused([](Contest& c) { c.trials[1].turns = 0; });
+    refused([](Contest& c) { c.trials[1].relative_time = -1; });
+    refused([](Contest& c) { c.trials[1].doubt = -1; });
+    refused([](Contest& c) { c.trials[1].expected_time = 0; });
+    refused([](Contest& c) { c.trials[1].expected_doubt = 0; });
+    refused([](Contest& c) { c.trials[1].plan.algorithms[0] = "nobody"; });
+}
+
+TEST(machine, print_parses_back) {
+    const Machine machine = two_leaves();
+    const Machine again = parse_machine(print_machine(machine));
+    EXPECT_TRUE(again.passes.empty());
+    EXPECT_EQ(print_machine(again), print_machine(machine));
+    EXPECT_EQ(again.cpu, machine.cpu);
+    EXPECT_EQ(again.threads, 2);
+    EXPECT_TRUE(again.measured);
+    ASSERT_EQ(again.leaves.size(), 2U);
+    EXPECT_EQ(again.leaves[1].samples.size(), machine.leaves[1].samples.size());
+    EXPECT_EQ(again.leaves[1].samples[3].seconds, machine.leaves[1].samples[3].seconds);
+}
+
+TEST(machine, damaged_descriptions_are_input_errors) {
+    const std::string good = print_machine(two_leaves());
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string text = good;
+        text.replace(text.find(from), from.size(), to);
+        return text;
+    };
+    for (const std::string& bad :
+         {std::string(), std::string("{}"), std::string("[1,2"), good.substr(0, good.size() / 2),
+          with("\"threads\": 2", "\"threads\": 0"), with("\"f32\"", "\"f33\""), with("\"call_s\": ", "\"call_s\": -"),
+          with("\"measured\": true", "\"measured\": \"yes\""), with("\"leaves\"", "\"leafs\""),
+          std::string("\xff\xfe{\"cpu\":1}")}) {
+        try {
+            parse_machine(bad);
+            ADD_FAILURE() << "accepted: " << bad.substr(0, 60);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        }
+    }
+}
+
+TEST(machine, shapes_of_passes_print_and_parse_back_and_bad_ones_are_refused) {
+    Machine machine = two_leaves();
+    machine.passes = {{Type::f32, "few", 256, 2, 4e12, 3.9e12}, {Type::bf16, "gather", 64, 1, 4.1e12, 4e12}};
+    const Machine again = parse_machine(print_machine(machine));
+    ASSERT_EQ(again.passes.size(), 2U);
+    EXPECT_EQ(again.passes[1].type, Type::bf16);
+    EXPECT_EQ(again.passes[1].pass, "gather");
+    EXPECT_EQ(again.passes[0].threads, 256);
+    EXPECT_EQ(again.passes[0].places, 2);
+    EXPECT_EQ(again.passes[0].bytes_per_s, 4e12);
+    machine.passes[0].places = 0;
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+    machine.passes[0].places = 1;
+    machine.passes[0].bytes_per_s = -1;
+    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
+}
+
+}  // namespace
+}  // namespace heptad

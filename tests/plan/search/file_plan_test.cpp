@@ -1,0 +1,450 @@
+// Plans of products from files to a file: the bytes they move against the bound, the memory they take, and whether
+// their steps cover the product without ever using a buffer too early. Nothing is timed and no file is touched.
+#include "plan/search/file_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "plan/search/file_schedule.hpp"
+
+namespace heptad {
+namespace {
+
+struct Files {
+    std::int64_t block = 512, offset = 4096;
+    bool a_by_columns = false, b_by_columns = false;
+};
+
+FileProblem problem_of(std::int64_t m, std::int64_t k, std::int64_t n, Type type, std::int64_t memory,
+                       const Files& files = {}) {
+    const auto element = static_cast<std::int64_t>(element_bytes(type));
+    FileProblem problem{m, k, n, type, false, memory, {}, {}, {}};
+    problem.a = {m, k, element, files.a_by_columns, files.offset, files.block};
+    problem.b = {k, n, element, files.b_by_columns, files.offset, files.block};
+    problem.c = {m, n, element, false, 4096, files.block};
+    return problem;
+}
+
+/// A machine that likes large products and takes no workspace.
+StagePrediction plain_prediction(const StageProduct& p) {
+    return {static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n) * 1e-11 + 1e-4, 0};
+}
+
+std::int64_t operand_bytes(const FileProblem& problem) {
+    return problem.a.total_bytes() + problem.b.total_bytes() + problem.c.total_bytes();
+}
+
+class Traffic : public ::testing::TestWithParam<std::tuple<int, int, int>> {};
+
+const std::vector<std::tuple<int, int, int>> kShapes{
+    {16384, 16384, 16384}, {32768, 32768, 32768}, {65536, 65536, 65536},  // square
+    {65536, 1024, 65536},  {131072, 512, 16384},                          // thin along k
+    {2048, 131072, 2048},  {1024, 262144, 4096},                          // long along k
+    {262144, 2048, 2048},  {2048, 2048, 262144},  {16384, 65536, 1024},   // one tall or wide operand
+    {20000, 20000, 20000}, {17000, 33001, 8191},                          // rows that are no whole blocks
+};
+
+TEST_P(Traffic, is_at_most_1_03_times_the_reference_for_every_memory_from_a_64th_up) {
+    const auto [m, k, n] = GetParam();
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const Files& files : {Files{}, Files{.offset = 128}, Files{.block = 1, .offset = 128},
+                                   Files{.a_by_columns = true}, Files{.b_by_columns = true}}) {
+            FileProblem problem = problem_of(m, k, n, type, 0, files);
+            const auto all = static_cast<double>(operand_bytes(problem));
+            for (double share = 1.0 / 64; share < 1.2; share *= 1.17) {
+                problem.memory_bytes = static_cast<std::int64_t>(all * share);
+                const FilePlan plan = plan_files(problem, plain_prediction);
+                ASSERT_LE(static_cast<double>(plan.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(problem)))
+                    << share << " block " << files.block << " offset " << files.offset << "\n"
+                    << to_string(plan);
+                ASSERT_LE(plan.used_bytes(), problem.memory_bytes) << to_string(plan);
+                ASSERT_GE(plan.moved_bytes(), operand_bytes(problem)) << to_string(plan);
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(shapes, Traffic, ::testing::ValuesIn(kShapes));
+
+TEST(FilePlan, cutting_a_kept_a_along_k_never_moves_fewer_bytes_than_the_reference) {
+    for (const auto& [m, k, n] : kShapes) {
+        FileProblem problem = problem_of(m, k, n, Type::f32, 0);
+        const auto all = static_cast<double>(operand_bytes(problem));
+        for (double share = 1.0 / 64; share < 1; share *= 1.3) {
+            problem.memory_bytes = static_cast<std::int64_t>(all * share);
+            const double room = 0.9 * static_cast<double>(problem.memory_bytes);
+            for (std::int64_t p = 1; p <= 80; ++p) {
+                const double rows = std::ceil(static_cast<double>(m) / static_cast<double>(p)) * 4;
+                const double depth = std::floor(room / rows);
+                if (depth < 1) {
+                    continue;
+                }
+                const double q = std::ceil(static_cast<double>(k) / depth);
+                const double moved = static_cast<double>(problem.a.total_bytes()) +
+                                     static_cast<double>(p * problem.b.total_bytes()) +
+                                     (2 * q - 1) * static_cast<double>(problem.c.total_bytes());
+                ASSERT_GE(moved, static_cast<double>(reference_bytes(problem))) << m << " " << k << " " << n;
+            }
+        }
+    }
+}
+
+TEST(FilePlan, paper_of_the_blocks_of_8192_moves_far_more_than_a_plan_in_8_gib) {
+    // P4's blocks of 2^13: every tile of C reads a row of blocks of A and a column of blocks of B.
+    const std::int64_t n = 65536;
+    const FileProblem problem = problem_of(n, n, n, Type::f32, std::int64_t{8} << 30);
+    const std::int64_t theirs = 2 * (n / 8192) * problem.a.total_bytes() + problem.c.total_bytes();
+    const FilePlan plan = plan_files(problem, plain_prediction);
+    EXPECT_EQ(theirs, std::int64_t{17} << 34);
+    EXPECT_LT(3 * plan.moved_bytes(), theirs);
+    EXPECT_GE(plan.moved_bytes(), lower_bound_bytes(problem));
+}
+
+TEST(FilePlan, everything_is_read_once_where_c_fits) {
+    const FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{2} << 30);
+    const FilePlan plan = plan_files(problem, plain_prediction);
+    EXPECT_EQ(plan.moved_bytes(), operand_bytes(problem));
+    EXPECT_EQ(plan.kept, Kept::c);
+    EXPECT_EQ(lower_bound_bytes(problem), operand_bytes(problem));
+}
+
+TEST(FilePlan, thin_product_keeps_the_small_operand) {
+    const FileProblem tall = problem_of(1 << 20, 512, 512, Type::f32, std::int64_t{64} << 20);
+    const FilePlan keeps_b = plan_files(tall, plain_prediction);
+    EXPECT_EQ(keeps_b.moved_bytes(), operand_bytes(tall));
+    const FileProblem wide = problem_of(512, 512, 1 << 20, Type::f32, std::int64_t{64} << 20);
+    const FilePlan keeps_a = plan_files(wide, plain_prediction);
+    EXPECT_EQ(keeps_a.moved_bytes(), operand_bytes(wide));
+    const FileProblem outer = problem_of(65536, 64, 65536, Type::f32, std::int64_t{256} << 20);
+    EXPECT_NE(plan_files(outer, plain_prediction).kept, Kept::c);
+}
+
+TEST(FilePlan, sums_of_16_bit_floats_are_never_kept_between_panels) {
+    for (const Type type : {Type::bf16, Type::f16}) {
+        const FilePlan plan = plan_files(problem_of(8192, 8192, 8192, type, 100 << 20), plain_prediction);
+        EXPECT_EQ(plan.depth, 8192) << to_string(plan);
+    }
+}
+
+TEST(FilePlan, adding_c0_reads_it_once) {
+    FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 29);
+    const FilePlan without = plan_files(problem, plain_prediction);
+    problem.adds = true;
+    const FilePlan with = plan_files(problem, plain_prediction);
+    EXPECT_EQ(with.moved_bytes() - without.moved_bytes(), problem.c.total_bytes());
+}
+
+TEST(FilePlan, too_little_memory_is_refused_with_what_is_needed_and_what_there_is) {
+    const FileProblem problem = problem_of(8192, 8192, 8192, Type::f32, 1000);
+    try {
+        plan_files(problem, plain_prediction);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::resource);
+        const std::string said = error.what();
+        EXPECT_NE(said.find("1000 bytes are allowed"), std::string::npos) << said;
+        const std::size_t needs = said.find("needs about ");
+        ASSERT_NE(needs, std::string::npos) << said;
+        FileProblem enough = problem;
+        enough.memory_bytes = std::stoll(said.substr(needs + 12));
+        EXPECT_LE(plan_files(enough, plain_prediction).used_bytes(), enough.memory_bytes);
+    }
+}
+
+TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
+    for (const Type type : {Type::f32, Type::bf16}) {
+        for (const std::int64_t room : {std::int64_t{64} << 20, std::int64_t{6} << 20}) {
+            const FileProblem problem = problem_of(8192, 8192, 8192, type, std::int64_t{1} << 30);
+            const auto element = static_cast<std::int64_t>(element_bytes(type));
+            const auto bytes = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+                return (m * k + k * n + m * n) * element;
+            };
+            const FilePlan plan = plan_files(problem, [&](const StageProduct& p) {
+                return bytes(p.m, p.k, p.n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
+                                                   : plain_prediction(p);
+            });
+            EXPECT_LE(bytes(plan.strip_m, plan.depth, plan.tile_n), room) << to_string(plan);
+            EXPECT_TRUE(std::isfinite(plan.multiply_s)) << to_string(plan);
+        }
+    }
+}
+
+TEST(FilePlan, device_that_takes_no_step_is_refused_by_name) {
+    try {
+        plan_files(problem_of(8192, 8192, 8192, Type::f32, std::int64_t{1} << 30), [](const StageProduct&) {
+            return StagePrediction{std::numeric_limits<double>::infinity(), 0};
+        });
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::resource);
+        EXPECT_NE(std::string(error.what()).find("device memory"), std::string::npos) << error.what();
+    }
+}
+
+TEST(FilePlan, empty_product_is_refused) {
+    EXPECT_THROW(plan_files(problem_of(0, 5, 5, Type::f32, 1 << 20), plain_prediction), Error);
+    EXPECT_THROW(plan_files(problem_of(5, 0, 5, Type::f32, 1 << 20), plain_prediction), Error);
+}
+
+TEST(FilePlan, print_parses_back_and_edits_are_refused) {
+    const FilePlan plan = plan_files(problem_of(20000, 9000, 7000, Type::f64, 200 << 20), plain_prediction);
+    const std::string text = to_string(plan);
+    EXPECT_EQ(parse_file_plan(text), plan);
+    for (const auto& [from, to] : std::map<std::string, std::string>{{"files ", "file "},
+                                                                     {"keep=", "kept="},
+                                                                     {"mirrored=", "mirrored=may"},
+                                                                     {"tile=", "tile=-"},
+                                                                     {"depth=", "depth=99999"},
+                                                                     {" strip=", " strip=0 was="},
+                                                                     {"k=9000", "k=9000 k=9000"},
+                                                                     {"blocks=", "blocks=1,"}}) {
+        std::string edited = text;
+        ASSERT_NE(edited.find(from), std::string::npos) << from;
+        edited.replace(edited.find(from), from.size(), to);
+        EXPECT_THROW(parse_file_plan(edited), Error) << edited;
+    }
+    EXPECT_THROW(parse_file_plan(""), Error);
+}
+
+/// Small problems whose plans are cut in every way, by hand.
+std::vector<FilePlan> cut_plans() {
+    std::vector<FilePlan> plans;
+    for (const Kept kept : {Kept::a, Kept::b, Kept::c}) {
+        for (const std::int64_t tile : {5, 8, 19}) {
+            for (const std::int64_t strip : {2, 3, 5}) {
+                for (const std::int64_t depth : {3, 11}) {
+                    FilePlan plan;
+                    plan.m = 17;
+                    plan.k = 11;
+                    plan.n = 19;
+                    plan.kept = kept;
+                    plan.mirrored = kept == Kept::b || (kept == Kept::c && tile == 8);
+                    plan.tile_m = std::min<std::int64_t>(tile, 17);
+                    plan.tile_n = std::min<std::int64_t>(tile, 17);
+                    plan.strip_m = strip;
+                    plan.panel_buffers = kept == Kept::c && strip == 3 ? 1 : 2;
+                    plan.depth = kept == Kept::c ? depth : plan.k;
+                    plan.first_depth = plan.depth == plan.k ? plan.k : depth - 1;
+                    plans.push_back(plan);
+                }
+            }
+        }
+    }
+    return plans;
+}
+
+FileSchedule schedule_of(const FilePlan& plan) {
+    return {plan, {plan.m, plan.k, 4, false, 0, 1}, {plan.k, plan.n, 4, false, 0, 1}, {plan.m, plan.n, 4, false, 0, 1}};
+}
+
+std::vector<std::int64_t> all_tiles(const FileSchedule& schedule) {
+    std::vector<std::int64_t> tiles(static_cast<std::size_t>(schedule.tiles()));
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        tiles[i] = static_cast<std::int64_t>(i);
+    }
+    return tiles;
+}
+
+TEST(FileSchedule, steps_cover_every_element_of_c_with_every_part_of_k_once_and_in_order) {
+    for (const FilePlan& plan : cut_plans()) {
+        const FileSchedule schedule = schedule_of(plan);
+        std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> summed;  // how far along k an element of C is
+        for (const FileStep& step : schedule.steps(all_tiles(schedule))) {
+            const FileWindow left = schedule.left_window(step.tile, step.panel, step.strip);
+            const FileWindow right = schedule.right_window(step.tile, step.panel);
+            const FileWindow result = schedule.result_window(step.tile, step.strip);
+            ASSERT_EQ(left.cols, right.rows);
+            ASSERT_EQ(left.col, right.row);
+            ASSERT_EQ(left.row, result.row);
+            ASSERT_EQ(left.rows, result.rows);
+            ASSERT_EQ(right.col, result.col);
+            ASSERT_EQ(right.cols, result.cols);
+            for (std::int64_t i = result.row; i < result.row + result.rows; ++i) {
+                for (std::int64_t j = result.col; j < result.col + result.cols; ++j) {
+                    ASSERT_EQ((summed[{i, j}]), left.col) << to_string(plan);
+                    summed[{i, j}] += left.cols;
+                }
+            }
+        }
+        ASSERT_EQ(static_cast<std::int64_t>(summed.size()), plan.m * plan.n) << to_string(plan);
+        for (const auto& [place, depth] : summed) {
+            ASSERT_EQ(depth, plan.k);
+        }
+    }
+}
+
+/// Reads as far ahead, and multiplies as far ahead of the writer, as the steps allow, and looks whether every buffer
+/// holds what it should when it is used.
+TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
+    for (const FilePlan& plan : cut_plans()) {
+        const FileSchedule schedule = schedule_of(plan);
+        std::vector<std::int64_t> some;
+        for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+            if (tile % 5 != 2) {
+                some.push_back(tile);
+            }
+        }
+        for (const auto& tiles : {all_tiles(schedule), some}) {
+            const std::vector<FileStep> steps = schedule.steps(tiles);
+            std::map<std::int64_t, FileWindow> left, right;
+            std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> filling;  // tile slot, strip -> tile
+            std::vector<std::pair<std::int64_t, FileStep>> finished;
+            std::size_t loaded = 0, multiplied = 0;
+            std::int64_t written = 0;
+            while (multiplied < steps.size()) {
+                while (loaded < steps.size() &&
+                       std::max(steps[loaded].load_left_after, steps[loaded].load_right_after) <=
+                           static_cast<std::int64_t>(multiplied)) {
+                    const FileStep& step = steps[loaded++];
+                    if (step.loads_left) {
+                        left[step.left_slot] = schedule.left_window(step.tile, step.panel, step.strip);
+                    }
+                    if (step.loads_right) {
+                        right[step.right_slot] = schedule.right_window(step.tile, step.panel);
+                    }
+                }
+                ASSERT_GT(loaded, multiplied) << "stuck: " << to_string(plan);
+                const FileStep& step = steps[multiplied++];
+                ASSERT_EQ(left[step.left_slot], schedule.left_window(step.tile, step.panel, step.strip));
+                ASSERT_EQ(right[step.right_slot], schedule.right_window(step.tile, step.panel));
+                const std::pair place(step.tile_slot, step.strip);
+                if (step.panel == 0) {
+                    while (written < step.fill_after_written) {  // the writer is as late as it may be
+                        ASSERT_LT(written, static_cast<std::int64_t>(finished.size())) << "stuck: " << to_string(plan);
+                        const FileStep& gone = finished[static_cast<std::size_t>(written++)].second;
+                        filling.erase({gone.tile_slot, gone.strip});
+                    }
+                    ASSERT_FALSE(filling.contains(place)) << to_string(plan);
+                    filling[place] = step.tile;
+                }
+                ASSERT_EQ(filling[place], step.tile);
+                if (step.panel + 1 == schedule.panels()) {
+                    finished.emplace_back(step.tile, step);
+                }
+            }
+        }
+    }
+}
+
+TEST(FileSchedule, pieces_cover_the_strip_and_only_the_very_last_one_is_cut) {
+    for (const bool by_columns : {false, true}) {
+        FilePlan plan;
+        plan.m = plan.k = plan.n = 8192;
+        plan.tile_m = plan.tile_n = plan.strip_m = 4096;
+        plan.depth = plan.first_depth = 1024;
+        plan.mirrored = by_columns;
+        plan.c_block = 512;
+        const FileLayout layout{8192, 8192, 4, false, 4096, 512};
+        const FileSchedule schedule(plan, layout, layout, layout);
+        for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
+            const std::vector<FileWindow> pieces = schedule.result_pieces(tile, 0);
+            EXPECT_EQ(pieces.size() > 1, tile + 1 == schedule.tiles());
+            const FileWindow whole = schedule.result_window(tile, 0);
+            std::int64_t row = whole.row;
+            for (const FileWindow& piece : pieces) {
+                EXPECT_EQ(piece.row, row);
+                EXPECT_EQ(piece.col, whole.col);
+                EXPECT_EQ(piece.cols, whole.cols);
+                EXPECT_TRUE(on_blocks(schedule.result(), piece));
+                row += piece.rows;
+            }
+            EXPECT_EQ(row, whole.row + whole.rows);
+            EXPECT_LE(pieces.back().rows, tile + 1 == schedule.tiles() ? 512 : 4096);
+        }
+    }
+}
+
+TEST(FilePlan, memory_to_check_thin_shapes_is_within_the_limit) {
+    for (const auto& [m, k, n] :
+         {std::tuple{4'000'000, 64, 16}, std::tuple{16, 64, 4'000'000}, std::tuple{64, 4'000'000, 64}}) {
+        FileProblem problem = problem_of(m, k, n, Type::f32, std::int64_t{64} << 20);
+        problem.line_bytes = 240;
+        const FilePlan plan = plan_files(problem, plain_prediction);
+        EXPECT_LE(plan.used_bytes(), problem.memory_bytes) << to_string(plan);
+        EXPECT_GE(plan.check_bytes, 240 * (plan.tile_m + plan.tile_n)) << to_string(plan);
+        EXPECT_EQ(parse_file_plan(to_string(plan)), plan);
+    }
+}
+
+TEST(FilePlan, predicted_run_is_no_shorter_than_any_stage) {
+    for (const double rate : {1e8, 1e9, 1e10}) {
+        FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 30);
+        problem.read_bytes_per_s = problem.write_bytes_per_s = rate;
+        const FilePlan plan = plan_files(problem, plain_prediction);
+        const double wall = predicted_wall_s(problem, plan);
+        EXPECT_GE(wall, plan.multiply_s);
+        EXPECT_GE(wall, static_cast<double>(plan.moved_bytes()) / rate);
+        EXPECT_LE(wall, 1.15 * std::max(plan.multiply_s, static_cast<double>(plan.moved_bytes()) / rate));
+    }
+}
+
+TEST(FilePlan, memory_for_turning_transposed_bits_is_counted) {
+    // Rows of a million bits: 64 of them, which are turned at a time, take 8 MB.
+    const std::int64_t m = 1 << 20, k = 4096, n = 4096;
+    FileProblem problem = problem_of(m, k, n, Type::gf2, std::int64_t{64} << 20, {.block = 1});
+    problem.a.packed = problem.b.packed = problem.c.packed = true;
+    const FilePlan as_stored = plan_files(problem, plain_prediction);
+    EXPECT_EQ(file_buffers(as_stored, problem.a, problem.b, problem.c).turning_bytes, 0);
+    problem.a.by_columns = true;
+    const FilePlan turned = plan_files(problem, plain_prediction);
+    const FileBuffers buffers = file_buffers(turned, problem.a, problem.b, problem.c);
+    EXPECT_EQ(buffers.turning_bytes, 64 * m / 8);
+    EXPECT_EQ(turned.panel_bytes,
+              buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes + buffers.turning_bytes);
+    EXPECT_LE(turned.used_bytes(), problem.memory_bytes);
+    // Short rows are read many at a time, but never in a large part of the memory.
+    problem = problem_of(4096, 4096, 4096, Type::gf2, std::int64_t{64} << 20);
+    problem.a.packed = problem.b.packed = problem.c.packed = problem.b.by_columns = true;
+    EXPECT_EQ(turning_bytes(problem.memory_bytes, problem.a, problem.b), std::int64_t{1} << 20);
+    EXPECT_EQ(turning_bytes(std::int64_t{8} << 30, problem.a, problem.b), std::int64_t{4} << 20);
+    EXPECT_EQ(turning_bytes(1 << 20, problem.a, problem.b), 64 * 4096 / 8);
+}
+
+TEST(FilePlan, packed_bits_move_an_eighth_of_bytes) {
+    FileProblem bytes = problem_of(65536, 65536, 65536, Type::gf2, std::int64_t{4} << 30);
+    FileProblem packed = bytes;
+    packed.a.packed = packed.b.packed = packed.c.packed = true;
+    packed.memory_bytes = bytes.memory_bytes / 8;
+    EXPECT_EQ(8 * reference_bytes(packed), reference_bytes(bytes));
+    const FilePlan plan = plan_files(packed, plain_prediction);
+    EXPECT_LE(static_cast<double>(plan.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(packed)));
+    EXPECT_LE(plan.used_bytes(), packed.memory_bytes);
+    EXPECT_FALSE(plan.mirrored);
+    EXPECT_EQ(plan.tile_n % 64, 0);
+}
+
+TEST(FileLayout, moved_bytes_of_a_window_are_those_of_its_spans) {
+    for (const bool by_columns : {false, true}) {
+        for (const std::int64_t block : {1, 512, 4096}) {
+            for (const std::int64_t offset : {0, 128, 4096}) {
+                const FileLayout layout{700, 1000, 4, by_columns, offset, block};
+                for (const FileWindow& window : {FileWindow{3, 600, 10, 500}, FileWindow{0, 700, 0, 1000},
+                                                 FileWindow{0, 700, 128, 129}, FileWindow{699, 1, 999, 1}}) {
+                    const LineWindow part = line_window(layout, window);
+                    std::int64_t moved = 0;
+                    for (std::int64_t line = 0; line < part.lines && !part.whole_lines; ++line) {
+                        moved += widened_span(file_offset(layout, part.line + line, part.position), part.positions * 4,
+                                              block)
+                                     .bytes;
+                    }
+                    if (part.whole_lines) {
+                        moved =
+                            widened_span(file_offset(layout, part.line, 0), part.lines * layout.pitch_bytes(), block)
+                                .bytes;
+                    }
+                    EXPECT_EQ(moved_bytes(layout, window), moved);
+                    EXPECT_GE(moved, window.rows * window.cols * 4);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heptad

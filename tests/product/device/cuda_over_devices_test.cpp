@@ -1,0 +1,143 @@
+// Dense products in host memory over NVIDIA devices equal those of the processor: by segments and by levels of the
+// host, on one device, and on two that are one.
+#include <gtest/gtest.h>
+
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/cuda_device.hpp"
+#include "product/device/faulty_device.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/memory/product_cases.hpp"
+
+namespace heptad::test {
+namespace {
+
+constexpr Type kTypes[] = {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32};
+
+class CudaOverDevices : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (!cuda::report().available) {
+            GTEST_SKIP() << cuda::report().problem;
+        }
+    }
+};
+
+DeviceSet same_device(int count) {
+    DeviceSet set;
+    for (int i = 0; i < count; ++i) {
+        set.push_back(std::make_unique<CudaDevice>(0));
+    }
+    return set;
+}
+
+TEST_F(CudaOverDevices, every_type_equals_the_definition) {
+    for (const Type type : kTypes) {
+        const bool has_levels = type != Type::bf16 && type != Type::f16;
+        for (const int levels : {0, 1, 2}) {
+            if (levels > 0 && !has_levels) {
+                continue;
+            }
+            for (const Layout layout : {Layout::rows, Layout::columns_padded, Layout::general}) {
+                Random random(9);
+                Case x;
+                x.type = type;
+                x.m = 130;
+                x.k = 95;
+                x.n = 201;
+                x.alpha = 2;
+                x.beta = -1;
+                x.options.device = "cuda";
+                x.options.host.levels = levels;
+                x.options.host.device_memory_bytes = std::int64_t{64} << 20;
+                GuardedMatrix a(type, x.m, x.k, layout), b(type, x.k, x.n, layout), c(type, x.m, x.n, layout);
+                a.fill_random(random, 1);
+                b.fill_random(random, 1);
+                c.fill_random(random, 1);
+                GuardedMatrix expected = c;
+                set_expected(x, wide(a.view()), wide(b.view()), expected);
+                for (const int devices : {1, 2}) {
+                    GuardedMatrix result = c;
+                    const HostPlan plan =
+                        make_plan_over_devices({x.m, x.k, x.n}, type, type, x.options, ProductContext{});
+                    run_host_plan(plan, same_device(devices), x.alpha, a.view(), b.view(), x.beta, result.view(),
+                                  x.options, {});
+                    EXPECT_TRUE(result.equals(expected)) << x.text() << " host levels " << levels;
+                }
+            }
+        }
+    }
+}
+
+TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_product) {
+    for (const Type type : {Type::f32, Type::i32}) {
+        Random random(3);
+        GuardedMatrix a(type, 1500, 1400, Layout::rows), b(type, 1400, 1600, Layout::rows);
+        GuardedMatrix c(type, 1500, 1600, Layout::rows), expected = c;
+        a.fill_random(random, 2);
+        b.fill_random(random, 2);
+        multiply_in_memory(1, a.view(), b.view(), 0, expected.view(), Options{}, {});
+        for (const int levels : {-1, 0, 1, 2}) {
+            Options options;
+            options.device = "cuda:0";
+            options.host.levels = levels;
+            options.host.device_memory_bytes = std::int64_t{48} << 20;
+            const HostPlan plan = make_plan_over_devices({1500, 1400, 1600}, type, type, options, {});
+            EXPECT_LE(plan.device_bytes, std::int64_t{48} << 20);
+            GuardedMatrix result = c;
+            multiply_over_devices(1, a.view(), b.view(), 0, result.view(), options, {});
+            EXPECT_TRUE(result.equals(expected)) << type_name(type) << " " << levels << ": " << to_string(plan);
+        }
+    }
+}
+
+TEST_F(CudaOverDevices, large_blocks_go_through_locked_buffers) {
+    Random random(6);
+    const std::int64_t n = 2600;  // blocks of 6.5 MiB
+    GuardedMatrix a(Type::i32, n, n, Layout::rows), c(Type::i32, n, n, Layout::rows), expected = c;
+    a.fill_random(random, 3);
+    multiply_in_memory(1, a.view(), a.view(), 0, expected.view(), Options{}, {});
+    Options options;
+    options.device = "cuda";
+    for (const int levels : {0, 1}) {
+        options.host.levels = levels;
+        options.host.pipelines = 2;
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            GuardedMatrix result = c;
+            multiply_over_devices(1, a.view(), a.view(), 0, result.view(), options, {});
+            EXPECT_TRUE(result.equals(expected)) << levels;
+        }
+    }
+}
+
+TEST_F(CudaOverDevices, device_lost_or_full_is_an_error_and_the_next_product_is_right) {
+    Random random(4);
+    GuardedMatrix a(Type::f32, 300, 300, Layout::rows), c(Type::f32, 300, 300, Layout::rows), expected = c;
+    a.fill_random(random, 2);
+    multiply_in_memory(1, a.view(), a.view(), 0, expected.view(), Options{}, {});
+    Options options;
+    options.device = "cuda";
+    options.host.levels = 1;
+    const HostPlan plan = make_plan_over_devices({300, 300, 300}, Type::f32, Type::f32, options, {});
+    for (const Fault fault : all_faults) {
+        FaultPlan faults;
+        faults.fault = fault;
+        DeviceSet set = same_device(2);
+        set[1] = std::make_unique<FaultyDevice>(std::move(set[1]), faults);
+        GuardedMatrix result = c;
+        try {
+            run_host_plan(plan, set, 1, a.view(), a.view(), 0, result.view(), options, {});
+            EXPECT_EQ(faults.calls, 0);
+        } catch (const Error& error) {
+            EXPECT_STREQ(error.what(), "the device fell off the bus");
+        }
+    }
+    HostPlan huge = plan;
+    huge.block = {std::int64_t{1} << 19, std::int64_t{1} << 19, std::int64_t{1} << 19};  // a block of 1 TiB
+    EXPECT_THROW(run_host_plan(huge, same_device(1), 1, a.view(), a.view(), 0, c.view(), options, {}), Error);
+    GuardedMatrix result = c;
+    run_host_plan(plan, same_device(1), 1, a.view(), a.view(), 0, result.view(), options, {});
+    EXPECT_TRUE(result.equals(expected));
+}
+
+}  // namespace
+}  // namespace heptad::test

@@ -1,0 +1,482 @@
+// Products from files to a file in little memory: values against the same product in memory, bytes against the plan,
+// checks of the result, refusals.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "io/matrix_file.hpp"
+#include "product/file/file_product_fixture.hpp"
+
+namespace heptad {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_F(FileProductTest, every_cut_equals_the_product_in_memory) {
+    std::map<Kept, int> kept;
+    for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{{300, 210, 260},
+                                                                        {128, 256, 384},
+                                                                        {700, 33, 500},
+                                                                        {40, 2000, 50},
+                                                                        {1000, 40, 40},
+                                                                        {40, 40, 1000},
+                                                                        {1, 300, 1}}) {
+        for (const std::int64_t memory : {24 << 10, 100 << 10, 400 << 10, 40 << 20}) {
+            for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+                Case c{.m = m, .k = k, .n = n, .type = type, .memory_bytes = memory};
+                const FileProductRequest request = prepare(c);
+                const FileProductReport report = multiply(request);
+                ++kept[report.plan.kept];
+                ASSERT_EQ(result(), expected_) << to_string(report.plan);
+                ASSERT_LE(report.plan.used_bytes(), memory);
+            }
+        }
+    }
+    EXPECT_EQ(kept.size(), 3U) << "some way of cutting was never taken";
+}
+
+TEST_F(FileProductTest, orders_transposes_and_additions_mean_the_same_matrices) {
+    for (int bits = 0; bits < 64; ++bits) {
+        Case c = kTiled;
+        c.a_fortran = (bits & 1) != 0;
+        c.b_fortran = (bits & 2) != 0;
+        c.transpose_a = (bits & 4) != 0;
+        c.transpose_b = (bits & 8) != 0;
+        c.adds = (bits & 16) != 0;
+        c.c0_fortran = (bits & 32) != 0;
+        const FileProductRequest request = prepare(c);
+        const FileProductReport report = multiply(request);
+        ASSERT_EQ(result(), expected_) << bits << " " << to_string(report.plan);
+        ASSERT_GT(report.tiles, 1);
+    }
+}
+
+TEST_F(FileProductTest, rows_of_whole_blocks_are_read_and_written_directly_by_every_queue) {
+    for (const char* io : {"auto", "threads"}) {
+        for (const bool overlap : {true, false}) {
+            // B stays in memory and A comes in whole rows, whatever the machine is said to do.
+            FileProductRequest request =
+                prepare({.m = 4096, .k = 256, .n = 256, .memory_bytes = 1 << 20, .adds = true});
+            request.io = io;
+            request.overlap = overlap;
+            const FileProductReport report = multiply(request);
+            ASSERT_EQ(result(), expected_) << io << overlap;
+            ASSERT_GT(report.tiles, 1);
+            const Descriptor direct(::open((folder_ / "A.npy").c_str(), O_RDONLY | O_DIRECT));
+            const std::int64_t block = direct.get() < 0 ? 1 : direct_block_bytes(direct.get());
+            EXPECT_EQ(report.plan.a_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.b_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.c_block, block) << to_string(report.plan);
+        }
+    }
+}
+
+TEST_F(FileProductTest, bytes_as_issued_are_those_of_the_plan) {
+    for (const Case& c : {kTiled, Case{.m = 640, .k = 512, .n = 768, .memory_bytes = 1 << 20},
+                          Case{.m = 1000, .k = 64, .n = 1000, .memory_bytes = 200 << 10, .adds = true}}) {
+        const FileProductRequest request = prepare(c);
+        std::atomic<std::int64_t> read{0}, written{0};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall call, std::int64_t bytes) -> IoVerdict {
+            (call == IoCall::read ? read : written) += bytes;
+            return {};
+        };
+        const FilePlan plan = multiply(request, hooks).plan;
+        EXPECT_EQ(read.load(), plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes) << to_string(plan);
+        EXPECT_EQ(written.load(), plan.written_bytes) << to_string(plan);
+    }
+}
+
+TEST_F(FileProductTest, short_counts_go_on) {
+    for (const char* io : {"auto", "threads"}) {
+        FileProductRequest request = prepare({.m = 640, .k = 512, .n = 768, .memory_bytes = 1 << 20});
+        request.io = io;
+        std::atomic<int> calls{0};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall, std::int64_t) -> IoVerdict { return {0, 300 + 700 * (++calls % 3)}; };
+        multiply(request, hooks);
+        EXPECT_EQ(result(), expected_);
+    }
+}
+
+TEST_F(FileProductTest, raw_files_and_other_versions_are_read) {
+    FileProductRequest request = prepare(kTiled);
+    const Matrix a = read_npy(folder_ / "A.npy");
+    write_text(folder_ / "A.bin", bytes_of(a.view()));
+    request.a = {folder_ / "A.bin", {}, RawShape{Type::f32, 300, 210}};
+    multiply(request);
+    EXPECT_EQ(result(), expected_);
+    request.a.raw->rows = 299;
+    EXPECT_THROW(multiply(request), Error);
+}
+
+TEST_F(FileProductTest, added_matrix_may_be_the_output_itself) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    fs::copy_file(folder_ / "C0.npy", folder_ / "C.npy");
+    request.c0 = {folder_ / "C.npy"};
+    multiply(request);
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(FileProductTest, sum_in_place_is_not_added_twice_by_resuming_a_finished_run) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    fs::copy_file(folder_ / "C0.npy", folder_ / "C.npy");
+    request.c0 = {folder_ / "C.npy"};
+    FileHooks hooks;
+    std::atomic<bool> renamed{false};
+    hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
+        if (call == IoCall::rename) {
+            renamed = true;
+        }
+        return {renamed && call == IoCall::remove ? EIO : 0};  // the journal stays, as after a kill
+    };
+    try {
+        multiply(request, hooks);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("is complete"), std::string::npos) << error.what();
+        EXPECT_EQ(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(result(), expected_);
+    request.resume = true;
+    try {
+        multiply(request);
+        FAIL() << "added twice";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        EXPECT_NE(std::string(error.what()).find("nothing to resume"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(FileProductTest, output_that_is_an_input_is_refused_and_nothing_is_lost) {
+    FileProductRequest request = prepare(kTiled);
+    const std::string before = read_text(folder_ / "A.npy");
+    for (const std::string& output : {folder_ / "A.npy", folder_ / "link.npy"}) {
+        if (output != folder_ / "A.npy") {
+            fs::create_symlink("A.npy", output);
+        }
+        request.output = output;
+        try {
+            multiply(request);
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        }
+        EXPECT_EQ(read_text(folder_ / "A.npy"), before);
+    }
+}
+
+TEST_F(FileProductTest, inputs_with_the_names_beside_the_output_are_refused_and_kept) {
+    Case c = kTiled;
+    c.adds = true;
+    const FileProductRequest request = prepare(c);
+    for (const char* end : {".partial", ".journal", ".lock"}) {
+        const std::string own = folder_ / ("C.npy" + std::string(end));
+        for (int operand = 0; operand < 3; ++operand) {
+            FileProductRequest other = request;
+            MatrixName& name = operand == 0 ? other.a : operand == 1 ? other.b : *other.c0;
+            fs::copy_file(name.path, own);
+            const std::string before = read_text(own);
+            name.path = own;
+            for (const bool resume : {false, true}) {
+                other.resume = resume;
+                try {
+                    multiply(other);
+                    ADD_FAILURE() << own;
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+                }
+                ASSERT_TRUE(fs::exists(own)) << own;
+                EXPECT_EQ(read_text(own), before);
+            }
+            fs::remove(own);
+        }
+    }
+}
+
+TEST_F(FileProductTest, bits_of_floats_do_not_depend_on_overlap_or_queue) {
+    expect_same_bits_for_any_overlap_and_queue(prepare(kTiled));
+}
+
+TEST_F(FileProductTest, matrices_without_elements_are_multiplied_in_every_way) {
+    for (const auto& [m, k, n] :
+         std::vector<std::tuple<int, int, int>>{{0, 0, 0}, {0, 5, 7}, {5, 0, 7}, {5, 7, 0}, {0, 0, 7}, {300, 0, 260}}) {
+        for (const Type type : {Type::f32, Type::f64, Type::i32, Type::f16}) {
+            for (int bits = 0; bits < 8; ++bits) {
+                SCOPED_TRACE(fmt::format("{}x{}x{} {} {}", m, k, n, type_name(type), bits));
+                FileProductRequest request = prepare({.m = m,
+                                                      .k = k,
+                                                      .n = n,
+                                                      .type = type,
+                                                      .memory_bytes = 20 << 10,
+                                                      .c0_fortran = (bits & 2) != 0,
+                                                      .adds = (bits & 1) != 0});
+                request.resume = request.verify = (bits & 4) != 0;
+                request.overlap = (bits & 4) == 0;
+                request.outer.levels = bits == 7 && type != Type::f16 ? 1 : 0;
+                const FileProductReport report = multiply(request);
+                EXPECT_EQ(report.verified.has_value(), request.verify);
+                ASSERT_EQ(result(), expected_);
+                ASSERT_FALSE(exists("C.npy.partial"));
+            }
+        }
+    }
+}
+
+TEST_F(FileProductTest, second_run_on_one_output_is_refused) {
+    const FileProductRequest request = prepare(kTiled);
+    const int lock = ::open((folder_ / "C.npy.lock").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+    try {
+        multiply(request);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("another run"), std::string::npos) << error.what();
+    }
+    ::close(lock);
+    multiply(request);  // a lock file that nobody holds is no obstacle
+    EXPECT_EQ(result(), expected_);
+    EXPECT_FALSE(exists("C.npy.lock"));
+}
+
+TEST_F(FileProductTest, lock_of_a_run_that_is_just_ending_is_waited_for) {
+    const FileProductRequest request = prepare(kTiled);
+    const int lock = ::open((folder_ / "C.npy.lock").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+    std::thread ending([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        ::close(lock);
+    });
+    EXPECT_NO_THROW(multiply(request));
+    ending.join();
+    EXPECT_EQ(result(), expected_);
+}
+
+TEST_F(FileProductTest, input_that_changes_or_shrinks_under_way_is_an_error) {
+    for (const bool shrinks : {false, true}) {
+        const FileProductRequest request = prepare(kTiled);
+        std::atomic<bool> done{false};
+        FileHooks hooks;
+        hooks.watch = [&](IoCall call, std::int64_t) -> IoVerdict {
+            if (call == IoCall::write && !done.exchange(true)) {
+                if (shrinks) {
+                    fs::resize_file(folder_ / "B.npy", 5000);
+                } else {
+                    std::fstream file(folder_ / "B.npy", std::ios::in | std::ios::out | std::ios::binary);
+                    file.seekp(4100);
+                    file.put('\x01');
+                }
+            }
+            return {};
+        };
+        try {
+            multiply(request, hooks);
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+            EXPECT_NE(std::string(error.what()).find("B.npy"), std::string::npos) << error.what();
+        }
+        EXPECT_FALSE(exists("C.npy"));
+    }
+}
+
+TEST_F(FileProductTest, right_results_verify_and_wrong_products_are_found) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+        for (const bool adds : {false, true}) {
+            Case c = kTiled;
+            c.type = type;
+            c.adds = adds;
+            FileProductRequest request = prepare(c);
+            request.verify = true;
+            const FileProductReport report = multiply(request);
+            ASSERT_TRUE(report.verified);
+            EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+            EXPECT_EQ(result(), expected_);
+            fs::remove(folder_ / "C.npy");
+
+            StageProducts wrong = processor_stage({}, 2);
+            int calls = 0;
+            const auto right = wrong.multiply;
+            wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                                 const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+                const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
+                if (++calls == 3) {  // one element of one strip
+                    std::byte* const at = element_pointer(out, out.rows / 2, out.cols / 3);
+                    at[element_bytes(type) - 1] ^= std::byte{0x40};
+                }
+                return done;
+            };
+            StageTrace trace(false);
+            try {
+                multiply_files(request, wrong, {}, trace);
+                FAIL() << "a wrong element was not found";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+            }
+            EXPECT_FALSE(exists("C.npy"));
+        }
+    }
+}
+
+TEST_F(FileProductTest, random_floats_verify_and_nan_is_not_called_verified) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    for (const char* kind : {"uniform", "positive", "hilbert"}) {
+        write_npy(folder_ / "A.npy", generate(kind, 300, 210, Type::f32, 5));
+        write_npy(folder_ / "B.npy", generate(kind, 210, 260, Type::f32, 6));
+        const FileProductReport report = multiply(request);
+        EXPECT_TRUE(report.verified->passed()) << kind << ": " << report.verified->explanation;
+    }
+    Matrix a = generate("uniform", 300, 210, Type::f32, 5);
+    static_cast<float*>(a.data())[1234] = std::numeric_limits<float>::quiet_NaN();
+    write_npy(folder_ / "A.npy", a);
+    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+}
+
+/// All entries alike.
+Matrix constant(std::int64_t rows, std::int64_t cols, float value) {
+    Matrix matrix = generate("uniform", rows, cols, Type::f32, 1);
+    std::fill_n(static_cast<float*>(matrix.data()), rows * cols, value);
+    return matrix;
+}
+
+TEST_F(FileProductTest, large_c0_of_one_strip_excuses_no_error_in_another) {
+    Case c = kTiled;
+    c.adds = true;
+    FileProductRequest request = prepare(c);
+    request.verify = true;
+    Matrix c0 = constant(c.m, c.n, 1);
+    static_cast<float*>(c0.data())[0] = 1e8F;
+    write_npy(folder_ / "C0.npy", c0);
+    const FileProductReport report = multiply(request);
+    EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
+    const FilePlan& cuts = report.plan;
+    const std::int64_t strips = ceil_div(cuts.tile_m, cuts.strip_m);
+    const std::int64_t panels = cuts.depth >= cuts.k ? 1 : ceil_div(cuts.k - cuts.first_depth, cuts.depth) + 1;
+    ASSERT_GT(strips, 1) << to_string(cuts);
+    ASSERT_GT(report.tiles, 1) << to_string(cuts);
+
+    StageProducts wrong = processor_stage({}, 2);
+    std::int64_t calls = 0;
+    const auto right = wrong.multiply;
+    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+        const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
+        if (++calls == strips * panels) {  // the end of the first tile
+            *reinterpret_cast<float*>(element_pointer(out, 0, 0)) += 100;
+        }
+        return done;
+    };
+    StageTrace trace(false);
+    try {
+        multiply_files(request, wrong, {}, trace);
+        FAIL() << "a wrong element was not found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+    }
+}
+
+TEST_F(FileProductTest, nan_in_place_of_zero_is_found) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    write_npy(folder_ / "A.npy", constant(300, 210, 0));
+    StageProducts wrong = processor_stage({}, 2);
+    int calls = 0;
+    const auto right = wrong.multiply;
+    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
+                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
+        const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
+        if (++calls == 3) {
+            const float nan = std::numeric_limits<float>::quiet_NaN();
+            std::memcpy(element_pointer(out, out.rows / 2, out.cols / 3), &nan, sizeof nan);
+        }
+        return done;
+    };
+    StageTrace trace(false);
+    try {
+        multiply_files(request, wrong, {}, trace);
+        FAIL() << "NaN was not found";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
+        EXPECT_NE(std::string(error.what()).find("NaN"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(exists("C.npy"));
+}
+
+TEST_F(FileProductTest, overflow_is_neither_verified_nor_called_wrong) {
+    FileProductRequest request = prepare(kTiled);
+    request.verify = true;
+    write_npy(folder_ / "A.npy", constant(300, 210, 1e30F));
+    write_npy(folder_ / "B.npy", constant(210, 260, 1e30F));
+    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
+    EXPECT_TRUE(exists("C.npy"));
+}
+
+TEST_F(FileProductTest, trace_names_the_stages_and_counts_what_they_moved) {
+    const FileProductRequest request = prepare(kTiled);
+    StageTrace trace(true);
+    const FileProductReport report = multiply_files(request, processor_stage({}, 2), {}, trace);
+    const std::string json = trace.chrome_json();
+    for (const char* name : {"\"DR\"", "\"MM\"", "\"DW\"", "traceEvents"}) {
+        EXPECT_NE(json.find(name), std::string::npos) << name;
+    }
+    EXPECT_EQ(report.write.amount, static_cast<double>(report.plan.written_bytes));
+    EXPECT_EQ(report.read.amount, static_cast<double>(report.plan.read_a_bytes + report.plan.read_b_bytes));
+    EXPECT_EQ(report.multiply.amount, 2.0 * 300 * 210 * 260);
+}
+
+TEST_F(FileProductTest, wrong_shapes_types_and_memory_are_refused) {
+    FileProductRequest request = prepare(kTiled);
+    const auto code_of = [&](const FileProductRequest& asked) {
+        try {
+            multiply(asked);
+            return ErrorCode{};
+        } catch (const Error& error) {
+            return error.code();
+        }
+    };
+    FileProductRequest other = request;
+    other.transpose_a = true;
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    other = request;
+    other.memory_bytes = 100;
+    EXPECT_EQ(code_of(other), ErrorCode::resource);
+    other = request;
+    other.output = folder_ / "none/C.npy";
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    other.output = "/dev/null";
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    other = request;
+    other.b = {folder_ / "missing.npy"};
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    write_npy(folder_ / "D.npy", integers(Type::f64, 210, 260, 1));
+    other.b = {folder_ / "D.npy"};
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    write_npy(folder_ / "E.npy", generate("bits", 210, 260, Type::gf2, 1));
+    other.a = other.b = {folder_ / "E.npy"};
+    EXPECT_EQ(code_of(other), ErrorCode::input);
+    EXPECT_FALSE(exists("C.npy.partial"));
+    EXPECT_FALSE(exists("C.npy.lock"));
+}
+
+}  // namespace
+}  // namespace heptad
