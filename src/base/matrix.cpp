@@ -1,12 +1,11 @@
 #include "base/matrix.hpp"
 
-#include <sys/mman.h>
-
 #include <cstring>
 #include <new>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -15,30 +14,6 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 // From here on memory is mapped: it comes back to the system at once when freed, and huge pages spare the TLB.
 constexpr std::int64_t kMapFrom_bytes = std::int64_t{4} << 20;
-constexpr std::int64_t kHugePage_bytes = std::int64_t{2} << 20;
-
-/// `bytes` (a multiple of the page size) at an address that is a multiple of kHugePage_bytes; nullptr without memory.
-void* map_aligned(std::int64_t bytes) {
-    const std::int64_t reserved = checked_add(bytes, kHugePage_bytes);
-    void* const start =
-        mmap(nullptr, static_cast<std::size_t>(reserved), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) {
-        return nullptr;
-    }
-    // Give back what lies before and after the aligned part.
-    auto* const first = static_cast<std::byte*>(start);
-    const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(start) %
-                                                static_cast<std::uintptr_t>(kHugePage_bytes));
-    const std::int64_t before = past == 0 ? 0 : kHugePage_bytes - past;
-    if (before > 0) {
-        munmap(first, static_cast<std::size_t>(before));
-    }
-    if (kHugePage_bytes - before > 0) {
-        munmap(first + before + bytes, static_cast<std::size_t>(kHugePage_bytes - before));
-    }
-    madvise(first + before, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // a wish; refusal costs only speed
-    return first + before;
-}
 
 }  // namespace
 
@@ -58,7 +33,7 @@ std::int64_t matrix_bytes(Type type, std::int64_t rows, std::int64_t cols) {
 
 void Matrix::Release::operator()(void* memory) const noexcept {
     if (mapped_bytes > 0) {
-        munmap(memory, static_cast<std::size_t>(mapped_bytes));
+        unmap_pages(memory, mapped_bytes);
     } else {
         ::operator delete (memory, std::align_val_t{kAlignment});
     }
@@ -75,7 +50,7 @@ Matrix::Matrix(Type type, std::int64_t rows, std::int64_t cols, Order order)
         memory = ::operator new (static_cast<std::size_t>(bytes_), std::align_val_t{kAlignment}, std::nothrow);
     } else if (bytes_ <= (std::int64_t{1} << 62)) {
         mapped_bytes = round_up(bytes_, kHugePage_bytes);
-        memory = map_aligned(mapped_bytes);
+        memory = map_huge_pages(mapped_bytes);
     }
     if (memory == nullptr) {
         fail(ErrorCode::resource,

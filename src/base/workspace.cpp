@@ -1,4 +1,5 @@
 #include "base/workspace.hpp"
+#include "base/huge_pages.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,7 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kHugePage = 2 << 20;
 /// Taken unasked: reading what is free costs as much as touching them.
 constexpr std::int64_t kUnaskedBytes = 1 << 20;
 /// Blocks kept: as many as products that usually run side by side and as a chain of bit matrices has.
@@ -49,7 +49,7 @@ struct Store {
 constinit Guarded<Store> the_store;
 
 void unmap(const Block& block) {
-    munmap(block.data, static_cast<std::size_t>(block.bytes));
+    unmap_pages(block.data, block.bytes);
 }
 
 std::int64_t total_bytes(const std::vector<Block>& blocks) {
@@ -105,7 +105,7 @@ std::vector<Block>::iterator fitting(Store& s, std::int64_t bytes) {
             found = it;
         }
     }
-    return found != s.kept.end() && found->bytes / 8 <= std::max(bytes, kHugePage) ? found : s.kept.end();
+    return found != s.kept.end() && found->bytes / 8 <= std::max(bytes, kHugePage_bytes) ? found : s.kept.end();
 }
 
 std::int64_t free_now() noexcept {
@@ -146,23 +146,6 @@ Room room(Store& s, std::int64_t bytes, const View& result) {
     return {allowed, free};
 }
 
-/// New memory that begins at a huge page; null where there is none.
-void* map(std::int64_t bytes) {
-    const auto size = static_cast<std::size_t>(bytes), unit = static_cast<std::size_t>(kHugePage);
-    void* const memory = mmap(nullptr, size + unit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        return nullptr;
-    }
-    const std::size_t before = (unit - reinterpret_cast<std::uintptr_t>(memory) % unit) % unit;
-    std::byte* const first = static_cast<std::byte*>(memory) + before;
-    if (before > 0) {
-        munmap(memory, before);
-    }
-    munmap(first + size, unit - before);
-    madvise(first, size, MADV_HUGEPAGE);  // a hint: nothing is lost if it is refused
-    return first;
-}
-
 /// Null where memory ran out, kept blocks given back.
 void* lend(Store& s, std::int64_t bytes, std::int64_t free_bytes) noexcept {
     try {
@@ -176,14 +159,14 @@ void* lend(Store& s, std::int64_t bytes, std::int64_t free_bytes) noexcept {
         s.kept.erase(kept);
         return s.lent.back().data;
     }
-    if (bytes > std::numeric_limits<std::int64_t>::max() - 2 * kHugePage) {
+    if (bytes > std::numeric_limits<std::int64_t>::max() - 2 * kHugePage_bytes) {
         return nullptr;
     }
-    const std::int64_t capacity = round_up(bytes, kHugePage);
-    void* memory = map(capacity);
+    const std::int64_t capacity = round_up(bytes, kHugePage_bytes);
+    void* memory = map_huge_pages(capacity);
     if (memory == nullptr && !s.kept.empty()) {
         drop_kept(s);
-        memory = map(capacity);
+        memory = map_huge_pages(capacity);
     }
     if (memory != nullptr) {
         s.lent.push_back({memory, capacity, free_bytes});

@@ -7,13 +7,10 @@
 #include <limits>
 
 #include "base/half.hpp"
+#include "base/types.hpp"
 #include "base/view.hpp"
 
 namespace heptad::check {
-
-inline bool is_float(Type type) {
-    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
-}
 
 template <class Stored, class Out, class Convert>
 void load_block_as(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols, Out* to,

@@ -144,7 +144,7 @@ public:
     void compare(std::int64_t row, const ConstView& part, const FileWindow& window, const FileWindow& strip) override {
         check::Lanes<T> difference = multiply_lanes(part, x_, pool_);
         const std::vector<RowFacts> results = check::scan_rows(part, pool_, weights_);
-        check::SumJudge::Strip judged;
+        check::StreamedResidual::Strip judged;
         const std::int64_t strip_row = row - (window.row - strip.row);
         for (std::int64_t i = 0; i < strip.rows; ++i) {  // levels mix the rows of a strip
             const RowFacts& facts = rows_[static_cast<std::size_t>(strip_row + i)];
@@ -152,7 +152,7 @@ public:
             judged.a.max_abs = std::max(judged.a.max_abs, facts.max_abs);
             judged.c0_max_abs = std::max(judged.c0_max_abs, c0_max_abs_[static_cast<std::size_t>(strip_row + i)]);
         }
-        check::SumJudge::add_columns(judged, cols_, weights_);
+        check::StreamedResidual::add_columns(judged, cols_, weights_);
         judged.first_col = window.col;
         for (std::int64_t i = 0; i < part.rows; ++i) {
             const double share = judge_.share(judged, rows_[static_cast<std::size_t>(row + i)].norm,
@@ -201,7 +201,7 @@ private:
     std::vector<double> weights_, c0_rows_;
     /// Of a strip, at its first row: the next strips are taken in while this one still comes back from a device.
     std::vector<double> c0_max_abs_;
-    check::SumJudge judge_;
+    check::StreamedResidual judge_;
 };
 
 }  // namespace

@@ -36,11 +36,12 @@ std::vector<double> weights_of(const std::vector<RowFacts>& columns) {
     return weights;
 }
 
-SumJudge::SumJudge(const JudgedProduct& product)
+StreamedResidual::StreamedResidual(const JudgedProduct& product)
     : product_(product),
       rounding_(product.type, product.alpha != 0 ? product.k : 0, product.by, product.value_roundings) {}
 
-void SumJudge::add_columns(Strip& strip, const std::vector<RowFacts>& columns, const std::vector<double>& weights) {
+void StreamedResidual::add_columns(Strip& strip, const std::vector<RowFacts>& columns,
+                                   const std::vector<double>& weights) {
     strip.b = largest(columns);
     strip.b_norm = strip.weights = 0;
     strip.columns = 0;
@@ -57,21 +58,21 @@ void SumJudge::add_columns(Strip& strip, const std::vector<RowFacts>& columns, c
     }
 }
 
-double SumJudge::share(const Strip& strip, double a_norm, double c_norm) const {
+double StreamedResidual::share(const Strip& strip, double a_norm, double c_norm) const {
     const double largest_possible = std::fabs(product_.alpha) * a_norm * strip.b_norm;
     return largest_possible > 0 ? c_norm / largest_possible : 0;
 }
 
 /// Can a sum of such finite entries leave the range of the type? Levels add entries of other rows of the strip first,
 /// so these are the largest of all; the factor of 4 is their headroom.
-bool SumJudge::may_overflow(const Strip& strip) const {
+bool StreamedResidual::may_overflow(const Strip& strip) const {
     const double product =
         4 * static_cast<double>(product_.k) * std::fabs(product_.alpha) * strip.a.max_abs * strip.b.max_abs;
     return !(product + std::fabs(product_.beta) * strip.c0_max_abs < largest_finite(product_.type));
 }
 
-SumJudge::Ratios SumJudge::ratios_of(const ExpectedError& expected, double underflow, const Strip& strip,
-                                     const std::vector<double>& sums) const {
+StreamedResidual::Ratios StreamedResidual::ratios_of(const ExpectedError& expected, double underflow,
+                                                     const Strip& strip, const std::vector<double>& sums) const {
     double largest = 0, squares = 0;
     for (const double sum : sums) {
         largest = std::isnan(sum) ? std::numeric_limits<double>::infinity() : std::max(largest, std::fabs(sum));
@@ -89,7 +90,7 @@ SumJudge::Ratios SumJudge::ratios_of(const ExpectedError& expected, double under
     return {measured / (rounding_.most(expected) + underflow), measured / (rounding_.worst(expected) + underflow)};
 }
 
-void SumJudge::judge(const Strip& strip, const Row& row, const std::vector<double>& sums) {
+void StreamedResidual::judge(const Strip& strip, const Row& row, const std::vector<double>& sums) {
     if (strip.b.non_finite) {  // whole columns of C are not finite; their sums say nothing
         ++unchecked_rows_;
         return;
@@ -138,7 +139,7 @@ void SumJudge::judge(const Strip& strip, const Row& row, const std::vector<doubl
     detectable_error_ = std::max(detectable_error_, (rounding_.most(expected) + underflow) / weight);
 }
 
-void SumJudge::count(double ratio) {
+void StreamedResidual::count(double ratio) {
     if (ratio > 0) {
         const double bin = kBinsPerPower * std::log2(ratio) + kBins / 2;
         ++rows_by_ratio_[static_cast<std::size_t>(std::clamp(bin, 0.0, kBins - 1.0))];
@@ -146,7 +147,7 @@ void SumJudge::count(double ratio) {
 }
 
 /// The upper end of its bin.
-double SumJudge::median_ratio() const {
+double StreamedResidual::median_ratio() const {
     const std::int64_t rows = std::accumulate(rows_by_ratio_.begin(), rows_by_ratio_.end(), std::int64_t{0});
     std::int64_t below = 0;
     for (int bin = 0; bin < kBins; ++bin) {
@@ -158,7 +159,7 @@ double SumJudge::median_ratio() const {
     return 0;
 }
 
-VerifyResult SumJudge::result(int rounds, std::uint64_t seed) const {
+VerifyResult StreamedResidual::result(int rounds, std::uint64_t seed) const {
     VerifyResult result;
     result.tolerance = 1;
     result.residual = largest_ratio_;

@@ -35,9 +35,9 @@ void merge(RowFacts& all, const RowFacts& part);
 /// zeros get the median weight of the others.
 std::vector<double> weights_of(const std::vector<RowFacts>& columns);
 
-class SumJudge {
+class StreamedResidual {
 public:
-    explicit SumJudge(const JudgedProduct& product);
+    explicit StreamedResidual(const JudgedProduct& product);
 
     /// What a strip of C was computed from: largest rows and columns, and its columns with their weights.
     struct Strip {

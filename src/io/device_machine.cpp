@@ -11,10 +11,6 @@ namespace {
 /// Goes up when leaves or kernels change so much that old measurements mislead.
 constexpr int kEdition = 6;
 
-cuda::KernelUse use_of(const std::string& leaf) {
-    return leaf.ends_with("-batched") ? cuda::KernelUse::batched : cuda::KernelUse::alone;
-}
-
 /// Name of the device, or empty where it cannot be used.
 std::string device_name(const cuda::Report& report, int device) {
     const bool usable = report.available && device >= 0 && static_cast<std::size_t>(device) < report.devices.size();
@@ -65,7 +61,7 @@ std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine
     for (const LeafProfile& profile : machine.leaves) {
         for (const LeafSample& sample : profile.samples) {
             if (!sample.kernel.empty()) {
-                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel, use_of(profile.leaf)});
+                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel, cuda::kernel_use(profile.leaf)});
             }
         }
     }

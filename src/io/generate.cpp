@@ -11,6 +11,7 @@
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 namespace {
@@ -93,10 +94,6 @@ struct Recipe {
     GenerateOptions options;
     Chance chance;
 };
-
-bool is_float(Type type) {
-    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
-}
 
 /// Significand bits of the type, the leading one included.
 int significand_bits(Type type) {

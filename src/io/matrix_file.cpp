@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "base/size.hpp"
 #include "io/sampled_hash.hpp"
 #include "plan/search/file_schedule.hpp"
@@ -37,18 +38,15 @@ PageBuffer::PageBuffer(std::int64_t bytes) : bytes_(bytes) {
     if (bytes == 0) {
         return;
     }
-    void* const memory =
-        ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    data_ = static_cast<std::byte*>(map_huge_pages(bytes));
+    if (data_ == nullptr) {
         fail(ErrorCode::resource, "no memory for a buffer of {} bytes; free memory or give a smaller --memory", bytes);
     }
-    data_ = static_cast<std::byte*>(memory);
-    ::madvise(memory, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // a wish; refusal costs only speed
 }
 
 PageBuffer::~PageBuffer() {
     if (data_ != nullptr) {
-        ::munmap(data_, static_cast<std::size_t>(bytes_));
+        unmap_pages(data_, bytes_);
     }
 }
 

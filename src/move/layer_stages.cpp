@@ -20,7 +20,7 @@ public:
           places_(static_cast<std::size_t>(layout.pipelines())) {
         for (const auto& device : devices) {
             shelves_.push_back(
-                std::make_unique<Shelves>(shelf_of(*device, Operand::left), shelf_of(*device, Operand::right)));
+                std::make_unique<Shelves>(cache_of(*device, Operand::left), cache_of(*device, Operand::right)));
         }
         for (int p = 0; p < layout.pipelines(); ++p) {
             ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
@@ -130,12 +130,12 @@ private:
     struct Shelves {
         Shelves(std::vector<std::unique_ptr<OperandPlace>> lefts, std::vector<std::unique_ptr<OperandPlace>> rights)
             : left(std::move(lefts)), right(std::move(rights)) {}
-        OperandShelf left, right;
+        OperandCache left, right;
         /// Operands go up one after another: sharing the link, two pipelines would both be ready late.
         std::mutex link;
     };
 
-    std::vector<std::unique_ptr<OperandPlace>> shelf_of(ComputeDevice& device, Operand operand) const {
+    std::vector<std::unique_ptr<OperandPlace>> cache_of(ComputeDevice& device, Operand operand) const {
         std::vector<std::unique_ptr<OperandPlace>> places;
         for (int i = 0; i < layout_.pipelines_per_device; ++i) {
             places.push_back(device.open_place(run_.product, operand));

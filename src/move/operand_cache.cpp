@@ -6,13 +6,13 @@
 
 namespace heptad {
 
-OperandShelf::OperandShelf(std::vector<std::unique_ptr<OperandPlace>> places) : spots_(places.size()) {
+OperandCache::OperandCache(std::vector<std::unique_ptr<OperandPlace>> places) : spots_(places.size()) {
     for (std::size_t i = 0; i < places.size(); ++i) {
         spots_[i].place = std::move(places[i]);
     }
 }
 
-OperandPlace& OperandShelf::take(const Terms& terms, const std::function<void(OperandPlace&)>& bring) {
+OperandPlace& OperandCache::take(const Terms& terms, const std::function<void(OperandPlace&)>& bring) {
     std::unique_lock lock(mutex_);
     Spot* spot = nullptr;
     changed_.wait(lock, [&] {
@@ -38,7 +38,7 @@ OperandPlace& OperandShelf::take(const Terms& terms, const std::function<void(Op
     return *spot->place;
 }
 
-void OperandShelf::give_back(const OperandPlace& place) {
+void OperandCache::give_back(const OperandPlace& place) {
     const std::lock_guard lock(mutex_);
     for (Spot& spot : spots_) {
         if (spot.place.get() == &place) {
@@ -49,13 +49,13 @@ void OperandShelf::give_back(const OperandPlace& place) {
     changed_.notify_all();
 }
 
-void OperandShelf::stop() noexcept {
+void OperandCache::stop() noexcept {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
     changed_.notify_all();
 }
 
-OperandShelf::Spot* OperandShelf::find(const Terms& terms) {
+OperandCache::Spot* OperandCache::find(const Terms& terms) {
     for (Spot& spot : spots_) {
         if (spot.terms != nullptr && *spot.terms == terms) {
             return &spot;
@@ -64,7 +64,7 @@ OperandShelf::Spot* OperandShelf::find(const Terms& terms) {
     return nullptr;
 }
 
-OperandShelf::Spot* OperandShelf::free_longest() {
+OperandCache::Spot* OperandCache::free_longest() {
     Spot* oldest = nullptr;
     for (Spot& spot : spots_) {
         if (spot.users == 0 && (oldest == nullptr || spot.given_back < oldest->given_back)) {
@@ -74,7 +74,7 @@ OperandShelf::Spot* OperandShelf::free_longest() {
     return oldest;
 }
 
-void OperandShelf::go_on() const {
+void OperandCache::go_on() const {
     if (stopped_) {
         fail(ErrorCode::cancelled, "an operand will not be brought any more: the product has ended");
     }

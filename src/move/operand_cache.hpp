@@ -14,15 +14,15 @@
 
 namespace heptad {
 
-class OperandShelf {
+class OperandCache {
 public:
     /// As many places as pipelines take operands from it at a time: then nobody waits for one to become free.
-    explicit OperandShelf(std::vector<std::unique_ptr<OperandPlace>> places);
+    explicit OperandCache(std::vector<std::unique_ptr<OperandPlace>> places);
 
     using Terms = std::vector<BlockTerm>;
     /// The place that holds this sum of blocks. Where none does, brings it to the place that has not been used for
     /// longest; where somebody else is bringing it, waits. It stays until it was given back as often as it was taken.
-    /// `terms` outlive the shelf. Throws what `bring` throws; the run has failed then, and others wait until stop().
+    /// `terms` outlive the cache. Throws what `bring` throws; the run has failed then, and others wait until stop().
     OperandPlace& take(const Terms& terms, const std::function<void(OperandPlace&)>& bring);
     void give_back(const OperandPlace& place);
     /// Everybody who waits, and who comes later, gets Error(cancelled).

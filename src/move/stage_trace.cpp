@@ -1,4 +1,5 @@
 #include "move/stage_trace.hpp"
+#include "base/timing.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ void StageTrace::add(Stage stage, const std::string& label, Clock::time_point fr
                      double amount) {
     const std::lock_guard lock(mutex_);
     StageTotal& total = totals_[static_cast<std::size_t>(stage)];
-    total.busy_s += std::chrono::duration<double>(to - from).count();
+    total.busy_s += seconds_between(from, to);
     total.amount += amount;
     if (keeps_events_) {
         using Microseconds = std::chrono::duration<double, std::micro>;

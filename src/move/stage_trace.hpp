@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -27,13 +26,13 @@ struct StageTotal {
 
 class StageTrace {
 public:
-    using Clock = std::chrono::steady_clock;
+    using Clock = heptad::Clock;
 
     explicit StageTrace(bool keeps_events) : keeps_events_(keeps_events), start_(Clock::now()) {}
 
     void add(Stage stage, const std::string& label, Clock::time_point from, Clock::time_point to, double amount);
     StageTotal total(Stage stage) const;
-    double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    double elapsed_s() const { return seconds_since(start_); }
     /// {"traceEvents": [...]}
     std::string chrome_json() const;
 

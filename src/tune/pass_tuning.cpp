@@ -1,4 +1,5 @@
 #include "tune/pass_tuning.hpp"
+#include "base/timing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -69,10 +70,6 @@ struct Measured {
     cuda::PassShape shape;
     std::int64_t calls = 1;
     std::vector<double> seconds;
-    double median() {
-        std::sort(seconds.begin(), seconds.end());
-        return seconds[seconds.size() / 2];
-    }
 };
 
 /// All shapes in turn, round after round: what drifts, drifts for all of them.
@@ -109,11 +106,11 @@ PassProfile tune(const Trial& trial, Type type, cuda::CudaBackend& backend, cons
         }
     }
     backend.set_pass_shapes({});
-    const double usual_s = all.front().median();
+    const double usual_s = median(all.front().seconds);
     const Measured* best = &all.front();
     double best_s = usual_s / kWorthChanging;
     for (Measured& one : all) {
-        if (const double seconds = one.median(); seconds < best_s) {
+        if (const double seconds = median(one.seconds); seconds < best_s) {
             best = &one;
             best_s = seconds;
         }

@@ -13,6 +13,7 @@
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "base/timing.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -177,7 +178,7 @@ private:
     /// Makes the backend take that kernel.
     void use_kernel(const std::string& leaf, const LeafSample& size, Type type, const std::string& kernel) {
         backend_.set_vendor_kernels(std::make_shared<cuda::VendorKernels>(
-            cuda::VendorKernels{{type, size.m, size.k, size.n, kernel, use_of(leaf)}}));
+            cuda::VendorKernels{{type, size.m, size.k, size.n, kernel, cuda::kernel_use(leaf)}}));
     }
 
     /// Tries all kernels that the library proposes, in turn and without pauses, as they run below levels; those far
@@ -218,13 +219,9 @@ private:
                 try_once(one);
             }
         }
-        const auto median = [](const Tried& one) {
-            std::vector<double> sorted = one.seconds;
-            std::sort(sorted.begin(), sorted.end());
-            return sorted[sorted.size() / 2];
-        };
-        const auto best = std::min_element(tried.begin(), tried.end(),
-                                           [&](const Tried& x, const Tried& y) { return median(x) < median(y); });
+        const auto best = std::min_element(tried.begin(), tried.end(), [&](const Tried& x, const Tried& y) {
+            return median(x.seconds) < median(y.seconds);
+        });
         return best == tried.end() ? "" : best->kernel;
     }
 

@@ -1,27 +1,19 @@
-// What the measurements of a machine share: operands of any shape, a stopwatch, a median.
+// What the measurements of a machine share: operands of any shape, and the time of calls.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
+#include "base/timing.hpp"
 #include "kernels/backend.hpp"
 
 namespace heptad {
-
-using Clock = std::chrono::steady_clock;
-
-inline double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Shape {
     std::int64_t m, k, n;
@@ -70,24 +62,16 @@ public:
         return products;
     }
 
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
-    };
-    using Memory = std::unique_ptr<std::byte, Free>;
+    using Memory = std::unique_ptr<std::byte, FreeMemory>;
 
-    /// Matrices and workspace lie in huge pages where the system grants them, so these do too.
+    /// Matrices and workspace lie in huge pages, so these do too.
     static Memory huge_pages(std::size_t bytes) {
-        constexpr std::size_t page = std::size_t{2} << 20;
-        const std::size_t size = (bytes + page - 1) / page * page;
-        Memory memory(static_cast<std::byte*>(std::aligned_alloc(page, size)));
+        Memory memory = allocate_huge_pages(static_cast<std::int64_t>(bytes));
         if (!memory) {
             fail(ErrorCode::resource,
-                 "the measurement needs {} bytes for each of three matrices and there is no memory", size);
+                 "the measurement needs {} bytes for each of three matrices and there is no memory", bytes);
         }
-#if defined(MADV_HUGEPAGE)
-        madvise(memory.get(), size, MADV_HUGEPAGE);  // a refusal costs only speed
-#endif
-        std::memset(memory.get(), 0, size);
+        std::memset(memory.get(), 0, bytes);
         return memory;
     }
 
@@ -118,12 +102,6 @@ double time_calls(double guess_s, double sample_s, const Action& action) {
         action();
     }
     return seconds_since(start) / static_cast<double>(calls);
-}
-
-inline double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 }  // namespace heptad

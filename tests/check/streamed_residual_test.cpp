@@ -14,7 +14,7 @@ namespace {
 
 using check::JudgedProduct;
 using check::RowFacts;
-using check::SumJudge;
+using check::StreamedResidual;
 
 constexpr int kRounds = 8;
 
@@ -26,10 +26,10 @@ VerifyResult judge(const TestMatrix<T>& a, const TestMatrix<T>& b, const TestMat
     const std::vector<RowFacts> rows = check::scan_rows(a.view(), pool);
     const std::vector<double> weights = check::weights_of(columns);
     const std::vector<RowFacts> results = check::scan_rows(c.view(), pool, weights);
-    SumJudge judge(JudgedProduct{1, 0, a.cols, c.type, by});
-    SumJudge::Strip strip;
+    StreamedResidual judge(JudgedProduct{1, 0, a.cols, c.type, by});
+    StreamedResidual::Strip strip;
     strip.a = check::largest(rows);
-    SumJudge::add_columns(strip, columns, weights);
+    StreamedResidual::add_columns(strip, columns, weights);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         strip.most_c_share = std::max(strip.most_c_share, judge.share(strip, rows[i].norm, results[i].norm));
     }
@@ -115,20 +115,20 @@ void gross_errors_fail(Type type, double scaled) {
     }
 }
 
-TEST(SumJudge, f32_results_that_are_zero_negated_or_scaled_fail) {
+TEST(StreamedResidual, f32_results_that_are_zero_negated_or_scaled_fail) {
     gross_errors_fail<float>(Type::f32, 1.001);
 }
-TEST(SumJudge, tf32_results_that_are_zero_negated_or_scaled_fail) {
+TEST(StreamedResidual, tf32_results_that_are_zero_negated_or_scaled_fail) {
     gross_errors_fail<float>(Type::tf32, 1.1);
 }
-TEST(SumJudge, f16_results_that_are_zero_negated_or_scaled_fail) {
+TEST(StreamedResidual, f16_results_that_are_zero_negated_or_scaled_fail) {
     gross_errors_fail<f16>(Type::f16, 1.1);
 }
-TEST(SumJudge, bf16_results_that_are_zero_negated_or_scaled_fail) {
+TEST(StreamedResidual, bf16_results_that_are_zero_negated_or_scaled_fail) {
     gross_errors_fail<bf16>(Type::bf16, 1.5);
 }
 
-TEST(SumJudge, a_lone_entry_is_found_below_the_threshold_on_graded_data_too) {
+TEST(StreamedResidual, a_lone_entry_is_found_below_the_threshold_on_graded_data_too) {
     std::mt19937_64 random(42);
     for (const int powers : {0, 36}) {
         const auto a = normal<float>(Type::f32, 200, 150, random, powers, 0);
@@ -158,7 +158,7 @@ TEST(SumJudge, a_lone_entry_is_found_below_the_threshold_on_graded_data_too) {
     }
 }
 
-TEST(SumJudge, errors_relative_to_the_largest_rows_pass_as_fast_only_and_the_sentence_says_so) {
+TEST(StreamedResidual, errors_relative_to_the_largest_rows_pass_as_fast_only_and_the_sentence_says_so) {
     std::mt19937_64 random(43);
     const auto a = normal<float>(Type::f32, 60, 100, random, 20, 0), b = normal<float>(Type::f32, 100, 60, random);
     auto c = naive_floats<float>(a, b);

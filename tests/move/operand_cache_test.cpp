@@ -1,4 +1,4 @@
-// What is on the shelf is not brought again, what is in use stays, and nobody waits for ever.
+// What is in the cache is not brought again, what is in use stays, and nobody waits for ever.
 #include "move/operand_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ std::vector<std::unique_ptr<OperandPlace>> places(int count) {
     return made;
 }
 
-std::vector<OperandShelf::Terms> blocks(int count) {
-    std::vector<OperandShelf::Terms> all;
+std::vector<OperandCache::Terms> blocks(int count) {
+    std::vector<OperandCache::Terms> all;
     for (int i = 0; i < count; ++i) {
         all.push_back({{i, 1}});
     }
@@ -37,63 +37,63 @@ int block_in(const OperandPlace& place) {
     return static_cast<const NumberedPlace&>(place).block;
 }
 
-/// A shelf that counts what is brought.
+/// A cache that counts what is brought.
 struct Counted {
-    explicit Counted(int count) : shelf(places(count)) {}
-    OperandPlace& take(const OperandShelf::Terms& terms) {
-        OperandPlace& place = shelf.take(terms, [&](OperandPlace& to) {
+    explicit Counted(int count) : cache(places(count)) {}
+    OperandPlace& take(const OperandCache::Terms& terms) {
+        OperandPlace& place = cache.take(terms, [&](OperandPlace& to) {
             ++brought;
             static_cast<NumberedPlace&>(to).block = terms.front().block;
         });
         EXPECT_EQ(block_in(place), terms.front().block);
         return place;
     }
-    OperandShelf shelf;
+    OperandCache cache;
     std::atomic<int> brought{0};
 };
 
-TEST(OperandShelf, what_is_there_is_not_brought_again) {
+TEST(OperandCache, what_is_there_is_not_brought_again) {
     const auto terms = blocks(2);
     Counted counted(2);
     OperandPlace& first = counted.take(terms[0]);
     OperandPlace& again = counted.take(terms[0]);
     EXPECT_EQ(&first, &again);
-    counted.shelf.give_back(first);
-    counted.shelf.give_back(again);
-    EXPECT_EQ(&counted.take(OperandShelf::Terms(terms[0])), &first);  // equal terms, another list of them
+    counted.cache.give_back(first);
+    counted.cache.give_back(again);
+    EXPECT_EQ(&counted.take(OperandCache::Terms(terms[0])), &first);  // equal terms, another list of them
     EXPECT_EQ(counted.brought, 1);
     EXPECT_NE(&counted.take(terms[1]), &first);
     EXPECT_EQ(counted.brought, 2);
 }
 
-TEST(OperandShelf, coefficients_tell_sums_apart) {
-    const OperandShelf::Terms plus{{0, 1}, {1, 1}}, minus{{0, 1}, {1, -1}};
+TEST(OperandCache, coefficients_tell_sums_apart) {
+    const OperandCache::Terms plus{{0, 1}, {1, 1}}, minus{{0, 1}, {1, -1}};
     Counted counted(1);
-    counted.shelf.give_back(counted.take(plus));
-    counted.shelf.give_back(counted.take(minus));
+    counted.cache.give_back(counted.take(plus));
+    counted.cache.give_back(counted.take(minus));
     EXPECT_EQ(counted.brought, 2);
 }
 
-TEST(OperandShelf, the_place_that_was_given_back_first_is_taken_and_one_in_use_never) {
+TEST(OperandCache, the_place_that_was_given_back_first_is_taken_and_one_in_use_never) {
     const auto terms = blocks(4);
     Counted counted(3);
     OperandPlace& held = counted.take(terms[0]);
     OperandPlace& later = counted.take(terms[1]);
     OperandPlace& sooner = counted.take(terms[2]);
-    counted.shelf.give_back(sooner);
-    counted.shelf.give_back(later);
+    counted.cache.give_back(sooner);
+    counted.cache.give_back(later);
     EXPECT_EQ(&counted.take(terms[3]), &sooner);
     EXPECT_EQ(&counted.take(terms[2]), &later);
     EXPECT_EQ(block_in(held), 0);
     EXPECT_EQ(counted.brought, 5);
 }
 
-TEST(OperandShelf, who_comes_while_an_operand_arrives_waits_for_it) {
+TEST(OperandCache, who_comes_while_an_operand_arrives_waits_for_it) {
     const auto terms = blocks(1);
-    OperandShelf shelf(places(2));
+    OperandCache cache(places(2));
     std::atomic<bool> on_its_way{false}, go{false}, arrived{false};
     std::thread bringing([&] {
-        shelf.take(terms[0], [&](OperandPlace&) {
+        cache.take(terms[0], [&](OperandPlace&) {
             on_its_way = true;
             while (!go) {
                 std::this_thread::yield();
@@ -105,13 +105,13 @@ TEST(OperandShelf, who_comes_while_an_operand_arrives_waits_for_it) {
         std::this_thread::yield();
     }
     std::thread releasing([&] { go = true; });
-    shelf.take(terms[0], [](OperandPlace&) { ADD_FAILURE() << "was brought twice"; });
+    cache.take(terms[0], [](OperandPlace&) { ADD_FAILURE() << "was brought twice"; });
     EXPECT_TRUE(arrived);
     bringing.join();
     releasing.join();
 }
 
-TEST(OperandShelf, who_finds_every_place_in_use_waits_for_one) {
+TEST(OperandCache, who_finds_every_place_in_use_waits_for_one) {
     const auto terms = blocks(2);
     Counted counted(1);
     OperandPlace& held = counted.take(terms[0]);
@@ -121,19 +121,19 @@ TEST(OperandShelf, who_finds_every_place_in_use_waits_for_one) {
         EXPECT_TRUE(given_back);
     });
     given_back = true;
-    counted.shelf.give_back(held);
+    counted.cache.give_back(held);
     waiting.join();
     EXPECT_EQ(counted.brought, 2);
 }
 
-TEST(OperandShelf, a_failure_is_thrown_and_stop_wakes_those_who_wait_for_it) {
+TEST(OperandCache, a_failure_is_thrown_and_stop_wakes_those_who_wait_for_it) {
     const auto terms = blocks(2);
-    OperandShelf shelf(places(1));
-    EXPECT_THROW(shelf.take(terms[0], [](OperandPlace&) { throw std::runtime_error("lost"); }), std::runtime_error);
-    for (const OperandShelf::Terms& wanted : terms) {  // that very one, and one for which there is no place
-        std::thread stopping([&] { shelf.stop(); });
+    OperandCache cache(places(1));
+    EXPECT_THROW(cache.take(terms[0], [](OperandPlace&) { throw std::runtime_error("lost"); }), std::runtime_error);
+    for (const OperandCache::Terms& wanted : terms) {  // that very one, and one for which there is no place
+        std::thread stopping([&] { cache.stop(); });
         try {
-            shelf.take(wanted, [](OperandPlace&) { ADD_FAILURE() << "its place is in use"; });
+            cache.take(wanted, [](OperandPlace&) { ADD_FAILURE() << "its place is in use"; });
             ADD_FAILURE();
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::cancelled);
@@ -142,7 +142,7 @@ TEST(OperandShelf, a_failure_is_thrown_and_stop_wakes_those_who_wait_for_it) {
     }
 }
 
-TEST(OperandShelf, many_threads_always_find_what_they_asked_for) {
+TEST(OperandCache, many_threads_always_find_what_they_asked_for) {
     const auto terms = blocks(7);
     Counted counted(4);
     std::vector<std::thread> threads;
@@ -153,7 +153,7 @@ TEST(OperandShelf, many_threads_always_find_what_they_asked_for) {
                 OperandPlace& place = counted.take(terms[block]);
                 std::this_thread::yield();
                 EXPECT_EQ(block_in(place), static_cast<int>(block)) << "was replaced while in use";
-                counted.shelf.give_back(place);
+                counted.cache.give_back(place);
             }
         });
     }

@@ -160,7 +160,7 @@ public:
             if (queue.first == queue.last || taken == kMostLater) {
                 continue;
             }
-            LaterSum& sum = queue.sums[queue.first];
+            DeferredSum& sum = queue.sums[queue.first];
             add_sum({sum.from, static_cast<std::size_t>(sum.count)}, sum.done, sum.to + sum.done);
             sum.done += kLaterPiece;
             queue.first += sum.done == sum.words ? 1 : 0;
@@ -211,7 +211,7 @@ private:
     static constexpr std::size_t kRowPieces = static_cast<std::size_t>(kDepthBlocks) * kPanelBlockRows / kPieceWords;
     static constexpr std::size_t kMostRuns = static_cast<std::size_t>(kDepthBlocks / (2 * kPieceLines));
     // Blocks of C, rows of a summed A, a piece of a summed panel and of every later sum, and what fills up the runs.
-    PieceSum pieces_[kMostFused + kMostFused * (kRowPieces + 1) + LaterSum::kMostTerms * kMostLater + kMostRuns];
+    PieceSum pieces_[kMostFused + kMostFused * (kRowPieces + 1) + DeferredSum::kMostTerms * kMostLater + kMostRuns];
     std::size_t count_ = 0;
     alignas(64) std::uint64_t unused_[std::size_t{kPieceWords}];
 };

@@ -82,7 +82,7 @@ using BooleanRows = void (*)(const ListedOnes& ones, int width, const std::uint6
                              std::uint64_t* c, std::uint8_t* open);
 
 /// to = from[0] ^ from[1] ...; `to` may be from[0]. `words` is a multiple of kLaterPiece.
-struct LaterSum {
+struct DeferredSum {
     static constexpr std::size_t kMostTerms = 4;
     std::uint64_t* to = nullptr;
     const std::uint64_t* from[kMostTerms] = {};
@@ -94,7 +94,7 @@ inline constexpr std::int64_t kLaterPiece = 128;
 /// Sums that are made one after another, a piece at a time.
 struct LaterQueue {
     static constexpr int kMost = 24;
-    LaterSum sums[kMost];
+    DeferredSum sums[kMost];
     int first = 0, last = 0;  // those that are not complete yet
 };
 

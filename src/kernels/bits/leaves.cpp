@@ -1,13 +1,13 @@
 // Which leaves this processor can run, and which of them is the fastest.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "base/shared_state.hpp"
+#include "base/timing.hpp"
 #include "kernels/bits/block_layout.hpp"
 #include "kernels/bits/leaf_kernels.hpp"
 #include "kernels/bits/slab_layout.hpp"
@@ -81,9 +81,9 @@ double measure(const Leaf& leaf, Type algebra) {
     const LeafProduct multiply = algebra == Type::gf2 ? leaf.multiply : leaf.multiply_boolean;
     double best = 1e9;
     for (int round = 0; round < 4; ++round) {
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = Clock::now();
         multiply(shape, whole(leaf, shape), a, a + each, a + 2 * each, false);
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        best = std::min(best, seconds_since(start));
     }
     return best / (static_cast<double>(shape.m + leaf.overhead_rows) * static_cast<double>(shape.k * shape.n));
 }

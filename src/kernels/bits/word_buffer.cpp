@@ -1,32 +1,27 @@
 #include "kernels/bits/word_buffer.hpp"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "base/size.hpp"
 
 namespace heptad::bits {
 namespace {
 
 constexpr std::int64_t kCacheLine = 64;
-constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 constexpr std::int64_t kHugeFrom = std::int64_t{1} << 20;
 
 }  // namespace
 
 void* allocate_words(std::int64_t bytes) {
     const bool huge = bytes >= kHugeFrom;
-    const std::int64_t alignment = huge ? kHugePage : kCacheLine;
-    const std::int64_t rounded = round_up(bytes > 0 ? bytes : 1, alignment);
-    void* memory = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
+    const std::int64_t rounded = round_up(bytes > 0 ? bytes : 1, huge ? kHugePage_bytes : kCacheLine);
+    void* const memory = huge ? allocate_huge_pages(rounded).release()
+                              : std::aligned_alloc(kCacheLine, static_cast<std::size_t>(rounded));
     if (memory == nullptr) {
         fail(ErrorCode::resource, "{} bytes for bit matrices could not be had; use smaller matrices or fewer threads",
              rounded);
-    }
-    if (huge) {
-        madvise(memory, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice: without it all works as well
     }
     return memory;
 }

@@ -6,13 +6,11 @@
 //       for each panel of B (fits L1), for each panel of A:       one register tile of C
 //
 // A C that is contiguous along its columns is computed as the transposed product.
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/huge_pages.hpp"
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
 #include "kernels/cpu/cpu_features.hpp"
@@ -53,29 +51,21 @@ std::int64_t packed_bytes(const GemmKernels<T>& kernels) {
 
 /// Packing memory of this thread, made on first use and kept until the thread ends.
 std::byte* thread_scratch(std::int64_t bytes) {
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
-    };
     struct Scratch {
-        std::unique_ptr<std::byte, Free> memory;
+        std::unique_ptr<std::byte, FreeMemory> memory;
         std::int64_t held_bytes = 0;
     };
     auto& [memory, held_bytes] = per_thread<Scratch, Scratch>();
     if (held_bytes < bytes) {
-        constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
         memory.reset();
         held_bytes = 0;
-        const auto size = static_cast<std::size_t>(round_up(bytes, huge_page_bytes));
-        memory.reset(static_cast<std::byte*>(std::aligned_alloc(huge_page_bytes, size)));
+        memory = allocate_huge_pages(bytes);
         if (!memory) {
             fail(ErrorCode::resource,
                  "a product needs {} bytes of packing memory per thread and there is none; free "
                  "memory or use fewer threads",
                  bytes);
         }
-#if defined(MADV_HUGEPAGE)
-        madvise(memory.get(), size, MADV_HUGEPAGE);  // fewer misses of the page tables; a refusal does no harm
-#endif
         held_bytes = bytes;
     }
     return memory.get();

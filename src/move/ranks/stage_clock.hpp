@@ -1,11 +1,12 @@
 // How long each stage of a rank worked, and when: seconds for the report, intervals for a trace.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include "base/timing.hpp"
 
 namespace heptad {
 
@@ -34,7 +35,7 @@ public:
     std::vector<StageInterval> intervals() const;
 
 private:
-    using Clock = std::chrono::steady_clock;
+    using Clock = heptad::Clock;
     void add(const std::string& stage, Clock::time_point begin, Clock::time_point end);
 
     const bool keep_intervals_;

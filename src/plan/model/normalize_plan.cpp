@@ -125,10 +125,6 @@ bool makes_use_of_inputs(const ProductPlan& plan) {
 
 }  // namespace
 
-bool is_float(Type type) {
-    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
-}
-
 bool has_levels(Type type, const std::string& backend) {
     return (backend == "cuda" && (type == Type::tf32 || has_16_bits(type))) || type == Type::f64 || type == Type::f32 ||
            type == Type::i32 || (type == Type::gf2 && backend != "cuda");
@@ -146,7 +142,7 @@ bool scales_sums(const Problem& problem) {
     return backend_of(problem.options.device) == "cuda" && wants_scaled_sums(problem) && !problem.options.accumulate;
 }
 
-void settle_levels(ProductPlan& plan) {
+void normalize_plan(ProductPlan& plan) {
     fuse_the_innermost_only(plan);
     set_core(plan);
     drop_unfitting_schedules(plan);
@@ -156,7 +152,7 @@ void settle_levels(ProductPlan& plan) {
     plan.scaled_sums = plan.scaled_sums && can_scale_sums(plan);
     if (plan.type == Type::f16 && !plan.levels.empty() && !plan.scaled_sums) {
         plan.levels.clear();  // its range does not hold the products of large sums
-        settle_levels(plan);
+        normalize_plan(plan);
     }
 }
 

@@ -3,12 +3,12 @@
 
 #include <string>
 
+#include "base/types.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/model/problem.hpp"
 
 namespace heptad {
 
-bool is_float(Type type);
 /// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain.
 bool has_levels(Type type, const std::string& backend);
 /// The backend behind the name of a device.
@@ -21,6 +21,6 @@ bool wants_scaled_sums(const Problem& problem);
 bool scales_sums(const Problem& problem);
 
 /// Fills in the core and the flags; drops levels and schedules that cannot be.
-void settle_levels(ProductPlan& plan);
+void normalize_plan(ProductPlan& plan);
 
 }  // namespace heptad

@@ -121,28 +121,28 @@ std::vector<BlockGrid> segment_grids(const HostProblem& problem) {
 }
 
 std::vector<Cut> candidates(const HostProblem& problem) {
-    const HostOptions& wishes = problem.wishes;
+    const HostOptions& constraints = problem.constraints;
     std::vector<Cut> cuts;
-    if (wishes.levels <= 0) {
+    if (constraints.levels <= 0) {
         for (const BlockGrid& grid : segment_grids(problem)) {
             cuts.push_back(segments(grid));
         }
     }
-    const bool named = wishes.algorithm != "auto";
-    const std::string algorithm = named ? wishes.algorithm : kAutoAlgorithm;
+    const bool named = constraints.algorithm != "auto";
+    const std::string algorithm = named ? constraints.algorithm : kAutoAlgorithm;
     const bool without_levels = problem.type == Type::boolean || is_half(problem.type) ||
                                 problem.accuracy == Accuracy::strict || problem.type != problem.result_type;
     // A name says which algorithm, not that levels are wanted at any price.
     const bool forbidden = is_half(problem.type) || problem.type != problem.result_type ||
                            (problem.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0);
-    if (wishes.levels > 0) {
+    if (constraints.levels > 0) {
         if (is_half(problem.type)) {
             fail(ErrorCode::usage,
                  "levels at the host would round the sums of {} to 16 bits; leave the host's levels to auto",
                  type_name(problem.type));
         }
-        cuts.push_back(levels_of(algorithm, wishes.levels, problem.type));
-    } else if (wishes.levels < 0 && !forbidden && (named || !without_levels)) {
+        cuts.push_back(levels_of(algorithm, constraints.levels, problem.type));
+    } else if (constraints.levels < 0 && !forbidden && (named || !without_levels)) {
         for (int levels = 1; levels <= kMostAutoLevels; ++levels) {
             try {
                 cuts.push_back(levels_of(algorithm, levels, problem.type));
@@ -222,7 +222,7 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     const std::int64_t right = padded_block_bytes(problem.type, problem.packed, block.k, block.n);
     const std::int64_t result = padded_block_bytes(problem.result_type, problem.packed, block.m, block.n);
     const std::int64_t blocks = checked_mul(pipelines, checked_add(checked_add(left, right), result));
-    const std::int64_t limit = std::min(devices.memory_bytes, problem.wishes.device_memory_bytes);
+    const std::int64_t limit = std::min(devices.memory_bytes, problem.constraints.device_memory_bytes);
     if (blocks > limit) {
         shortage.device_bytes = std::min(shortage.device_bytes, blocks);
         return std::nullopt;
@@ -248,7 +248,7 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
         shortage.host_bytes = std::min(shortage.host_bytes, needed_on_host);
         return std::nullopt;
     }
-    if (problem.accuracy == Accuracy::balanced && problem.wishes.levels < 0 && cut.levels > 0 &&
+    if (problem.accuracy == Accuracy::balanced && problem.constraints.levels < 0 && cut.levels > 0 &&
         unit_roundoff(problem.type) > 0) {
         LevelPlan level;
         level.algorithm = cut.algorithm;
@@ -310,15 +310,17 @@ std::optional<HostPlan> plan_cut(const HostProblem& problem, const DeviceFacts& 
     return plan;
 }
 
-void check_wishes(const HostOptions& wishes) {
-    if (wishes.levels < -1) {
-        fail(ErrorCode::usage, "{} levels at the host cannot be; say 0 and up, or -1 for what pays", wishes.levels);
+void check_constraints(const HostOptions& constraints) {
+    if (constraints.levels < -1) {
+        fail(ErrorCode::usage, "{} levels at the host cannot be; say 0 and up, or -1 for what pays",
+             constraints.levels);
     }
-    if (wishes.pipelines < 0 || wishes.pipelines > kMostPipelines) {
-        fail(ErrorCode::usage, "{} pipelines per device cannot be; say 1 to {}, or 0 for what pays", wishes.pipelines,
-             kMostPipelines);
+    if (constraints.pipelines < 0 || constraints.pipelines > kMostPipelines) {
+        fail(ErrorCode::usage, "{} pipelines per device cannot be; say 1 to {}, or 0 for what pays",
+             constraints.pipelines, kMostPipelines);
     }
-    if (const std::int64_t least = std::min(wishes.device_memory_bytes, wishes.host_memory_bytes); least < 0) {
+    if (const std::int64_t least = std::min(constraints.device_memory_bytes, constraints.host_memory_bytes);
+        least < 0) {
         fail(ErrorCode::usage, "{} bytes of memory cannot be used; say 0 and up", least);
     }
 }
@@ -336,7 +338,7 @@ void check_wishes(const HostOptions& wishes) {
          "a product of {} x {} x {} in {} over {} needs {} bytes on each device, and {} can be had; allow more device "
          "memory, or leave the host's levels and the pipelines to auto",
          size.m, size.k, size.n, type_name(problem.type), devices.name, shortage.device_bytes,
-         std::min(devices.memory_bytes, problem.wishes.device_memory_bytes));
+         std::min(devices.memory_bytes, problem.constraints.device_memory_bytes));
 }
 
 }  // namespace
@@ -386,10 +388,10 @@ std::string bits_decided_by(const HostPlan& plan) {
 
 HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                         const SolveForecaster& forecast) {
-    check_wishes(problem.wishes);
-    const int fewest = problem.wishes.pipelines > 0 ? problem.wishes.pipelines : 1;
-    int most = problem.wishes.pipelines > 0 ? problem.wishes.pipelines : kMostAutoPipelines;
-    if (problem.wishes.pipelines == 0) {
+    check_constraints(problem.constraints);
+    const int fewest = problem.constraints.pipelines > 0 ? problem.constraints.pipelines : 1;
+    int most = problem.constraints.pipelines > 0 ? problem.constraints.pipelines : kMostAutoPipelines;
+    if (problem.constraints.pipelines == 0) {
         for (const BitHostSample& sample : problem.measured) {
             most = std::clamp(sample.pipelines, most, kMostPipelines);
         }

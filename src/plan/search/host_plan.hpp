@@ -21,7 +21,7 @@ struct HostProblem {
     bool packed = false;  // bits in words
     bool accumulate = false;
     Accuracy accuracy = Accuracy::balanced;
-    HostOptions wishes;             // its device_memory_bytes is what a device has, if less than that was not asked for
+    HostOptions constraints;        // its device_memory_bytes is what a device has, if less than that was not asked for
     bool shifted = false;           // packed: A or B begins inside a word, so that blocks do not lie in place
     std::int64_t copied_bytes = 0;  // on the host beside the buffers, as for a C that begins inside a word
     /// Cuts like these were measured there: what those with the same levels and pipelines took more than predicted, or
@@ -91,8 +91,8 @@ std::string to_string(const HostPlan& plan);
 /// The part of that line on which the bits of a result depend: equal for plans that differ in predicted times only.
 std::string bits_decided_by(const HostPlan& plan);
 
-/// Throws Error(resource) that says what is needed and what there is, where no cut fits; Error(usage) for wishes that
-/// cannot be meant.
+/// Throws Error(resource) that says what is needed and what there is, where no cut fits; Error(usage) for constraints
+/// that cannot be meant.
 HostPlan make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                         const SolveForecaster& forecast);
 

@@ -47,7 +47,7 @@ bool calls_leaves(const ProductPlan& plan) {
 }
 
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
-    settle_levels(plan);
+    normalize_plan(plan);
     choose_tile(plan, machine);
     const LeafSize leaf = leaf_size(plan);
     plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
@@ -198,7 +198,7 @@ void validate(const Problem& problem, const Machine& machine) {
 
 void check_plan(const ProductPlan& plan) {
     ProductPlan expected = plan;
-    settle_levels(expected);
+    normalize_plan(expected);
     for (const LevelPlan& level : plan.levels) {
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
         if (!ring_admits(algorithm.ring, plan.type)) {

@@ -269,12 +269,12 @@ private:
         return passed;
     }
     VerifyResult judge_sums() const {
-        check::SumJudge judge(
+        check::StreamedResidual judge(
             {work_.node.alpha, work_.node.beta, plan_.k, work_.stored, check::JudgedBy{work_.node.options.accuracy}});
-        check::SumJudge::Strip strip;
+        check::StreamedResidual::Strip strip;
         strip.a = check::largest(a_rows_);
         strip.c0_max_abs = c0_[0].max_abs;
-        check::SumJudge::add_columns(strip, b_cols_, weights_);
+        check::StreamedResidual::add_columns(strip, b_cols_, weights_);
         for (std::size_t i = 0; i < a_rows_.size(); ++i) {
             strip.most_c_share = std::max(strip.most_c_share, judge.share(strip, a_rows_[i].norm, c_rows_[i].norm));
         }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "base/free_memory.hpp"
+#include "base/timing.hpp"
 #include "io/output_lock.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/cluster/cluster_check.hpp"
@@ -25,8 +25,6 @@
 
 namespace heptad {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 bool is_same_file(const std::string& x, const std::string& y) {
     std::error_code ignored;
@@ -99,7 +97,7 @@ private:
             time_step("verify", outcome_.verify_s, [&] { verify(); });
         }
         time_step("collect", outcome_.collect_s, [&] { finish(); });
-        outcome_.total_s = std::chrono::duration<double>(Clock::now() - start).count();
+        outcome_.total_s = seconds_since(start);
         outcome_.own.device = node_.options.device;
         outcome_.own.stage_s = clock_.seconds();
         outcome_.own.intervals = clock_.intervals();
@@ -114,7 +112,7 @@ private:
         const Clock::time_point begin = Clock::now();
         step();
         ranks_.barrier();
-        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        seconds = seconds_since(begin);
     }
 
     /// One device per rank, in turn.

@@ -8,12 +8,12 @@ BitDevicePlan plan_bit_block(Type algebra, const ProblemSize& block, const bits:
     problem.operation = algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
     problem.size = block;
     problem.aligned = aligned;
-    BitDeviceOptions wishes;
-    wishes.algorithm = options.algorithm;
-    wishes.levels = options.levels;
-    wishes.leaf = options.leaf;
-    wishes.workspace_limit_bytes = workspace_limit_bytes;
-    return plan_bit_device_product(problem, wishes, facts);
+    BitDeviceOptions constraints;
+    constraints.algorithm = options.algorithm;
+    constraints.levels = options.levels;
+    constraints.leaf = options.leaf;
+    constraints.workspace_limit_bytes = workspace_limit_bytes;
+    return plan_bit_device_product(problem, constraints, facts);
 }
 
 }  // namespace heptad

@@ -1,13 +1,13 @@
 #include "product/device/bit_host_operands.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/bit_words.hpp"
 #include "base/error.hpp"
+#include "base/timing.hpp"
 #include "move/staging.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/bit_transfers.hpp"
@@ -18,12 +18,7 @@
 namespace heptad {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using bits::kWordBits;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void require_host_view(const ConstBitView& view, const char* name) {
     bits::require_view(view, name);
@@ -44,11 +39,11 @@ void require_shapes(const BitDevicePlan& plan, const ConstBitView& a, const Cons
 }
 
 /// A matrix of the host and its copy on the device.
-struct Twin {
+struct DeviceMirror {
     BitView host;  // of A and B only read
     DeviceBits device;
 
-    Twin(const ConstBitView& view, const cuda::Stream& stream)
+    DeviceMirror(const ConstBitView& view, const cuda::Stream& stream)
         : host{const_cast<std::uint64_t*>(view.words), view.rows, view.cols, view.stride, view.offset},
           device(view.rows, view.cols, stream.device(), stream.handle()) {}
 
@@ -69,7 +64,8 @@ struct Twin {
 
 class CudaMover final : public BitMover {
 public:
-    CudaMover(const Twin& a, const Twin& b, const cuda::Stream& compute, const RunHooks& hooks, double predicted_s)
+    CudaMover(const DeviceMirror& a, const DeviceMirror& b, const cuda::Stream& compute, const RunHooks& hooks,
+              double predicted_s)
         : a_(a),
           b_(b),
           pace_(hooks, predicted_s, compute),
@@ -80,12 +76,12 @@ public:
         upload_.wait_for(compute);  // which the memory comes from
     }
 
-    void set_result(const Twin& c) { result_ = &c; }
+    void set_result(const DeviceMirror& c) { result_ = &c; }
 
     void bring(BitOperand operand, const BitRectangle& piece) override {
         pace_.stop_if_cancelled();
-        const Twin& twin = operand == BitOperand::a ? a_ : b_;
-        staging_.upload(twin.host_rows(piece), twin.device_rows(piece), upload_);
+        const DeviceMirror& mirror = operand == BitOperand::a ? a_ : b_;
+        staging_.upload(mirror.host_rows(piece), mirror.device_rows(piece), upload_);
     }
     void wait_for_brought() override { compute_.wait_for(upload_); }
 
@@ -136,9 +132,9 @@ private:
         }
     }
 
-    const Twin& a_;
-    const Twin& b_;
-    const Twin* result_ = nullptr;
+    const DeviceMirror& a_;
+    const DeviceMirror& b_;
+    const DeviceMirror* result_ = nullptr;
     std::vector<Complete> complete_;
     ProductPace pace_;
     Staging staging_;  // before the streams, which are waited for at the end
@@ -162,20 +158,20 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     const Clock::time_point start = Clock::now();
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
-    const Twin twin_a(a, compute), twin_b(b, compute), twin_c(c, compute);
+    const DeviceMirror mirror_a(a, compute), mirror_b(b, compute), mirror_c(c, compute);
     const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
-    CudaMover mover(twin_a, twin_b, compute, hooks, plan.predicted_s);
-    mover.set_result(twin_c);
+    CudaMover mover(mirror_a, mirror_b, compute, hooks, plan.predicted_s);
+    mover.set_result(mirror_c);
     if (accumulate) {
         const BitRectangle all{0, 0, c.rows, bits::words_of(c.cols)};
-        Staging(device).upload(twin_c.host_rows(all), twin_c.device_rows(all), compute);
+        Staging(device).upload(mirror_c.host_rows(all), mirror_c.device_rows(all), compute);
     }
-    const BitDeviceOperands operands{twin_a.device.view.words,
-                                     twin_a.device.view.stride,
-                                     twin_b.device.view.words,
-                                     twin_b.device.view.stride,
-                                     twin_c.device.view.words,
-                                     twin_c.device.view.stride,
+    const BitDeviceOperands operands{mirror_a.device.view.words,
+                                     mirror_a.device.view.stride,
+                                     mirror_b.device.view.words,
+                                     mirror_b.device.view.stride,
+                                     mirror_c.device.view.words,
+                                     mirror_c.device.view.stride,
                                      accumulate,
                                      static_cast<std::uint64_t*>(workspace.data())};
     run_with_transfers(plan, *cuda::device_bit_verbs(device, compute.handle(), plan.leaf), operands, mover);
@@ -201,16 +197,16 @@ void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a,
     }
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
-    const Twin twin_a(a, compute), twin_b(b, compute);
+    const DeviceMirror mirror_a(a, compute), mirror_b(b, compute);
     const std::int64_t row_bytes = 4 * b.cols;
     const cuda::DeviceMemory device_c(device, std::max<std::int64_t>(checked_mul(a.rows, row_bytes), 16),
                                       compute.handle());
     const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
-    CudaMover mover(twin_a, twin_b, compute, hooks, plan.predicted_s);
-    const BitDeviceOperands operands{twin_a.device.view.words,
-                                     twin_a.device.view.stride,
-                                     twin_b.device.view.words,
-                                     twin_b.device.view.stride,
+    CudaMover mover(mirror_a, mirror_b, compute, hooks, plan.predicted_s);
+    const BitDeviceOperands operands{mirror_a.device.view.words,
+                                     mirror_a.device.view.stride,
+                                     mirror_b.device.view.words,
+                                     mirror_b.device.view.stride,
                                      device_c.data(),
                                      b.cols,
                                      false,

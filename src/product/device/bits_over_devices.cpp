@@ -133,8 +133,8 @@ HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool 
     if (offsets.result) {
         problem.copied_bytes = padded_block_bytes(algebra, true, size.m, size.n);
     }
-    if (options.algorithm == "classical" && problem.wishes.levels < 0) {
-        problem.wishes.levels = 0;  // P3 3.18: the cubic product, at the host too
+    if (options.algorithm == "classical" && problem.constraints.levels < 0) {
+        problem.constraints.levels = 0;  // P3 3.18: the cubic product, at the host too
     }
     return make_host_plan(problem, device_facts(list),
                           host_facts(options.host.host_memory_bytes, effective_threads(context)),

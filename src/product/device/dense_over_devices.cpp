@@ -93,10 +93,6 @@ LayerJudgement judge_sums(const HostPlan& plan, const ConstView& a, const ConstV
             spread_of(of_a, of_b) <= most_spread(growth, PlannerLimits{}.balanced_growth)};
 }
 
-bool is_float(Type type) {
-    return unit_roundoff(type) > 0;
-}
-
 /// Cores as devices leave the host one thread for each stage.
 int host_threads(const DeviceList& list, const ProductContext& context) {
     return list.cuda ? effective_threads(context) : 1;

@@ -43,9 +43,9 @@ bool stored_by_rows(const char* name, const ConstView& view) {
 }
 
 /// A matrix of the host and its copy on the device, stored alike.
-class Twin {
+class DeviceMirror {
 public:
-    Twin(const char* name, const ConstView& host, const cuda::Stream& stream)
+    DeviceMirror(const char* name, const ConstView& host, const cuda::Stream& stream)
         : host_(host), by_rows_(stored_by_rows(name, host)), element_(bytes_of_element(host.type)) {
         // Rows that begin on 16-byte boundaries are faster to read, whatever they are on the host.
         stride_ = round_up(by_rows_ ? host.cols : host.rows, std::max<std::int64_t>(16 / element_, 1));
@@ -84,16 +84,16 @@ private:
 };
 
 /// One way between host and device; the pages of large matrices that are not locked go through buffers.
-class Road {
+class CopyChannel {
 public:
-    Road(const cuda::Stream& on, bool stages) : stream(on) {
+    CopyChannel(const cuda::Stream& on, bool stages) : stream(on) {
         if (stages) {
             staging_.emplace(on.device());
         }
     }
-    void bring(const Twin& twin, const MatrixWindow& window) {
-        const HostRows from = twin.host_lines(window);
-        const DeviceRows to = twin.device_lines(window);
+    void bring(const DeviceMirror& mirror, const MatrixWindow& window) {
+        const HostRows from = mirror.host_lines(window);
+        const DeviceRows to = mirror.device_lines(window);
         if (from.count == 0) {
             return;
         }
@@ -104,9 +104,9 @@ public:
                             stream.handle());
         }
     }
-    void fetch(const Twin& twin, const MatrixWindow& window) {
-        const HostRows to = twin.host_lines(window);
-        const DeviceRows from = twin.device_lines(window);
+    void fetch(const DeviceMirror& mirror, const MatrixWindow& window) {
+        const HostRows to = mirror.host_lines(window);
+        const DeviceRows from = mirror.device_lines(window);
         if (to.count == 0) {
             return;
         }
@@ -317,8 +317,8 @@ private:
     }
 
     /// The operand of a step: a part of the matrix, or a sum of several in a buffer that may have it already.
-    View operand(const Twin& matrix, const std::vector<TransferTerm>& terms, bool lies_there, const View& buffer,
-                 bool has_it) {
+    View operand(const DeviceMirror& matrix, const std::vector<TransferTerm>& terms, bool lies_there,
+                 const View& buffer, bool has_it) {
         if (lies_there) {
             return matrix.on_device(terms[0].window);
         }
@@ -411,9 +411,9 @@ private:
     bool stages_;
     int device_;
     TransferStreams streams_;  // before the memory, which is given back in the order of a stream
-    Road there_, back_;
+    CopyChannel there_, back_;
     const cuda::Stream& compute_;
-    Twin a_, b_, c_;
+    DeviceMirror a_, b_, c_;
     SumBuffers sums_;
     SumBuffer sum_a_, sum_b_, product_of_sums_;
     std::vector<double> done_before_{0};  // multiplications before each step, and in all

@@ -12,6 +12,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/timing.hpp"
 #include "base/types.hpp"
 #include "check/streamed_check.hpp"
 #include "io/journal.hpp"
@@ -358,7 +359,7 @@ private:
             remove_beside(names_.products().partial(), hooks_.watch);
         }
         report.peak_resident_bytes = peak_resident_bytes();
-        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        report.wall_s = seconds_since(start);
         return report;
     }
 
@@ -398,7 +399,7 @@ private:
         report.io = queue->name();
         publish(result);
         report.peak_resident_bytes = peak_resident_bytes();
-        report.wall_s = std::chrono::duration<double>(StageTrace::Clock::now() - start).count();
+        report.wall_s = seconds_since(start);
         return report;
     }
 

@@ -19,7 +19,7 @@ LaterLevel::LaterLevel(LaterQueue& queue, WordSum sum, std::uint64_t* c, std::in
 }
 
 int LaterLevel::add(std::uint64_t* to, std::span<const std::uint64_t* const> from, std::int64_t words) {
-    LaterSum& sum = queue_.sums[queue_.last++];
+    DeferredSum& sum = queue_.sums[queue_.last++];
     sum = {};
     sum.to = to;
     std::copy(from.begin(), from.end(), sum.from);
@@ -31,13 +31,13 @@ int LaterLevel::add(std::uint64_t* to, std::span<const std::uint64_t* const> fro
 void LaterLevel::add_quarters(std::span<const Addition> additions) {
     for (auto next = additions.begin(); next != additions.end();) {
         const int to = next->to;
-        const std::uint64_t* terms[LaterSum::kMostTerms];
+        const std::uint64_t* terms[DeferredSum::kMostTerms];
         std::size_t count = 0;
         if (((holds_ >> to) & 1) != 0) {
             terms[count++] = c_ + to * quarter_words_;
         }
         unsigned used = 1U << to;
-        for (; next != additions.end() && next->to == to && count < LaterSum::kMostTerms; ++next) {
+        for (; next != additions.end() && next->to == to && count < DeferredSum::kMostTerms; ++next) {
             if (((holds_ >> next->from) & 1) != 0) {
                 terms[count++] = c_ + next->from * quarter_words_;
                 used |= 1U << next->from;
@@ -61,8 +61,8 @@ bool LaterLevel::begin_product(int quarter) {
 
 void LaterLevel::finish(int ticket) {
     for (; queue_.first < ticket; ++queue_.first) {
-        LaterSum& sum = queue_.sums[queue_.first];
-        const std::uint64_t* from[LaterSum::kMostTerms];
+        DeferredSum& sum = queue_.sums[queue_.first];
+        const std::uint64_t* from[DeferredSum::kMostTerms];
         std::transform(sum.from, sum.from + sum.count, from,
                        [&](const std::uint64_t* source) { return source + sum.done; });
         sum_(sum.to + sum.done, from, sum.count, sum.words - sum.done, false);

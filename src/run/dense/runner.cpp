@@ -5,6 +5,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
+#include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/fused_instances.hpp"
 #include "plan/search/planner.hpp"
@@ -105,14 +106,6 @@ bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double a
     return max_a < limits.a && max_b < limits.b && max_a * max_b < limits.product &&  // false for NaN
            std::abs(old_c) * plan_growth(plan).c < largest_finite(plan.type) / 4;
 }
-
-bool is_float(Type type) {
-    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
-}
-
-}  // namespace
-
-namespace {
 
 /// A, B and C in workspace with zeros appended. The caller's C is written at the end, if the sums could be trusted.
 class ExtendedOperands {

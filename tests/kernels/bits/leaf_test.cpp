@@ -197,7 +197,7 @@ TEST(FusedLeaf, later_sums_are_made_beside_the_tiles) {
         std::vector<std::vector<std::uint64_t>> sums(4, std::vector<std::uint64_t>(words, 7));
         std::vector<LaterQueue> queues(3);                             // the last one is empty
         const auto add = [&](LaterQueue& queue, std::size_t number) {  // sum number i has i + 1 terms
-            LaterSum& sum = queue.sums[queue.last++];
+            DeferredSum& sum = queue.sums[queue.last++];
             sum.to = sums[number].data();
             sum.count = static_cast<int>(number) + 1;
             sum.words = static_cast<std::int64_t>(words);

@@ -37,9 +37,9 @@ HostProblem cube(std::int64_t n, Type type = Type::f64) {
 
 TEST(HostPlan, a_named_algorithm_does_not_bring_levels_where_they_are_forbidden_or_too_many) {
     HostProblem halves = cube(20000, Type::f16), strict = cube(20000), many = cube(20000);
-    halves.wishes.algorithm = strict.wishes.algorithm = "strassen";
+    halves.constraints.algorithm = strict.constraints.algorithm = "strassen";
     strict.accuracy = Accuracy::strict;
-    many.wishes.algorithm = "3x3x3-23";  // 23^3 sub-instances are more than the host deals out
+    many.constraints.algorithm = "3x3x3-23";  // 23^3 sub-instances are more than the host deals out
     for (const HostProblem& problem : {halves, strict}) {
         EXPECT_EQ(make_host_plan(problem, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 0);
     }
@@ -49,8 +49,8 @@ TEST(HostPlan, a_named_algorithm_does_not_bring_levels_where_they_are_forbidden_
 TEST(HostPlan, locked_memory_for_transfers_in_place_is_told_and_within_the_hosts_limit) {
     HostProblem problem = cube(65536, Type::gf2);  // 512 MiB each
     problem.packed = true;
-    problem.wishes.levels = 0;
-    problem.wishes.pipelines = 3;
+    problem.constraints.levels = 0;
+    problem.constraints.pipelines = 3;
     DeviceFacts facts = devices(2, kGiB);
     const HostPlan free_of_charge = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
     EXPECT_TRUE(free_of_charge.in_place);
@@ -111,10 +111,10 @@ TEST(HostPlan, what_was_measured_of_a_cut_decides_about_others_like_it) {
 TEST(HostPlan, uploads_count_what_stays_on_a_device) {
     HostProblem problem = cube(65536, Type::gf2);  // 512 MiB each
     problem.packed = true;
-    problem.wishes.levels = 0;
+    problem.constraints.levels = 0;
     for (const int count : {1, 2}) {
         for (const int pipelines : {1, 2}) {
-            problem.wishes.pipelines = pipelines;
+            problem.constraints.pipelines = pipelines;
             const HostPlan plan = make_host_plan(problem, devices(count, kGiB / 4), {kNoLimit, 20e9}, plain_forecast);
             ASSERT_TRUE(plan.in_place) << to_string(plan);
             ASSERT_GT(plan.grid.m, 1) << to_string(plan);
@@ -191,8 +191,8 @@ TEST(HostPlan, shortage_is_told_in_bytes) {
     EXPECT_NE(message(1000, kNoLimit).find("on each device, and 1000 can be had"), std::string::npos);
     EXPECT_NE(message(kGiB, 2000).find("in host memory, and 2000 can be had"), std::string::npos);
     HostProblem forced = cube(4096);
-    forced.wishes.levels = 1;
-    forced.wishes.device_memory_bytes = kGiB / 16;
+    forced.constraints.levels = 1;
+    forced.constraints.device_memory_bytes = kGiB / 16;
     EXPECT_THROW(make_host_plan(forced, devices(1, kGiB), {kNoLimit, 20e9}, plain_forecast), Error);
 }
 
@@ -219,7 +219,7 @@ TEST(HostPlan, accuracy_limits_levels_at_the_host) {
         return forecast;
     };
     EXPECT_EQ(make_host_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, grown).levels, 0);
-    problem.wishes.levels = 2;  // what is asked for is done
+    problem.constraints.levels = 2;  // what is asked for is done
     const HostPlan forced = make_host_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, grown);
     EXPECT_EQ(forced.levels, 2);
     EXPECT_EQ(forced.tasks, 49);

@@ -195,10 +195,10 @@ TEST_F(BitCudaProduct, a_set_token_ends_a_product_before_it_begins_wherever_the_
 TEST_F(BitCudaProduct, progress_grows_to_one_and_a_product_from_host_memory_can_be_cancelled_on_its_way) {
     const std::int64_t n = 2048;
     const BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
-    BitDeviceOptions wishes;
-    wishes.levels = wishes.serial_levels = 1;  // seven products, one after another
+    BitDeviceOptions constraints;
+    constraints.levels = constraints.serial_levels = 1;  // seven products, one after another
     const BitDevicePlan plan =
-        plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, wishes, bit_device_facts(0));
+        plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, constraints, bit_device_facts(0));
     std::vector<double> told;
     RunHooks hooks;
     hooks.progress = [&](const Progress& progress) { told.push_back(progress.fraction); };

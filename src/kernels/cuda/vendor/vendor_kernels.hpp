@@ -12,6 +12,9 @@ namespace heptad::cuda {
 
 /// How a kernel was measured: products one by one, or many in one call.
 enum class KernelUse : std::uint8_t { alone, batched };
+inline KernelUse kernel_use(const std::string& leaf) {
+    return leaf.ends_with("-batched") ? KernelUse::batched : KernelUse::alone;
+}
 
 /// A kernel goes by the numbers that cuBLASLt configures it with, one after another with points between them; they mean
 /// the same as long as the library's version does. The sizes are those of matrices stored by rows.
