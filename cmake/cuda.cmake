@@ -8,8 +8,15 @@ if(NOT HEPTAD_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_COMPILER ${HEPTAD_NVCC})
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # Ampere, Hopper with its own instructions, and an intermediate form that newer chips compile for themselves.
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 90-virtual)
+    # The device at hand, and Hopper, with its own instructions, where there is none. The preset `dist` compiles for more.
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE capability
+                    ERROR_QUIET RESULT_VARIABLE no_device)
+    if(NOT no_device AND capability MATCHES "^([0-9]+)\\.([0-9]+)")
+      set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_MATCH_1}${CMAKE_MATCH_2}-real)
+    endif()
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES OR CMAKE_CUDA_ARCHITECTURES STREQUAL "90-real")
+      set(CMAKE_CUDA_ARCHITECTURES 90a-real)
+    endif()
   endif()
   if(HEPTAD_NVCC)
     enable_language(CUDA)
