@@ -32,6 +32,18 @@ endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 
+# What nearly every source includes is compiled once for all targets that are compiled alike (a third of the time that a
+# compiler takes without it). Kernels are left out: their instruction sets differ from file to file.
+option(HEPTAD_PRECOMPILE "precompile common headers" ON)
+function(heptad_precompile target first)
+  if(NOT HEPTAD_PRECOMPILE)
+  elseif(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+endfunction()
+
 # One target per folder: heptad_layer(base) makes heptad_base from src/base/*.cpp and the folders inside that are no layer
 # of their own.
 function(heptad_layer name)
@@ -45,4 +57,8 @@ function(heptad_layer name)
   add_library(heptad_${target} STATIC ${sources})
   target_include_directories(heptad_${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(heptad_${target} PUBLIC ${ARGN} fmt::fmt Threads::Threads)
+  if(NOT name MATCHES "^kernels/")
+    heptad_precompile(heptad_${target} heptad_base <algorithm> <array> <cmath> <functional> <map> <memory> <mutex>
+      <optional> <string> <vector> <fmt/format.h>)
+  endif()
 endfunction()
