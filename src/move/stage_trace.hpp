@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/timing.hpp"
+
 namespace heptad {
 
 enum class Stage : std::uint8_t { disk_read, upload, multiply, download, disk_write };
