@@ -21,6 +21,12 @@ constexpr const char* kJob = "job ";
          system_error_text(why));
 }
 
+[[noreturn]] void fail_damaged(const std::string& path) {
+    fail(ErrorCode::input,
+         "the journal '{}' is damaged at its head, so that nobody knows what is finished; start over without --resume",
+         path);
+}
+
 /// A line after "begin". False: it makes no sense.
 bool take_line(const std::string& text, RankJournalContents& contents) {
     std::istringstream words = stream_of(text);
@@ -51,18 +57,21 @@ std::optional<RankJournalContents> read_rank_journal(const std::string& path) {
     std::string line;
     while (std::getline(file, line) && !file.eof()) {
         const std::optional<std::string> text = unsealed(line);
+        if (!has_begun && !text) {
+            fail_damaged(path);
+        }
         if (!text) {
             break;
         }
         if (!has_title) {
             if (*text != kTitle) {
-                return std::nullopt;
+                fail_damaged(path);
             }
             has_title = true;
         } else if (!has_begun) {
             has_begun = *text == "begin";
             if (!has_begun && !text->starts_with(kJob)) {
-                return std::nullopt;
+                fail_damaged(path);
             }
             if (!has_begun) {
                 contents.job.push_back(text->substr(std::string(kJob).size()));

@@ -27,7 +27,8 @@ struct RankJournalContents {
     std::int64_t believed_bytes = 0;
 };
 
-/// Nothing where there is none or its head is not whole. Throws Error(input) for one that cannot be read.
+/// Nothing where there is none or the job before ended while it wrote the head. Throws Error(input) for one that cannot
+/// be read or whose head is damaged.
 std::optional<RankJournalContents> read_rank_journal(const std::string& path);
 
 /// Any thread may add.

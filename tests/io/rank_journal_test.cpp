@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "io/scratch_folder.hpp"
@@ -49,11 +50,24 @@ TEST_F(Journal, damaged_line_ends_what_is_believed) {
     EXPECT_EQ(read_rank_journal(path())->units, (std::map<std::int64_t, std::uint64_t>{{1, 2}}));
 }
 
-TEST_F(Journal, none_or_another_kind_of_file_is_nothing) {
+TEST_F(Journal, none_or_one_with_half_a_head_is_nothing) {
     EXPECT_FALSE(read_rank_journal(path()).has_value());
-    append("heptad-journal 1\n");
+    append("heptad-cluster-jour");
     EXPECT_FALSE(read_rank_journal(path()).has_value());
     EXPECT_THROW(RankJournal(folder_ / "no/such/folder", kJob), Error);
+}
+
+TEST_F(Journal, damaged_head_is_told_and_not_passed_over) {
+    RankJournal(path(), kJob).add_unit(1, 2);
+    std::string text = (std::ostringstream() << std::ifstream(path()).rdbuf()).str();
+    const std::size_t head = text.find("unit ");
+    ASSERT_NE(head, std::string::npos);
+    for (std::size_t at = 0; at + 1 < head; ++at) {
+        std::string damaged = text;
+        damaged[at] = static_cast<char>(damaged[at] ^ 1);
+        std::ofstream(path(), std::ios::trunc) << damaged;
+        EXPECT_THROW(read_rank_journal(path()), Error) << at;
+    }
 }
 
 TEST_F(Journal, first_line_that_differs_is_named) {
