@@ -17,10 +17,12 @@
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "check_result.hpp"
+#include "command.hpp"
 #include "commands.hpp"
 #include "file_product.hpp"
 #include "interrupt.hpp"
 #include "operands.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 #include "over_devices.hpp"
 #include "place/devices/device_list.hpp"
@@ -322,4 +324,14 @@ void run(const MulArguments& arguments) {
                       mul.verify ? ", " + describe_passed(checked) : "", remark_on(done.report)));
 }
 
+namespace {
+
+Command add_mul(CLI::App& root, const std::string& /*typed*/) {
+    const MulWords words = add_mul_words(root);
+    return {words.app, [words] { return [mul = words.arguments()] { run(mul); }; }};
+}
+
+const RegisterCommand registered({.order = 1, .add = add_mul});
+
+}  // namespace
 }  // namespace heptad::cli

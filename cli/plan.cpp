@@ -17,7 +17,6 @@
 #include "place/devices/device_product.hpp"
 #include "place/devices/over_devices.hpp"
 #include "place/memory/matrix.hpp"
-#include "plan_c1060.hpp"
 #include "plan_cluster.hpp"
 #include "plan_text.hpp"
 
@@ -32,10 +31,6 @@ bool is_bit(Type type) {
 }  // namespace
 
 void run(const PlanArguments& arguments) {
-    if (arguments.c1060) {
-        print_c1060_plan(arguments);
-        return;
-    }
     if (arguments.cluster) {
         print_cluster_plan(arguments);
         return;

@@ -31,6 +31,8 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 # One target per folder: heptad_layer(base) makes heptad_base from src/base/*.cpp.
 function(heptad_layer name)
@@ -39,4 +41,30 @@ function(heptad_layer name)
   add_library(heptad_${target} STATIC ${sources})
   target_include_directories(heptad_${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(heptad_${target} PUBLIC ${ARGN} fmt::fmt Threads::Threads)
+endfunction()
+
+# A folder above the command line: heptad_room(papers/p0 libs... [EXCEPT file...]) makes the objects heptad_papers_p0 from
+# its *.cpp, but those that are in a library of their own. Objects, because commands enter themselves when heptad starts:
+# nothing refers to them, and from a library no linker would take them.
+function(heptad_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
+  string(REPLACE "/" "_" target heptad_${name})
+  add_library(${target} OBJECT ${sources})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${arg_UNPARSED_ARGUMENTS} CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt
+                                         Threads::Threads)
+  heptad_options_quickly(${sources})
+endfunction()
+
+# The option parser is run once per process and takes long to compile.
+function(heptad_options_quickly)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} parser REGEX "#include <CLI/CLI.hpp>")
+    if(parser)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
+    endif()
+  endforeach()
 endfunction()
