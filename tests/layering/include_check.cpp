@@ -16,7 +16,7 @@ struct Layer {
     std::string_view folder;
     int number;
 };
-constexpr std::array<Layer, 11> kLayers = {{{"base", 0},
+constexpr std::array<Layer, 13> kLayers = {{{"base", 0},
                                             {"algorithm", 1},
                                             {"plan", 2},
                                             {"backend", 2},
@@ -26,7 +26,9 @@ constexpr std::array<Layer, 11> kLayers = {{{"base", 0},
                                             {"place", 5},
                                             {"api", 6},
                                             {"cli", 7},
-                                            {"python", 7}}};
+                                            {"python", 7},
+                                            {"bench", 8},
+                                            {"papers", 9}}};
 
 const Layer* find_layer(std::string_view folder) {
     const auto* found =
@@ -137,7 +139,7 @@ std::optional<std::string> violation(const fs::path& file, const std::string& pa
 
 Report check_tree(const fs::path& repository) {
     Report report;
-    for (const char* top : {"include", "src", "cli"}) {
+    for (const char* top : {"include", "src", "cli", "bench", "papers"}) {
         if (!fs::exists(repository / top)) {
             continue;
         }
