@@ -1,11 +1,14 @@
-// The options of the commands that multiply nothing: algorithms, tune and report.
+// The options of the commands that multiply nothing: algorithms and tune.
 #include <CLI/CLI.hpp>
 
+#include "command.hpp"
+#include "commands.hpp"
 #include "option_words.hpp"
 
 namespace heptad::cli {
+namespace {
 
-Registered add_algorithms(CLI::App& root) {
+Command add_algorithms(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("algorithms", "the catalogue and its facts");
     auto algorithms = std::make_shared<AlgorithmsArguments>();
     command
@@ -16,10 +19,10 @@ Registered add_algorithms(CLI::App& root) {
     command->add_flag("--all", algorithms->with_derived, "also list the symmetric variants of rectangular ones");
     add_json_flag(*command, algorithms->json);
     command->footer("Example: heptad algorithms winograd");
-    return {command, [algorithms] { return Invocation(*algorithms); }};
+    return {command, [algorithms] { return [algorithms] { run(*algorithms); }; }};
 }
 
-Registered add_tune(CLI::App& root) {
+Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
     auto tune = std::make_shared<TuneArguments>();
     command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
@@ -33,18 +36,12 @@ Registered add_tune(CLI::App& root) {
     return {command, [tune, threads, device] {
                 tune->device = device->empty() ? "cpu" : parse_device(*device);
                 tune->threads = thread_count(*threads);
-                return Invocation(*tune);
+                return [tune] { run(*tune); };
             }};
 }
 
-Registered add_report(CLI::App& root) {
-    CLI::App* command = root.add_subcommand("report", "tables and pictures of result files and timelines, as HTML");
-    auto report = std::make_shared<ReportArguments>();
-    command->add_option("FILE", report->files, "what --json of a bench or --trace wrote")->required()->type_name("");
-    command->add_option("-o,--output", report->output, "the page to write")->required()->type_name("HTML");
-    add_json_flag(*command, report->json);
-    command->footer("Example: heptad report result.json trace.json -o report.html");
-    return {command, [report] { return Invocation(*report); }};
-}
+const RegisterCommand algorithms({.order = 7, .add = add_algorithms});
+const RegisterCommand tune({.order = 8, .add = add_tune});
 
+}  // namespace
 }  // namespace heptad::cli

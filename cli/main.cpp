@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/errors_only.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "process.hpp"
@@ -12,26 +12,22 @@
 namespace heptad::cli {
 namespace {
 
-void run(const HelpText& help) {
-    print(help.text);
-}
-
 void run_words(char** first, char** last) try {
     interrupt_token();
-    std::visit([](const auto& arguments) { run(arguments); }, parse_command_line({first, last}));
+    parse_command_line({first, last})();
 } catch (...) {
     rethrow_as_error();
 }
 
 int run_program(int argc, char** argv) {
     // Asked before parsing, because a command line that does not parse is answered in the same form, and of the words
-    // as they came, because there may be no memory for copies. `bench` takes a file name after --json and prints its
-    // table.
+    // as they came, because there may be no memory for copies. A command with others below it (`bench`) takes a file
+    // name after --json and prints its table.
     char** const first = argv + std::min(argc, 1);
     char** const last = argv + argc;
     const auto wants_json = [](const char* word) { return word == std::string_view("--json"); };
-    const bool bench = first != last && *first == std::string_view("bench");
-    const bool json = !bench && std::any_of(first, last, wants_json);
+    const bool names_file = first != last && holds_commands(*first);
+    const bool json = !names_file && std::any_of(first, last, wants_json);
     try {
         run_words(first, last);
         return 0;

@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "command.hpp"
+#include "commands.hpp"
 #include "io/bit_file.hpp"
 #include "io/matrix_market.hpp"
 #include "option_words.hpp"
@@ -24,9 +26,7 @@ void require_info_options(const InfoArguments& info) {
     }
 }
 
-}  // namespace
-
-Registered add_gen(CLI::App& root) {
+Command add_gen(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("gen", "write a matrix of random or special entries");
     struct Words {
         std::string kind, shape, type, seed, output, density, low, high;
@@ -90,11 +90,11 @@ Registered add_gen(CLI::App& root) {
                     fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
                 }
             }
-            return Invocation(gen);
+            return [gen] { run(gen); };
         }};
 }
 
-Registered add_info(CLI::App& root) {
+Command add_info(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
     auto info = std::make_shared<InfoArguments>();
     command->add_option("FILE", info->file, "a matrix file; without it, the machine")->type_name("");
@@ -110,11 +110,11 @@ Registered add_info(CLI::App& root) {
                     info->type = type_from_name(*type);
                 }
                 require_info_options(*info);
-                return Invocation(*info);
+                return [info] { run(*info); };
             }};
 }
 
-Registered add_closure(CLI::App& root) {
+Command add_closure(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("closure", "transitive closure of a graph, given as a Boolean matrix");
     auto closure = std::make_shared<ClosureArguments>();
     auto threads = std::make_shared<std::string>();
@@ -131,8 +131,13 @@ Registered add_closure(CLI::App& root) {
     return {command, [closure, threads, columns] {
                 closure->threads = thread_count(*threads);
                 closure->columns = column_count(*columns);
-                return Invocation(*closure);
+                return [closure] { run(*closure); };
             }};
 }
 
+const RegisterCommand gen({.order = 4, .add = add_gen});
+const RegisterCommand info({.order = 5, .add = add_info});
+const RegisterCommand closure({.order = 6, .add = add_closure});
+
+}  // namespace
 }  // namespace heptad::cli

@@ -16,15 +16,17 @@
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "check_result.hpp"
+#include "command.hpp"
 #include "commands.hpp"
-#include "file_product.hpp"
 #include "interrupt.hpp"
 #include "io/matrix_read.hpp"
 #include "io/matrix_write.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "mul_files.hpp"
+#include "mul_over_devices.hpp"
 #include "operands.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
-#include "over_devices.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan_text.hpp"
@@ -322,4 +324,14 @@ void run(const MulArguments& arguments) {
                       mul.verify ? ", " + describe_passed(checked) : "", remark_on(done.report)));
 }
 
+namespace {
+
+Command add_mul(CLI::App& root, const std::string& /*typed*/) {
+    const MulWords words = add_mul_words(root);
+    return {words.app, [words] { return [mul = words.arguments()] { run(mul); }; }};
+}
+
+const RegisterCommand registered({.order = 1, .add = add_mul});
+
+}  // namespace
 }  // namespace heptad::cli

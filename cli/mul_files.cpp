@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "check_result.hpp"
-#include "file_product.hpp"
 #include "interrupt.hpp"
 #include "io/bit_file.hpp"
 #include "io/journal.hpp"
@@ -15,6 +14,7 @@
 #include "io/npy.hpp"
 #include "io/partial_file.hpp"
 #include "move/resident_memory.hpp"
+#include "mul_files.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "text.hpp"

@@ -1,14 +1,13 @@
-// The options of mul and verify.
+// The options of mul.
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product_words.hpp"
-#include "text.hpp"
 
 namespace heptad::cli {
 
-Registered add_mul(CLI::App& root) {
+MulWords add_mul_words(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
     auto mul = std::make_shared<MulArguments>();
@@ -47,38 +46,7 @@ Registered add_mul(CLI::App& root) {
                         "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
                         "those options out (but --device cuda:N says which of several a plan for cuda means)");
                 }
-                return Invocation(*mul);
-            }};
-}
-
-Registered add_verify(CLI::App& root) {
-    CLI::App* command = root.add_subcommand("verify", "check C = A*B without computing it");
-    auto words = std::make_shared<ProductWords>();
-    auto verify = std::make_shared<VerifyArguments>();
-    auto seed = std::make_shared<std::string>();
-    command->add_option("A", verify->a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
-        ->required()
-        ->type_name("");
-    command->add_option("B", verify->b, "right matrix")->required()->type_name("");
-    command->add_option("C", verify->c, "claimed result")->required()->type_name("");
-    command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
-    command
-        ->add_option("--accuracy", words->accuracy,
-                     "what C was allowed: strict, balanced (default), or fast, judged by whole matrices")
-        ->type_name("WORD");
-    command->add_option("--threads", words->threads, "threads to use (default: all cores)")->type_name("N");
-    add_update_options(*command, *words);
-    command->add_flag("--all-rows", verify->all_rows, "bool: recompute every row, not a sample");
-    command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");
-    add_json_flag(*command, words->json);
-    command->footer("Exit code 5 if C is wrong or cannot be verified.\nExample: heptad verify A.npy B.npy C.npy");
-    return {command, [words, verify, seed] {
-                require_beta_with_add(*words);
-                verify->product = product_options(*words, Accuracy::balanced);
-                if (!seed->empty()) {
-                    verify->seed = static_cast<std::uint64_t>(parse_integer("--seed", *seed, 0, kLargestSize));
-                }
-                return Invocation(*verify);
+                return *mul;
             }};
 }
 

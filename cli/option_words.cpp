@@ -1,13 +1,49 @@
-// Options that several commands have.
+// Options that several commands have, and sentences about words that are no command.
 #include "option_words.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include "base/error.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
+
+std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
+    std::string path = root.get_name();
+    const CLI::App* deepest = &root;
+    while (!deepest->get_subcommands().empty()) {
+        deepest = deepest->get_subcommands().front();
+        path += " " + deepest->get_name();
+    }
+    std::string complaint = error.what();
+    if (const auto twice = complaint.find(": At Most 1 required"); twice != std::string::npos) {
+        complaint = complaint.substr(0, twice) + " was given more than once; give it once";
+    }
+    // A word that nobody knows explains whatever else is missing.
+    const std::vector<std::string> extra = root.remaining(true);
+    const bool needs_command = deepest->get_require_subcommand_min() > 0;
+    if (!extra.empty()) {
+        const char* kind = extra[0].starts_with("-") ? "option" : needs_command ? "command" : "argument";
+        complaint = fmt::format("unknown {} '{}'", kind, extra[0]);
+    } else if (needs_command) {
+        complaint = "a command is missing";
+    }
+    return fmt::format("{}; see '{} --help'", complaint, path);
+}
+
+void require_words(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const bool option_without_value = words[i].starts_with("--") && words[i].ends_with("=");
+        if (words[i].empty() || option_without_value) {
+            fail(ErrorCode::usage, "there is nothing after '{}', where a word was expected; give it or leave both out",
+                 option_without_value ? words[i]
+                 : i > 0              ? words[i - 1]
+                                      : "heptad");
+        }
+    }
+}
 
 int thread_count(const std::string& word) {
     return word.empty() ? 0 : static_cast<int>(parse_integer("--threads", word, 1, kMostThreads));

@@ -21,12 +21,6 @@ constexpr std::int64_t kLargestSize = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostThreads = 4096;
 constexpr std::int64_t kMostProductLevels = 16;
 
-/// Every command adds itself to the parser and leaves behind how to turn its words into arguments.
-struct Registered {
-    CLI::App* app = nullptr;
-    std::function<Invocation()> arguments;
-};
-
 /// The parser's complaint as one sentence that says where to look.
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
 /// Empty words come from shell variables that are not set: they are told, not passed over. Throws Error(usage).
@@ -51,16 +45,11 @@ void add_host_options(CLI::App& command, HostWords& words);
 /// too where the product may go from file to file.
 HostOptions host_options(const HostWords& words, const std::string& device, bool may_go_by_files);
 
-Registered add_mul(CLI::App& root);
-Registered add_plan(CLI::App& root);
-Registered add_verify(CLI::App& root);
-Registered add_gen(CLI::App& root);
-Registered add_info(CLI::App& root);
-Registered add_closure(CLI::App& root);
-Registered add_algorithms(CLI::App& root);
-Registered add_tune(CLI::App& root);
-Registered add_report(CLI::App& root);
-/// The suites of `heptad bench`. `typed` is the whole command line, for the result files.
-std::vector<Registered> add_bench_suites(CLI::App& bench, const std::string& typed);
+/// `mul` in the parser, for programs that do something else with its words.
+struct MulWords {
+    CLI::App* app = nullptr;
+    std::function<MulArguments()> arguments;  // once they are parsed. Throws Error(usage)
+};
+MulWords add_mul_words(CLI::App& root);
 
 }  // namespace heptad::cli

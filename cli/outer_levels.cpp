@@ -3,8 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/types.hpp"
-#include "file_product.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "mul_files.hpp"
 #include "product/device/device_list.hpp"
 #include "text.hpp"
 

@@ -9,13 +9,12 @@
 #include "base/size.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
-#include "file_product.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "mul_files.hpp"
+#include "mul_over_devices.hpp"
 #include "operands.hpp"
 #include "output.hpp"
-#include "over_devices.hpp"
-#include "plan_c1060.hpp"
 #include "plan_cluster.hpp"
 #include "plan_text.hpp"
 #include "product/device/device_product.hpp"
@@ -32,10 +31,6 @@ bool is_bit(Type type) {
 }  // namespace
 
 void run(const PlanArguments& arguments) {
-    if (arguments.c1060) {
-        print_c1060_plan(arguments);
-        return;
-    }
     if (arguments.cluster) {
         print_cluster_plan(arguments);
         return;

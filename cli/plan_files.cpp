@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "check/streamed_check.hpp"
-#include "file_product.hpp"
 #include "io/matrix_file.hpp"
+#include "mul_files.hpp"
 #include "operands.hpp"
 #include "output.hpp"
 #include "plan/search/stage_choice.hpp"

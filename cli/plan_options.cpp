@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 #include "cluster_words.hpp"
+#include "commands.hpp"
+#include "plan_machine.hpp"
 #include "product_words.hpp"
 #include "text.hpp"
 
@@ -12,41 +14,41 @@ namespace {
 
 constexpr std::int64_t kMostNodes = 4096;
 
-/// The machine to plan for, as typed.
+/// A machine to plan for, as typed.
 struct MachineWords {
-    std::string machine, tau1, tau2;
+    struct Known {
+        std::string name;
+        AskMachine ask;
+    };
+    std::string machine;
+    std::vector<Known> known;
 };
 
-std::optional<C1060Arguments> c1060_arguments(const ProductWords& words, const MachineWords& machine) {
-    const bool thresholds = !machine.tau1.empty() || !machine.tau2.empty();
-    if (parse_choice("--machine", machine.machine.empty() ? "auto" : machine.machine, {"auto", "c1060"}) == "auto") {
-        if (thresholds) {
-            fail(ErrorCode::usage, "--tau1 and --tau2 are thresholds of --machine c1060; give that too");
+void add_machine_options(CLI::App& command, MachineWords& words) {
+    std::string text = "auto (this one)";
+    for (const auto* each = RegisterMachine::first; each != nullptr; each = each->next) {
+        text += fmt::format(", or {}: {}", each->entry.name, each->entry.does);
+    }
+    command.add_option("--machine", words.machine, text)->type_name("NAME");
+    for (const auto* each = RegisterMachine::first; each != nullptr; each = each->next) {
+        words.known.push_back({each->entry.name, each->entry.add(command)});
+    }
+}
+
+/// How the plan is printed; empty: as for this machine.
+PrintPlan print_for_machine(const ProductWords& words, const MachineWords& machine) {
+    std::vector<std::string> names{"auto"};
+    for (const MachineWords::Known& each : machine.known) {
+        names.push_back(each.name);
+    }
+    const std::string name = parse_choice("--machine", machine.machine.empty() ? "auto" : machine.machine, names);
+    PrintPlan print;
+    for (const MachineWords::Known& each : machine.known) {
+        if (PrintPlan own = each.ask(words, each.name == name)) {
+            print = std::move(own);
         }
-        return std::nullopt;
     }
-    // The counts are those of one implementation in f32; what it has no choice of is refused, not ignored.
-    if (!words.device.empty() || !words.accuracy.empty() || !words.mode.empty() || !words.threads.empty() ||
-        !words.memory.empty() || !words.alpha.empty() || !words.beta.empty() || !words.columns.empty() ||
-        words.transpose_a || words.transpose_b || words.verify || words.by_files() || !words.raw_a.empty() ||
-        !words.raw_b.empty() || words.host.given() || !(words.type.empty() || words.type == "f32") ||
-        !(words.leaf.empty() || words.leaf == "gpu8")) {
-        fail(ErrorCode::usage,
-             "--machine c1060 counts C = A*B in f32 with the leaf gpu8; it takes --algorithm, --levels, --tau1, --tau2 "
-             "and --json only");
-    }
-    const bool levels = !words.levels.empty() && words.levels != "auto";
-    if (levels == thresholds || machine.tau1.empty() != machine.tau2.empty()) {
-        fail(ErrorCode::usage, "--machine c1060 takes --levels N, or both --tau1 N and --tau2 N");
-    }
-    C1060Arguments arguments;
-    if (levels) {
-        arguments.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostProductLevels));
-    } else {
-        arguments.tau1 = parse_integer("--tau1", machine.tau1, 1, kLargestSize);
-        arguments.tau2 = parse_integer("--tau2", machine.tau2, 1, kLargestSize);
-    }
-    return arguments;
+    return print;
 }
 
 /// A cluster to plan for, as typed.
@@ -144,9 +146,7 @@ void require_told_shapes(PlanArguments& plan) {
     }
 }
 
-}  // namespace
-
-Registered add_plan(CLI::App& root) {
+Command add_plan(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("plan", "print what a product would do, and multiply nothing");
     auto words = std::make_shared<ProductWords>();
     auto machine = std::make_shared<MachineWords>();
@@ -157,12 +157,7 @@ Registered add_plan(CLI::App& root) {
     add_plan_options(*command, *words);
     add_update_options(*command, *words);
     add_run_options(*command, *words);
-    command
-        ->add_option("--machine", machine->machine,
-                     "auto (this one), or c1060: count arithmetics, transactions and volume as in docs/p0.md")
-        ->type_name("NAME");
-    command->add_option("--tau1", machine->tau1, "c1060: up to this size, the classical product")->type_name("N");
-    command->add_option("--tau2", machine->tau2, "c1060: up to this size, one level")->type_name("N");
+    add_machine_options(*command, *machine);
     auto nodes = std::make_shared<NodeWords>();
     add_node_options(*command, *nodes);
     auto files = std::make_shared<bool>(false);
@@ -176,7 +171,7 @@ Registered add_plan(CLI::App& root) {
         "p.txt\n"
         "(not the prints over several devices, from file to file and of clusters: give mul the same options).\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
-    return {command, [words, sizes, machine, nodes, files] {
+    return {command, [words, sizes, machine, nodes, files]() -> Action {
                 PlanArguments plan;
                 plan.files = *files || words->by_files();
                 const bool may_be_files = nodes->nodes.empty() && (plan.files || !words->memory.empty());
@@ -184,7 +179,7 @@ Registered add_plan(CLI::App& root) {
                     plan.disk_bytes_per_s = parse_rate("--disk", nodes->disk, RateUnit::bytes);
                     nodes->disk.clear();
                 }
-                plan.c1060 = c1060_arguments(*words, *machine);
+                const PrintPlan print = print_for_machine(*words, *machine);
                 plan.cluster = cluster_arguments(*words, *machine, *nodes);
                 plan.product = product_options(*words, Accuracy::balanced);
                 plan.verify = words->verify;
@@ -201,8 +196,14 @@ Registered add_plan(CLI::App& root) {
                 plan.size.k = parse_integer("K", (*sizes)[1], 0, kLargestSize);
                 plan.size.n = parse_integer("N", (*sizes)[2], 0, kLargestSize);
                 require_told_shapes(plan);
-                return Invocation(plan);
+                if (print) {
+                    return [print, plan] { print(plan); };
+                }
+                return [plan] { run(plan); };
             }};
 }
 
+const RegisterCommand registered({.order = 2, .add = add_plan});
+
+}  // namespace
 }  // namespace heptad::cli

@@ -31,6 +31,8 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 # What nearly every source includes is compiled once for all targets that are compiled alike (a third of the time that a
 # compiler takes without it). Kernels are left out: their instruction sets differ from file to file.
@@ -61,4 +63,20 @@ function(heptad_layer name)
     heptad_precompile(heptad_${target} heptad_base <algorithm> <array> <cmath> <functional> <map> <memory> <mutex>
       <optional> <string> <vector> <fmt/format.h>)
   endif()
+endfunction()
+
+# A folder above the command line: heptad_room(papers/p0 libs... [EXCEPT file...]) makes the objects heptad_papers_p0 from
+# its *.cpp, but those that are in a library of their own. Objects, because commands enter themselves when heptad starts:
+# nothing refers to them, and from a library no linker would take them.
+function(heptad_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
+  string(REPLACE "/" "_" target heptad_${name})
+  add_library(${target} OBJECT ${sources})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${arg_UNPARSED_ARGUMENTS} CLI11::CLI11 nlohmann_json::nlohmann_json fmt::fmt
+                                         Threads::Threads)
+  heptad_precompile(${target} heptad_bench_suites <CLI/CLI.hpp> <nlohmann/json.hpp> <fmt/format.h>)
 endfunction()

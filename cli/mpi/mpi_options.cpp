@@ -72,7 +72,7 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     CLI::App root("Heptad on all ranks of an MPI job.", "heptad-mpi");
     root.set_version_flag("--version", std::string("heptad-mpi ") + version());
     root.require_subcommand(1);
-    const Registered command = add_mul(root);
+    const MulWords command = add_mul_words(root);
     for (const char* const other : kOfOneMachine) {
         command.app->get_option(other)->group("");  // known, so that it can be answered, but not shown
     }
@@ -108,8 +108,7 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     } catch (const CLI::ParseError& error) {
         fail(ErrorCode::usage, "{}", usage_sentence(root, error));
     }
-    const Invocation invocation = command.arguments();
-    const auto& mul = std::get<MulArguments>(invocation);
+    const MulArguments mul = command.arguments();
     require_supported(mul);
     arguments.job = cluster_job(mul, cluster);
     arguments.job.scratch = scratch;

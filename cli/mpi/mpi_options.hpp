@@ -5,10 +5,14 @@
 #include <variant>
 #include <vector>
 
-#include "cli/options.hpp"
 #include "product/cluster/cluster_job.hpp"
 
 namespace heptad::cli {
+
+/// --help, --version: text for standard output, then exit code 0.
+struct HelpText {
+    std::string text;
+};
 
 struct MpiMulArguments {
     ClusterJob job;

@@ -1,4 +1,4 @@
-// Bit matrices on NVIDIA devices from the command line: plans need none; products and the benchmark say so without one.
+// Bit matrices on NVIDIA devices from the command line: plans need none; products say so without one.
 #include "cli/heptad_process.hpp"
 
 namespace heptad::testing {
@@ -109,30 +109,6 @@ TEST_F(BitDevice, closure_on_the_device_is_the_processors_or_exits_4) {
     }
     heptad_ok(words);
     EXPECT_EQ(read("D.pbm"), read("R.pbm"));
-}
-
-TEST_F(BitDevice, bench_p3_writes_a_result_file_or_exits_4) {
-    EXPECT_TRUE(contains(heptad_ok({"bench", "p3", "--help"}), "--serial-levels"));
-    const std::vector<std::string> words{"bench", "p3",          "--sizes", "1024,2000", "--rounds",
-                                         "2",     "--no-tables", "--json",  "r.json"};
-    if (!available_) {
-        EXPECT_TRUE(contains(heptad_fails(4, words), "device to cpu"));
-        return;
-    }
-    EXPECT_TRUE(contains(heptad_ok(words), "table 13"));
-    const nlohmann::json file = nlohmann::json::parse(read("r.json"), nullptr, false);
-    // Of each size one over GF(2), one of Booleans, and a sparse one of those.
-    ASSERT_EQ(file["results"].size(), 6U);
-    EXPECT_EQ(file["results"][1]["type"], "bool");
-    EXPECT_FALSE(file["results"][1].contains("variant"));
-    EXPECT_TRUE(contains(file["results"][2]["variant"].get<std::string>(), "density"));
-    const nlohmann::json& record = file["results"][0];
-    EXPECT_EQ(record["suite"], "p3");
-    EXPECT_EQ(record["type"], "gf2");
-    EXPECT_EQ(record["m"], 1024);
-    EXPECT_GT(record["heptad_s"].get<double>(), 0);
-    EXPECT_GT(record["vendor_s"].get<double>(), 0);
-    EXPECT_GT(record["effective_tops"].get<double>(), 0);
 }
 
 }  // namespace

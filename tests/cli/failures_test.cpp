@@ -81,35 +81,11 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"info", "A.npy", "--columns", "3", "--type", "f32"},
         {"mul", "P.pbm", "P.pbm", "-o", "C.pbm", "--type", "gf2", "--raw-a", "f32:1x1"},
         {"algorithms", "nobody"},
-        {"bench", "nothing"},
-        {"bench", "cpu", "--sizes", "0"},
-        {"bench", "cpu", "--types", "gf2"},
-        {"bench", "gpu", "--types", "gf2"},
-        {"bench", "model", "--types", "bf16"},
-        {"bench", "model", "--sizes", "8x0x8"},
-        {"bench", "model", "--device", "cpu"},
-        {"bench", "gpu", "--types", "f32,"},
-        {"bench", "gpu", "--sizes", "0"},
-        {"bench", "p3", "--from-host", "0"},
-        {"bench", "p3", "--density", "1"},
-        {"bench", "devices", "--density", "0"},
-        {"bench", "gpu", "--shapes", "4096"},
-        {"bench", "gpu", "--shapes", "1x0x1"},
-        {"bench", "gpu", "--accuracy", "exact"},
-        {"bench", "gpu", "--rounds", "0"},
-        {"bench", "gpu", "--rounds", "many"},
-        {"bench", "gpu", "--device", "cpu"},
-        {"bench", "gpu", "--device", "cuda:-1"},
-        {"bench", "gpu", "--threads", "2"},
         {"plan", "1", "2", "3", "--device", "cuda1"},
         {"plan", "1", "2", "3", "--device", "cuda", "--type", "gf2", "--leaf", "gfni"},
         {"plan", "1", "2", "3", "--device", "cuda", "--type", "bool", "--levels", "1"},
         {"plan", "1", "2", "3", "--type", "gf2", "--count"},
         {"plan", "1", "2", "3", "--device", "cuda", "--count"},
-        {"bench", "p3", "--types", "f32"},
-        {"bench", "p3", "--sizes", "0"},
-        {"bench", "p3", "--device", "cpu"},
-        {"bench", "p3", "--density", "1.5"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cpu:2", "--plan", "plan.txt"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda:0,1", "--plan", "plan.txt"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda", "--device-memory", "1G", "--plan", "plan.txt"},
@@ -180,7 +156,6 @@ TEST_F(Failures, matrices_that_do_not_match_exit_3) {
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--beta", "1", "--add", "C0.npy"});
     heptad_fails(3, {"verify", "A.npy", "B.npy", "B.npy"});
     heptad_fails(3, {"verify", "A.npy", "B.npy", "D.npy"});
-    heptad_fails(3, {"bench", "files", "A.npy", "A.npy", "-o", "C.npy"});
 }
 
 TEST_F(Failures, plans_that_cannot_be_meant_exit_3) {
@@ -212,8 +187,6 @@ TEST_F(Failures, outputs_that_cannot_be_written_exit_3_before_the_product) {
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "folder"});
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "nowhere/C.npy"});
     heptad_fails(3, {"gen", "uniform", "--shape", "4x4", "-o", "nowhere/G.npy"});
-    heptad_fails(3, {"bench", "files", "A.npy", "B.npy", "-o", "nowhere/C.npy"});
-    heptad_fails(3, {"bench", "cpu", "--quick", "--sizes", "4", "--json", "nowhere/r.json"});
     if (geteuid() != 0) {
         std::filesystem::permissions(folder_ / "folder", std::filesystem::perms::owner_read);
         heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "folder/C.npy"});
@@ -320,16 +293,6 @@ TEST_F(Failures, names_too_long_for_the_system_exit_3) {
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--trace", name});
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", name, "--trace", "t.json"});
     heptad_fails(3, {"mul", "A.npy", "B.npy", "-o", name});
-}
-
-TEST_F(Failures, a_report_does_not_replace_what_it_reports) {
-    write("r.json", "{\"machine\": {}, \"results\": []}");
-    std::filesystem::create_symlink("r.json", folder_ / "link.html");
-    heptad_fails(2, {"report", "r.json", "-o", "r.json"});
-    heptad_fails(2, {"report", "r.json", "-o", "./r.json"});
-    heptad_fails(2, {"report", "r.json", "-o", "link.html"});
-    heptad_ok({"report", "r.json", "-o", "r.html"});
-    heptad_ok({"report", "r.json", "-o", "r.html"});
 }
 
 TEST_F(Failures, rows_without_columns_take_no_time) {

@@ -48,8 +48,6 @@ TEST_F(PlanOptions, what_cannot_be_true_of_the_files_is_refused) {
     heptad_fails(3, plan({"--memory", "1G", "--raw-a", "f32:200x160", "--raw-b", "f64:160x240"}));
     heptad_fails(3, plan({"--memory", "1G", "--raw-a", "f32:200x160", "--type", "f64"}));
     heptad_fails(2, plan({"--overlap", "sometimes"}));
-    heptad_fails(2, {"plan", "64", "64", "64", "--machine", "c1060", "--algorithm", "strassen", "--levels", "1",
-                     "--transpose-a"});
     heptad_fails(2, {"plan", "64", "64", "64", "--nodes", "2", "--raw-a", "f32:64x64"});
 }
 

@@ -7,8 +7,8 @@ from importlib.machinery import SourceFileLoader
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(SCRIPTS))
 update_readme = types.ModuleType("update_readme")
+update_readme.__file__ = str(SCRIPTS / "update_readme")
 SourceFileLoader("update_readme", str(SCRIPTS / "update_readme")).exec_module(update_readme)
 
 

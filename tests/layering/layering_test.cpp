@@ -122,6 +122,14 @@ TEST(Layering, plan_and_kernels_do_not_know_each_other) {
     EXPECT_FALSE(violation("src/run/dense/runner.cpp", "plan/model/plan.hpp"));
 }
 
+TEST(Layering, the_product_does_not_know_its_benches_nor_those_the_papers) {
+    EXPECT_TRUE(violation("cli/main.cpp", "bench/suites/bench_product.hpp"));
+    EXPECT_TRUE(violation("src/plan/model/plan.cpp", "papers/p0/c1060.hpp"));
+    EXPECT_TRUE(violation("bench/suites/bench_cpu.cpp", "papers/p0/c1060.hpp"));
+    EXPECT_FALSE(violation("papers/p0/bench_p0.cpp", "bench/suites/bench_product.hpp"));
+    EXPECT_FALSE(violation("bench/report/report.cpp", "cli/text.hpp"));
+}
+
 TEST(Layering, relative_paths_are_followed) {
     EXPECT_TRUE(violation("src/base/x.cpp", "../run/runner.hpp"));
     EXPECT_FALSE(violation("src/kernels/cpu/x.cpp", "../backend.hpp"));

@@ -12,7 +12,8 @@ endif()
 if(NOT HEPTAD_SANITIZE)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/*.hpp
-    ${PROJECT_SOURCE_DIR}/src/*.hpp ${PROJECT_SOURCE_DIR}/cli/*.hpp)
+    ${PROJECT_SOURCE_DIR}/src/*.hpp ${PROJECT_SOURCE_DIR}/cli/*.hpp
+    ${PROJECT_SOURCE_DIR}/bench/*.hpp ${PROJECT_SOURCE_DIR}/papers/*.hpp)
   set(alone -fsyntax-only -Wall -Wextra -Wpedantic -Werror
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR})
   foreach(header ${headers})

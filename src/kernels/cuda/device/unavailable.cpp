@@ -3,7 +3,6 @@
 #pragma clang diagnostic ignored "-Wunused-private-field"  // what the real ones keep there
 #endif
 
-#include "backend/cuda/p1_verbs.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "kernels/cuda/bits/bit_verbs.hpp"
@@ -99,14 +98,6 @@ std::unique_ptr<BitVerbs> device_bit_verbs(int, void*, const std::string&) {
 void fill_random_bits(std::uint64_t*, std::int64_t, std::uint64_t, double, void*) {
     refuse();
 }
-
-struct P1Verbs::State {};
-P1Verbs::P1Verbs(int, void*, P1Style) {
-    refuse();
-}
-P1Verbs::~P1Verbs() = default;
-void P1Verbs::add(const View&, double, const ConstView&, double, const ConstView&, double) {}
-void P1Verbs::multiply(const ConstView&, const ConstView&, const View&) {}
 
 bool fused_tile_fits(Type, FusedTile, int) {
     return false;

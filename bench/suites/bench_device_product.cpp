@@ -1,0 +1,116 @@
+#include "bench/suites/bench_device_product.hpp"
+
+#include <cmath>
+
+#include "base/error.hpp"
+#include "bench/suites/device_contest.hpp"
+#include "bench/suites/device_error.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/operands.hpp"
+#include "cli/text.hpp"
+#include "kernels/cuda/device/energy.hpp"
+#include "product/device/device_product.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr double kEnergyOperations = 2e11;   // smaller products are not weighed
+constexpr double kEnergySeconds = 0.3;       // how long they are repeated for that
+constexpr double kEnergyRunInSeconds = 0.1;  // the counter lags; before and after it lags behind the same load
+
+std::optional<double> joules_of(const Contestant& contestant, double call_s, int device) {
+    if (!cuda::energy_joules(device)) {
+        return std::nullopt;
+    }
+    const auto calls_in = [&](double seconds) { return static_cast<std::int64_t>(std::ceil(seconds / call_s)); };
+    contestant.run_timed(calls_in(kEnergyRunInSeconds));
+    const std::optional<double> before = cuda::energy_joules(device);
+    contestant.run_timed(calls_in(kEnergySeconds));
+    const std::optional<double> after = cuda::energy_joules(device);
+    stop_if_interrupted();
+    if (!before || !after) {
+        return std::nullopt;
+    }
+    return (*after - *before) / static_cast<double>(calls_in(kEnergySeconds));
+}
+
+}  // namespace
+
+void require_right(const BenchRecord& record) {
+    const ProblemSize& size = record.size;
+    if (record.type == Type::i32 && (record.error != 0 || record.vendor_error != 0)) {
+        fail(ErrorCode::verification, "the i32 product of {} x {} x {} by {} is wrong modulo 2^32", size.m, size.k,
+             size.n, record.error != 0 ? "heptad" : record.vendor);
+    }
+    // Written so that a NaN fails too.
+    if (!(record.error <= record.error_bound)) {
+        fail(ErrorCode::verification,
+             "the {} product of {} x {} x {} has an error of {:.3g}, above its bound of {:.3g}; the plan was: {}",
+             type_name(record.type), size.m, size.k, size.n, record.error, record.error_bound, record.plan);
+    }
+}
+
+BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b, const DeviceOperand& c,
+                                 cuda::CudaBackend& vendor, const cuda::Stream& stream,
+                                 const DeviceBenchSettings& settings,
+                                 const std::function<void(int round, int rounds)>& progress) {
+    const Type type = a.view.type;
+    const bool integers = type == Type::i32;
+    Options options;
+    options.device = settings.device;
+    options.accuracy = settings.accuracy;
+    options.algorithm = settings.algorithm;
+    options.levels = settings.levels;
+    options.workspace_limit_bytes = settings.workspace_limit_bytes;
+    ProductContext context;
+    context.stream = stream.handle();
+    context.hooks.cancel = &interrupt_token();
+    const ProductPlan plan = plan_device_product(a.view.rows, a.view.cols, b.view.cols, type, options, context);
+
+    const Product product{1, a.view, b.view, 0, c.view};
+    const std::string leaf = integers ? "heptad" : "cublas";
+    cuda::Timer timer(stream.device());
+    const std::vector<Contestant> contestants{
+        device_contestant(integers ? "heptad-cuda-cores" : "cublas", timer, stream.handle(),
+                          [&] {
+                              vendor.multiply({&product, 1}, leaf);
+                          }),
+        device_contestant("heptad", timer, stream.handle(),
+                          [&] { multiply_on_device(1, a.view, b.view, 0, c.view, options, context); })};
+    warm_up_device(contestants);
+
+    const DeviceError error(a.view, b.view, vendor, stream);
+    double errors[2] = {};
+    ContestHooks hooks;
+    hooks.poison = [&] { cuda::fill_bytes(c.view.data, kDevicePoison, c.size_bytes, stream.handle()); };
+    hooks.progress = [&](int round, int rounds) {
+        stop_if_interrupted();
+        progress(round, rounds);
+    };
+    hooks.after_last_sample = [&](std::size_t i) { errors[i] = error.of(c.view); };
+    const std::vector<Timing> timings = run_contest(contestants, settings.rules, hooks);
+
+    BenchRecord record;
+    record.suite = "gpu";
+    record.type = type;
+    record.size = {plan.m, plan.k, plan.n};
+    record.device = settings.device_name;
+    set_times(record, timings[0], timings[1]);
+    record.vendor_error = errors[0];
+    record.error = errors[1];
+    record.error_bound = plan.error_bound;
+    record.workspace_bytes = plan.workspace_bytes;
+    record.predicted_s = plan.predicted_s;
+    record.levels = static_cast<int>(plan.levels.size());
+    record.accuracy = cli::accuracy_name(settings.accuracy);
+    record.plan = to_string(plan);
+    record.libraries_s.emplace_back(record.vendor, record.vendor_s);
+    require_right(record);
+    if (operation_count(record.size) >= kEnergyOperations) {
+        record.vendor_joules = joules_of(contestants[0], record.vendor_s, stream.device());
+        record.joules = joules_of(contestants[1], record.heptad_s, stream.device());
+    }
+    return record;
+}
+
+}  // namespace heptad::cli

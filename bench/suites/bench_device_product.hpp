@@ -1,0 +1,34 @@
+// One line of `heptad bench gpu`: C = A * B on a device by cuBLAS and by Heptad, interleaved on one stream and timed by
+// the device's own events, with the error and the energy of both.
+#pragma once
+
+#include <functional>
+
+#include "bench/suites/bench_product.hpp"
+#include "cli/device_operand.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
+
+namespace heptad::cli {
+
+struct DeviceBenchSettings {
+    std::string device = "cuda";  // as options name it
+    std::string device_name;      // as the maker does
+    Accuracy accuracy = Accuracy::fast;
+    std::string algorithm = "auto";
+    int levels = -1;
+    std::int64_t workspace_limit_bytes = 0;  // what the device has left
+    ContestRules rules;
+};
+
+/// Throws Error(verification) if a result on a device is above its bound, or an integer wrong.
+void require_right(const BenchRecord& record);
+
+/// `vendor` works on `stream`, and nothing else does. cuBLAS has no product of 32-bit integers: those are compared with
+/// our classical kernel on the CUDA cores. Throws Error(verification) if the result is above the plan's bound.
+BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b, const DeviceOperand& c,
+                                 cuda::CudaBackend& vendor, const cuda::Stream& stream,
+                                 const DeviceBenchSettings& settings,
+                                 const std::function<void(int round, int rounds)>& progress);
+
+}  // namespace heptad::cli

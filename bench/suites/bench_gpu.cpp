@@ -1,0 +1,213 @@
+// heptad bench gpu: products of matrices that lie on an NVIDIA device, over squares, odd sizes, families and thin
+// shapes, against cuBLAS (i32, which cuBLAS lacks: against our kernel on the CUDA cores).
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "bench/suites/bench_device_product.hpp"
+#include "bench/suites/bench_gpu_suite.hpp"
+#include "bench/suites/bench_gpu_table.hpp"
+#include "bench/suites/bench_machine.hpp"
+#include "bench/suites/bench_words.hpp"
+#include "bench/suites/result_files.hpp"
+#include "cli/command.hpp"
+#include "cli/operands.hpp"
+#include "cli/output.hpp"
+#include "cli/text.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/device.hpp"
+
+namespace heptad::cli {
+namespace {
+
+struct BenchGpuArguments {
+    ResultFiles results;
+    std::vector<Type> types;
+    std::vector<ProblemSize> shapes;  // empty: the suite's own
+    bool quick = false;
+    Accuracy accuracy = Accuracy::fast;
+    std::string device = "cuda";
+    std::string algorithm = "auto";
+    int levels = -1;      // -1: as many as pay
+    int rounds = 0;       // 0: by the size of the product
+    std::string command;  // as typed, for the result file
+};
+
+constexpr double kLargeOperations = 1e12;                       // fewer rounds from here
+constexpr std::int64_t kReservedBytes = std::int64_t{1} << 30;  // for cuBLAS, its kernels and the random block
+
+struct Line {
+    Type type = Type::f32;
+    ProblemSize size;
+    ContestRules rules;
+    double guessed_s = 0;
+};
+
+ContestRules rules_for(const ProblemSize& size, const BenchGpuArguments& bench) {
+    ContestRules rules;
+    rules.rounds = bench.rounds > 0 ? bench.rounds : bench.quick || operation_count(size) >= kLargeOperations ? 5 : 7;
+    rules.sample_s = 0.005;
+    rules.repeat_below_s = 0.001;
+    rules.pause_s = 0;  // no threads of a library to wait for
+    return rules;
+}
+
+/// Seconds that a line takes, roughly; only for the progress display.
+double guessed_seconds(Type type, const ProblemSize& size, const ContestRules& rules) {
+    const double rate = type == Type::i32                        ? 2e13
+                        : type == Type::f32 || type == Type::f64 ? 5e13
+                        : type == Type::tf32                     ? 3e14
+                                                                 : 7e14;
+    return 1 + (rules.rounds + 3) * 2 * (operation_count(size) / rate + rules.sample_s);
+}
+
+std::vector<Line> lines_of(const BenchGpuArguments& bench) {
+    std::vector<Line> lines;
+    for (const Type type : bench.types) {
+        for (const ProblemSize& size : bench.shapes.empty() ? gpu_suite(type, bench.quick) : bench.shapes) {
+            const ContestRules rules = rules_for(size, bench);
+            lines.push_back({type, size, rules, guessed_seconds(type, size, rules)});
+        }
+    }
+    return lines;
+}
+
+std::int64_t operand_bytes(const Line& line) {
+    return checked_add(checked_add(matrix_bytes(line.type, line.size.m, line.size.k),
+                                   matrix_bytes(line.type, line.size.k, line.size.n)),
+                       matrix_bytes(line.type, line.size.m, line.size.n));
+}
+
+std::int64_t largest_side(const std::vector<Line>& lines) {
+    std::int64_t largest = 1;
+    for (const Line& line : lines) {
+        largest = std::max({largest, line.size.m, line.size.k, line.size.n});
+    }
+    return largest;
+}
+
+/// What the lines of a run share.
+class DeviceRun {
+public:
+    DeviceRun(const BenchGpuArguments& bench, int device)
+        : info_(cuda::report().devices.at(static_cast<std::size_t>(device))),
+          scope_(device),
+          stream_(device),
+          vendor_(device, stream_.handle()) {
+        settings_.device = bench.device;
+        settings_.device_name = info_.name;
+        settings_.accuracy = bench.accuracy;
+        settings_.algorithm = bench.algorithm;
+        settings_.levels = bench.levels;
+    }
+
+    /// Memory for operands and workspace. Asked once: what products gave back stays in the pool and looks used.
+    std::int64_t memory_bytes() const { return std::max<std::int64_t>(info_.free_bytes - kReservedBytes, 0); }
+
+    BenchRecord run(const Line& line, std::int64_t side, const std::function<void(int, int)>& progress) {
+        if (!random_ || random_->type() != line.type) {
+            random_ = std::make_unique<RandomBlock>(line.type, side, stream_);
+        }
+        const DeviceOperand a = random_->matrix(line.size.m, line.size.k, 1);
+        const DeviceOperand b = random_->matrix(line.size.k, line.size.n, 2);
+        const DeviceOperand c(line.type, line.size.m, line.size.n, stream_);
+        settings_.rules = line.rules;
+        settings_.workspace_limit_bytes = std::max<std::int64_t>(memory_bytes() - operand_bytes(line), 0);
+        return bench_device_product(a, b, c, vendor_, stream_, settings_, progress);
+    }
+
+private:
+    cuda::DeviceInfo info_;
+    cuda::DeviceScope scope_;
+    cuda::Stream stream_;
+    cuda::CudaBackend vendor_;
+    std::unique_ptr<RandomBlock> random_;
+    DeviceBenchSettings settings_;
+};
+
+void run(const BenchGpuArguments& bench) {
+    require_writable(bench.results);
+    const int device = cuda::device_index(bench.device);
+    cuda::require_device(device);
+    DeviceRun device_run(bench, device);
+    const std::vector<Line> lines = lines_of(bench);
+    double total_s = 0, done_s = 0;
+    for (const Line& line : lines) {
+        total_s += line.guessed_s;
+    }
+    ProgressMeter meter;
+    meter.begin("bench gpu");
+    const bool integers = std::find(bench.types.begin(), bench.types.end(), Type::i32) != bench.types.end();
+    print(device_line(device) +
+          (integers ? "i32 is compared with our kernel on the CUDA cores: cuBLAS has no such product\n" : "") +
+          gpu_table_head());
+    std::vector<BenchRecord> records;
+    for (const Line& line : lines) {
+        const std::string name =
+            fmt::format("{} {}x{}x{}", type_name(line.type), line.size.m, line.size.k, line.size.n);
+        if (bench.shapes.empty() && operand_bytes(line) > device_run.memory_bytes()) {
+            meter.clear();
+            print(fmt::format("     -  {} left out: it needs {} of device memory, and {} are free\n", name,
+                              format_bytes(operand_bytes(line)), format_bytes(device_run.memory_bytes())));
+            continue;
+        }
+        records.push_back(device_run.run(line, largest_side(lines), [&](int round, int rounds) {
+            const double part = static_cast<double>(round) / rounds;
+            meter.update((done_s + part * line.guessed_s) / total_s, name);
+        }));
+        done_s += line.guessed_s;
+        meter.clear();
+        print(gpu_table_row(records.back()));
+        // After every line: a run that is stopped leaves what it has.
+        write_results(bench.results, bench.command, records, device);
+    }
+    write_results(bench.results, bench.command, records, device);
+    print(results_line(bench.results));
+}
+
+struct GpuWords : BenchWords {
+    std::string shapes;
+};
+
+/// The sizes, then the shapes; nothing where neither was typed.
+std::vector<ProblemSize> gpu_shapes(const GpuWords& words) {
+    std::vector<ProblemSize> shapes = bench_sizes(words.sizes);
+    if (!words.shapes.empty()) {
+        for (const std::string& word : split(words.shapes, ',')) {
+            shapes.push_back(bench_shape("--shapes", word));
+        }
+    }
+    return shapes;
+}
+
+Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
+    CLI::App* suite = bench.add_subcommand("gpu", "matrices on an NVIDIA device, by Heptad and by cuBLAS");
+    auto words = std::make_shared<GpuWords>();
+    auto gpu = std::make_shared<BenchGpuArguments>();
+    gpu->command = typed;
+    suite->add_option("--types", words->types, "of f32, f64, tf32, bf16, f16, i32 (default: all)")->type_name("T,...");
+    suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
+    suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
+    suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    add_force_options(*suite, *words);
+    add_bench_options(*suite, *words, gpu->quick, gpu->results);
+    suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");
+    return {suite, [words, gpu] {
+                const std::string all = "f32,f64,tf32,bf16,f16,i32";
+                for (const std::string& name : split(words->types.empty() ? all : words->types, ',')) {
+                    gpu->types.push_back(type_from_name(parse_choice("--types", name, split(all, ','))));
+                }
+                gpu->shapes = gpu_shapes(*words);
+                gpu->accuracy = bench_accuracy(words->accuracy);
+                gpu->device = bench_device(words->device);
+                set_forced(*words, *gpu);
+                return [gpu] { run(*gpu); };
+            }};
+}
+
+const RegisterCommand registered({.parent = "bench", .order = 2, .add = add_bench_gpu});
+
+}  // namespace
+}  // namespace heptad::cli

@@ -1,0 +1,93 @@
+#include "bench/suites/bench_words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "kernels/cuda/device/device.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::int64_t kMostRounds = 1000;
+
+}  // namespace
+
+ProblemSize bench_shape(const std::string& option, const std::string& word) {
+    const std::vector<std::int64_t> shape = parse_shape(option, word, 3);
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+        fail(ErrorCode::usage, "{} takes sizes of at least 1, not '{}'", option, word);
+    }
+    return {shape[0], shape[1], shape[2]};
+}
+
+std::vector<ProblemSize> bench_sizes(const std::string& sizes) {
+    std::vector<ProblemSize> shapes;
+    if (sizes.empty()) {
+        return shapes;
+    }
+    for (const std::string& word : split(sizes, ',')) {
+        if (word.find('x') == std::string::npos) {
+            const std::int64_t n = parse_integer("--sizes", word, 1, kLargestSize);
+            shapes.push_back({n, n, n});
+        } else {
+            shapes.push_back(bench_shape("--sizes", word));
+        }
+    }
+    return shapes;
+}
+
+Accuracy bench_accuracy(const std::string& word) {
+    return word.empty() ? Accuracy::fast : parse_accuracy("--accuracy", word);
+}
+
+double bench_density(const std::string& word) {
+    const double density = parse_real("--density", word);
+    if (!(density > 0 && density < 1)) {
+        fail(ErrorCode::usage, "--density takes a number between 0 and 1, not '{}'", word);
+    }
+    return density;
+}
+
+int bench_rounds(const std::string& word) {
+    return word.empty() ? 0 : static_cast<int>(parse_integer("--rounds", word, 1, kMostRounds));
+}
+
+std::string bench_device(const std::string& word) {
+    if (word.empty()) {
+        return "cuda";
+    }
+    cuda::device_index(word);  // or wrong usage
+    return word;
+}
+
+std::vector<std::string> chosen(const std::string& option, const std::string& typed, const std::string& choices) {
+    std::vector<std::string> words = split(typed.empty() ? choices : typed, ',');
+    for (std::string& word : words) {
+        word = parse_choice(option, word, split(choices, ','));
+    }
+    return words;
+}
+
+void add_result_options(CLI::App& suite, ResultFiles& results) {
+    suite.add_option("--json", results.json, "write the result file")->type_name("F");
+    suite.add_option("--html", results.html, "write a page with the results as tables and plots")->type_name("F");
+}
+
+void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, ResultFiles& results) {
+    suite.add_flag("--quick", quick, "fewer repetitions and fewer sizes");
+    suite.add_option("--accuracy", words.accuracy, "strict, balanced or fast (default)")->type_name("WORD");
+    add_result_options(suite, results);
+}
+
+void add_threads_option(CLI::App& suite, BenchWords& words) {
+    suite.add_option("--threads", words.threads, "threads of Heptad and of the libraries")->type_name("N");
+}
+
+void add_force_options(CLI::App& suite, BenchWords& words) {
+    suite.add_option("--algorithm", words.algorithm, "auto (default) or a name of the catalogue")->type_name("NAME");
+    suite.add_option("--levels", words.levels, "exactly so many (default: as many as pay)")->type_name("N");
+    suite.add_option("--rounds", words.rounds, "samples of each (default: by the size of the product)")->type_name("R");
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,83 @@
+#include "bench/suites/device_error.hpp"
+
+#include <algorithm>
+
+#include "check/measured_error.hpp"
+#include "cli/interrupt.hpp"
+
+namespace heptad::cli {
+namespace {
+
+constexpr std::int64_t kSampledLines = 32;  // rows, and as many columns
+
+/// Lines first, first + step, ... up to the very last one, which belongs to the fringe if there is one. The step is
+/// odd: blocks and tiles have even sizes, and the samples shall fall on different places of them.
+struct Spread {
+    std::int64_t first = 0, step = 1, count = 0;
+    std::int64_t line(std::int64_t i) const { return first + i * step; }
+};
+
+Spread spread_over(std::int64_t length) {
+    Spread spread;
+    spread.count = std::min(kSampledLines, length);
+    if (spread.count > 1) {
+        spread.step = (length - 1) / (spread.count - 1);
+        spread.step -= spread.step % 2 == 0 ? 1 : 0;
+    }
+    spread.first = length - 1 - (spread.count - 1) * spread.step;
+    return spread;
+}
+
+std::int64_t element_size(Type type) {
+    return static_cast<std::int64_t>(element_bytes(type));
+}
+
+Matrix fetch_rows(const ConstView& from, const Spread& rows, const cuda::Stream& stream) {
+    Matrix fetched(from.type, rows.count, from.cols);
+    const std::int64_t bytes = from.cols * element_size(from.type);
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+        cuda::copy_rows(element_pointer(from, rows.line(i), 0), bytes, element_pointer(fetched.view(), i, 0), bytes,
+                        bytes, 1, stream.handle());
+    }
+    stream.synchronize();
+    return fetched;
+}
+
+/// Entries of a column lie far apart: they are gathered on the device first.
+Matrix fetch_columns(const ConstView& from, const Spread& columns, const cuda::Stream& stream) {
+    Matrix fetched(from.type, from.rows, columns.count, Order::column_major);
+    const cuda::DeviceMemory gathered(stream.device(), fetched.size_bytes(), stream.handle());
+    const std::int64_t element = element_size(from.type);
+    for (std::int64_t j = 0; j < columns.count; ++j) {
+        cuda::copy_rows(element_pointer(from, 0, columns.line(j)), from.row_stride * element,
+                        static_cast<std::byte*>(gathered.data()) + j * from.rows * element, element, element, from.rows,
+                        stream.handle());
+    }
+    cuda::copy_rows(gathered.data(), fetched.size_bytes(), fetched.data(), fetched.size_bytes(), fetched.size_bytes(),
+                    1, stream.handle());
+    stream.synchronize();
+    return fetched;
+}
+
+}  // namespace
+
+DeviceError::DeviceError(const ConstView& a, const ConstView& b, cuda::CudaBackend& backend, const cuda::Stream& stream)
+    : stream_(&stream),
+      rows_of_a_(fetch_rows(a, spread_over(a.rows), stream)),
+      columns_of_b_(fetch_columns(b, spread_over(b.cols), stream)),
+      max_a_(backend.scan(a).max_abs),
+      max_b_(backend.scan(b).max_abs) {}
+
+double DeviceError::of(const ConstView& c) const {
+    const Matrix rows = fetch_rows(c, spread_over(c.rows), *stream_);
+    const Spread columns = spread_over(c.cols);
+    const ConstView sampled(element_pointer(rows.view(), 0, columns.first), c.type, rows.rows(), columns.count, c.cols,
+                            columns.step);
+    ErrorOptions options;
+    options.rows = kSampledLines;
+    options.cancel = interrupt_token();
+    const double error = measure_error(rows_of_a_, columns_of_b_, sampled, options).max_abs;
+    return error == 0 || c.type == Type::i32 ? error : error / max_a_ / max_b_;
+}
+
+}  // namespace heptad::cli

@@ -1,0 +1,46 @@
+// The options of verify.
+#include <CLI/CLI.hpp>
+
+#include "command.hpp"
+#include "commands.hpp"
+#include "product_words.hpp"
+#include "text.hpp"
+
+namespace heptad::cli {
+namespace {
+
+Command add_verify(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("verify", "check C = A*B without computing it");
+    auto words = std::make_shared<ProductWords>();
+    auto verify = std::make_shared<VerifyArguments>();
+    auto seed = std::make_shared<std::string>();
+    command->add_option("A", verify->a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
+        ->required()
+        ->type_name("");
+    command->add_option("B", verify->b, "right matrix")->required()->type_name("");
+    command->add_option("C", verify->c, "claimed result")->required()->type_name("");
+    command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
+    command
+        ->add_option("--accuracy", words->accuracy,
+                     "what C was allowed: strict, balanced (default), or fast, judged by whole matrices")
+        ->type_name("WORD");
+    command->add_option("--threads", words->threads, "threads to use (default: all cores)")->type_name("N");
+    add_update_options(*command, *words);
+    command->add_flag("--all-rows", verify->all_rows, "bool: recompute every row, not a sample");
+    command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");
+    add_json_flag(*command, words->json);
+    command->footer("Exit code 5 if C is wrong or cannot be verified.\nExample: heptad verify A.npy B.npy C.npy");
+    return {command, [words, verify, seed] {
+                require_beta_with_add(*words);
+                verify->product = product_options(*words, Accuracy::balanced);
+                if (!seed->empty()) {
+                    verify->seed = static_cast<std::uint64_t>(parse_integer("--seed", *seed, 0, kLargestSize));
+                }
+                return [verify] { run(*verify); };
+            }};
+}
+
+const RegisterCommand registered({.order = 3, .add = add_verify});
+
+}  // namespace
+}  // namespace heptad::cli

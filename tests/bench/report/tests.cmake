@@ -1,0 +1,1 @@
+heptad_process_test(bench/report/report_test)
