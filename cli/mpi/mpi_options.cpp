@@ -1,6 +1,7 @@
 #include "cli/mpi/mpi_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 
 #include "base/error.hpp"
@@ -66,6 +67,18 @@ ClusterJob cluster_job(const MulArguments& mul, const ClusterWords& words) {
     return job;
 }
 
+/// As App::get_option(), which ends the process where memory runs out: it is noexcept and allocates.
+CLI::Option& option_named(CLI::App& command, const std::string& name) {
+    for (CLI::Option* const option : command.get_options()) {
+        const auto& names = option->get_lnames();
+        if (option->get_name(true) == name ||
+            std::any_of(names.begin(), names.end(), [&](const std::string& each) { return "--" + each == name; })) {
+            return *option;
+        }
+    }
+    fail(ErrorCode::internal, "mul has no {}", name);
+}
+
 }  // namespace
 
 MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
@@ -74,10 +87,10 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
     root.require_subcommand(1);
     const MulWords command = add_mul_words(root);
     for (const char* const other : kOfOneMachine) {
-        command.app->get_option(other)->group("");  // known, so that it can be answered, but not shown
+        option_named(*command.app, other).group("");  // known, so that it can be answered, but not shown
     }
     const auto describe = [&](const char* option, const char* text) {
-        command.app->get_option(option)->description(text);
+        option_named(*command.app, option).description(text);
     };
     describe("A", "left matrix: .npy or .mtx");
     describe("--output", "result: .npy");
