@@ -1,5 +1,4 @@
 // heptad mul, plan and verify for packed bit matrices.
-#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -7,6 +6,7 @@
 #include "api/context.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/timing.hpp"
 #include "bit_operands.hpp"
 #include "bits_on_device.hpp"
 #include "check/verify_bits.hpp"
@@ -197,10 +197,10 @@ void run_bits(const MulArguments& mul, Type algebra) {
     stop_if_interrupted();
 
     meter.begin("multiply", operation_count(facts.size), algebra);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     chosen.multiply(a, b, c.view());
     meter.clear();
-    const double multiply_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double multiply_s = seconds_since(start);
 
     VerifyResult checked;
     if (mul.verify) {

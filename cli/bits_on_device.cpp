@@ -1,10 +1,10 @@
 #include "bits_on_device.hpp"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/timing.hpp"
 #include "bit_operands.hpp"
 #include "check/verify_bits.hpp"
 #include "check_result.hpp"
@@ -146,9 +146,9 @@ void run_bits_on_device(const MulArguments& mul, Type algebra) {
     const RunHooks hooks{[&](const Progress& progress) { meter.update(progress.fraction); }, &interrupt_token()};
     const auto timed = [&](auto&& multiply) {
         meter.begin("multiply", operation_count(facts.size), algebra);
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = Clock::now();
         multiply();
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return seconds_since(start);
     };
     if (product.count) {
         Matrix counts(Type::i32, facts.size.m, facts.size.n);

@@ -1,9 +1,9 @@
 // heptad closure: which vertices of a graph can be reached from which.
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/timing.hpp"
 #include "bit_operands.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
@@ -38,11 +38,11 @@ void run(const ClosureArguments& asked) {
         read_bit_operand(arguments.graph, arguments.columns, false, meter, "read", arguments.threads);
     stop_if_interrupted();
     meter.begin("closure");
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     bits::BitOptions options;
     options.device = arguments.device;
     const BitMatrix closure = bits::transitive_closure(graph, options, product_context(meter, arguments.threads));
-    const double closure_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double closure_s = seconds_since(start);
     stop_if_interrupted();
     write_bits(arguments.output, closure, arguments.columns.has_value(), file_hooks(meter, "write", arguments.threads));
     meter.clear();

@@ -5,7 +5,6 @@
 // Everything that can be refused is refused before the product starts. The result takes its name by a rename when it is
 // complete, so C may name an input: that file is replaced at the very end.
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "api/context.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/timing.hpp"
 #include "bit_operands.hpp"
 #include "check_result.hpp"
 #include "command.hpp"
@@ -39,12 +39,6 @@
 
 namespace heptad::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Told before the files are read; multiply() would refuse the same things after.
 void require_fitting_plan(const ProductPlan& given, const MulArguments& mul, const OperandFacts& facts) {

@@ -26,6 +26,9 @@ std::string claim_output(const std::string& path);
 
 /// Text to standard output. Throws Error(resource) when it cannot be written.
 void print(const std::string& text);
+inline void print(const char* text) {
+    print(std::string(text));
+}
 void print(const nlohmann::ordered_json& object);
 
 /// "heptad: sentence" to standard error; with `json` also {"error": ..., "code": ...} to standard output.

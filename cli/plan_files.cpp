@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/timing.hpp"
 #include "check/streamed_check.hpp"
 #include "io/matrix_file.hpp"
 #include "mul_files.hpp"
@@ -50,20 +50,16 @@ DiskRates measure_disk() {
     const auto queue = make_io_queue("auto", {});
     const FileLayout layout{kFile_bytes >> 10, 1 << 10, 1, false, 0, is_direct ? kDirectBlock_bytes : 1};
     const FileWindow all{0, layout.rows, 0, layout.cols};
-    using Clock = std::chrono::steady_clock;
-    const auto seconds = [](Clock::time_point from) {
-        return std::chrono::duration<double>(Clock::now() - from).count();
-    };
     const IoTarget target{file, layout.block_bytes, path};
     const std::vector<IoPiece> pieces = window_pieces(layout, all, buffer.data(), layout.pitch_bytes());
     DiskRates rates{0, 0, true};
     const auto before_write = Clock::now();
     queue->write(target, pieces);
     ::fdatasync(file);
-    rates.write_bytes_per_s = static_cast<double>(kFile_bytes) / seconds(before_write);
+    rates.write_bytes_per_s = static_cast<double>(kFile_bytes) / seconds_since(before_write);
     const auto before_read = Clock::now();
     queue->read(target, pieces);
-    rates.read_bytes_per_s = static_cast<double>(kFile_bytes) / seconds(before_read);
+    rates.read_bytes_per_s = static_cast<double>(kFile_bytes) / seconds_since(before_read);
     return rates;
 }
 

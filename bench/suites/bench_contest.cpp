@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/idle_threads.hpp"
+#include "base/timing.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -17,9 +18,9 @@ double seconds_of(const Contestant& contestant, std::int64_t calls) {
     if (contestant.run_timed) {
         return contestant.run_timed(calls);
     }
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     contestant.run(calls);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return seconds_since(start);
 }
 
 /// Where one sample was asked for, the first call of a product that takes so long is that sample: how cold it begins
@@ -48,12 +49,6 @@ std::int64_t warm_up(const Contestant& contestant, const ContestRules& rules, do
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, const ContestRules& rules,
                                 const ContestHooks& hooks) {

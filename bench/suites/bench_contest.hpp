@@ -47,7 +47,4 @@ struct ContestHooks {
 std::vector<Timing> run_contest(const std::vector<Contestant>& contestants, const ContestRules& rules,
                                 const ContestHooks& hooks);
 
-/// Middle value; mean of the two middle ones. Precondition: not empty.
-double median(std::vector<double> values);
-
 }  // namespace heptad::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "base/bit_words.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "base/timing.hpp"
 #include "cli/text.hpp"
 
 namespace heptad::cli {
@@ -28,9 +28,9 @@ HostRows first_block(const ConstBitView& matrix, const BlockLayout& block) {
 double seconds_of(const std::function<void()>& work) {
     double seconds = 0;
     for (int run = 0; run < 2; ++run) {
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = Clock::now();
         work();
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        seconds = seconds_since(start);
     }
     return seconds;
 }

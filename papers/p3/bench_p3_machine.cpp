@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <functional>
 
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
+#include "base/timing.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
 #include "kernels/bits/level_program.hpp"
@@ -23,18 +23,11 @@
 namespace heptad::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kGiB = 1 << 30;
 constexpr int kRepeats = 3;
 constexpr std::int64_t kHostBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kHostWords = kHostBytes / 8;
 constexpr std::int64_t kLineWords = 8;
-
-double median(std::vector<double> samples) {
-    std::sort(samples.begin(), samples.end());
-    return samples[samples.size() / 2];
-}
 
 /// Memory in huge pages, written once; locked on request.
 class HostBytes {
@@ -66,7 +59,7 @@ double host_rate(int threads, double moved, const std::function<void(std::int64_
         const Clock::time_point start = Clock::now();
         shared_pool(threads).run(kHostWords / kTaskWords,
                                  [&](std::int64_t task) { work(task * kTaskWords, (task + 1) * kTaskWords); });
-        seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+        seconds.push_back(seconds_since(start));
     }
     return moved / median(seconds);
 }
@@ -133,7 +126,7 @@ double waited_seconds(const std::vector<const cuda::Stream*>& streams, const std
         for (const cuda::Stream* stream : streams) {
             stream->synchronize();
         }
-        seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+        seconds.push_back(seconds_since(start));
     }
     return median(seconds);
 }

@@ -6,12 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/timing.hpp"
 #include "bench/suites/bench_files.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_words.hpp"
@@ -32,8 +32,6 @@
 
 namespace heptad::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Without files; with them it is the suite's own product.
 struct P4SetArguments : BenchFilesArguments {
@@ -112,7 +110,7 @@ double in_core_seconds(const P4SetArguments& bench, const SetFiles& files, std::
     const Context context = product_context(meter, bench.threads);
     const auto start = Clock::now();
     multiply(1, a, b, 0, c.view(), options, context);
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return seconds_since(start);
 }
 
 std::optional<int> cuda_device_of(const P4SetArguments& bench) {

@@ -97,8 +97,6 @@ public:
     }
 
 private:
-    using Clock = StageTrace::Clock;
-
     /// In a thread of its own; when it is asked for where there is none to be had.
     template <class Work>
     std::future<void> beside(Work work) const {

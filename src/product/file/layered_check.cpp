@@ -13,7 +13,6 @@ LayeredCheck::LayeredCheck(const FileLayers& layers, const check::JudgedProduct&
 
 bool LayeredCheck::read_operands(const OpenInputs& inputs, IoQueue& queue, StageTrace& trace,
                                  const std::function<bool()>& stop_wanted) {
-    using Clock = StageTrace::Clock;
     const FileBuffers sizes = check_buffers(layers_);
     const PageBuffer strip(sizes.strip_bytes), panel(sizes.panel_bytes);
     ConstView left, right;

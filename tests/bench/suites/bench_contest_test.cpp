@@ -1,5 +1,6 @@
 // Who runs when in a contest, and what is told of the times.
 #include "bench/suites/bench_contest.hpp"
+#include "base/timing.hpp"
 
 #include <gtest/gtest.h>
 
