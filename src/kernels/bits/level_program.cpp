@@ -1,66 +1,149 @@
 #include "kernels/bits/level_program.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
+#include <map>
 
+#include "algorithm/schedule.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad::bits {
 namespace {
 
-constexpr int Q = kTemporaryQ, P = kTemporaryP;
+constexpr const char* kPrefix = "bits-";  // of the schedules that are written in the order that a program needs
 
-/// P3 (2) to (4), in an order in which every sum but one comes from the one before.
-LevelProgram winograd() {
-    return {"winograd",
-            {{0b1100, 0b1100, Q, false, {{1, Q}, {3, Q}}},          // Q0
-             {0b1110, 0b1110, Q, false, {}},                        // Q3
-             {0b1111, 0b0010, 1, true, {}},                         // Q4
-             {0b0100, 0b1111, 2, true, {}},                         // Q5
-             {0b0010, 0b0100, P, false, {{0, P}, {Q, P}, {1, Q}}},  // Q1; Q is U0 now
-             {0b1010, 0b1010, Q, true, {{2, Q}, {3, Q}}},           // Q2; Q is U1 now
-             {0b0001, 0b0001, 0, true, {}}},                        // Q6
-            {},
-            {},
-            true};
-}
+/// Reads a schedule as a program: sums of A and B as masks of quarters, then every product with what follows it.
+class Reader {
+public:
+    explicit Reader(const Schedule& schedule) : schedule_(schedule) {
+        for (unsigned quarter = 0; quarter < 4; ++quarter) {
+            sums_[{SymbolKind::a, static_cast<int>(quarter)}] = 1U << quarter;
+            sums_[{SymbolKind::b, static_cast<int>(quarter)}] = 1U << quarter;
+        }
+    }
 
-/// P3 (6) to (10). Three products belong to two quarters of C; each goes to one of them first, alone, and is added to
-/// quarter 3 from there, so that no temporary holds it.
-LevelProgram self_inverse() {
-    return {"self-inverse",
-            {{0b0010, 0b0100, 0, true, {{3, 0}}},  // Q1
-             {0b1010, 0b1010, 2, true, {{3, 2}}},  // Q5
-             {0b1100, 0b1100, 1, true, {{3, 1}}},  // Q6
-             {0b0001, 0b0001, 0, true, {}},        // Q0
-             {0b0100, 0b1001, 2, true, {}},        // Q2
-             {0b1001, 0b0010, 1, true, {}},        // Q4
-             {0b1000, 0b1000, 3, true, {}}},       // Q3
-            {{3, 1}, {3, 2}},
-            {{1, 3}, {2, 3}},
-            false,
-            {3, 1, 2, 0, 4, 5, 6}};
-}
+    LevelProgram read() {
+        program_.name = schedule_.name.substr(std::string(kPrefix).size());
+        for (const ScheduleStep& step : schedule_.steps) {
+            if (step.kind == ScheduleStep::Kind::product) {
+                take_product(step);
+            } else if (step.outputs.size() == 1) {
+                take_sum(step.outputs.front());
+            } else {
+                refuse("has a step with several outputs");
+            }
+        }
+        split_off_change();
+        program_.chains =
+            std::equal(program_.into.rbegin(), program_.into.rend(), program_.out_of.begin(), program_.out_of.end());
+        program_.order_onto_c = order_onto_c();
+        return std::move(program_);
+    }
 
-/// P3 (11) to (15).
-LevelProgram chaining() {
-    return {"chaining",
-            {{0b0010, 0b1100, Q, false, {{0, Q}}},                          // Q1
-             {0b0100, 0b0100, Q, true, {}},                                 // Q2
-             {0b0101, 0b0010, P, false, {{3, P}, {Q, P}, {1, Q}, {2, Q}}},  // Q4; Q is R now
-             {0b0001, 0b0001, 0, true, {}},                                 // Q0
-             {0b1000, 0b1000, 3, true, {}},                                 // Q3
-             {0b0110, 0b0110, 1, true, {}},                                 // Q5
-             {0b1100, 0b0101, 2, true, {}}},                                // Q6
-            {{3, 1}, {2, 3}},
-            {{2, 3}, {3, 1}},
-            true};
-}
+private:
+    [[noreturn]] void refuse(const char* why) const {
+        fail(ErrorCode::internal, "the schedule {} {}; programs for packed bits have none", schedule_.name, why);
+    }
 
-const std::array<LevelProgram, 3>& programs() {
-    static constinit Once<std::array<LevelProgram, 3>> all;
-    return all.get([] { return std::array<LevelProgram, 3>{winograd(), self_inverse(), chaining()}; });
+    bool is_operand(Symbol symbol) const { return symbol.kind == SymbolKind::a || symbol.kind == SymbolKind::b; }
+
+    /// Quarters of C, and temporaries in the order in which products go to them first.
+    int place_of(Symbol symbol) {
+        if (symbol.kind == SymbolKind::c) {
+            return symbol.index;
+        }
+        const auto [found, is_new] = places_.emplace(symbol, kTemporaryQ + static_cast<int>(places_.size()));
+        if (found->second > kTemporaryP) {
+            refuse("keeps more than two products");
+        }
+        return found->second;
+    }
+
+    void take_product(const ScheduleStep& step) {
+        const bool adds = step.target.kind == SymbolKind::c || step.update != ScheduleStep::Update::store;
+        program_.steps.push_back({sums_.at(step.left), sums_.at(step.right), place_of(step.target), adds, {}});
+    }
+
+    void take_sum(const CombineOutput& sum) {
+        if (sum.target.kind != SymbolKind::c && !places_.contains(sum.target)) {
+            take_operand_sum(sum);
+            return;
+        }
+        for (const ScheduleTerm& term : sum.terms) {
+            if (term.symbol != sum.target) {
+                program_.steps.back().additions.push_back({place_of(sum.target), place_of(term.symbol)});
+            }
+        }
+    }
+
+    /// Into a quarter of an operand: a change of basis, the same for A and B, after which the quarter stands for
+    /// itself.
+    void take_operand_sum(const CombineOutput& sum) {
+        unsigned mask = 0;
+        for (const ScheduleTerm& term : sum.terms) {
+            mask ^= sums_.at(term.symbol);
+            if (sum.target.kind == SymbolKind::a && term.symbol != sum.target) {
+                program_.into.push_back({sum.target.index, term.symbol.index});
+            }
+        }
+        if (!is_operand(sum.target)) {
+            sums_[sum.target] = mask;
+        }
+    }
+
+    /// The additions between quarters that end the program of another basis are the change out of it.
+    void split_off_change() {
+        std::vector<Addition>& last = program_.steps.back().additions;
+        const auto begin =
+            std::find_if(last.begin(), last.end(), [](const Addition& x) { return x.from < kTemporaryQ; });
+        if (!program_.into.empty()) {
+            for (auto addition = begin; addition != last.end(); ++addition) {
+                program_.out_of.push_back({addition->to, addition->from});
+            }
+            last.erase(begin, last.end());
+        }
+    }
+
+    /// First a product that goes to a quarter and no further, of which another product is added elsewhere; that one
+    /// after the others of its kind.
+    std::vector<std::size_t> order_onto_c() const {
+        std::vector<std::size_t> sources, order, rest;
+        for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+            const auto& [a, b, target, adds, additions] = program_.steps[s];
+            const bool is_source =
+                std::any_of(additions.begin(), additions.end(), [](const Addition& x) { return x.from < kTemporaryQ; });
+            (is_source ? sources : rest).push_back(s);
+        }
+        if (sources.empty()) {
+            return {};
+        }
+        const auto target = [&](std::size_t step) { return program_.steps[step].target; };
+        std::stable_partition(sources.begin(), sources.end(),
+                              [&](std::size_t step) { return target(step) != target(rest.front()); });
+        order.push_back(rest.front());
+        order.insert(order.end(), sources.begin(), sources.end());
+        order.insert(order.end(), rest.begin() + 1, rest.end());
+        return order;
+    }
+
+    const Schedule& schedule_;
+    std::map<Symbol, unsigned> sums_;
+    std::map<Symbol, int> places_;
+    LevelProgram program_;
+};
+
+const std::vector<LevelProgram>& programs() {
+    static constinit Once<std::vector<LevelProgram>> all;
+    return all.get([] {
+        std::vector<LevelProgram> read;
+        for (const std::string& name : schedule_names()) {
+            if (name.starts_with(kPrefix)) {
+                read.push_back(Reader(find_schedule(name)).read());
+            }
+        }
+        return read;
+    });
 }
 
 }  // namespace

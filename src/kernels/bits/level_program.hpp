@@ -1,6 +1,6 @@
 // One level of a product over GF(2) as straight-line programs over quarters: what is added, multiplied and added again,
 // in an order that needs one sum of A (T), one of B (S) and at most two products (Q and P) at a time. Quarters are
-// numbered 0 1 / 2 3. P3 (2) to (15); the coefficients are those of algorithms/*.alg, which a test compares.
+// numbered 0 1 / 2 3. Read from algorithms/schedules/bits-*.sched, which are proven.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct Step {
 /// X[to] ^= X[from].
 struct Change {
     int to, from;
+    bool operator==(const Change&) const = default;
 };
 
 struct LevelProgram {
@@ -45,7 +46,7 @@ struct LevelProgram {
     std::vector<std::size_t> order_onto_c = {};
 };
 
-/// winograd, self-inverse, chaining.
+/// One of each schedule, in the order of their names.
 std::span<const LevelProgram> level_programs();
 /// Throws Error(usage), listing the names.
 const LevelProgram& find_level_program(const std::string& name);

@@ -38,6 +38,9 @@ TEST(ScheduleProve, every_shipped_schedule_holds_and_its_facts_are_known) {
         {"p3-winograd", 18, 7, 15, false, false, false, false},
         {"p3-self-inverse", 13, 7, 18, false, false, true, true},
         {"p3-chaining", 14, 7, 18, false, false, true, true},
+        {"bits-winograd", 4, 7, 15, false, false, false, false},
+        {"bits-self-inverse", 2, 7, 18, false, false, true, false},
+        {"bits-chaining", 4, 7, 18, false, false, true, false},
     };
     EXPECT_EQ(schedule_names().size(), std::size(facts));
     for (const auto& fact : facts) {

@@ -177,7 +177,7 @@ TEST(BitProduct, random_shapes_algorithms_and_levels) {
         const auto size = [&] { return static_cast<std::int64_t>(1 + random() % (random() % 16 == 0 ? 260 : 70)); };
         const std::int64_t m = size(), k = size(), n = size();
         const BitMatrix a = BitMatrix::random(m, k, random()), b = BitMatrix::random(k, n, random());
-        const LevelProgram& program = level_programs()[random() % 3];
+        const LevelProgram& program = level_programs()[random() % level_programs().size()];
         BitOptions options = options_of(program.name, static_cast<int>(random() % 4), leaves[random() % leaves.size()]);
         BitMatrix c(m, n);
         multiply_bits(Type::gf2, a, b, c.view(), false, options, {1});
