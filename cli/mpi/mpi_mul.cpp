@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text_stream.hpp"
 #include "base/thread_pool.hpp"
 #include "cli/check_result.hpp"
 #include "cli/cluster_text.hpp"
@@ -91,14 +92,25 @@ nlohmann::ordered_json gather_json(Communicator& ranks, const nlohmann::ordered_
     return all;
 }
 
-std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const nlohmann::ordered_json& ranks) {
-    const ClusterPlan& plan = outcome.plan;
+/// What the line for people says of all ranks. Not by way of JSON, whose values allocate when they are destroyed: a job
+/// that is done would end there where memory runs out.
+struct AllRanks {
     std::int64_t most_bytes = 0, units = 0, resumed_units = 0;
-    for (const nlohmann::ordered_json& rank : ranks) {
-        most_bytes = std::max(most_bytes, rank["received_bytes"].get<std::int64_t>());
-        units += rank["units"].get<std::int64_t>();
-        resumed_units += rank["resumed_units"].get<std::int64_t>();
+};
+AllRanks gather_numbers(Communicator& ranks, const RankReport& own) {
+    AllRanks all;
+    for (const std::string& text :
+         ranks.gather_texts(fmt::format("{} {} {}", own.received_bytes, own.units, own.resumed_units))) {
+        std::istringstream numbers = stream_of(text);
+        std::int64_t received_bytes = 0, units = 0, resumed_units = 0;
+        numbers >> received_bytes >> units >> resumed_units;
+        all = {std::max(all.most_bytes, received_bytes), all.units + units, all.resumed_units + resumed_units};
     }
+    return all;
+}
+
+std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const AllRanks& all) {
+    const ClusterPlan& plan = outcome.plan;
     const double operations =
         2.0 * static_cast<double>(plan.m) * static_cast<double>(plan.k) * static_cast<double>(plan.n);
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
@@ -106,8 +118,9 @@ std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, c
     return fmt::format(
         "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n", what,
         plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.algorithm), plan.ranks, idle_ranks(plan),
-        format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type), format_bytes(most_bytes),
-        resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", resumed_units, units) : "",
+        format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type),
+        format_bytes(all.most_bytes),
+        all.resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", all.resumed_units, all.units) : "",
         passed ? "; " + describe_passed(*outcome.verified) : "");
 }
 
@@ -148,7 +161,6 @@ void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::Gi
         const Watcher watcher(fraction, fmt::format("multiply ({}, rank 0)", stages), ranks.rank() == 0);
         return run_cluster_job(mul.job, ranks, {fraction, give_up});
     }();
-    const nlohmann::ordered_json reports = gather_json(ranks, rank_json(outcome, ranks));
     if (!mul.trace_file.empty()) {
         const nlohmann::ordered_json traces = gather_json(ranks, trace_json(outcome, ranks.rank()));
         ranks.agree([&] {
@@ -158,12 +170,13 @@ void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::Gi
         });
     }
     const bool failed = outcome.verified && !outcome.verified->passed();
-    if (ranks.rank() == 0 && !(mul.json && failed)) {  // one object: that of the failure
-        if (mul.json) {
+    if (mul.json) {
+        const nlohmann::ordered_json reports = gather_json(ranks, rank_json(outcome, ranks));
+        if (ranks.rank() == 0 && !failed) {  // one object: that of the failure
             print(json_of(mul, outcome, reports));
-        } else {
-            print(text_of(mul, outcome, reports));
         }
+    } else if (const AllRanks all = gather_numbers(ranks, outcome.own); ranks.rank() == 0) {
+        print(text_of(mul, outcome, all));
     }
     ranks.agree([&] {
         if (ranks.rank() == 0 && outcome.verified) {
