@@ -108,20 +108,20 @@ void search(Vendor vendor, Loaded& loaded) {
 /// affinity, when they are loaded, and the calling thread may be bound to a few.
 void search_unbound(Vendor vendor, Loaded& loaded) {
     std::exception_ptr error;
-    const auto here = [&] {
+    const auto run = [&](bool binds) {
         try {
+            if (binds) {
+                bind_thread(0, cpus_of(getpid()));
+            }
             search(vendor, loaded);
         } catch (...) {
             error = std::current_exception();
         }
     };
     try {
-        std::thread([&] {
-            bind_thread(0, cpus_of(getpid()));
-            here();
-        }).join();
+        std::thread([&] { run(true); }).join();
     } catch (const std::system_error&) {
-        here();  // there is no thread to be had
+        run(false);  // there is no thread to be had
     }
     if (error) {
         std::rethrow_exception(error);
