@@ -59,7 +59,8 @@ protected:
             ++failures;
             ASSERT_EQ(outcome.exit_code, 4) << outcome.err;
             ASSERT_NE(outcome.err.find("heptad: "), std::string::npos) << outcome.err;
-            ASSERT_FALSE(std::filesystem::exists(folder_ / "C.npy"));
+            // A rank may run out of memory when all is done; what has the final name is whole.
+            ASSERT_TRUE(!std::filesystem::exists(folder_ / "C.npy") || read_matrix("C.npy") == expected);
         }
         EXPECT_GT(failures, 0);
     }
