@@ -8,7 +8,7 @@
 namespace heptad {
 namespace {
 
-constexpr int kTurns = 3;
+constexpr int kRounds = 3;
 constexpr double kFarBehind = 1.25;  // such a leaf is not taken below levels
 constexpr double kSampleSeconds = 1e-3;
 
@@ -67,12 +67,12 @@ void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type ty
         const std::vector<Product> batch = batch_of(operands, size, threads);
         for (LeafProfile* leaf : leaves) {
             const double alone_s = sample_at(leaf->samples, size);
-            const double turn_s = std::max(kSampleSeconds, alone_s * (1 + static_cast<double>(batch.size())));
+            const double round_s = std::max(kSampleSeconds, alone_s * (1 + static_cast<double>(batch.size())));
             const double left_s = most_s - seconds_since(start);
-            const int turns = static_cast<int>(std::min<double>(kTurns, left_s / turn_s / 2));
+            const int rounds = static_cast<int>(std::min<double>(kRounds, left_s / round_s / 2));
             const int id = cpu::CpuBackend::leaf_id(leaf->leaf);
             std::vector<double> factors;
-            for (int turn = 0; turn < turns; ++turn) {
+            for (int round = 0; round < rounds; ++round) {
                 const double alone = time_calls(alone_s, kSampleSeconds, [&] { backend.multiply_one(batch[0], id); });
                 factors.push_back(seconds_in_batch(backend, batch, id, alone) / alone);
             }

@@ -1,4 +1,4 @@
-// What a leaf costs among many, as below levels, measured in turns with the leaf alone: the clock of a virtual machine
+// What a leaf costs among many, as below levels, measured in rounds with the leaf alone: the clock of a virtual machine
 // drifts by a third within seconds.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace heptad {
 
 /// The squares of the measurement end here; thin shapes reach further, to kLongest.
 constexpr std::int64_t kLargest = 2048;
-/// The largest square of the contests: libraries still get faster beyond kLargest.
+/// The largest square that whole plans are measured on: libraries still get faster beyond kLargest.
 constexpr std::int64_t kLongest = 4096;
 
 /// The size that others are compared with.
