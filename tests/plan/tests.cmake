@@ -1,6 +1,7 @@
 heptad_test(plan/search/planner_test heptad_plan)
 heptad_test(plan/model/plan_text_test heptad_plan)
 heptad_test(plan/predict/measured_plans_test heptad_plan)
+heptad_test(plan/predict/smooth_plans_test heptad_io)
 heptad_test(plan/search/plan_candidates_test heptad_plan)
 heptad_test(plan/search/host_layer_test heptad_plan)
 heptad_test(plan/search/host_plan_test heptad_plan)
