@@ -177,27 +177,12 @@ double measure_call(ThreadPool& pool) {
 /// of the profile are scaled to what that says.
 void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
                             const std::vector<LeafProfile>& profiles, LeafProfile& profile) {
-    constexpr std::int64_t size = 1024;
     constexpr int rounds = 5;
-    const auto sample_of = [](const LeafProfile& p) {
-        for (const LeafSample& sample : p.samples) {
-            if (sample.m == size && sample.k == size && sample.n == size) {
-                return sample.seconds;
-            }
-        }
-        return std::numeric_limits<double>::infinity();
-    };
-    const LeafProfile* own = nullptr;
-    for (const LeafProfile& candidate : profiles) {
-        if (candidate.type == profile.type && !candidate.leaf.ends_with("-mt") &&
-            (own == nullptr || sample_of(candidate) < sample_of(*own))) {
-            own = &candidate;
-        }
-    }
-    if (own == nullptr || !std::isfinite(sample_of(*own)) || !std::isfinite(sample_of(profile))) {
+    const LeafProfile* own = fastest_on_our_threads(profiles, profile.type, kTypical);
+    if (own == nullptr || !std::isfinite(sample_at(profile.samples, kTypical))) {
         return;
     }
-    const Product product = operands.product({size, size, size});
+    const Product product = operands.product({kTypical, kTypical, kTypical});
     std::vector<double> own_rounds;
     std::vector<double> vendor_rounds;
     for (int round = 0; round < rounds; ++round) {
@@ -210,7 +195,8 @@ void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
             }));
         }
     }
-    const double factor = median(vendor_rounds) / median(own_rounds) * sample_of(*own) / sample_of(profile);
+    const double factor = median(vendor_rounds) / median(own_rounds) * sample_at(own->samples, kTypical) /
+                          sample_at(profile.samples, kTypical);
     for (LeafSample& sample : profile.samples) {
         sample.seconds *= factor;
     }

@@ -21,6 +21,12 @@ double seconds_in_batch(cpu::CpuBackend& backend, const std::vector<Product>& ba
     return time_calls(guess_s * count, kSampleSeconds, [&] { backend.multiply(batch, leaf); }) / count;
 }
 
+/// As many as a level of seven products gives each round of the threads, as far as the operands have room for them.
+std::vector<Product> batch_of(const Operands& operands, std::int64_t size, int threads) {
+    const std::int64_t room = (kLongest / size) * (kLongest / size);
+    return operands.batch(size, std::min(room, std::max<std::int64_t>(8, 2 * std::int64_t{threads})));
+}
+
 }  // namespace
 
 double sample_at(const std::vector<LeafSample>& samples, std::int64_t size) {
@@ -32,26 +38,21 @@ double sample_at(const std::vector<LeafSample>& samples, std::int64_t size) {
     return std::numeric_limits<double>::infinity();
 }
 
-LeafProfile* fastest_profile(std::vector<LeafProfile>& profiles, Type type, LeafThreads threads, std::int64_t size) {
-    LeafProfile* best = nullptr;
-    for (LeafProfile& profile : profiles) {
+const LeafProfile* fastest_on_our_threads(const std::vector<LeafProfile>& profiles, Type type, std::int64_t size) {
+    const LeafProfile* best = nullptr;
+    for (const LeafProfile& profile : profiles) {
         const double seconds = sample_at(profile.samples, size);
-        if (profile.type == type && has_own_threads(profile) == (threads == LeafThreads::its_own) &&
-            std::isfinite(seconds) && (best == nullptr || seconds < sample_at(best->samples, size))) {
+        if (profile.type == type && !has_own_threads(profile) && std::isfinite(seconds) &&
+            (best == nullptr || seconds < sample_at(best->samples, size))) {
             best = &profile;
         }
     }
     return best;
 }
 
-std::vector<Product> batch_of(const Operands& operands, std::int64_t size, int threads) {
-    const std::int64_t room = (kLongest / size) * (kLongest / size);
-    return operands.batch(size, std::min(room, std::max<std::int64_t>(8, 2 * std::int64_t{threads})));
-}
-
 void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type type, int threads, double most_s,
                      std::vector<LeafProfile>& profiles) {
-    const LeafProfile* best = fastest_profile(profiles, type, LeafThreads::ours, kTypical);
+    const LeafProfile* best = fastest_on_our_threads(profiles, type, kTypical);
     if (best == nullptr) {
         return;
     }

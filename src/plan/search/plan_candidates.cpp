@@ -107,14 +107,16 @@ bool balanced_takes_measured_levels(Type type) {
 
 std::vector<PlanShape> plan_candidates(const Problem& problem, const Machine& machine, const CandidateLimits& limits) {
     constexpr double kFarBehind = 1.3;  // the classical product by that much: no prediction errs so far
-    constexpr std::size_t kMostHalvings = 3;
+    constexpr int kMostHalvings = 3;
     Candidates libraries(problem, machine, {}), others(problem, machine, {});
     for (const LeafProfile& profile : machine.leaves) {
         if (profile.type == problem.type && is_whole_call(profile.leaf)) {
             libraries.add({{}, profile.leaf});
         } else if (profile.type == problem.type) {
-            for (std::size_t halvings = 0; halvings <= kMostHalvings; ++halvings) {
-                others.add({std::vector<std::string>(halvings, kHalving), profile.leaf});
+            PlanShape shape{{}, profile.leaf};
+            for (int halvings = 0; halvings <= kMostHalvings; ++halvings) {
+                others.add(shape);
+                shape.levels.emplace_back(kHalving);
             }
         }
     }

@@ -271,7 +271,8 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
     ProductPlan library = *std::min_element(libraries.begin(), libraries.end(), faster);
     ProductPlan best = library;
     for (ProductPlan& other : others) {
-        if (other.predicted_s * limits.min_gain < library.predicted_s && faster(other, best)) {
+        if (other.predicted_s * limits.min_gain < library.predicted_s && faster(other, best) &&
+            other.workspace_bytes <= problem.options.workspace_limit_bytes) {
             best = std::move(other);
         }
     }
