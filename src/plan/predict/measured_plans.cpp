@@ -72,6 +72,12 @@ private:
     double weights_ = 1 / squared(kModelError), sum_ = 0;
 };
 
+/// It took longer than the model has it, so plans like it may too. A gain over the model is a plan's own: else the most
+/// hopeful plan that nobody ran would be taken in place of the one that showed it.
+bool warns_of_others(const MeasuredPlan& row) {
+    return row.rounds >= kFewestRounds && row.relative_time > row.modelled_time;
+}
+
 /// Nobody measured the reference loops, nor sums of bf16 that are scaled: plans are measured for `fast`.
 bool may_be_known(const ProductPlan& plan) {
     return plan.backend != "reference" && !(plan.type == Type::bf16 && plan.scaled_sums);
@@ -112,7 +118,7 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
                 mean.add(row, lost ? 0 : row.std_error, 0);
                 was_measured = true;
             }
-        } else if (row.rounds >= kFewestRounds) {
+        } else if (warns_of_others(row)) {
             const double levels = same_levels ? 0 : 1 + squared(depth - depth_of(row.plan));
             mean.add(row, row.std_error, (same_leaf ? 0 : 1) + levels);
         }
@@ -126,7 +132,7 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
 double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine) {
     Mean mean(plan);
     for (const MeasuredPlan& row : machine.measured_plans) {
-        if (row.type == plan.type && !row.plan.levels.empty() && row.rounds >= kFewestRounds && may_be_known(plan)) {
+        if (row.type == plan.type && !row.plan.levels.empty() && warns_of_others(row) && may_be_known(plan)) {
             mean.add(row, row.std_error, 2 + squared(depth - depth_of(row.plan)));
         }
     }
