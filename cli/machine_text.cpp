@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -21,25 +20,28 @@ double leaf_rate(const Machine& machine, const std::string& leaf, Type type) {
            leaf_seconds(machine, leaf, type, kTypicalLeaf, kTypicalLeaf, kTypicalLeaf, LeafUse::below_levels);
 }
 
-std::string plan_words(const ContestPlan& plan) {
-    return plan.algorithms.empty() ? plan.leaf : fmt::format("{} over {}", fmt::join(plan.algorithms, ", "), plan.leaf);
+std::string plan_words(const PlanShape& plan) {
+    return plan.levels.empty() ? plan.leaf : fmt::format("{} over {}", fmt::join(plan.levels, ", "), plan.leaf);
 }
 
-/// The library, then how much faster the others were and were expected to be; a star: beyond doubt.
-std::string contest_line(const Contest& contest) {
-    std::string text = fmt::format("contest {:<4} {}x{}x{}: {} {}", type_name(contest.type), contest.m, contest.k,
-                                   contest.n, contest.trials.front().plan.leaf, format_seconds(contest.first_trial_s));
-    for (std::size_t i = 1; i < contest.trials.size(); ++i) {
-        const ContestTrial& trial = contest.trials[i];
-        const std::string expected =
-            std::isfinite(trial.expected_doubt)
-                ? fmt::format(", expected {:.3f} +-{:.3f}", 1 / trial.expected_time, trial.expected_doubt)
-                : "";
-        text += fmt::format("; {} {:.3f}{} +-{:.3f} ({} turn{}{})", plan_words(trial.plan), 1 / trial.relative_time,
-                            beats_the_library(trial, contest.noticeable) ? "*" : "", trial.doubt, trial.turns,
-                            trial.turns == 1 ? "" : "s", expected);
+/// A line for each problem: the library, then how many times as fast the others were; a star: beyond the standard
+/// error.
+std::string measured_plans_text(const Machine& machine) {
+    std::string text;
+    const MeasuredPlan* library = nullptr;
+    for (const MeasuredPlan& row : machine.measured_plans) {
+        if (library == nullptr || !is_of_same_problem(row, *library)) {
+            text += fmt::format("{}plans {:<6} {}x{}x{}: {} {}", library == nullptr ? "" : "\n", type_name(row.type),
+                                row.m, row.k, row.n, plan_words(row.plan),
+                                format_seconds(leaf_seconds(machine, row.plan.leaf, row.type, row.m, row.k, row.n)));
+            library = &row;
+        } else {
+            text +=
+                fmt::format("; {} {:.3f}{} +-{:.3f} ({} round{})", plan_words(row.plan), 1 / row.relative_time,
+                            is_clearly_faster(row) ? "*" : "", row.std_error, row.rounds, row.rounds == 1 ? "" : "s");
+        }
     }
-    return text + "\n";
+    return text.empty() ? text : text + "\n";
 }
 
 }  // namespace
@@ -61,15 +63,7 @@ std::string machine_summary(const Machine& machine) {
     text +=
         fmt::format("combines     {:.1f} GB/s read and written, scans {:.1f} GB/s, a parallel call {}\n",
                     machine.combine_bytes_per_s / 1e9, machine.scan_bytes_per_s / 1e9, format_seconds(machine.call_s));
-    for (const LevelFactor& entry : machine.level_factors) {
-        text += fmt::format(
-            "levels {:<5} {:.2f} times the sum of their parts at n = {}, {:.2f} with more than one, {:.2f} "
-            "where not in halves\n",
-            type_name(entry.type), entry.halved_once, entry.n, entry.halved_more, entry.others);
-    }
-    for (const Contest& contest : machine.contests) {
-        text += contest_line(contest);
-    }
+    text += measured_plans_text(machine);
     for (const PassProfile& pass : machine.passes) {
         text += fmt::format("passes {:<5} {:<6} {} threads, {} place{} each: {:.2f} TB/s ({:.2f} with 128 and 1)\n",
                             type_name(pass.type), pass.pass, pass.threads, pass.places, pass.places == 1 ? "" : "s",

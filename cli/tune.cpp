@@ -43,7 +43,7 @@ Machine device_machine(const TuneArguments& arguments) {
     ProgressMeter meter;
     meter.begin("tune");
     double done = 0;
-    constexpr double kStages = 57;  // leaves of all types, passes and their shapes, contests, and products of bits
+    constexpr double kStages = 57;  // leaves of all types, passes and their shapes, whole plans, and products of bits
     return tune_device(device, arguments.quick, [&](const std::string& stage) {
         stop_if_interrupted();
         meter.update(done++ / kStages, stage);

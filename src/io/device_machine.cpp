@@ -9,7 +9,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 6;
+constexpr int kEdition = 7;
 
 /// Name of the device, or empty where it cannot be used.
 std::string device_name(const cuda::Report& report, int device) {
@@ -61,7 +61,8 @@ std::shared_ptr<const cuda::VendorKernels> vendor_kernels(const Machine& machine
     for (const LeafProfile& profile : machine.leaves) {
         for (const LeafSample& sample : profile.samples) {
             if (!sample.kernel.empty()) {
-                kernels->push_back({profile.type, sample.m, sample.k, sample.n, sample.kernel, cuda::kernel_use(profile.leaf)});
+                kernels->push_back(
+                    {profile.type, sample.m, sample.k, sample.n, sample.kernel, cuda::kernel_use(profile.leaf)});
             }
         }
     }

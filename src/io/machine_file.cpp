@@ -28,7 +28,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 5;
+constexpr int kEdition = 6;
 
 /// What the measurements depend on.
 std::string machine_key() {
@@ -293,11 +293,14 @@ Machine load_machine(int threads, NamedFile missing) {
         };
         std::erase_if(machine.leaves,
                       [&](const LeafProfile& profile) { return is_missing(profile.leaf, profile.type); });
-        // A contest without one of those who took part says nothing about the others.
-        std::erase_if(machine.contests, [&](const Contest& contest) {
-            return std::any_of(contest.trials.begin(), contest.trials.end(),
-                               [&](const ContestTrial& trial) { return is_missing(trial.plan.leaf, contest.type); });
-        });
+        // Without one of those that ran, nobody knows how the others compare with the fastest library.
+        const std::vector<MeasuredPlan> rows = machine.measured_plans;
+        for (const MeasuredPlan& gone : rows) {
+            if (is_missing(gone.plan.leaf, gone.type)) {
+                std::erase_if(machine.measured_plans,
+                              [&](const MeasuredPlan& row) { return is_of_same_problem(row, gone); });
+            }
+        }
         return machine;
     }
     return default_machine(threads);

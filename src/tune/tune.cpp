@@ -1,7 +1,7 @@
 // Measurement. For every type the squares from small to large, then the thin shapes. The leaves that run on our threads
-// take turns on a shape, so that a change of the clock or a busy neighbour strikes all of them; a sample is the median
-// of its turns. The leaves with threads of their own come afterwards, one by one, with a pause between them: such
-// threads keep spinning for a while after a call, and whoever runs next seems to have half the cores.
+// run in rounds on a shape, so that a change of the clock or a busy neighbour strikes all of them; a sample is the
+// median of its rounds. The leaves with threads of their own come afterwards, one by one, with a pause between them:
+// such threads keep spinning for a while after a call, and whoever runs next seems to have half the cores.
 #include "tune/tune.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_info.hpp"
 #include "tune/tune_batches.hpp"
-#include "tune/tune_contests.hpp"
+#include "tune/tune_plans.hpp"
 #include "tune/tune_timing.hpp"
 
 namespace heptad {
@@ -58,12 +58,12 @@ struct Contender {
     double guess_s = 0;
     int times_behind = 0;   // at large squares, in a row
     bool hopeless = false;  // twice: the rest is not worth the time
-    std::vector<double> turns;
+    std::vector<double> rounds;
 };
 
 constexpr double kSampleSeconds = 3e-4;
-constexpr int kTurns = 5;
-/// A leaf this much slower than the fastest one on a shape gets no further turns there; if that happens on two squares
+constexpr int kRounds = 5;
+/// A leaf this much slower than the fastest one on a shape gets no further rounds there; if that happens on two squares
 /// of kHopelessFrom or above in a row, it is not measured any further at all.
 constexpr double kFarBehind = 1.6;
 constexpr std::int64_t kHopelessFrom = 256;
@@ -81,7 +81,7 @@ void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Sha
     const Product product = operands.product(shape);
     double fastest = record;
     for (Contender& c : contenders) {
-        c.turns.clear();
+        c.rounds.clear();
         if (!c.hopeless) {
             const auto call = [&] { backend.multiply_one(product, c.id); };
             call();  // first touch: library threads, packing memory, caches
@@ -93,17 +93,17 @@ void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Sha
     for (const Contender& c : contenders) {
         round_s += c.hopeless || c.guess_s > kFarBehind * fastest ? 0 : std::max(c.guess_s, kSampleSeconds);
     }
-    const int turns = static_cast<int>(std::clamp(left_s / (8 * round_s), 0.0, static_cast<double>(kTurns)));
-    for (int turn = 0; turn < turns; ++turn) {
+    const int rounds = static_cast<int>(std::clamp(left_s / (8 * round_s), 0.0, static_cast<double>(kRounds)));
+    for (int round = 0; round < rounds; ++round) {
         for (Contender& c : contenders) {
             if (!c.hopeless && c.guess_s <= kFarBehind * fastest) {
-                c.turns.push_back(time_calls(c.guess_s, kSampleSeconds, [&] { backend.multiply_one(product, c.id); }));
+                c.rounds.push_back(time_calls(c.guess_s, kSampleSeconds, [&] { backend.multiply_one(product, c.id); }));
             }
         }
     }
     for (Contender& c : contenders) {
         if (!c.hopeless) {
-            const double seconds = std::max(1e-9, c.turns.empty() ? c.guess_s : median(c.turns));
+            const double seconds = std::max(1e-9, c.rounds.empty() ? c.guess_s : median(c.rounds));
             c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
             record = std::min(record, seconds);
             if (is_square(shape) && shape.m >= kHopelessFrom) {
@@ -137,21 +137,21 @@ double measure_combine(cpu::CpuBackend& backend, const Operands& operands) {
             block(operands.whole(static_cast<std::size_t>(operand)), row * size, col * size, size, size));
     }
     pass.statements = {{3, {{0, 1}, {1, 1}}}, {4, {{3, 1}, {2, -1}}}};
-    std::vector<double> turns;
-    for (int turn = 0; turn < 12; ++turn) {
-        turns.push_back(time_calls(1, 0, [&] { backend.combine(pass); }));
+    std::vector<double> rounds;
+    for (int round = 0; round < 12; ++round) {
+        rounds.push_back(time_calls(1, 0, [&] { backend.combine(pass); }));
     }
-    turns.erase(turns.begin(), turns.begin() + 3);  // threads and caches warming up
-    return static_cast<double>(5 * size * size) * sizeof(float) / median(turns);
+    rounds.erase(rounds.begin(), rounds.begin() + 3);  // threads and caches warming up
+    return static_cast<double>(5 * size * size) * sizeof(float) / median(rounds);
 }
 
 double measure_scan(cpu::CpuBackend& backend, const Operands& operands) {
     const View all = operands.whole(0);
-    std::vector<double> turns;
-    for (int turn = 0; turn < 6; ++turn) {
-        turns.push_back(time_calls(1, 0, [&] { backend.scan(all); }));
+    std::vector<double> rounds;
+    for (int round = 0; round < 6; ++round) {
+        rounds.push_back(time_calls(1, 0, [&] { backend.scan(all); }));
     }
-    return static_cast<double>(all.rows * all.cols) * sizeof(float) / median(turns);
+    return static_cast<double>(all.rows * all.cols) * sizeof(float) / median(rounds);
 }
 
 /// What a parallel pass costs beyond its work: tasks of a known length, all threads busy.
@@ -163,54 +163,40 @@ double measure_call(ThreadPool& pool) {
         while (seconds_since(start) < task_s) {
         }
     };
-    std::vector<double> turns;
-    for (int turn = 0; turn < 51; ++turn) {
+    std::vector<double> rounds;
+    for (int round = 0; round < 51; ++round) {
         const auto start = Clock::now();
         pool.run(std::int64_t{tasks_per_thread} * pool.threads(), work);
-        turns.push_back(seconds_since(start) - tasks_per_thread * task_s);
+        rounds.push_back(seconds_since(start) - tasks_per_thread * task_s);
     }
-    return std::clamp(median(turns), 1e-7, 1e-4);
+    return std::clamp(median(rounds), 1e-7, 1e-4);
 }
 
 /// The groups were measured one after the other, and the clock of a virtual machine drifts by a third and more. So one
-/// square is measured again by the best leaf of our threads and by `profile`'s in turns, with pauses, and all samples
+/// square is measured again by the best leaf of our threads and by `profile`'s in rounds, with pauses, and all samples
 /// of the profile are scaled to what that says.
 void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
                             const std::vector<LeafProfile>& profiles, LeafProfile& profile) {
-    constexpr std::int64_t size = 1024;
-    constexpr int turns = 5;
-    const auto sample_of = [](const LeafProfile& p) {
-        for (const LeafSample& sample : p.samples) {
-            if (sample.m == size && sample.k == size && sample.n == size) {
-                return sample.seconds;
-            }
-        }
-        return std::numeric_limits<double>::infinity();
-    };
-    const LeafProfile* own = nullptr;
-    for (const LeafProfile& candidate : profiles) {
-        if (candidate.type == profile.type && !candidate.leaf.ends_with("-mt") &&
-            (own == nullptr || sample_of(candidate) < sample_of(*own))) {
-            own = &candidate;
-        }
-    }
-    if (own == nullptr || !std::isfinite(sample_of(*own)) || !std::isfinite(sample_of(profile))) {
+    constexpr int rounds = 5;
+    const LeafProfile* own = fastest_on_our_threads(profiles, profile.type, kTypical);
+    if (own == nullptr || !std::isfinite(sample_at(profile.samples, kTypical))) {
         return;
     }
-    const Product product = operands.product({size, size, size});
-    std::vector<double> own_turns;
-    std::vector<double> vendor_turns;
-    for (int turn = 0; turn < turns; ++turn) {
+    const Product product = operands.product({kTypical, kTypical, kTypical});
+    std::vector<double> own_rounds;
+    std::vector<double> vendor_rounds;
+    for (int round = 0; round < rounds; ++round) {
         for (const bool vendor : {false, true}) {
             const int leaf = cpu::CpuBackend::leaf_id(vendor ? profile.leaf : own->leaf);
             wait_until_idle();
             backend.multiply_one(product, leaf);  // wakes the threads
-            (vendor ? vendor_turns : own_turns).push_back(time_calls(1, 0, [&] {
+            (vendor ? vendor_rounds : own_rounds).push_back(time_calls(1, 0, [&] {
                 backend.multiply_one(product, leaf);
             }));
         }
     }
-    const double factor = median(vendor_turns) / median(own_turns) * sample_of(*own) / sample_of(profile);
+    const double factor = median(vendor_rounds) / median(own_rounds) * sample_at(own->samples, kTypical) /
+                          sample_at(profile.samples, kTypical);
     for (LeafSample& sample : profile.samples) {
         sample.seconds *= factor;
     }
@@ -265,7 +251,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
     }
     const Type types[] = {Type::f32, Type::f64, Type::i32};
     const double type_shares[] = {0.4, 0.95, 1.0};  // of the budget, gone when each type is done
-    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for contests of whole plans.
+    // Of a type's time: the leaves one by one over all shapes, then in batches, the rest for whole plans.
     constexpr double shapes_share = 0.16, batches_share = 0.04;
     double done_before = 0;
     for (int t = 0; t < 3; ++t) {
@@ -309,8 +295,8 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         if (type != Type::i32) {
             const double least_s = budget_s * type_share * (1 - shapes_share - batches_share);
             const double left_s = budget_s * type_shares[t] - seconds_since(start);
-            measure_contests(backend, operands, type, std::max(least_s, left_s), machine,
-                             [&](const std::string& stage) { tell(done_before, stage); });
+            measure_plans(backend, operands, type, std::max(least_s, left_s), machine,
+                          [&](const std::string& stage) { tell(done_before, stage); });
             wait_until_idle();
         }
         done_before = type_shares[t];

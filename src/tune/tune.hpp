@@ -12,8 +12,8 @@ namespace heptad {
 using TuneProgress = std::function<void(double fraction, const std::string& stage)>;
 
 /// Measures every leaf on squares and thin shapes in f32, f64 and i32, the passes over memory and the cost of a call,
-/// and holds contests of whole plans. Takes about budget_s seconds, a third more at most: repetitions and, in need, the
-/// largest shapes are left out. Throws Error(usage) for threads < 1 and whatever progress() throws.
+/// and whole plans beside the library. Takes about budget_s seconds, a third more at most: repetitions and, in need,
+/// the largest shapes are left out. Throws Error(usage) for threads < 1 and whatever progress() throws.
 Machine measure_machine(int threads, double budget_s = 60, const TuneProgress& progress = {});
 
 }  // namespace heptad

@@ -8,7 +8,7 @@
 namespace heptad {
 namespace {
 
-constexpr int kTurns = 3;
+constexpr int kRounds = 3;
 constexpr double kFarBehind = 1.25;  // such a leaf is not taken below levels
 constexpr double kSampleSeconds = 1e-3;
 
@@ -19,6 +19,12 @@ bool has_own_threads(const LeafProfile& profile) {
 double seconds_in_batch(cpu::CpuBackend& backend, const std::vector<Product>& batch, int leaf, double guess_s) {
     const auto count = static_cast<double>(batch.size());
     return time_calls(guess_s * count, kSampleSeconds, [&] { backend.multiply(batch, leaf); }) / count;
+}
+
+/// As many as a level of seven products gives each round of the threads, as far as the operands have room for them.
+std::vector<Product> batch_of(const Operands& operands, std::int64_t size, int threads) {
+    const std::int64_t room = (kLongest / size) * (kLongest / size);
+    return operands.batch(size, std::min(room, std::max<std::int64_t>(8, 2 * std::int64_t{threads})));
 }
 
 }  // namespace
@@ -32,26 +38,21 @@ double sample_at(const std::vector<LeafSample>& samples, std::int64_t size) {
     return std::numeric_limits<double>::infinity();
 }
 
-LeafProfile* fastest_profile(std::vector<LeafProfile>& profiles, Type type, LeafThreads threads, std::int64_t size) {
-    LeafProfile* best = nullptr;
-    for (LeafProfile& profile : profiles) {
+const LeafProfile* fastest_on_our_threads(const std::vector<LeafProfile>& profiles, Type type, std::int64_t size) {
+    const LeafProfile* best = nullptr;
+    for (const LeafProfile& profile : profiles) {
         const double seconds = sample_at(profile.samples, size);
-        if (profile.type == type && has_own_threads(profile) == (threads == LeafThreads::its_own) &&
-            std::isfinite(seconds) && (best == nullptr || seconds < sample_at(best->samples, size))) {
+        if (profile.type == type && !has_own_threads(profile) && std::isfinite(seconds) &&
+            (best == nullptr || seconds < sample_at(best->samples, size))) {
             best = &profile;
         }
     }
     return best;
 }
 
-std::vector<Product> batch_of(const Operands& operands, std::int64_t size, int threads) {
-    const std::int64_t room = (kLongest / size) * (kLongest / size);
-    return operands.batch(size, std::min(room, std::max<std::int64_t>(8, 2 * std::int64_t{threads})));
-}
-
 void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type type, int threads, double most_s,
                      std::vector<LeafProfile>& profiles) {
-    const LeafProfile* best = fastest_profile(profiles, type, LeafThreads::ours, kTypical);
+    const LeafProfile* best = fastest_on_our_threads(profiles, type, kTypical);
     if (best == nullptr) {
         return;
     }
@@ -67,12 +68,12 @@ void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type ty
         const std::vector<Product> batch = batch_of(operands, size, threads);
         for (LeafProfile* leaf : leaves) {
             const double alone_s = sample_at(leaf->samples, size);
-            const double turn_s = std::max(kSampleSeconds, alone_s * (1 + static_cast<double>(batch.size())));
+            const double round_s = std::max(kSampleSeconds, alone_s * (1 + static_cast<double>(batch.size())));
             const double left_s = most_s - seconds_since(start);
-            const int turns = static_cast<int>(std::min<double>(kTurns, left_s / turn_s / 2));
+            const int rounds = static_cast<int>(std::min<double>(kRounds, left_s / round_s / 2));
             const int id = cpu::CpuBackend::leaf_id(leaf->leaf);
             std::vector<double> factors;
-            for (int turn = 0; turn < turns; ++turn) {
+            for (int round = 0; round < rounds; ++round) {
                 const double alone = time_calls(alone_s, kSampleSeconds, [&] { backend.multiply_one(batch[0], id); });
                 factors.push_back(seconds_in_batch(backend, batch, id, alone) / alone);
             }

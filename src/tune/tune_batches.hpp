@@ -1,4 +1,4 @@
-// What a leaf costs among many, as below levels, measured in turns with the leaf alone: the clock of a virtual machine
+// What a leaf costs among many, as below levels, measured in rounds with the leaf alone: the clock of a virtual machine
 // drifts by a third within seconds.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace heptad {
 
 /// The squares of the measurement end here; thin shapes reach further, to kLongest.
 constexpr std::int64_t kLargest = 2048;
-/// The largest square of the contests: libraries still get faster beyond kLargest.
+/// The largest square that whole plans are measured on: libraries still get faster beyond kLargest.
 constexpr std::int64_t kLongest = 4096;
 
 /// The size that others are compared with.
@@ -22,13 +22,8 @@ constexpr std::int64_t kTypical = 1024;
 /// Seconds of the square of that size; infinity if it was not measured.
 double sample_at(const std::vector<LeafSample>& samples, std::int64_t size);
 
-/// Whose threads share out a product: ours give each a part or a product of its own, some libraries bring theirs.
-enum class LeafThreads : std::uint8_t { ours, its_own };
-/// The fastest leaf of a type on that square; nullptr if none was measured there.
-LeafProfile* fastest_profile(std::vector<LeafProfile>& profiles, Type type, LeafThreads threads, std::int64_t size);
-
-/// As many as a level of seven products gives each round of the threads, as far as the operands have room for them.
-std::vector<Product> batch_of(const Operands& operands, std::int64_t size, int threads);
+/// The leaf on our own threads that is the fastest of a type on that square; nullptr if none was measured there.
+const LeafProfile* fastest_on_our_threads(const std::vector<LeafProfile>& profiles, Type type, std::int64_t size);
 
 /// Fills in_batches of the leaves of `type` on our own threads, except those far behind, in about `most_s` seconds.
 void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type type, int threads, double most_s,

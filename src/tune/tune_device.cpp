@@ -22,9 +22,9 @@
 #include "run/dense/level_runner.hpp"
 #include "run/dense/runner.hpp"
 #include "tune/bit_tuning.hpp"
-#include "tune/device_contests.hpp"
 #include "tune/fused_tuning.hpp"
 #include "tune/pass_tuning.hpp"
+#include "tune/tune_device_plans.hpp"
 
 namespace heptad {
 namespace {
@@ -93,8 +93,8 @@ public:
         measure_passes(machine);
         for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16}) {
             fill(type);
-            const ContestGround ground{backend_, stream_, static_cast<std::byte*>(memory_.data()), kBytes};
-            measure_device_contests(type, ground, machine, note_);
+            const DeviceGround ground{backend_, stream_, static_cast<std::byte*>(memory_.data()), kBytes};
+            measure_device_plans(type, ground, machine, note_);
         }
         return machine;
     }
@@ -185,7 +185,7 @@ private:
     /// behind only once. Empty: there is nothing to choose from, or it would take too long.
     std::string fastest_kernel(const std::string& leaf, Type type, const LeafSample& size, std::int64_t count) {
         constexpr double kLongest = 0.06, kFarBehind = 1.1;
-        constexpr int kTurns = 4;
+        constexpr int kRounds = 4;
         const std::vector<Product> batch = products(leaf, type, size.m, size.k, size.n, count);
         if (batch.empty()) {
             return "";
@@ -214,7 +214,7 @@ private:
             tried.push_back(std::move(one));
         }
         std::erase_if(tried, [&](const Tried& one) { return one.seconds.front() > least * kFarBehind; });
-        for (int turn = 0; turn < kTurns; ++turn) {
+        for (int round = 0; round < kRounds; ++round) {
             for (Tried& one : tried) {
                 try_once(one);
             }

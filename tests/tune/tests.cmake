@@ -1,5 +1,5 @@
-heptad_test(tune/device_contests_test heptad_tune LABELS gpu)
+heptad_test(tune/tune_device_plans_test heptad_tune LABELS gpu)
 heptad_test(tune/bit_host_tuning_test heptad_tune)
-heptad_test(tune/contest_turns_test heptad_tune)
-heptad_test(tune/tune_contests_test heptad_tune)
+heptad_test(tune/plan_rounds_test heptad_tune)
+heptad_test(tune/tune_plans_test heptad_tune)
 heptad_test(tune/tune_test heptad_tune)

@@ -188,11 +188,12 @@ TEST_F(tune_file_test, leaves_that_this_machine_lacks_are_left_out) {
     fantasy.leaf = "fantasy";
     fantasy.samples = {{64, 64, 64, 1e-9}};
     machine.leaves.push_back(fantasy);
-    machine.contests = {{Type::f32, 64, 64, 64, 1e-3, {{{{}, "heptad"}, 3, 1, 0}, {{{}, "fantasy"}, 3, 0.5, 0}}},
-                        {Type::f32, 128, 128, 128, 1e-3, {{{{}, "heptad"}, 3, 1, 0}}}};
+    machine.measured_plans = {{Type::f32, 64, 64, 64, {{}, "heptad"}, 1, 0, 3, 1},
+                              {Type::f32, 64, 64, 64, {{}, "fantasy"}, 0.5, 0, 3, 1},
+                              {Type::f32, 128, 128, 128, {{}, "heptad"}, 1, 0, 3, 1}};
     save_machine(machine);
-    ASSERT_EQ(load_machine(2).contests.size(), 1U);
-    EXPECT_EQ(load_machine(2).contests.front().n, 128);
+    ASSERT_EQ(load_machine(2).measured_plans.size(), 1U);
+    EXPECT_EQ(load_machine(2).measured_plans.front().n, 128);
     EXPECT_NE(best_leaf(load_machine(2), Type::f32, 64, 64, 64), "fantasy");
 }
 

@@ -111,7 +111,7 @@ double profile_seconds(const LeafProfile& profile, std::int64_t m, std::int64_t 
 }
 
 /// cuBLAS's own products with a kernel of our choice: its samples are of a few sizes only, so whether it is the faster
-/// one is for contests to say.
+/// one is for whole products side by side to say.
 constexpr const char* kLoneKernelLeaf = "cublaslt";
 
 const LeafProfile* find_profile(const Machine& machine, const std::string& leaf, Type type) {
@@ -134,35 +134,6 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
         return profile_seconds(*profile, m, k, n, use);
     }
     return default_seconds(type, machine.threads, Place(m, k, n).volume());
-}
-
-double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n) {
-    const auto factor = [&](const LevelFactor& of) {
-        return cuts == LevelCuts::halved_once   ? of.halved_once
-               : cuts == LevelCuts::halved_more ? of.halved_more
-                                                : of.others;
-    };
-    const double size = (std::log2(static_cast<double>(std::max<std::int64_t>(m, 1))) +
-                         std::log2(static_cast<double>(std::max<std::int64_t>(k, 1))) +
-                         std::log2(static_cast<double>(std::max<std::int64_t>(n, 1)))) /
-                        3;
-    const LevelFactor* below = nullptr;
-    for (const LevelFactor& here : machine.level_factors) {
-        if (here.type != type) {
-            continue;
-        }
-        const double here_size = std::log2(static_cast<double>(here.n));
-        if (size <= here_size) {
-            if (below == nullptr) {
-                return factor(here);
-            }
-            const double below_size = std::log2(static_cast<double>(below->n));
-            const double share = (size - below_size) / (here_size - below_size);
-            return factor(*below) + share * (factor(here) - factor(*below));
-        }
-        below = &here;
-    }
-    return below == nullptr ? 1 : factor(*below);
 }
 
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {

@@ -8,7 +8,6 @@
 #include <heptad/heptad.hpp>
 
 #include "base/fused.hpp"
-#include "plan/predict/contest.hpp"
 
 namespace heptad {
 
@@ -38,16 +37,35 @@ struct PassProfile {
     double bytes_per_s = 0, usual_bytes_per_s = 0;
 };
 
-/// Predictions err differently by how levels cut: the smaller the blocks the more, and other cuts than halves leave odd
-/// ones that were never measured; the most hopeful of very many such plans is the one that gets chosen.
-enum class LevelCuts : std::uint8_t { halved_once, halved_more, others };
-
-/// What plans with levels take at m = k = n against the sum of their leaves and passes measured one by one.
-struct LevelFactor {
-    Type type = Type::f32;
-    std::int64_t n = 0;
-    double halved_once = 1, halved_more = 1, others = 1;
+/// What tells one measured plan from another: its levels, all of them breadth first, and its leaf.
+struct PlanShape {
+    std::vector<std::string> levels;  // algorithms from the outside; none: the classical product
+    std::string leaf;
+    bool operator==(const PlanShape&) const = default;
 };
+
+/// A whole plan that ran on a real problem beside the library's product, round by round: what decides between two plans
+/// shows in no measurement of a part by itself.
+struct MeasuredPlan {
+    Type type = Type::f32;
+    std::int64_t m = 0, k = 0, n = 0;
+    PlanShape plan;
+    double relative_time = 1;  // its seconds over the library's in the same round: the median
+    double std_error = 0;      // of that
+    int rounds = 0;
+    double modelled_time = 1;  // its seconds over the library's as the cost model has them
+    bool operator==(const MeasuredPlan&) const = default;
+};
+
+inline bool is_of_same_problem(const MeasuredPlan& x, const MeasuredPlan& y) {
+    return x.type == y.type && x.m == y.m && x.k == y.k && x.n == y.n;
+}
+/// Fewer rounds say nothing about their standard error, and make nobody win.
+inline constexpr int kFewestRounds = 3;
+/// Faster than the library by more than its standard error.
+inline bool is_clearly_faster(const MeasuredPlan& row) {
+    return row.rounds >= kFewestRounds && row.relative_time + row.std_error < 1;
+}
 
 /// One tile of a device's kernels for products with sums inside: the parameters of P2's model, measured.
 struct FusedProfile {
@@ -103,9 +121,8 @@ struct Machine {
     bool measured = false;              // false: built-in defaults
     double combine_bytes_per_s = 20e9;  // bytes read plus written by a combine pass, all threads
     double scan_bytes_per_s = 20e9;
-    double call_s = 2e-6;                    // cost of starting one parallel pass or batch
-    std::vector<LevelFactor> level_factors;  // by n for each type, 1 for types that are not here
-    std::vector<Contest> contests;           // empty: the cost model decides by itself
+    double call_s = 2e-6;                      // cost of starting one parallel pass or batch
+    std::vector<MeasuredPlan> measured_plans;  // of a problem the library's product first; empty: the model alone
     std::vector<LeafProfile> leaves;
     std::vector<PassProfile> passes;  // devices; empty: as built
     FusedDevice fused_device;
@@ -114,8 +131,6 @@ struct Machine {
     std::vector<BitHostSample> bit_hosts;    // devices; empty: as predicted
 };
 
-/// Interpolated between the nearest sizes by the logarithm of the volume; beyond the last one as there.
-double level_factor(const Machine& machine, Type type, LevelCuts cuts, std::int64_t m, std::int64_t k, std::int64_t n);
 /// A call of a library that takes the whole machine by itself: a BLAS with its own threads, or cuBLAS.
 bool is_whole_call(const std::string& leaf);
 /// The factor by which a leaf is slower on misaligned rows.

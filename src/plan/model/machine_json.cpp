@@ -23,29 +23,6 @@ nlohmann::ordered_json samples_json(const std::vector<LeafSample>& samples) {
     return list;
 }
 
-nlohmann::ordered_json contest_json(const Contest& contest) {
-    nlohmann::ordered_json trials = nlohmann::ordered_json::array();
-    for (const ContestTrial& trial : contest.trials) {
-        trials.push_back({{"levels", trial.plan.algorithms},
-                          {"leaf", trial.plan.leaf},
-                          {"turns", trial.turns},
-                          {"relative_time", trial.relative_time},
-                          {"doubt", trial.doubt}});
-        if (std::isfinite(trial.expected_doubt)) {
-            trials.back()["expected_time"] = trial.expected_time;
-            trials.back()["expected_doubt"] = trial.expected_doubt;
-        }
-    }
-    return {{"type", type_name(contest.type)},
-            {"m", contest.m},
-            {"k", contest.k},
-            {"n", contest.n},
-            {"library_s", contest.first_trial_s},
-            {"trials", trials},
-            {"noticeable", contest.noticeable},
-            {"reach_octaves", contest.reach}};
-}
-
 void require(bool holds, const char* what) {
     if (!holds) {
         fail(ErrorCode::input, "the machine description has {}; measure again with `heptad tune`", what);
@@ -56,40 +33,25 @@ bool is_positive(double x) {
     return std::isfinite(x) && x > 0;
 }
 
-Contest parse_contest(const nlohmann::json& entry) {
-    Contest contest{type_from_name(entry.at("type").get<std::string>()),
-                    entry.at("m").get<std::int64_t>(),
-                    entry.at("k").get<std::int64_t>(),
-                    entry.at("n").get<std::int64_t>(),
-                    entry.at("library_s").get<double>(),
-                    {},
-                    entry.value("noticeable", kNoticeable),
-                    entry.value("reach_octaves", kReach)};
-    require(contest.m >= 1 && contest.k >= 1 && contest.n >= 1, "a contest with a size below 1");
-    require(is_positive(contest.first_trial_s), "a contest whose time is not positive");
-    require(is_positive(contest.noticeable) && contest.noticeable <= 1 && is_positive(contest.reach),
-            "a contest whose gain or reach cannot be");
-    for (const auto& each : entry.at("trials")) {
-        ContestTrial trial{{each.at("levels").get<std::vector<std::string>>(), each.at("leaf").get<std::string>()},
-                           each.at("turns").get<int>(),
-                           each.at("relative_time").get<double>(),
-                           each.at("doubt").get<double>()};
-        require(trial.turns >= 1 && is_positive(trial.relative_time) && std::isfinite(trial.doubt) && trial.doubt >= 0,
-                "a trial whose turns or times are not positive");
-        if (each.contains("expected_doubt")) {
-            trial.expected_time = each.at("expected_time").get<double>();
-            trial.expected_doubt = each.at("expected_doubt").get<double>();
-            require(is_positive(trial.expected_time) && is_positive(trial.expected_doubt),
-                    "a trial whose expected time or its doubt is not positive");
-        }
-        for (const std::string& algorithm : trial.plan.algorithms) {
-            find_algorithm(algorithm);  // throws where there is none
-        }
-        contest.trials.push_back(trial);
+MeasuredPlan parse_measured_plan(const nlohmann::json& entry) {
+    MeasuredPlan row{type_from_name(entry.at("type").get<std::string>()),
+                     entry.at("m").get<std::int64_t>(),
+                     entry.at("k").get<std::int64_t>(),
+                     entry.at("n").get<std::int64_t>(),
+                     {entry.at("levels").get<std::vector<std::string>>(), entry.at("leaf").get<std::string>()},
+                     entry.at("relative_time").get<double>(),
+                     entry.at("std_error").get<double>(),
+                     entry.at("rounds").get<int>(),
+                     entry.at("modelled_time").get<double>()};
+    require(row.m >= 1 && row.k >= 1 && row.n >= 1, "a measured plan with a size below 1");
+    require(is_positive(row.relative_time) && is_positive(row.modelled_time),
+            "a measured plan whose time is not positive");
+    require(std::isfinite(row.std_error) && row.std_error >= 0 && row.rounds >= 1,
+            "a measured plan whose standard error or rounds cannot be");
+    for (const std::string& algorithm : row.plan.levels) {
+        find_algorithm(algorithm);  // throws where there is none
     }
-    require(!contest.trials.empty() && contest.trials.front().plan.algorithms.empty(),
-            "a contest that does not begin with a classical product");
-    return contest;
+    return row;
 }
 
 }  // namespace
@@ -102,11 +64,6 @@ std::string print_machine(const Machine& machine) {
     json["combine_bytes_per_s"] = machine.combine_bytes_per_s;
     json["scan_bytes_per_s"] = machine.scan_bytes_per_s;
     json["call_s"] = machine.call_s;
-    json["level_factors_type_n_once_more_others"] = nlohmann::ordered_json::array();
-    for (const LevelFactor& entry : machine.level_factors) {
-        json["level_factors_type_n_once_more_others"].push_back(
-            {type_name(entry.type), entry.n, entry.halved_once, entry.halved_more, entry.others});
-    }
     json["leaves"] = nlohmann::ordered_json::array();
     for (const LeafProfile& profile : machine.leaves) {
         json["leaves"].push_back({{"leaf", profile.leaf},
@@ -116,8 +73,17 @@ std::string print_machine(const Machine& machine) {
                                   {"samples_m_k_n_s", samples_json(profile.samples)},
                                   {"in_batches_m_k_n_s", samples_json(profile.in_batches)}});
     }
-    for (const Contest& contest : machine.contests) {
-        json["contests"].push_back(contest_json(contest));
+    for (const MeasuredPlan& row : machine.measured_plans) {
+        json["measured_plans"].push_back({{"type", type_name(row.type)},
+                                          {"m", row.m},
+                                          {"k", row.k},
+                                          {"n", row.n},
+                                          {"levels", row.plan.levels},
+                                          {"leaf", row.plan.leaf},
+                                          {"relative_time", row.relative_time},
+                                          {"std_error", row.std_error},
+                                          {"rounds", row.rounds},
+                                          {"modelled_time", row.modelled_time}});
     }
     for (const PassProfile& profile : machine.passes) {
         json["passes"].push_back({{"type", type_name(profile.type)},
@@ -188,17 +154,6 @@ Machine parse_machine(const std::string& json) {
         machine.combine_bytes_per_s = root.at("combine_bytes_per_s").get<double>();
         machine.scan_bytes_per_s = root.at("scan_bytes_per_s").get<double>();
         machine.call_s = root.at("call_s").get<double>();
-        const auto level_factors = root.value("level_factors_type_n_once_more_others", nlohmann::json::array());
-        for (const auto& entry : level_factors) {
-            const LevelFactor factor{type_from_name(entry.at(0).get<std::string>()), entry.at(1).get<std::int64_t>(),
-                                     entry.at(2).get<double>(), entry.at(3).get<double>(), entry.at(4).get<double>()};
-            const LevelFactor* last = machine.level_factors.empty() ? nullptr : &machine.level_factors.back();
-            require(factor.n >= 1 && is_positive(factor.halved_once) && is_positive(factor.halved_more) &&
-                        is_positive(factor.others),
-                    "a factor or its size that is not positive");
-            require(last == nullptr || last->type != factor.type || last->n < factor.n, "factors out of order");
-            machine.level_factors.push_back(factor);
-        }
         require(machine.threads >= 1, "fewer threads than 1");
         require(is_positive(machine.combine_bytes_per_s) && is_positive(machine.scan_bytes_per_s) &&
                     is_positive(machine.call_s),
@@ -217,8 +172,8 @@ Machine parse_machine(const std::string& json) {
             }
             machine.leaves.push_back(std::move(profile));
         }
-        for (const auto& entry : root.value("contests", nlohmann::json::array())) {
-            machine.contests.push_back(parse_contest(entry));
+        for (const auto& entry : root.value("measured_plans", nlohmann::json::array())) {
+            machine.measured_plans.push_back(parse_measured_plan(entry));
         }
         for (const auto& entry : root.value("passes", nlohmann::json::array())) {
             PassProfile profile;

@@ -1,4 +1,4 @@
-// The cost model: seconds of a plan from the rates of a machine.
+// The cost model: seconds of a plan from the rates of a machine, and from whole plans that were measured there.
 #pragma once
 
 #include "algorithm/algorithm.hpp"
@@ -15,12 +15,8 @@ double alignment_factor(const ProductPlan& plan, const Machine& machine);
 /// Depth first, each product at the bottom is one by itself.
 bool are_leaves_alone(const ProductPlan& plan);
 
-/// How levels cut that begin with `outer` of them, which cut like `outer_cuts`, and go on with this algorithm.
-LevelCuts cuts_with(std::size_t outer, LevelCuts outer_cuts, const Algorithm& algorithm);
-
-/// What the prediction of a plan with such levels is multiplied by, as contests have shown.
-double cuts_factor(const std::string& backend, const Machine& machine, Type type, LevelCuts cuts,
-                   const ProblemSize& size);
+/// How much longer levels with such an algorithm take on the backend because they leave odd blocks at the bottom.
+double odd_blocks_factor(const std::string& backend, const Algorithm& algorithm);
 
 /// The blocks of the fused level of a plan that has one.
 FusedWork fused_work(const ProductPlan& plan);
@@ -29,7 +25,9 @@ FusedWork fused_work(const ProductPlan& plan);
 /// those before, all but the first.
 double seconds_with_starts(const std::string& backend, const Machine& machine, double work_s, double passes);
 
-/// Seconds that the plan will take.
+/// Seconds of the plan by the cost model alone.
+double model_seconds(const ProductPlan& plan, const Machine& machine);
+/// Seconds that the plan will take: the cost model's, corrected by what measured plans took.
 double predict_seconds(const ProductPlan& plan, const Machine& machine);
 
 }  // namespace heptad

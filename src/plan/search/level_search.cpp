@@ -1,7 +1,6 @@
 #include "plan/search/level_search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,7 +9,9 @@
 #include "algorithm/catalogue.hpp"
 #include "base/shared_state.hpp"
 #include "plan/model/normalize_plan.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/predict/fused_prediction.hpp"
+#include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
 #include "plan/search/level_layout.hpp"
 
@@ -78,15 +79,17 @@ std::vector<std::string> considered_on(const std::string& backend) {
 /// milliseconds.
 class Search {
 public:
-    Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits)
+    Search(const Problem& problem, const Machine& machine, const PlannerLimits& limits, const ClassicalPlans& classical)
         : problem_(problem),
           machine_(machine),
           limits_(limits),
           scales_sums_(scales_sums(problem)),
-          factors_{factor_of(LevelCuts::halved_once), factor_of(LevelCuts::halved_more), factor_of(LevelCuts::others)},
-          best_(plan_with_levels(problem, machine, {})) {
+          best_(classical.fastest) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
-        classical_s_ = best_.predicted_s / (scales_sums_ ? alignment_factor(best_, machine) : 1);
+        library_s_ = classical.library.predicted_s / (scales_sums_ ? alignment_factor(classical.library, machine) : 1);
+        for (int depth = 0; depth <= 2 * limits.most_levels; ++depth) {
+            ratios_.push_back(measured_ratio_of_depth(depth, best_, machine));
+        }
         if (is_float(problem.type) && problem.options.accuracy == Accuracy::balanced) {
             // Sums in f16 have two bits more than the bf16 of a classical result.
             constexpr double kFinerThanBf16 = 4;
@@ -95,6 +98,7 @@ public:
     }
 
     ProductPlan run() {
+        consider_measured();
         consider_fused_below({}, {problem_.m, problem_.k, problem_.n}, 1);
         // Breadth first costs less traffic at every level; depth first is for those who cannot have its memory, and
         // overwriting A and B, where that is allowed, for those who cannot have that much either.
@@ -121,19 +125,39 @@ private:
     struct Candidate {
         const CatalogueEntry* entry;
         LevelPlan level;
+        int depth;
         LevelCost stores, adds;  // entered with beta = 0, and with another
     };
-
-    double factor_of(LevelCuts cuts) const {
-        return cuts_factor(backend_of(problem_.options.device), machine_, problem_.type, cuts,
-                           {problem_.m, problem_.k, problem_.n});
-    }
 
     bool is_mode_allowed(LevelMode mode) const {
         return problem_.options.mode == "auto" || problem_.options.mode == mode_name(mode);
     }
     /// Other levels are only there to stand above a fused one.
     bool must_fuse() const { return problem_.options.mode == mode_name(LevelMode::fused); }
+
+    /// Plans that were measured, with their leaves, and a halving on top of them: those are known better than what the
+    /// model would make of the same levels.
+    void consider_measured() {
+        if (problem_.options.algorithm != "auto" || problem_.options.leaf != "auto" || must_fuse() ||
+            !is_mode_allowed(LevelMode::parallel)) {
+            return;
+        }
+        for (PlanShape shape : measured_shapes(machine_, problem_.type)) {
+            if (shape.levels.empty()) {
+                continue;
+            }
+            for (int on_top = 0; on_top <= 1; ++on_top) {
+                ProductPlan plan = plan_with_shape(problem_, machine_, shape);
+                const LeafSize leaf = leaf_size(plan);
+                if (plan.levels.size() == shape.levels.size() && depth_of(plan.levels) <= limits_.most_levels &&
+                    std::min({leaf.m, leaf.k, leaf.n}) >= limits_.smallest_leaf &&
+                    expected_growth(plan.levels) <= growth_limit_) {
+                    take_if_best(std::move(plan));
+                }
+                shape.levels.insert(shape.levels.begin(), kHalving);
+            }
+        }
+    }
 
     /// The same levels with one more below them, inside the kernel, where the machine has such kernels.
     void consider_fused_below(const std::vector<LevelPlan>& outer, const BlockSize& size, double growth) {
@@ -162,7 +186,7 @@ private:
     /// False: it does not fit the workspace.
     bool take_if_best(ProductPlan plan) {
         const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
-        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * least_gain() < classical_s_;
+        const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * limits_.min_gain < library_s_;
         if (fits && pays) {
             best_ = std::move(plan);
         }
@@ -195,7 +219,7 @@ private:
         const bool core = entry.algorithm.basis.has_value();
         const LevelStorage storage =
             level_storage(backend_of(problem_.options.device), "cublas-batched", true, level.mode);
-        candidates_.push_back({&entry, level, level_cost(level, core, {false, true}, storage),
+        candidates_.push_back({&entry, level, depth_of({level}), level_cost(level, core, {false, true}, storage),
                                level_cost(level, core, {true, true}, storage)});
     }
 
@@ -205,14 +229,15 @@ private:
         std::vector<LevelPlan> levels;
         BlockSize size;
         double products = 1, traffic_s = 0, passes = 0, seconds = 0, growth = 1;
+        int depth = 0;
         bool accumulate = false;
-        LevelCuts cuts = LevelCuts::halved_once;
+        double odd_blocks = 1;
     };
 
     void follow_the_best() {
         std::vector<Partial> kept(1);
         kept.front().size = {problem_.m, problem_.k, problem_.n};
-        kept.front().seconds = classical_s_;
+        kept.front().seconds = library_s_;
         kept.front().accumulate = problem_.options.accumulate;
         for (int depth = 0; depth < limits_.most_levels && !kept.empty(); ++depth) {
             std::vector<Partial> next;
@@ -249,13 +274,15 @@ private:
                                                              machine_.combine_bytes_per_s;
             const double passes = partial.passes + partial.products * cost.passes;
             const double products = partial.products * algorithm.rank();
-            const LevelCuts cuts = cuts_with(partial.levels.size(), partial.cuts, algorithm);
-            const double seconds = seconds_with_starts(backend_of(problem_.options.device), machine_,
-                                                       traffic_s + products * leaf_estimate(block), passes) *
-                                   factors_[static_cast<std::size_t>(cuts)];
+            const std::string backend = backend_of(problem_.options.device);
+            const double odd_blocks = std::max(partial.odd_blocks, odd_blocks_factor(backend, algorithm));
+            const int depth = partial.depth + candidate.depth;
+            const double seconds =
+                seconds_with_starts(backend, machine_, traffic_s + products * leaf_estimate(block), passes) *
+                odd_blocks * ratios_[std::min(static_cast<std::size_t>(depth), ratios_.size() - 1)];
             if (seconds <= partial.seconds * kWorthFollowing) {
-                next.push_back(
-                    {partial.levels, block, products, traffic_s, passes, seconds, growth, cost.adds_products, cuts});
+                next.push_back({partial.levels, block, products, traffic_s, passes, seconds, growth, depth,
+                                cost.adds_products, odd_blocks});
                 next.back().levels.push_back(candidate.level);
             }
         }
@@ -294,13 +321,6 @@ private:
         return fits;
     }
 
-    /// What f16 gains over large products while it is measured by itself, the device's power takes away again (H200:
-    /// 1.2 predicted and 0.96 to 0.99 measured at n = 16384, 1.5 and 1.12 to 1.14 at n = 32768).
-    double least_gain() const {
-        constexpr double kForScaledSums = 1.3;
-        return scales_sums_ ? std::max(kForScaledSums, limits_.least_gain) : limits_.least_gain;
-    }
-
     /// A level that seems to lose this much may still pay together with the next one; beyond, it never did.
     static constexpr double kWorthFollowing = 1.05;
     /// Beginnings of plans followed at each depth. Over 240 problems (n = 1000 to 20000, square and thin, with and
@@ -311,19 +331,20 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const bool scales_sums_;
-    const std::array<double, 3> factors_;  // by LevelCuts
+    std::vector<double> ratios_;  // measured over modelled, by the number of levels
     std::vector<Candidate> candidates_;
     mutable std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, double> leaf_estimates_;
     double growth_limit_ = HUGE_VAL;
-    double classical_s_ = 0;
+    double library_s_ = 0;
     bool refused_ = false;  // something faster did not fit the workspace
     ProductPlan best_;
 };
 
 }  // namespace
 
-ProductPlan search_levels(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
-    return Search(problem, machine, limits).run();
+ProductPlan search_levels(const Problem& problem, const Machine& machine, const PlannerLimits& limits,
+                          const ClassicalPlans& classical) {
+    return Search(problem, machine, limits, classical).run();
 }
 
 std::vector<std::string> overwriting_schedules(const std::string& algorithm, Type type) {

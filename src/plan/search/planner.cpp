@@ -7,9 +7,9 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "plan/model/normalize_plan.hpp"
-#include "plan/predict/contest_choice.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/fused_prediction.hpp"
+#include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/level_search.hpp"
@@ -230,6 +230,16 @@ ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, con
     return plan;
 }
 
+ProductPlan plan_with_shape(const Problem& problem, const Machine& machine, const PlanShape& shape) {
+    Problem with_leaf = problem;
+    with_leaf.options.leaf = shape.leaf;
+    std::vector<LevelPlan> levels;
+    for (const std::string& algorithm : shape.levels) {
+        levels.push_back({algorithm, LevelMode::parallel, ""});
+    }
+    return plan_with_levels(with_leaf, machine, levels);
+}
+
 namespace {
 
 /// tf32 rounds the sums it multiplies, f16 those it keeps, bf16 too where they cannot be scaled: two levels of
@@ -241,6 +251,34 @@ bool is_at_the_edge_of_balanced(const Problem& problem) {
     return problem.options.accuracy == Accuracy::balanced && at_the_edge;
 }
 
+/// The library's own call, or what takes its place where there is none, and the fastest classical product if that is
+/// another. Of products that were measured side by side the predicted time decides, of others the samples of leaves.
+ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    ProductPlan usual = plan_with_levels(problem, machine, {});
+    // On a device `strict` means the library itself.
+    const bool on_device = usual.backend == "cuda";
+    if (problem.options.leaf != "auto" || (on_device && problem.options.accuracy == Accuracy::strict)) {
+        return {usual, usual};
+    }
+    std::vector<ProductPlan> libraries, others;
+    for (const PlanShape& shape : measured_shapes(machine, problem.type)) {
+        if (shape.levels.empty() && usual.backend != "reference") {
+            (is_whole_call(shape.leaf) ? libraries : others).push_back(plan_with_shape(problem, machine, shape));
+        }
+    }
+    (is_whole_call(usual.leaf) || libraries.empty() ? libraries : others).push_back(std::move(usual));
+    const auto faster = [](const ProductPlan& x, const ProductPlan& y) { return x.predicted_s < y.predicted_s; };
+    ProductPlan library = *std::min_element(libraries.begin(), libraries.end(), faster);
+    ProductPlan best = library;
+    for (ProductPlan& other : others) {
+        if (other.predicted_s * limits.min_gain < library.predicted_s && faster(other, best) &&
+            other.workspace_bytes <= problem.options.workspace_limit_bytes) {
+            best = std::move(other);
+        }
+    }
+    return {std::move(library), std::move(best)};
+}
+
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Options& options = problem.options;
     const bool levels_allowed =
@@ -248,44 +286,37 @@ ProductPlan best_plan(const Problem& problem, const Machine& machine, const Plan
         !(is_float(problem.type) && options.accuracy == Accuracy::strict) && options.levels != 0 &&
         (options.workspace_limit_bytes > 0 || options.overwrite_inputs || has_fused_kernels(problem, machine)) &&
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
+    if (levels_allowed && options.levels > 0) {
+        return forced_levels(problem, machine);
+    }
+    ClassicalPlans classical = classical_plans(problem, machine, limits);
     // Too small to be cut: not worth a look at the catalogue.
-    const bool too_small = options.levels < 0 && std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
-    const bool may_have_levels = levels_allowed && !too_small;
-    if (std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, may_have_levels)) {
-        return *std::move(decided);
-    }
-    if (may_have_levels && !contests_forbid_levels(problem, machine, limits)) {
-        ProductPlan found =
-            options.levels > 0 ? forced_levels(problem, machine) : search_levels(problem, machine, limits);
-        if (options.levels > 0 || !found.levels.empty()) {
-            return found;
-        }
-    }
-    // Of the classical products a contest may know the best, whatever it did not know about levels.
-    std::optional<ProductPlan> decided = plan_by_contest(problem, machine, limits, false);
-    return decided ? *std::move(decided) : plan_with_levels(problem, machine, {});
+    const bool too_small = std::min({problem.m, problem.k, problem.n}) < 2 * limits.smallest_leaf;
+    return levels_allowed && !too_small ? search_levels(problem, machine, limits, classical)
+                                        : std::move(classical.fastest);
 }
 
-/// The plan for the problem with zeros appended, whose levels are those of the larger problem.
-ProductPlan extended_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+/// The problem with zeros appended.
+Problem extended_problem(const Problem& problem) {
     constexpr std::int64_t kUnit = 64;
     Problem larger = problem;
     larger.m = round_up(problem.m, kUnit);
     larger.k = round_up(problem.k, kUnit);
     larger.n = round_up(problem.n, kUnit);
     larger.options.accumulate = false;  // C is added to when it is copied back
-    const ProductPlan found = best_plan(larger, machine, limits);
+    return larger;
+}
+
+/// The plan for the problem with zeros appended, whose levels are those of a plan for the larger problem.
+ProductPlan extended_plan(const Problem& problem, const Machine& machine, const ProductPlan& larger) {
     Problem same_leaf = problem;
     if (is_float(problem.type) && problem.options.leaf == "auto") {
-        same_leaf.options.leaf = larger.options.leaf = found.leaf;
+        same_leaf.options.leaf = larger.leaf;
     }
     ProductPlan plan = empty_plan(problem);
     plan.extended = true;
-    plan.levels = found.levels;
+    plan.levels = larger.levels;
     fill_in(plan, same_leaf, machine);
-    if (!machine.contests.empty()) {  // which know the time of the larger problem better than its parts do
-        plan.predicted_s *= found.predicted_s / plan_with_levels(larger, machine, found.levels).predicted_s;
-    }
     return plan;
 }
 
@@ -293,20 +324,30 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem, machine);
-    ProductPlan plan = best_plan(problem, machine, limits);
-    const bool has_fringes = plan.core_m != plan.m || plan.core_k != plan.k || plan.core_n != plan.n;
-    const bool worth_a_look = plan.backend == "cuda" && problem.options.levels < 0 &&
+    ProductPlan best = best_plan(problem, machine, limits);
+    const bool has_fringes = best.core_m != best.m || best.core_k != best.k || best.core_n != best.n;
+    const bool worth_a_look = best.backend == "cuda" && problem.options.levels < 0 &&
                               problem.options.workspace_limit_bytes > 0 &&
                               std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
-                              (has_fringes || rows_are_misaligned(plan));
-    if (worth_a_look) {
-        ProductPlan extended = extended_plan(problem, machine, limits);
-        if (extended.predicted_s * limits.least_gain < plan.predicted_s &&
-            extended.workspace_bytes <= problem.options.workspace_limit_bytes) {
-            return extended;
+                              (has_fringes || rows_are_misaligned(best));
+    if (!worth_a_look) {
+        return best;
+    }
+    const double min_gain = best.levels.empty() ? limits.min_gain : 1;
+    double most_s = best.predicted_s / min_gain;
+    // How many zeros a plan needs depends on its levels, so the levels of a stricter word may be the better ones.
+    Problem larger = extended_problem(problem);
+    for (const Accuracy word : {Accuracy::fast, Accuracy::balanced, Accuracy::strict}) {
+        if (word <= problem.options.accuracy) {
+            larger.options.accuracy = word;
+            ProductPlan plan = extended_plan(problem, machine, best_plan(larger, machine, limits));
+            if (plan.predicted_s < most_s && plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+                most_s = plan.predicted_s;
+                best = std::move(plan);
+            }
         }
     }
-    return plan;
+    return best;
 }
 
 }  // namespace heptad

@@ -21,25 +21,31 @@ struct PlannerLimits {
     int most_levels = 5;
     /// `balanced`: growth of the error on random data over the classical product's; "about one decimal digit".
     double balanced_growth = 10;
-    /// A fast plan must be predicted this much faster than the classical product to be taken: predictions are that
-    /// good.
-    double least_gain = 1.07;
+    /// A plan must be predicted this much faster than the library's own call, which cannot lose against itself. As
+    /// little as that, because it is also how far the prediction may jump up where a plan ceases to be taken.
+    double min_gain = 1.04;
 };
 
 /// For devices: below that size neither leaves nor passes fill the chip, and their clocks are steadier than those of
-/// virtual CPUs.
+/// virtual CPUs: what is left of noise where plans run side by side is below this gain.
 inline PlannerLimits device_limits() {
     PlannerLimits limits;
     limits.smallest_leaf = 512;
-    limits.least_gain = 1.02;
+    limits.min_gain = 1.015;
     return limits;
 }
+
+/// The halving that goes on top of plans that were measured, and that plans are measured with.
+inline constexpr const char* kHalving = "winograd";
 
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
 
 /// The plan with exactly these levels, as far as the sizes go: workspace, time and bound filled in.
 ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels);
+
+/// The plan of that shape. Without its levels where the sizes or the type do not allow them.
+ProductPlan plan_with_shape(const Problem& problem, const Machine& machine, const PlanShape& shape);
 
 /// Throws Error(input) unless the plan is one that plan_with_levels could have made: a plan that was edited by hand
 /// must not lead the runner beyond a matrix or its workspace.

@@ -81,29 +81,6 @@ TEST(machine, noise_of_two_percent_does_not_overrule_the_order_of_the_leaves) {
     EXPECT_EQ(best_leaf(machine, Type::f32, 1024, 1024, 1024), "openblas");
 }
 
-TEST(machine, the_factor_of_levels_is_interpolated_and_printed) {
-    Machine machine = two_leaves();
-    machine.level_factors = {
-        {Type::f64, 1024, 1.5, 1.6, 1.7}, {Type::f64, 4096, 1.1, 1.2, 1.3}, {Type::f32, 2048, 0.9, 1, 1}};
-    machine = parse_machine(print_machine(machine));
-    const auto factor = [&](Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
-        return level_factor(machine, type, LevelCuts::halved_once, m, k, n);
-    };
-    EXPECT_EQ(factor(Type::f64, 100, 100, 100), 1.5);
-    EXPECT_EQ(factor(Type::f64, 1024, 1024, 1024), 1.5);
-    EXPECT_NEAR(factor(Type::f64, 2048, 2048, 2048), 1.3, 1e-12);
-    EXPECT_NEAR(factor(Type::f64, 1024, 8192, 1024), 1.3, 1e-12);
-    EXPECT_EQ(factor(Type::f64, 8192, 8192, 8192), 1.1);
-    EXPECT_NEAR(level_factor(machine, Type::f64, LevelCuts::halved_more, 2048, 2048, 2048), 1.4, 1e-12);
-    EXPECT_NEAR(level_factor(machine, Type::f64, LevelCuts::others, 2048, 2048, 2048), 1.5, 1e-12);
-    EXPECT_EQ(factor(Type::f32, 64, 64, 64), 0.9);
-    EXPECT_EQ(factor(Type::i32, 64, 64, 64), 1);
-    machine.level_factors = {{Type::f64, 4096, 1.5, 1, 1}, {Type::f64, 1024, 1.1, 1, 1}};
-    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
-    machine.level_factors = {{Type::f64, 4096, 1.0, 1.0, 0.0}};
-    EXPECT_THROW(parse_machine(print_machine(machine)), Error);
-}
-
 TEST(machine, products_below_levels_take_what_they_took_in_batches) {
     Machine machine = two_leaves();
     LeafProfile& leaf = machine.leaves.front();
@@ -169,36 +146,22 @@ TEST(machine, splits_of_bit_products_are_kept_and_checked) {
     EXPECT_THROW(parse_machine(print_machine(machine)), Error);
 }
 
-TEST(machine, contests_are_kept_and_checked) {
+TEST(machine, measured_plans_are_kept_and_checked) {
     Machine machine = two_leaves();
-    const Contest contest{
-        Type::f64, 4096,
-        64,        4096,
-        0.5,       {{{{}, "blis-mt"}, 5, 1, 0}, {{{"winograd", "3x3x3-23"}, "heptad"}, 4, 0.75, 0.125, 0.5, 0.25}}};
-    machine.contests = {contest};
-    machine.contests.front().noticeable = 0.985;
-    machine.contests.front().reach = 0.15;
-    const Machine again = parse_machine(print_machine(machine));
-    ASSERT_EQ(again.contests.size(), 1U);
-    EXPECT_EQ(again.contests.front(), machine.contests.front());
+    machine.measured_plans = {{Type::f64, 4096, 64, 4096, {{}, "blis-mt"}, 1, 0, 5, 1},
+                              {Type::f64, 4096, 64, 4096, {{"winograd", "3x3x3-23"}, "heptad"}, 0.75, 0.125, 4, 0.5}};
+    EXPECT_EQ(parse_machine(print_machine(machine)).measured_plans, machine.measured_plans);
     const auto refused = [&](const auto& damage) {
         Machine damaged = machine;
-        damage(damaged.contests.front());
+        damage(damaged.measured_plans.back());
         EXPECT_THROW(parse_machine(print_machine(damaged)), Error);
     };
-    refused([](Contest& c) { c.k = 0; });
-    refused([](Contest& c) { c.first_trial_s = 0; });
-    refused([](Contest& c) { c.noticeable = 0; });
-    refused([](Contest& c) { c.noticeable = 1.1; });
-    refused([](Contest& c) { c.reach = -1; });
-    refused([](Contest& c) { c.trials.clear(); });
-    refused([](Contest& c) { c.trials.erase(c.trials.begin()); });
-    refused([](Contest& c) { c.trials[1].turns = 0; });
-    refused([](Contest& c) { c.trials[1].relative_time = -1; });
-    refused([](Contest& c) { c.trials[1].doubt = -1; });
-    refused([](Contest& c) { c.trials[1].expected_time = 0; });
-    refused([](Contest& c) { c.trials[1].expected_doubt = 0; });
-    refused([](Contest& c) { c.trials[1].plan.algorithms[0] = "nobody"; });
+    refused([](MeasuredPlan& row) { row.k = 0; });
+    refused([](MeasuredPlan& row) { row.rounds = 0; });
+    refused([](MeasuredPlan& row) { row.relative_time = -1; });
+    refused([](MeasuredPlan& row) { row.modelled_time = 0; });
+    refused([](MeasuredPlan& row) { row.std_error = -1; });
+    refused([](MeasuredPlan& row) { row.plan.levels[0] = "nobody"; });
 }
 
 TEST(machine, print_parses_back) {

@@ -52,7 +52,7 @@ Problem on_device(std::int64_t m, std::int64_t k, std::int64_t n) {
 PlannerLimits limits() {
     PlannerLimits result;
     result.smallest_leaf = 512;
-    result.least_gain = 1.02;
+    result.min_gain = 1.02;
     return result;
 }
 

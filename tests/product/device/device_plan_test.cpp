@@ -41,7 +41,7 @@ TEST(device_plan, large_products_get_levels_and_small_ones_are_the_vendors) {
 TEST(device_plan, f64_products_of_4096_pay_with_the_kernel_that_was_measured) {
     PlannerLimits limits;
     limits.smallest_leaf = 512;
-    limits.least_gain = 1.02;
+    limits.min_gain = 1.02;
     const Problem problem{4096, 4096, 4096, Type::f64, 1, fast_on_device()};
     const ProductPlan plan = make_plan(problem, default_device_machine(), limits);
     EXPECT_FALSE(plan.levels.empty()) << to_string(plan);
@@ -208,11 +208,11 @@ TEST(device_plan, misaligned_rows_are_extended_where_that_pays) {
     }
 }
 
-TEST(device_plan, misaligned_rows_are_extended_also_where_a_kernel_of_our_choice_won_its_contest) {
+TEST(device_plan, misaligned_rows_are_extended_also_where_a_kernel_of_our_choice_was_faster) {
     Machine machine = default_device_machine();
-    machine.leaves.push_back({"cublaslt", Type::bf16, 1, {{8192, 8192, 8192, 1.5e-3, "1.2.3"}}});
-    const ContestTrial library{{{}, "cublas"}, 7, 1, 0}, chosen{{{}, "cublaslt"}, 7, 0.97, 0.001};
-    machine.contests = {{Type::bf16, 8192, 8192, 8192, 1.55e-3, {library, chosen}}};
+    machine.leaves.push_back({"cublaslt", Type::bf16, 1, {{8192, 8192, 8192, 1.35e-3, "1.2.3"}}});
+    machine.measured_plans = {{Type::bf16, 8192, 8192, 8192, {{}, "cublas"}, 1, 0, 7, 1},
+                              {Type::bf16, 8192, 8192, 8192, {{}, "cublaslt"}, 0.95, 0.001, 7, 0.969}};
     const Problem even{8192, 8192, 8192, Type::bf16, 1, fast_on_device()};
     const Problem odd{8191, 8191, 8191, Type::bf16, 1, fast_on_device()};
     const ProductPlan won = make_plan(even, machine);

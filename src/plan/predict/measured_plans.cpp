@@ -1,0 +1,142 @@
+#include "plan/predict/measured_plans.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace heptad {
+namespace {
+
+/// Standard errors of the logarithm of measured over modelled time.
+/// Of the model alone: on two Neoverse cores whole plans took 3 to 16 % longer than their parts.
+constexpr double kModelError = 0.1;
+/// For every doubling of the sizes: rates of libraries still rise by some percent from one size to the next.
+constexpr double kErrorPerOctave = 0.08;
+/// For another leaf, for other levels, and for each halving more or less.
+constexpr double kErrorOfAnother = 0.04;
+constexpr double kLeastError = 0.002;
+
+double squared(double x) {
+    return x * x;
+}
+
+/// A shape by the logarithms of its sizes.
+struct Place {
+    double m, k, n;
+    Place(std::int64_t rows, std::int64_t inner, std::int64_t cols)
+        : m(log2_of(rows)), k(log2_of(inner)), n(log2_of(cols)) {}
+    static double log2_of(std::int64_t size) { return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1))); }
+    /// In octaves: of the side of a cube of that volume, and half of what the sides differ beyond that.
+    double squared_distance(const Place& o) const {
+        const double side = (m - o.m + k - o.k + n - o.n) / 3;
+        return squared(side) + (squared(m - o.m - side) + squared(k - o.k - side) + squared(n - o.n - side)) / 4;
+    }
+};
+
+/// "winograd*winograd" are two in one.
+int levels_in(const std::string& algorithm) {
+    return 1 + static_cast<int>(std::count(algorithm.begin(), algorithm.end(), '*'));
+}
+
+bool has_levels_of(const ProductPlan& plan, const PlanShape& shape) {
+    return std::equal(shape.levels.begin(), shape.levels.end(), plan.levels.begin(), plan.levels.end(),
+                      [](const std::string& algorithm, const LevelPlan& level) {
+                          return algorithm == level.algorithm && level.mode == LevelMode::parallel;
+                      });
+}
+
+int depth_of(const PlanShape& shape) {
+    return std::accumulate(shape.levels.begin(), shape.levels.end(), 0,
+                           [](int depth, const std::string& level) { return depth + levels_in(level); });
+}
+
+/// What measured plans say of one problem: a weighted mean that begins with what the model says.
+class Mean {
+public:
+    explicit Mean(const ProductPlan& plan) : here_(plan.m, plan.k, plan.n) {}
+
+    /// `differences`: how far the measured plan is from the one in question.
+    void add(const MeasuredPlan& row, double std_error, double differences) {
+        const double distance = here_.squared_distance({row.m, row.k, row.n});
+        const double weight = 1 / (squared(std::max(std_error / row.relative_time, kLeastError)) +
+                                   squared(kErrorPerOctave) * distance + squared(kErrorOfAnother) * differences);
+        weights_ += weight;
+        sum_ += weight * std::log(row.relative_time / row.modelled_time);
+    }
+    /// In place of the model's own ratio of 1.
+    void believe(double log_ratio) { sum_ += log_ratio / squared(kModelError); }
+    double ratio() const { return std::exp(sum_ / weights_); }
+
+private:
+    Place here_;
+    double weights_ = 1 / squared(kModelError), sum_ = 0;
+};
+
+/// It took longer than the model has it, so plans like it may too. A gain over the model is a plan's own: else the most
+/// hopeful plan that nobody ran would be taken in place of the one that showed it.
+bool warns_of_others(const MeasuredPlan& row) {
+    return row.rounds >= kFewestRounds && row.relative_time > row.modelled_time;
+}
+
+/// Nobody measured the reference loops, nor sums of bf16 that are scaled: plans are measured for `fast`.
+bool may_be_known(const ProductPlan& plan) {
+    return plan.backend != "reference" && !(plan.type == Type::bf16 && plan.scaled_sums);
+}
+
+}  // namespace
+
+std::vector<PlanShape> measured_shapes(const Machine& machine, Type type) {
+    std::vector<PlanShape> shapes;
+    for (const MeasuredPlan& row : machine.measured_plans) {
+        if (row.type == type && std::find(shapes.begin(), shapes.end(), row.plan) == shapes.end()) {
+            shapes.push_back(row.plan);
+        }
+    }
+    return shapes;
+}
+
+int depth_of(const std::vector<LevelPlan>& levels) {
+    return std::accumulate(levels.begin(), levels.end(), 0,
+                           [](int depth, const LevelPlan& level) { return depth + levels_in(level.algorithm); });
+}
+
+double measured_ratio(const ProductPlan& plan, const Machine& machine, double library_over_plan) {
+    Mean mean(plan);
+    const int depth = depth_of(plan.levels);
+    bool was_measured = false;
+    for (const MeasuredPlan& row : machine.measured_plans) {
+        const bool is_classical = row.plan.levels.empty(), same_leaf = row.plan.leaf == plan.leaf;
+        if (row.type != plan.type || is_classical != (depth == 0) || (is_classical && !same_leaf) ||
+            !may_be_known(plan)) {
+            continue;
+        }
+        const bool same_levels = has_levels_of(plan, row.plan);
+        if (same_levels && same_leaf) {
+            // A loss counts in full: the library cannot lose against itself.
+            const bool lost = row.relative_time >= 1;
+            if (lost || row.rounds >= kFewestRounds) {
+                mean.add(row, lost ? 0 : row.std_error, 0);
+                was_measured = true;
+            }
+        } else if (warns_of_others(row)) {
+            const double levels = same_levels ? 0 : 1 + squared(depth - depth_of(row.plan));
+            mean.add(row, row.std_error, (same_leaf ? 0 : 1) + levels);
+        }
+    }
+    if (depth == 0 && was_measured && library_over_plan > 1) {
+        mean.believe(std::log(library_over_plan));
+    }
+    return mean.ratio();
+}
+
+double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine) {
+    Mean mean(plan);
+    for (const MeasuredPlan& row : machine.measured_plans) {
+        if (row.type == plan.type && !row.plan.levels.empty() && warns_of_others(row) && may_be_known(plan)) {
+            mean.add(row, row.std_error, 2 + squared(depth - depth_of(row.plan)));
+        }
+    }
+    return mean.ratio();
+}
+
+}  // namespace heptad

@@ -1,0 +1,33 @@
+// The decision that matters most, which plan to take, is measured and not put together from parts: whole plans run in
+// rounds with the library on real problems (tune/plan_rounds.hpp).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/cpu_backend.hpp"
+#include "plan/model/machine.hpp"
+#include "plan/search/plan_candidates.hpp"
+#include "tune/plan_rounds.hpp"
+#include "tune/tune_timing.hpp"
+
+namespace heptad {
+
+struct RoundsTime {
+    int most_rounds = 7;
+    double most_s = 1;
+    bool goes_on_undecided = false;  // takes twice both where somebody is ahead, but not clearly
+};
+
+/// One problem: records its plans, and what classical products took in the samples of their leaves, which were not
+/// taken side by side. False: its seconds are too short. The operands have room for the shape.
+bool measure_plans_on(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
+                      const CandidateLimits& limits, const RoundsTime& time, Machine& machine);
+
+/// Squares from 32 to kLongest, thin shapes and vectors. About `most_s` seconds; shapes that do not fit are left out,
+/// the largest ones last.
+void measure_plans(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s, Machine& machine,
+                   const std::function<void(const std::string& stage)>& progress);
+
+}  // namespace heptad

@@ -1,0 +1,51 @@
+// Real products in rounds: what was measured is recorded, and such a machine plans and prints. Nothing here
+// depends on how long anything takes.
+#include "tune/tune_plans.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/thread_pool.hpp"
+#include "io/machine_file.hpp"
+#include "plan/search/planner.hpp"
+#include "tune/tune.hpp"
+
+namespace heptad {
+namespace {
+
+/// All leaves seem to be equally fast and passes cost nothing, so that everybody runs.
+Machine hopeful_machine(const cpu::CpuBackend& backend) {
+    Machine machine;
+    machine.threads = backend.threads();
+    machine.combine_bytes_per_s = machine.scan_bytes_per_s = 1e13;
+    for (const std::string& leaf : backend.leaves(Type::f32)) {
+        machine.leaves.push_back({leaf, Type::f32, machine.threads, {{256, 256, 256, 1e-3}}});
+    }
+    return machine;
+}
+
+TEST(tune_plans, a_problem_has_a_classical_product_first_and_three_rounds_at_least) {
+    cpu::CpuBackend backend(shared_pool(2));
+    Machine machine = hopeful_machine(backend);
+    const Operands operands(Type::f32, 256);
+    ASSERT_TRUE(measure_plans_on(backend, operands, Type::f32, {256, 256, 256}, {3, 3}, {5, 1e6}, machine));
+    const std::vector<MeasuredPlan> rows = machine.measured_plans;
+    ASSERT_GE(rows.size(), 2U);
+    EXPECT_EQ(rows.front().type, Type::f32);
+    EXPECT_TRUE(rows.front().plan.levels.empty());
+    EXPECT_EQ(rows.front().relative_time, 1);
+    EXPECT_GE(rows.front().rounds, kFewestRounds);
+    machine = parse_machine(print_machine(machine));
+    EXPECT_EQ(machine.measured_plans, rows);
+    EXPECT_NO_THROW(check_plan(make_plan({256, 256, 256, Type::f32, 2, {}}, machine)));
+}
+
+TEST(tune_plans, no_time_no_rounds) {
+    cpu::CpuBackend backend(shared_pool(1));
+    const Operands operands(Type::f64, 64);
+    Machine machine = default_machine(1);
+    EXPECT_FALSE(measure_plans_on(backend, operands, Type::f64, {64, 64, 64}, {3, 3}, {5, 0}, machine));
+    EXPECT_TRUE(machine.measured_plans.empty());
+}
+
+}  // namespace
+}  // namespace heptad
