@@ -13,12 +13,10 @@ endforeach()
 
 # Ranks that die: heptad-mpi with failures preloaded.
 if((HEPTAD_OPEN_MPI OR HEPTAD_MPICH) AND NOT HEPTAD_SANITIZE)
-  find_package(nlohmann_json REQUIRED)
   add_library(citizen_fail_at_call MODULE citizen/fail_at_call.cpp)
   target_link_libraries(citizen_fail_at_call PRIVATE MPI::MPI_CXX ${CMAKE_DL_LIBS})
   set_target_properties(citizen_fail_at_call PROPERTIES CXX_VISIBILITY_PRESET default) # it stands before libc's
-  heptad_test(citizen/rank_death_test nlohmann_json::nlohmann_json LABELS citizen)
-  target_sources(citizen_rank_death_test PRIVATE cli/heptad_process.cpp)
+  heptad_test(citizen/rank_death_test heptad_ranks_process LABELS citizen)
   target_compile_definitions(citizen_rank_death_test PRIVATE HEPTAD_BINARY="${MPIEXEC_EXECUTABLE}"
     HEPTAD_MPI_BINARY="$<TARGET_FILE:heptad_mpi>" HEPTAD_OPEN_MPI=$<BOOL:${HEPTAD_OPEN_MPI}>
     HEPTAD_FAIL_AT_CALL="$<TARGET_FILE:citizen_fail_at_call>")
@@ -46,19 +44,16 @@ endif()
 heptad_test(citizen/soak_test heptad_api LABELS citizen)
 
 # The same for the built programs: a library that is preloaded lets their allocations fail.
-find_package(nlohmann_json REQUIRED)
 if(NOT HEPTAD_SANITIZE)
   add_library(citizen_failing_shim MODULE citizen/failing_shim.cpp)
   target_link_libraries(citizen_failing_shim PRIVATE dl)
   set_target_properties(citizen_failing_shim PROPERTIES CXX_VISIBILITY_PRESET default)
-  heptad_test(citizen/command_allocation_failure_test nlohmann_json::nlohmann_json LABELS citizen)
-  target_sources(citizen_command_allocation_failure_test PRIVATE cli/heptad_process.cpp)
+  heptad_test(citizen/command_allocation_failure_test heptad_process LABELS citizen)
   target_compile_definitions(citizen_command_allocation_failure_test PRIVATE
     HEPTAD_BINARY="$<TARGET_FILE:heptad_cli>" HEPTAD_SHIM="$<TARGET_FILE:citizen_failing_shim>")
   add_dependencies(citizen_command_allocation_failure_test heptad_cli citizen_failing_shim)
   if(HEPTAD_OPEN_MPI OR HEPTAD_MPICH)
-    heptad_test(citizen/mpi_allocation_failure_test nlohmann_json::nlohmann_json LABELS citizen)
-    target_sources(citizen_mpi_allocation_failure_test PRIVATE cli/heptad_process.cpp)
+    heptad_test(citizen/mpi_allocation_failure_test heptad_ranks_process LABELS citizen)
     target_compile_definitions(citizen_mpi_allocation_failure_test PRIVATE HEPTAD_BINARY="${MPIEXEC_EXECUTABLE}"
       HEPTAD_MPI_BINARY="$<TARGET_FILE:heptad_mpi>" HEPTAD_OPEN_MPI=$<BOOL:${HEPTAD_OPEN_MPI}>
       HEPTAD_SHIM="$<TARGET_FILE:citizen_failing_shim>")
