@@ -74,7 +74,7 @@ VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, 
                                        options,
                                        options.seed ? *options.seed : seed_from_system(),
                                        shared_pool(options.threads > 0 ? options.threads : available_cores())};
-    VerifyResult result = is_float(a.type)   ? check::verify_float(problem)
+    VerifyResult result = is_float(a.type)          ? check::verify_float(problem)
                           : a.type == Type::boolean ? check::verify_bool(problem)
                                                     : check::verify_ring(problem);
     result.seed = problem.seed;
