@@ -1,11 +1,13 @@
 #include "base/huge_pages.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace heptad {
 
 void* map_huge_pages(std::int64_t bytes) noexcept {
-    constexpr std::size_t page = 4096, unit = kHugePage_bytes;
+    constexpr std::size_t unit = kHugePage_bytes;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));  // 64 KiB on some Arm systems
     const std::size_t size = (static_cast<std::size_t>(bytes) + page - 1) / page * page;
     void* const memory = mmap(nullptr, size + unit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
