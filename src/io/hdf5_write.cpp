@@ -1,35 +1,30 @@
 // Writing a dataset: the library makes room for it in a copy of the file and tells where; the elements are written
 // there as into any other file, so that a full disk is told like everywhere.
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "io/hdf5_dataset.hpp"
-#include "io/hdf5_handle.hpp"
-
-#ifdef HEPTAD_HAS_HDF5
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <optional>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "io/atomic_file.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/hdf5_library.hpp"
 #include "io/view_copy.hpp"
-#endif
 
 namespace heptad {
 
-#ifdef HEPTAD_HAS_HDF5
 namespace {
 
 constexpr std::int64_t kHeadersBytes = 65536;                 // of groups and of the dataset, more than enough
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;  // between two looks at the cancel token
 
-hid_t stored_type(Type type) {
-    return type == Type::f64 ? H5T_IEEE_F64LE : type == Type::i32 ? H5T_STD_I32LE : H5T_IEEE_F32LE;
+hdf5::Id stored_type(const hdf5::Calls& h5, Type type) {
+    return type == Type::f64 ? h5->f64 : type == Type::i32 ? h5->i32 : h5->f32;
 }
 
 /// Nothing where there is no file.
@@ -54,12 +49,13 @@ void copy_into(AtomicFile& file, const std::string& path, const FileHooks& hooks
 }
 
 /// A dataset of the name makes way for the new one; anything else of that name stays.
-void remove_dataset(hid_t file, const Hdf5Name& parts) {
-    const Hdf5Handle object(H5Oopen(file, parts.dataset.c_str(), H5P_DEFAULT), H5Oclose);
+void remove_dataset(const hdf5::Calls& h5, hdf5::Id file, const Hdf5Name& parts) {
+    const hdf5::Handle object(h5->Oopen(file, parts.dataset.c_str(), hdf5::kDefault), h5->Oclose);
     if (object.get() < 0) {
         return;
     }
-    if (H5Iget_type(object.get()) != H5I_DATASET || H5Ldelete(file, parts.dataset.c_str(), H5P_DEFAULT) < 0) {
+    if (h5->Iget_type(object.get()) != hdf5::kDatasetObject ||
+        h5->Ldelete(file, parts.dataset.c_str(), hdf5::kDefault) < 0) {
         fail(ErrorCode::input, "'{}' in '{}' is no dataset that could be replaced; give another name", parts.dataset,
              parts.file);
     }
@@ -67,32 +63,31 @@ void remove_dataset(hid_t file, const Hdf5Name& parts) {
 
 /// Makes room for the elements in the file `path`, and says where.
 std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& parts, const ConstView& matrix) {
-    const auto lock = hdf5_calls().lock();
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print
-    const Hdf5Handle file(existing ? H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
-                                   : H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                          H5Fclose);
+    const hdf5::Calls h5(parts.file);
+    const hdf5::Handle file(existing ? h5->Fopen(path.c_str(), hdf5::kReadWrite, hdf5::kDefault)
+                                     : h5->Fcreate(path.c_str(), hdf5::kTruncate, hdf5::kDefault, hdf5::kDefault),
+                            h5->Fclose);
     if (file.get() < 0) {
         fail(ErrorCode::input, "'{}' {}; name another file", parts.file,
              existing ? "is there and is no HDF5 file that can be written" : "cannot be made by the HDF5 library");
     }
     if (existing) {
-        remove_dataset(file.get(), parts);
+        remove_dataset(h5, file.get(), parts);
     }
-    const std::array<hsize_t, 2> sizes{static_cast<hsize_t>(matrix.rows), static_cast<hsize_t>(matrix.cols)};
-    const Hdf5Handle space(H5Screate_simple(2, sizes.data(), nullptr), H5Sclose);
-    const Hdf5Handle groups(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(groups.get(), 1);
-    H5Pset_layout(creation.get(), H5D_CONTIGUOUS);
-    H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
-    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
-    const Hdf5Handle dataset(H5Dcreate2(file.get(), parts.dataset.c_str(), stored_type(matrix.type), space.get(),
-                                        groups.get(), creation.get(), H5P_DEFAULT),
-                             H5Dclose);
-    const haddr_t offset = dataset.get() < 0 ? HADDR_UNDEF : H5Dget_offset(dataset.get());
+    const std::array<hdf5::Size, 2> sizes{static_cast<hdf5::Size>(matrix.rows), static_cast<hdf5::Size>(matrix.cols)};
+    const hdf5::Handle space(h5->Screate_simple(2, sizes.data(), nullptr), h5->Sclose);
+    const hdf5::Handle groups(h5->Pcreate(h5->link_create), h5->Pclose);
+    const hdf5::Handle creation(h5->Pcreate(h5->dataset_create), h5->Pclose);
+    h5->Pset_create_intermediate_group(groups.get(), 1);
+    h5->Pset_layout(creation.get(), hdf5::kContiguous);
+    h5->Pset_alloc_time(creation.get(), hdf5::kAllocateEarly);
+    h5->Pset_fill_time(creation.get(), hdf5::kFillNever);
+    const hdf5::Handle dataset(h5->Dcreate2(file.get(), parts.dataset.c_str(), stored_type(h5, matrix.type),
+                                            space.get(), groups.get(), creation.get(), hdf5::kDefault),
+                               h5->Dclose);
+    const hdf5::Address offset = dataset.get() < 0 ? hdf5::kNowhere : h5->Dget_offset(dataset.get());
     const bool elements = matrix.rows > 0 && matrix.cols > 0;
-    if (dataset.get() < 0 || (elements && offset == HADDR_UNDEF)) {
+    if (dataset.get() < 0 || (elements && offset == hdf5::kNowhere)) {
         fail(ErrorCode::input, "'{}' cannot be made in '{}'; give another name of a dataset", parts.dataset,
              parts.file);
     }
@@ -127,6 +122,7 @@ void check_hdf5_writable(const std::string& name, Type type) {
         fail(ErrorCode::input, "'{}' would hold {}, but datasets are written of f64, f32 and i32; name a .npy file",
              name, type_name(type));
     }
+    const hdf5::Calls installed(name);
     const AtomicFile probe(parts.file, 0);
     if (probe.temporary().empty()) {
         fail(ErrorCode::input, "'{}' is a device or a pipe, and an HDF5 file cannot be one; give another name",
@@ -150,15 +146,5 @@ void write_hdf5_dataset(const std::string& name, const ConstView& matrix, const 
     }
     file.commit();
 }
-#else
-void check_hdf5_writable(const std::string& name, Type) {
-    fail(ErrorCode::input,
-         "'{}' would be an HDF5 file, and this build does not have the HDF5 library; name a .npy file", name);
-}
-
-void write_hdf5_dataset(const std::string& name, const ConstView& matrix, const FileHooks&) {
-    check_hdf5_writable(name, matrix.type);
-}
-#endif
 
 }  // namespace heptad

@@ -1,5 +1,5 @@
 // Datasets of HDF5 files: those in one piece are found where they lie and written, the library reads the others.
-// Without it, all are refused.
+// Those tests need its header.
 #include "io/hdf5_dataset.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "io/generate.hpp"
+#include "io/hdf5_library.hpp"
 #include "io/matrix_read.hpp"
 #include "io/npy.hpp"
 #include "io/scratch_folder.hpp"
@@ -32,6 +33,12 @@ TEST(Hdf5, names_are_told_by_their_suffix) {
     EXPECT_FALSE(is_hdf5_name("b.npy"));
     EXPECT_FALSE(is_hdf5_name("C:/b.npy"));
     EXPECT_FALSE(is_hdf5_name(".h5"));
+}
+
+TEST(Hdf5, a_library_that_is_missing_or_something_else_is_not_taken) {
+    hdf5::Library library;
+    EXPECT_FALSE(hdf5::open_library("libheptad-has-no-such.so", library));
+    EXPECT_FALSE(hdf5::open_library("libm.so.6", library));
 }
 
 #ifdef HEPTAD_HAS_HDF5
@@ -352,16 +359,39 @@ TEST(Hdf5, names_and_types_that_cannot_be_written_are_refused_and_leave_nothing)
     EXPECT_EQ(read_text(folder / "g.h5"), before);
     EXPECT_EQ(folder.entries(), 2U) << "a temporary was left";
 }
-#else
-TEST(Hdf5, without_the_library_it_is_said) {
-    EXPECT_THROW(write_hdf5_dataset("a.h5:/x", Matrix(Type::f32, 1, 1)), Error);
-    EXPECT_THROW(check_hdf5_writable("a.h5:/x", Type::f32), Error);
-    try {
-        find_hdf5_dataset("a.h5:/x", {});
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("HDF5 library"), std::string::npos);
-    }
+
+TEST(Hdf5, types_and_numbers_are_those_of_the_header) {
+    static_assert(std::is_same_v<hdf5::Id, hid_t> && std::is_same_v<hdf5::Status, herr_t>);
+    static_assert(sizeof(hdf5::Size) == sizeof(hsize_t) && sizeof(hdf5::Address) == sizeof(haddr_t));
+    EXPECT_EQ(hdf5::kDefault, H5P_DEFAULT);
+    EXPECT_EQ(hdf5::kDefault, H5E_DEFAULT);
+    EXPECT_EQ(hdf5::kReadOnly, H5F_ACC_RDONLY);
+    EXPECT_EQ(hdf5::kReadWrite, H5F_ACC_RDWR);
+    EXPECT_EQ(hdf5::kTruncate, H5F_ACC_TRUNC);
+    EXPECT_EQ(hdf5::kCompact, H5D_COMPACT);
+    EXPECT_EQ(hdf5::kContiguous, H5D_CONTIGUOUS);
+    EXPECT_EQ(hdf5::kChunked, H5D_CHUNKED);
+    EXPECT_EQ(hdf5::kVirtual, H5D_VIRTUAL);
+    EXPECT_EQ(hdf5::kSelectSet, H5S_SELECT_SET);
+    EXPECT_EQ(hdf5::kDatasetObject, H5I_DATASET);
+    EXPECT_EQ(hdf5::kAllocateEarly, H5D_ALLOC_TIME_EARLY);
+    EXPECT_EQ(hdf5::kFillNever, H5D_FILL_TIME_NEVER);
+    EXPECT_EQ(hdf5::kNowhere, HADDR_UNDEF);
+    EXPECT_EQ(hdf5::kDefaultSlots, H5D_CHUNK_CACHE_NSLOTS_DEFAULT);
+    EXPECT_EQ(hdf5::kDefaultPreemption, H5D_CHUNK_CACHE_W0_DEFAULT);
+}
+
+TEST(Hdf5, somebody_elses_way_to_be_told_of_errors_stays) {
+    H5E_auto2_t before = nullptr, after = nullptr;
+    void *data_before = nullptr, *data_after = nullptr;
+    ASSERT_GE(H5Eget_auto2(H5E_DEFAULT, &before, &data_before), 0);
+    EXPECT_THROW(find_hdf5_dataset("/dev/null:/x", {}), Error);
+    const ScratchFolder folder;
+    write_text(folder / "text.h5", "no HDF5 at all");
+    EXPECT_THROW(find_hdf5_dataset((folder / "text.h5") + ":/x", {}), Error);
+    ASSERT_GE(H5Eget_auto2(H5E_DEFAULT, &after, &data_after), 0);
+    EXPECT_EQ(before, after);
+    EXPECT_EQ(data_before, data_after);
 }
 #endif
 
