@@ -57,6 +57,7 @@ typedef struct heptad_const_matrix {
 
 /* Set by heptad_options_init; null stands for those defaults everywhere. Strings must outlive the call only. */
 typedef struct heptad_options {
+    size_t size;           /* bytes of this struct in the caller's header: later ones may have more fields */
     const char* algorithm; /* "auto" or a name of the catalogue */
     int levels;            /* -1: as many as pay */
     heptad_accuracy accuracy;
@@ -74,6 +75,10 @@ typedef struct heptad_context heptad_context; /* threads, device and scratch mem
 typedef struct heptad_plan heptad_plan;       /* what was decided for a product */
 
 HEPTAD_C_API void heptad_options_init(heptad_options* options);
+/* The same for a struct of `size` bytes; what a program calls, so that it fills no more than the program's header has.
+ */
+HEPTAD_C_API void heptad_options_init_size(heptad_options* options, size_t size);
+#define heptad_options_init(options) heptad_options_init_size((options), sizeof(heptad_options))
 
 HEPTAD_C_API heptad_status heptad_context_create(heptad_context** context);
 HEPTAD_C_API void heptad_context_destroy(heptad_context* context);

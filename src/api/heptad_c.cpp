@@ -1,6 +1,9 @@
 // The C interface: the C++ one behind opaque handles, statuses and a last sentence per thread.
 #include <heptad/heptad.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <memory>
 
@@ -49,11 +52,50 @@ Type type_of(heptad_type type) {
     return static_cast<Type>(type);
 }
 
-Options options_of(const heptad_options* options) {
+namespace {
+
+constexpr heptad_options kDefaults{sizeof(heptad_options),
+                                   "auto",
+                                   -1,
+                                   HEPTAD_BALANCED,
+                                   "auto",
+                                   "auto",
+                                   "auto",
+                                   0,
+                                   std::numeric_limits<std::int64_t>::max(),
+                                   0};
+/// Of the first version of the struct: no program knows less.
+constexpr std::size_t kLeastSize = offsetof(heptad_options, overwrite_inputs) + sizeof(int);
+constexpr std::size_t kMostSize = 4096;  // no later version is larger; memory that was never set often says more
+
+/// The options of a program whose header may be older or newer than this library.
+heptad_options known_options(const heptad_options& given) {
+    if (given.size < kLeastSize || given.size > kMostSize) {
+        throw Error(ErrorCode::usage, "size of heptad_options is " + std::to_string(given.size) +
+                                          "; heptad_options_init sets it, and everything else, to the defaults");
+    }
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
+    for (std::size_t i = sizeof(heptad_options); i < given.size; ++i) {
+        if (bytes[i] != 0) {
+            throw Error(ErrorCode::usage, "heptad_options has a field at byte " + std::to_string(i) +
+                                              " that this version of the library (" + heptad_version() +
+                                              ") does not know; use the header that belongs to it");
+        }
+    }
+    heptad_options known = kDefaults;
+    std::memcpy(&known, &given, std::min(given.size, sizeof known));
+    return known;
+}
+
+}  // namespace
+
+Options options_of(const heptad_options* given) {
     Options result;
-    if (options == nullptr) {
+    if (given == nullptr) {
         return result;
     }
+    const heptad_options known = known_options(*given);
+    const heptad_options* const options = &known;
     const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
     if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_FAST) {
         throw Error(ErrorCode::usage, "accuracy is none of heptad_accuracy");
@@ -86,11 +128,17 @@ void require(const void* pointer, const char* name) {
 
 }  // namespace heptad::c
 
-void heptad_options_init(heptad_options* options) {
-    if (options != nullptr) {
-        *options = {"auto", -1, HEPTAD_BALANCED, "auto", "auto", "auto", 0, std::numeric_limits<std::int64_t>::max(),
-                    0};
+void heptad_options_init_size(heptad_options* options, size_t size) {
+    if (options != nullptr && size >= sizeof options->size) {
+        std::memset(options, 0, size);
+        std::memcpy(options, &kDefaults, std::min(size, sizeof kDefaults));
+        options->size = size;
     }
+}
+
+#undef heptad_options_init
+void heptad_options_init(heptad_options* options) {
+    heptad_options_init_size(options, sizeof(heptad_options));
 }
 
 heptad_status heptad_context_create(heptad_context** context) {

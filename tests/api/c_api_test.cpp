@@ -292,6 +292,7 @@ TEST(c_api, null_pointers_are_refused_or_harmless) {
     EXPECT_STREQ(heptad_plan_text(nullptr), "");
     EXPECT_EQ(heptad_plan_workspace_bytes(nullptr), 0);
     heptad_options empty{};
+    empty.size = sizeof empty;
     empty.levels = -1;
     empty.workspace_limit_bytes = INT64_MAX;
     EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &empty, nullptr), HEPTAD_OK);
@@ -316,6 +317,43 @@ TEST(c_api, types_and_accuracies_outside_their_lists_are_refused) {
     options.accuracy = static_cast<heptad_accuracy>(3);
     EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
               HEPTAD_USAGE);
+}
+
+/// What a program gets whose header has more or fewer fields than the library.
+TEST(c_api, options_of_other_versions) {
+    struct Later {
+        heptad_options known;
+        std::int64_t added;
+    } later{};
+    heptad_options_init_size(&later.known, sizeof later);
+    EXPECT_EQ(later.known.size, sizeof later);
+    Sample x;
+    const auto multiply = [&](const heptad_options& options) {
+        return heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr);
+    };
+    EXPECT_EQ(multiply(later.known), HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+    later.added = 1;
+    EXPECT_EQ(multiply(later.known), HEPTAD_USAGE);
+    EXPECT_NE(std::string(heptad_last_error()).find("does not know"), std::string::npos) << heptad_last_error();
+
+    heptad_options earlier;
+    std::memset(&earlier, 0x5a, sizeof earlier);
+    const std::size_t without_last = offsetof(heptad_options, overwrite_inputs);
+    heptad_options_init_size(&earlier, without_last);
+    EXPECT_EQ(earlier.overwrite_inputs, 0x5a5a5a5a) << "more was written than the program has";
+    EXPECT_EQ(multiply(earlier), HEPTAD_USAGE) << "no version had so few fields";
+
+    for (const std::size_t size : {std::size_t{0}, std::size_t{7}, without_last, std::size_t{1} << 20, SIZE_MAX}) {
+        heptad_options options;
+        heptad_options_init(&options);
+        options.size = size;
+        EXPECT_EQ(multiply(options), HEPTAD_USAGE) << size;
+        EXPECT_NE(std::string(heptad_last_error()).find("heptad_options_init"), std::string::npos);
+    }
+    (heptad_options_init)(&earlier);  // the function, as programs that look it up by name call it
+    EXPECT_EQ(earlier.size, sizeof earlier);
+    EXPECT_EQ(multiply(earlier), HEPTAD_OK);
 }
 
 TEST(c_api, every_status_has_a_name) {
