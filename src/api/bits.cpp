@@ -6,6 +6,7 @@
 #include "base/errors_only.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/bit_cuda_product.hpp"
+#include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
 #include "run/bits/bit_chain.hpp"
@@ -20,6 +21,20 @@ bits::BitContext bit_context(const Context& context) {
         effective_threads(given), {given.hooks.cancel, given.hooks.progress}, given.workspace, given.workspace_bytes};
 }
 
+NamedMatrix named(const char* name, const ConstBitView& view) {
+    return {name, view.words, view.rows == 0 || view.cols == 0};
+}
+
+/// With the device that the matrices lie on, where it was left open.
+bits::BitOptions placed(const bits::BitOptions& given, const Context& context,
+                        std::initializer_list<NamedMatrix> matrices) {
+    bits::BitOptions options = with_device(given, context);
+    if (const auto device = device_of_matrices(options.device, matrices)) {
+        options.device = *device;
+    }
+    return options;
+}
+
 /// What has no way over several devices, and names that are none.
 void require_processor(const bits::BitOptions& options) {
     if (options.device != "auto" && options.device != "cpu") {
@@ -29,7 +44,7 @@ void require_processor(const bits::BitOptions& options) {
 
 void multiply_anywhere(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
                        const bits::BitOptions& given, const Context& context) try {
-    const bits::BitOptions options = with_device(given, context);
+    const bits::BitOptions options = placed(given, context, {named("A", a), named("B", b), named("C", c)});
     if (is_device_list(options.device)) {
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, product_context(context));
         return;
@@ -70,6 +85,9 @@ BitMatrix product(Type algebra, const ConstBitView& a, const ConstBitView& b, co
 BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
                         const Context& context) try {
     require_processor(with_device(options, context));
+    for (const ConstBitView& factor : factors) {
+        require_processor(placed(options, context, {named("a factor", factor)}));
+    }
     return multiply_chain(algebra, factors, options, bit_context(context));
 } catch (...) {
     rethrow_as_error();
@@ -77,7 +95,7 @@ BitMatrix chain_product(Type algebra, const std::vector<ConstBitView>& factors, 
 
 BitMatrix power(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,
                 const Context& context) try {
-    require_processor(with_device(options, context));
+    require_processor(placed(options, context, {named("A", a)}));
     return raise(algebra, a, exponent, options, bit_context(context));
 } catch (...) {
     rethrow_as_error();
@@ -88,7 +106,7 @@ BitMatrix transitive_closure(const ConstBitView& graph, const Context& context) 
 }
 
 BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given, const Context& context) try {
-    const BitOptions options = with_device(given, context);
+    const BitOptions options = placed(given, context, {named("the graph", graph)});
     if (cuda::is_device_name(options.device)) {
         return close_on_cuda(graph, options, product_context(context));
     }
@@ -118,6 +136,7 @@ std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const 
 }  // namespace bits
 
 std::int64_t count_triangles(const ConstBitView& graph, const Context& context) try {
+    require_processor(placed({}, context, {named("the graph", graph)}));
     return bits::triangles(graph, bit_context(context));
 } catch (...) {
     rethrow_as_error();

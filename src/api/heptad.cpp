@@ -4,6 +4,8 @@
 #include "base/errors_only.hpp"
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/loaded_driver.hpp"
+#include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
@@ -166,16 +168,17 @@ double Plan::error_bound() const {
 }
 
 Plan plan(ProblemSize size, Type type, const Options& given, const Context& context) try {
-    const Options options = with_device(given, context);
+    Options options = with_device(given, context);
     if (is_device_list(options.device)) {
         fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
              options.device);
     }
+    const ProductContext inner = product_context(context);
+    options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);
     const auto make = on_device ? plan_device_product : plan_product;
-    return Plan(
-        std::make_unique<Plan::Impl>(Plan::Impl{make(size.m, size.k, size.n, type, options, product_context(context)),
-                                                on_device ? cuda::device_index(options.device) : 0}));
+    return Plan(std::make_unique<Plan::Impl>(Plan::Impl{make(size.m, size.k, size.n, type, options, inner),
+                                                        on_device ? cuda::device_index(options.device) : 0}));
 } catch (...) {
     rethrow_as_error();
 }
@@ -193,11 +196,17 @@ bool is_plain(const Context::Impl* context) {
     return context == nullptr || (context->device == "auto" && context->workspace_bytes < 0 && !context->progress &&
                                   !(context->cancel && context->cancel->cancelled()));
 }
+
+Options on_device(Options options, const std::string& device) {
+    options.device = device;
+    return options;
+}
 }  // namespace
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) try {
-    if (is_plain(context.impl()) &&
+    const bool may_lie_on_device = cuda::has_loaded_driver();
+    if (!may_lie_on_device && is_plain(context.impl()) &&
         repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0)) {
         return;
     }
@@ -205,15 +214,30 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
         multiply(alpha, a, b, beta, c, with_device(options, context), context);
         return;
     }
+    const ProductContext inner = product_context(context);
+    if (const auto device = may_lie_on_device ? device_of_matrices(options.device, a, b, c) : std::nullopt) {
+        multiply_on_device(alpha, a, b, beta, c, on_device(options, *device), inner);
+        return;
+    }
     if (is_device_list(options.device)) {
-        multiply_over_devices(alpha, a, b, beta, c, options, product_context(context));
+        multiply_over_devices(alpha, a, b, beta, c, options, inner);
         return;
     }
     if (is_device_product(options.device)) {
-        multiply_on_device(alpha, a, b, beta, c, options, product_context(context));
+        multiply_on_device(alpha, a, b, beta, c, options, inner);
         return;
     }
-    multiply_in_memory(alpha, a, b, beta, c, options, product_context(context));
+    if (const std::string device = device_that_pays(a, b, beta, c, options, inner); device != options.device) {
+        try {
+            multiply_on_device(alpha, a, b, beta, c, on_device(options, device), inner);
+            return;
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::resource || beta != 0) {
+                throw;
+            }  // others may have taken the device's memory; nobody asked for a device
+        }
+    }
+    multiply_in_memory(alpha, a, b, beta, c, options, inner);
 } catch (...) {
     rethrow_as_error();
 }
@@ -225,6 +249,7 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
         multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, device, product_context(context));
         return;
     }
+    device_of_matrices(plan.impl().plan.backend, a, b, c);  // refuses those on a device
     multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
 } catch (...) {
     rethrow_as_error();
@@ -233,7 +258,10 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 void multiply_strided_batch(double alpha, const ConstAnyView& a, std::int64_t stride_a, const ConstAnyView& b,
                             std::int64_t stride_b, double beta, const AnyView& c, std::int64_t stride_c,
                             std::int64_t count, const Options& given, const Context& context) try {
-    const Options options = with_device(given, context);
+    Options options = with_device(given, context);
+    if (const auto device = device_of_matrices(options.device, a, b, c)) {
+        options.device = *device;
+    }
     if (is_device_list(options.device)) {
         fail(ErrorCode::usage, "a batch is multiplied on one device, not over '{}'; name one", options.device);
     }

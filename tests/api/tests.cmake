@@ -5,6 +5,12 @@ heptad_test(api/batch_test heptad_api)
 heptad_test(api/bits_test heptad_api)
 heptad_test(api/bits_c_test heptad_api)
 heptad_test(api/over_devices_test heptad_api)
+if(HEPTAD_HAS_CUDA)
+  heptad_test(api/device_pointers_test heptad_api LABELS gpu)
+  if(TARGET api_device_pointers_test)
+    target_include_directories(api_device_pointers_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  endif()
+endif()
 
 # pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed.
 find_library(HEPTAD_SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)

@@ -263,6 +263,19 @@ HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type resu
     return plan;
 }
 
+double predicted_from_host_s(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
+                             const ProductContext& context) {
+    const HostOperandPlan plan = plan_host_operands(size, type, result_type, adds, options, context);
+    if (plan.is_divided()) {
+        return plan.schedule.predicted_s;
+    }
+    const TransferProblem problem = transfer_problem(size, type, result_type, adds);
+    const std::int64_t moved = (size.m * size.k + size.k * size.n) * problem.operand_bytes +
+                               size.m * size.n * problem.result_bytes * (adds ? 2 : 1);
+    return plan_device_product(size.m, size.k, size.n, type, options, context).predicted_s +
+           static_cast<double>(moved) / kTransferBytesPerS;
+}
+
 std::string to_string(const HostOperandPlan& plan) {
     const TransferSchedule& schedule = plan.schedule;
     return fmt::format(

@@ -25,6 +25,10 @@ struct HostOperandPlan {
 HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
                                    const Options& options, const ProductContext& context);
 
+/// Seconds from matrices in host memory to a result there.
+double predicted_from_host_s(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
+                             const ProductContext& context);
+
 /// On one line.
 std::string to_string(const HostOperandPlan& plan);
 

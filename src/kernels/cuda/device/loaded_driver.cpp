@@ -1,0 +1,79 @@
+#include "kernels/cuda/device/loaded_driver.hpp"
+
+#include <dlfcn.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace heptad::cuda {
+namespace {
+
+// The driver's own numbers: cuPointerGetAttribute() is as old as unified addresses.
+constexpr int kSuccess = 0;
+constexpr int kMemoryType = 2, kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_...
+constexpr unsigned kDeviceMemory = 2;               // CU_MEMORYTYPE_DEVICE
+using GetAttribute = int (*)(void* data, int attribute, std::uintptr_t pointer);
+
+std::atomic<GetAttribute> get_attribute{nullptr};
+std::atomic<std::int64_t> looked_at_tick{-1};
+
+/// Files by which a process reaches a device: of a workstation or server, of Windows's Linux, of a board.
+bool has_device_files() noexcept {
+    enum State : int { unknown, none, some };
+    static constinit std::atomic<int> known{unknown};
+    if (known.load(std::memory_order_relaxed) == unknown) {
+        const bool there =
+            access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 || access("/dev/nvmap", F_OK) == 0;
+        known.store(there ? some : none, std::memory_order_relaxed);
+    }
+    return known.load(std::memory_order_relaxed) == some;
+}
+
+/// Changes every few milliseconds.
+std::int64_t tick() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+bool has_loaded_driver() noexcept {
+    if (!has_device_files()) {
+        return false;
+    }
+    if (get_attribute.load(std::memory_order_acquire) != nullptr) {
+        return true;
+    }
+    const std::int64_t now = tick();
+    if (looked_at_tick.exchange(now, std::memory_order_relaxed) == now) {
+        return false;
+    }
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (driver == nullptr) {
+        return false;
+    }
+    // The handle is kept: the driver must not be unloaded between two looks.
+    const auto found = reinterpret_cast<GetAttribute>(dlsym(driver, "cuPointerGetAttribute"));
+    get_attribute.store(found, std::memory_order_release);
+    return found != nullptr;
+}
+
+std::optional<int> device_holding(const void* pointer) noexcept {
+    if (!has_loaded_driver()) {
+        return std::nullopt;
+    }
+    const GetAttribute get = get_attribute.load(std::memory_order_acquire);
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    unsigned memory_type = 0;
+    int device = 0;
+    if (get(&memory_type, kMemoryType, address) != kSuccess || memory_type != kDeviceMemory ||
+        get(&device, kDeviceOrdinal, address) != kSuccess) {
+        return std::nullopt;
+    }
+    return device;
+}
+
+}  // namespace heptad::cuda

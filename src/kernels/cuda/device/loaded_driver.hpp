@@ -1,0 +1,16 @@
+// Memory of devices, as the CUDA driver knows it that somebody in this process has loaded: it may not have been us, and
+// this build may have no CUDA code. Loads and starts nothing.
+#pragma once
+
+#include <optional>
+
+namespace heptad::cuda {
+
+/// May a pointer of this process point to a device's memory? A few nanoseconds; none on machines without such devices.
+/// The answer may be some milliseconds old, which is less than a driver takes to start.
+bool has_loaded_driver() noexcept;
+
+/// The device whose memory, managed memory among it, the pointer points to; nothing for memory of the host.
+std::optional<int> device_holding(const void* pointer) noexcept;
+
+}  // namespace heptad::cuda
