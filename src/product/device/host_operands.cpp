@@ -23,6 +23,7 @@
 #include "product/device/dense_blocks.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/host_operand_plan.hpp"
+#include "product/device/over_devices.hpp"
 #include "run/dense/spread.hpp"
 
 namespace heptad {
@@ -425,11 +426,42 @@ private:
     RunReport report_;
 };
 
-RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                        const TransferSchedule& schedule, int device, const ProductContext& context,
-                        const StepProduct& product, bool keeps_digits = false) {
+/// Nothing where the device has no room for the matrices and the sums of the schedule: then C is as it was.
+std::optional<RunReport> try_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                       const TransferSchedule& schedule, int device, const ProductContext& context,
+                                       const StepProduct& product, bool keeps_digits = false) {
     const cuda::DeviceScope scope(device);
-    return TransferRun(alpha, a, b, beta, c, schedule, device, context, product, keeps_digits).run();
+    std::optional<TransferRun> run;
+    try {
+        run.emplace(alpha, a, b, beta, c, schedule, device, context, product, keeps_digits);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::resource) {
+            throw;
+        }
+        return std::nullopt;
+    }
+    return run->run();
+}
+
+std::optional<RunReport> try_schedule(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                      const TransferSchedule& schedule, const Options& options, int device,
+                                      const ProductContext& context) {
+    Options of_steps = options;
+    of_steps.overwrite_inputs = options.overwrite_inputs && schedule.steps.size() == 1;  // else they serve again
+    return try_transfers(
+        alpha, a, b, beta, c, schedule, device, context,
+        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+            const ProductContext& where) {
+            return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
+        },
+        options.accuracy == Accuracy::balanced);
+}
+
+[[noreturn]] void fail_without_room(const ProblemSize& size, int device) {
+    fail(ErrorCode::resource,
+         "cuda:{} has {} bytes free, too few for the matrices of a product of {} x {} x {}; leave the plan out, and it "
+         "is cut up, or wait until others need less of the device",
+         device, cuda::free_bytes(device), size.m, size.k, size.n);
 }
 
 }  // namespace
@@ -437,15 +469,23 @@ RunReport run_transfers(double alpha, const ConstView& a, const ConstView& b, do
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                  const TransferSchedule& schedule, const Options& options, int device,
                                  const ProductContext& context) {
-    Options of_steps = options;
-    of_steps.overwrite_inputs = options.overwrite_inputs && schedule.steps.size() == 1;  // else they serve again
-    return run_transfers(
-        alpha, a, b, beta, c, schedule, device, context,
-        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
-            const ProductContext& where) {
-            return multiply_on_device(factor * alpha, pa, pb, scale, pc, of_steps, where);
-        },
-        options.accuracy == Accuracy::balanced);
+    if (const auto report = try_schedule(alpha, a, b, beta, c, schedule, options, device, context)) {
+        return *report;
+    }
+    // What was free when it was planned is free no more: all at once takes no sums, and parts take less again.
+    const ProblemSize size{c.rows, a.cols, c.cols};
+    if (schedule.steps.size() > 1) {
+        const auto report = try_schedule(alpha, a, b, beta, c, undivided_transfers(size), options, device, context);
+        if (report) {
+            return *report;
+        }
+    }
+    if (context.workspace_bytes >= 0) {
+        fail_without_room(size, device);
+    }
+    ProductContext in_parts = context;
+    in_parts.stream = nullptr;  // every device has streams of its own there
+    return multiply_over_devices(alpha, a, b, beta, c, options, in_parts);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -467,11 +507,17 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }
-    return run_transfers(alpha, a, b, beta, c, undivided_transfers({c.rows, a.cols, c.cols}), device, context,
-                         [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
-                             const ProductContext& where) {
-                             return multiply_on_device(factor * alpha, pa, pb, scale, pc, plan, device, where);
-                         });
+    const ProblemSize size{c.rows, a.cols, c.cols};
+    const auto report =
+        try_transfers(alpha, a, b, beta, c, undivided_transfers(size), device, context,
+                      [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+                          const ProductContext& where) {
+                          return multiply_on_device(factor * alpha, pa, pb, scale, pc, plan, device, where);
+                      });
+    if (!report) {
+        fail_without_room(size, device);
+    }
+    return *report;
 }
 
 }  // namespace heptad
