@@ -15,6 +15,8 @@
 #include <random>
 #include <string>
 
+#include <heptad/bits.hpp>
+
 #include "citizen/counts.hpp"
 #include "product/memory/product.hpp"
 
@@ -276,6 +278,56 @@ TEST(memory_limits, what_the_classical_product_survives_in_little_address_space_
             return setrlimit(RLIMIT_AS, &most) == 0;
         };
     });
+}
+
+/// The cube of a matrix that moves every row one further, in a process that has so much address space. 0: right.
+int cube_of_bits_within(std::int64_t limit, int levels) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit most{static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
+        constexpr std::int64_t kSize = 8192;
+        try {
+            BitMatrix shift(kSize, kSize);
+            for (std::int64_t i = 0; i < kSize; ++i) {
+                shift.set(i, (i + 1) % kSize, true);
+            }
+            if (setrlimit(RLIMIT_AS, &most) != 0) {
+                _exit(3);
+            }
+            bits::BitOptions options;
+            options.levels = levels;
+            Context one_thread;  // stacks of others take address space that says nothing about levels
+            one_thread.set_threads(1);
+            const BitMatrix cube = bits::power(Type::gf2, shift, 3, options, one_thread);
+            for (std::int64_t i = 0; i < kSize; ++i) {
+                if (!cube(i, (i + 3) % kSize)) {
+                    _exit(4);
+                }
+            }
+            _exit(bits::count_ones(cube) == kSize ? 0 : 4);
+        } catch (const Error& error) {
+            _exit(error.code() == ErrorCode::resource ? 5 : 6);
+        } catch (const std::bad_alloc&) {
+            _exit(5);
+        }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(memory_limits, a_power_of_bits_takes_fewer_levels_where_memory_is_short) {
+    int survivors = 0, out_of_memory = 0;
+    for (std::int64_t limit = 32 * kMiB; limit <= 288 * kMiB; limit += 16 * kMiB) {
+        const int plain = cube_of_bits_within(limit, 0), by_default = cube_of_bits_within(limit, -1);
+        EXPECT_TRUE(plain == 0 || plain == 5) << plain;
+        EXPECT_TRUE(by_default == 0 || (plain == 5 && by_default == 5))
+            << limit / kMiB << " MiB: " << by_default << " where the product without levels gives " << plain;
+        survivors += plain == 0 ? 1 : 0;
+        out_of_memory += cube_of_bits_within(limit, 5) == 5 ? 1 : 0;
+    }
+    EXPECT_GT(survivors, 0);
+    EXPECT_GT(out_of_memory, 0) << "no limit was short for five levels";
 }
 
 }  // namespace

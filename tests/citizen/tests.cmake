@@ -1,6 +1,6 @@
 # A good citizen of somebody else's process: memory limits, thread limits, fork, exit, failures at every call.
 # `make test` runs a seeded sample of each (four minutes at most together), `make soak` the full counts (counts.hpp).
-heptad_test(citizen/memory_limits_test heptad_product_memory LABELS citizen)
+heptad_test(citizen/memory_limits_test heptad_api LABELS citizen)
 heptad_test(citizen/fork_test heptad_api LABELS citizen)
 heptad_test(citizen/exit_test heptad_api LABELS citizen)
 heptad_test(citizen/thread_creation_test heptad_api LABELS citizen)

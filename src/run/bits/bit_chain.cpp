@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/size.hpp"
+#include "base/workspace.hpp"
 #include "kernels/bits/word_buffer.hpp"
 
 namespace heptad::bits {
@@ -152,6 +154,37 @@ BitMatrix raise_apart(const BitPlan& plan, const ConstBitView& a, const std::vec
     return power;
 }
 
+/// What a chain takes beside its factors and its result: a step's memory, and the operand that waits for the next one.
+std::int64_t chain_bytes(const ChainPlan& chain) {
+    std::int64_t most = 0;
+    for (const BitPlan& plan : chain.plans) {
+        const auto waiting = plan.right().words() * static_cast<std::int64_t>(sizeof(std::uint64_t));
+        most = std::max(most, checked_add(plan.workspace_bytes(), waiting));
+    }
+    return most;
+}
+
+int most_levels(const ChainPlan& chain) {
+    int most = 0;
+    for (const BitPlan& plan : chain.plans) {
+        most = std::max(most, plan.levels);
+    }
+    return most;
+}
+
+/// With fewer levels where the memory of more is not free now.
+ChainPlan make_fitting_chain(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options,
+                             int threads) {
+    ChainPlan chain = make_chain_plan(algebra, sizes, options, threads);
+    BitOptions fewer = options;
+    while (options.levels < 0 && most_levels(chain) > 0 &&
+           room_for_workspace(chain_bytes(chain), {}) < chain_bytes(chain)) {
+        fewer.levels = most_levels(chain) - 1;
+        chain = make_chain_plan(algebra, sizes, fewer, threads);
+    }
+    return chain;
+}
+
 }  // namespace
 
 BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors, const BitOptions& options,
@@ -168,7 +201,7 @@ BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors,
         }
         sizes.push_back(factor.cols);
     }
-    const ChainPlan chain = make_chain_plan(algebra, sizes, options, context.threads);
+    const ChainPlan chain = make_fitting_chain(algebra, sizes, options, context.threads);
     if (chain.plans.empty()) {
         return BitMatrix::copy_of(factors.front());
     }
@@ -189,7 +222,7 @@ BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, cons
         return exponent == 0 ? BitMatrix::identity(a.rows) : BitMatrix::copy_of(a);
     }
     const std::vector<std::int64_t> sizes(squarings(exponent).size() + 2, a.rows);
-    return raise_by(make_chain_plan(algebra, sizes, options, context.threads), a, exponent, context.hooks);
+    return raise_by(make_fitting_chain(algebra, sizes, options, context.threads), a, exponent, context.hooks);
 }
 
 BitMatrix raise_by(const ChainPlan& chain, const ConstBitView& a, std::int64_t exponent, const BitHooks& hooks) {
