@@ -1,0 +1,134 @@
+// What stands behind CudaBackend: its stream and library, the guard of the product under way, and what turns views
+// into arguments of kernels.
+#pragma once
+
+#include <utility>
+
+#include "base/device_layout.hpp"
+#include "kernels/cuda/combine/linear_pass.hpp"
+#include "kernels/cuda/device/cuda_backend.hpp"
+#include "kernels/cuda/device/cuda_kernels.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/status.hpp"
+#include "kernels/cuda/vendor/batched_product.hpp"
+#include "kernels/cuda/vendor/cublas_library.hpp"
+
+namespace heptad::cuda {
+
+inline Scalar scalar_type(Type type) {
+    switch (type) {
+        case Type::f64:
+            return Scalar::f64;
+        case Type::f32:
+        case Type::tf32:
+            return Scalar::f32;
+        case Type::bf16:
+            return Scalar::bf16;
+        case Type::f16:
+            return Scalar::f16;
+        case Type::i32:
+            return Scalar::i32;
+        default:
+            fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
+    }
+}
+
+inline DeviceMatrix device_matrix(const ConstView& view) {
+    return {const_cast<void*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
+}
+
+inline Scale::Kind scale_kind(SumScaling scaling) {
+    switch (scaling) {
+        case SumScaling::a_to_sums:
+            return Scale::Kind::a_to_sums;
+        case SumScaling::b_to_sums:
+            return Scale::Kind::b_to_sums;
+        case SumScaling::sums_to_c:
+            return Scale::Kind::sums_to_c;
+        default:
+            return Scale::Kind::none;
+    }
+}
+
+inline void check_launch(DeviceStatus status, const char* what) {
+    check(static_cast<cudaError_t>(status), what);
+}
+
+struct CudaBackend::State {
+    int device = 0;
+    cudaStream_t stream = nullptr;
+    const CublasLibrary* library = nullptr;
+    cublasHandle_t handle = nullptr;
+    /// Of cuBLAS, or of counters of fused products, which need it at other times; and behind it the report.
+    void* own_workspace = nullptr;
+    void* vendor_workspace = nullptr;
+    std::int64_t vendor_workspace_bytes = 0;
+    BatchedProducts batched_products;
+    std::byte* reserved = nullptr;
+    std::int64_t reserved_bytes = 0;
+    bool guarded = false;
+    Guard guard;
+    double even_enough = 0;
+    ProblemSize guarded_size;
+    Scalar guarded_scalar = Scalar::f32;
+    DeviceMemory guard_memory;    // of products without workspace
+    bool has_report = false;      // of guarded products that nobody has asked for
+    bool lines_are_news = false;  // rows and columns were noted since they were judged
+    /// The guard's words are cleared by their first user, so that what clears other things anyway can do it.
+    bool words_are_fresh = false;
+    bool is_result_judged = false;  // by the kernels that made it
+    PassShapes shapes;
+    LinearPasses linear_passes;
+    cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
+
+    bool is_captured() const {
+        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+        return cudaStreamIsCapturing(stream, &capture) == cudaSuccess && capture == cudaStreamCaptureStatusActive;
+    }
+    std::int64_t guard_size_bytes() const { return guard_bytes(guarded_size.m, guarded_size.k, guarded_size.n); }
+    std::byte* guard_data() const {
+        return guard_memory.data() != nullptr ? static_cast<std::byte*>(guard_memory.data()) : reserved;
+    }
+    GuardWords* words() const { return reinterpret_cast<GuardWords*>(guard_data()); }
+    /// Of A (0) or B (1).
+    LineMaxima lines(int operand) const {
+        auto* const of_a = reinterpret_cast<std::uint32_t*>(guard_data() + kGuardBytes);
+        const std::int64_t m = line_count(guarded_size.m), k = line_count(guarded_size.k);
+        return operand == 0 ? LineMaxima{of_a, of_a + m} : LineMaxima{of_a + m + k, of_a + m + 2 * k};
+    }
+    GuardReport* report() const {
+        return reinterpret_cast<GuardReport*>(static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes);
+    }
+    GuardReport* cleared_report() {
+        if (!std::exchange(has_report, true)) {
+            check(cudaMemsetAsync(report(), 0, sizeof(GuardReport), stream), "clear a verdict");
+        }
+        return report();
+    }
+    GuardWords* cleared_words() {
+        if (words_are_fresh) {
+            words_are_fresh = false;
+            check(cudaMemsetAsync(words(), 0, static_cast<std::size_t>(guard_size_bytes()), stream), "clear the guard");
+        }
+        return words();
+    }
+    /// With what follows from the rows and columns of A and B that were noted.
+    GuardWords* judged_words() {
+        cleared_words();
+        if (std::exchange(lines_are_news, false)) {
+            check(static_cast<cudaError_t>(
+                      launch_line_judgement({guarded_scalar, guarded_size.m, guarded_size.k, guarded_size.n, lines(0),
+                                             lines(1), words(), even_enough, guard.report},
+                                            stream)),
+                  "judge the operands");
+        }
+        return words();
+    }
+    void multiply_cublas(const Product& product) const;
+    bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
+    void multiply_classical(const Product& product, const Guard& guard_of_product) const;
+    void multiply_limbs(const Product& product) const;
+    void scale(double beta, const View& c) const;
+};
+
+}  // namespace heptad::cuda
