@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "move/ranks/communicator.hpp"
-#include "move/ranks/rank_pipeline.hpp"
-#include "move/ranks/stage_clock.hpp"
+#include "move/stages.hpp"
+#include "move/stage_clock.hpp"
 #include "move/ranks/window_source.hpp"
 #include "move/ranks/window_writer.hpp"
 #include "plan/predict/cluster_forecast.hpp"

@@ -13,8 +13,8 @@
 
 #include "base/matrix.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/ranks/rank_pipeline.hpp"
-#include "move/ranks/stage_clock.hpp"
+#include "move/stages.hpp"
+#include "move/stage_clock.hpp"
 
 namespace heptad {
 

@@ -1,17 +1,17 @@
 // Stages in threads: items arrive in order, and the first failure ends all of them.
-#include "move/ranks/rank_pipeline.hpp"
+#include "move/stages.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <vector>
 
-#include "move/ranks/communicator.hpp"
-#include "move/ranks/stage_clock.hpp"
+#include "move/stage_clock.hpp"
 
 namespace heptad {
 namespace {
 
-TEST(pipeline, items_arrive_in_order_through_one_place) {
+TEST(stages, items_arrive_in_order_through_one_place) {
     StageFailure failure;
     Channel<int> channel(failure, 1);
     Stages stages(failure);
@@ -29,7 +29,7 @@ TEST(pipeline, items_arrive_in_order_through_one_place) {
     EXPECT_EQ(next, 1000);
 }
 
-TEST(pipeline, failure_of_a_stage_ends_those_that_wait_for_it_and_is_thrown_by_the_main_thread) {
+TEST(stages, failure_of_a_stage_ends_those_that_wait_for_it_and_is_thrown_by_the_main_thread) {
     StageFailure failure;
     Channel<int> channel(failure, 1), full(failure, 1);
     Stages stages(failure);
@@ -46,7 +46,7 @@ TEST(pipeline, failure_of_a_stage_ends_those_that_wait_for_it_and_is_thrown_by_t
     }
 }
 
-TEST(pipeline, failure_of_the_main_stage_ends_the_others) {
+TEST(stages, failure_of_the_main_stage_ends_the_others) {
     StageFailure failure;
     Channel<int> channel(failure, 1);
     Stages stages(failure);
@@ -54,7 +54,7 @@ TEST(pipeline, failure_of_the_main_stage_ends_the_others) {
     EXPECT_THROW(stages.run_here_and_finish([]() -> void { throw std::logic_error("no"); }), std::logic_error);
 }
 
-TEST(pipeline, scope_that_is_left_early_does_not_hang) {
+TEST(stages, scope_that_is_left_early_does_not_hang) {
     StageFailure failure;
     Channel<int> channel(failure, 1);
     {
@@ -64,7 +64,7 @@ TEST(pipeline, scope_that_is_left_early_does_not_hang) {
     EXPECT_TRUE(failure.raised());
 }
 
-TEST(pipeline, failure_cancels_a_product_that_is_under_way) {
+TEST(stages, failure_cancels_a_product_that_is_under_way) {
     StageFailure failure;
     Stages stages(failure);
     stages.start([&] {  // as a product does, which looks at its token now and then
@@ -77,7 +77,7 @@ TEST(pipeline, failure_cancels_a_product_that_is_under_way) {
                  std::logic_error);
 }
 
-TEST(pipeline, stage_that_heeds_nothing_is_given_up_after_the_grace) {
+TEST(stages, stage_that_heeds_nothing_is_given_up_after_the_grace) {
     std::atomic<bool> given_up{false};
     std::string told;
     StageFailure failure(
@@ -101,7 +101,7 @@ TEST(pipeline, stage_that_heeds_nothing_is_given_up_after_the_grace) {
     EXPECT_EQ(told, "the disk is full");
 }
 
-TEST(pipeline, stages_that_end_in_time_are_not_given_up) {
+TEST(stages, stages_that_end_in_time_are_not_given_up) {
     bool given_up = false;
     StageFailure failure([&](const std::exception_ptr&) { given_up = true; }, std::chrono::seconds(60));
     Stages stages(failure);
@@ -109,6 +109,94 @@ TEST(pipeline, stages_that_end_in_time_are_not_given_up) {
     stages.start([&] { channel.pop(); });
     EXPECT_THROW(stages.run_here_and_finish([]() -> void { throw std::logic_error("no"); }), std::logic_error);
     EXPECT_FALSE(given_up);
+}
+
+TEST(stages, closed_channel_gives_what_is_left_and_then_nothing) {
+    StageFailure failure;
+    Channel<int> channel(failure);
+    Stages stages(failure);
+    std::vector<int> seen;
+    stages.start([&] {
+        while (const std::optional<int> item = channel.next()) {
+            seen.push_back(*item);
+        }
+    });
+    stages.run_here_and_finish([&] {
+        for (int i = 0; i < 100; ++i) {
+            channel.push(i);
+        }
+        channel.close();
+    });
+    ASSERT_EQ(seen.size(), 100U);
+    EXPECT_EQ(seen.back(), 99);
+}
+
+TEST(stages, two_that_count_for_each_other_go_hand_in_hand) {
+    StageFailure failure;
+    StepCount filled(failure), emptied(failure);
+    Stages stages(failure);
+    int buffer = -1;
+    stages.start([&] {
+        for (int i = 0; i < 1000; ++i) {
+            emptied.wait_for(i);
+            buffer = i;
+            filled.add();
+        }
+    });
+    stages.run_here_and_finish([&] {
+        for (int i = 0; i < 1000; ++i) {
+            filled.wait_for(i + 1);
+            ASSERT_EQ(buffer, i);
+            emptied.add();
+        }
+    });
+    EXPECT_EQ(filled.done(), 1000);
+}
+
+TEST(stages, end_without_a_failure_sends_home_who_waits_and_throws_nothing) {
+    StageFailure failure;
+    StepCount never(failure);
+    Channel<int> channel(failure, 1);
+    Stages stages(failure);
+    stages.start([&] { never.wait_for(1); });
+    stages.start([&] { channel.pop(); });
+    stages.run_here_and_finish([&] { failure.end(); });
+    EXPECT_TRUE(failure.raised());
+}
+
+TEST(stages, failure_after_the_end_is_thrown_all_the_same) {
+    StageFailure failure;
+    Stages stages(failure);
+    stages.start([&] {
+        while (!failure.raised()) {
+            std::this_thread::yield();
+        }
+        throw std::runtime_error("too late to be harmless");
+    });
+    EXPECT_THROW(stages.run_here_and_finish([&] { failure.end(); }), std::runtime_error);
+}
+
+TEST(stages, failure_wakes_at_once_whoever_waits) {
+    for (int round = 0; round < 200; ++round) {  // 20 ms each would be seconds
+        StageFailure failure;
+        StepCount never(failure);
+        Stages stages(failure);
+        for (int i = 0; i < 4; ++i) {
+            stages.start([&] { never.wait_for(1); });
+        }
+        const Clock::time_point start = Clock::now();
+        EXPECT_THROW(stages.run_here_and_finish([]() -> void { throw std::logic_error("no"); }), std::logic_error);
+        EXPECT_LT(seconds_since(start), 5.0);
+    }
+}
+
+TEST(stages, what_the_look_around_throws_ends_the_run) {
+    StageFailure failure;
+    StepCount never(failure);
+    Stages stages(failure);
+    stages.start([&] { never.wait_for(1); });
+    EXPECT_THROW(stages.look_around_and_finish([]() -> void { throw std::runtime_error("the user left"); }),
+                 std::runtime_error);
 }
 
 TEST(stage_clock, seconds_add_up_by_step_and_stage) {
@@ -123,12 +211,6 @@ TEST(stage_clock, seconds_add_up_by_step_and_stage) {
     ASSERT_EQ(clock.intervals().size(), 3U);
     EXPECT_LE(clock.intervals()[0].end_s, clock.intervals()[1].begin_s);
     EXPECT_TRUE(StageClock(false).intervals().empty());
-}
-
-TEST(communicator, first_text_that_differs_is_found) {
-    EXPECT_EQ(first_difference({"a", "a", "a"}), -1);
-    EXPECT_EQ(first_difference({"a"}), -1);
-    EXPECT_EQ(first_difference({"version 1, words", "version 1, words", "version 2, words"}), 2);
 }
 
 }  // namespace

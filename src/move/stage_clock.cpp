@@ -1,4 +1,4 @@
-#include "move/ranks/stage_clock.hpp"
+#include "move/stage_clock.hpp"
 
 namespace heptad {
 
