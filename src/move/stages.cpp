@@ -80,6 +80,15 @@ void Stages::start(std::function<void()> stage) {
     }
 }
 
+bool Stages::try_start(std::function<void()> stage) {
+    try {
+        start(std::move(stage));
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 void Stages::run_here_and_finish(const std::function<void()>& stage) {
     guarded(stage);
     join({});

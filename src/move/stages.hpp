@@ -167,6 +167,8 @@ public:
 
     /// Throws Error(resource) where the system has no thread for it.
     void start(std::function<void()> stage);
+    /// False: it has none, and the stage's work is the caller's.
+    bool try_start(std::function<void()> stage);
     std::size_t started() const { return threads_.size(); }
     /// Runs a stage in this thread, then waits for the others and throws what any of them threw.
     void run_here_and_finish(const std::function<void()>& stage);
