@@ -23,6 +23,9 @@ namespace heptad {
 
 class StageMonitor;
 
+/// Ends a stage because the run is over.
+struct StageStopped {};
+
 /// The end of a run: the first failure of any stage, or that nobody is needed any more.
 class StageFailure {
 public:
@@ -38,6 +41,12 @@ public:
     /// Sends them home though nothing failed.
     void end() { record(nullptr); }
     bool raised() const { return raised_; }
+    /// Throws StageStopped once the run is over.
+    void go_on() const {
+        if (raised_) {
+            throw StageStopped();
+        }
+    }
     /// Throws the failure, if there is one.
     void rethrow() const;
     /// Set with the first failure, for products that are under way.
@@ -56,9 +65,6 @@ private:
     std::atomic<bool> raised_{false};
 };
 
-/// Ends a stage because the run is over.
-struct StageStopped {};
-
 /// What stages wait at: a mutex for what it guards, and a condition that the end of the run changes too.
 class StageMonitor {
 public:
@@ -71,9 +77,7 @@ public:
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
         changed.wait(lock, [&] { return failure_.raised() || ready(); });
-        if (failure_.raised()) {
-            throw StageStopped();
-        }
+        failure_.go_on();
     }
     template <class Change>
     void change(Change&& what) {

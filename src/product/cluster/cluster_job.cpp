@@ -49,11 +49,7 @@ public:
         if (node_.threads == 0) {
             node_.threads = share_of_cores(ranks);
         }
-        ranks_.set_lookout([this] {
-            if (failure_.raised()) {
-                throw StageStopped();
-            }
-        });
+        ranks_.set_lookout([this] { failure_.go_on(); });
     }
     ~JobRun() {
         ranks_.set_lookout({});
