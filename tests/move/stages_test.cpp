@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "move/stage_clock.hpp"
+#include "move/stage_trace.hpp"
 
 namespace heptad {
 namespace {
@@ -199,18 +199,18 @@ TEST(stages, what_the_look_around_throws_ends_the_run) {
                  std::runtime_error);
 }
 
-TEST(stage_clock, seconds_add_up_by_step_and_stage) {
-    StageClock clock(true);
-    clock.begin_step("multiply");
-    clock.time("DR", [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
-    clock.time("DR", [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
-    clock.begin_step("collect");
-    clock.time("DR", [] {});
-    EXPECT_GE(clock.seconds().at("multiply DR"), 0.004);
-    EXPECT_EQ(clock.seconds().count("collect DR"), 1U);
-    ASSERT_EQ(clock.intervals().size(), 3U);
-    EXPECT_LE(clock.intervals()[0].end_s, clock.intervals()[1].begin_s);
-    EXPECT_TRUE(StageClock(false).intervals().empty());
+TEST(stage_trace, seconds_add_up_by_step_and_stage) {
+    StageTrace trace(true);
+    trace.begin_step("multiply");
+    trace.time(Stage::disk_read, [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+    trace.time(Stage::disk_read, [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+    trace.begin_step("collect");
+    trace.time(Stage::disk_read, [] {});
+    EXPECT_GE(trace.seconds().at("multiply DR"), 0.004);
+    EXPECT_EQ(trace.seconds().count("collect DR"), 1U);
+    ASSERT_EQ(trace.intervals().size(), 3U);
+    EXPECT_LE(trace.intervals()[0].end_s, trace.intervals()[1].begin_s);
+    EXPECT_TRUE(StageTrace(false).intervals().empty());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include "check/verify.hpp"
 #include "move/ranks/communicator.hpp"
-#include "move/stage_clock.hpp"
+#include "move/stage_trace.hpp"
 #include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 #include "product/cluster/rank_work.hpp"
