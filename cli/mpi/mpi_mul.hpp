@@ -5,7 +5,7 @@
 
 namespace heptad::cli {
 
-/// `give_up` ends the whole job; see move/ranks/rank_pipeline.hpp.
+/// `give_up` ends the whole job; see move/stages.hpp.
 void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::GiveUp& give_up);
 
 }  // namespace heptad::cli

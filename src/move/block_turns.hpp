@@ -5,18 +5,19 @@
 // waits for nobody.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "move/stages.hpp"
 
 namespace heptad {
 
 class BlockTurns {
 public:
-    BlockTurns(std::int64_t blocks, bool in_order) : blocks_(static_cast<std::size_t>(blocks)), in_order_(in_order) {}
+    BlockTurns(std::int64_t blocks, bool in_order, StageFailure& failure)
+        : monitor_(failure), blocks_(static_cast<std::size_t>(blocks)), in_order_(in_order) {}
 
-    /// A block held for an update.
+    /// A block held for an update. Waits for it; throws StageStopped once the run is over.
     class Hold {
     public:
         Hold(BlockTurns& turns, int block, int turn) : turns_(turns), block_(block), first_(turns.enter(block, turn)) {}
@@ -32,9 +33,6 @@ public:
         bool first_;
     };
 
-    /// Who waits, or would have to, gets an Error(cancelled) from now on.
-    void stop() noexcept;
-
 private:
     struct Block {
         int updates = 0;
@@ -43,11 +41,9 @@ private:
     bool enter(int block, int turn);
     void leave(int block);
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
+    StageMonitor monitor_;
     std::vector<Block> blocks_;
     bool in_order_;
-    bool stopped_ = false;
 };
 
 }  // namespace heptad

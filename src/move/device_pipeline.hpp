@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "move/stages.hpp"
 #include "run/dense/runner.hpp"
 
 namespace heptad {
@@ -30,8 +31,6 @@ public:
     virtual void solve(int pipeline, const PipelineTask& task) = 0;
     virtual void download(int pipeline, const PipelineTask& task) = 0;
     virtual void aggregate(int pipeline, const PipelineTask& task) = 0;
-    /// The run has failed: whatever a stage waits for will not come, so it must throw.
-    virtual void stop() noexcept = 0;
 };
 
 struct PipelineLayout {
@@ -45,7 +44,8 @@ struct PipelineLayout {
 };
 
 /// Runs all tasks. The first exception of a stage, a cancelled token or a progress callback that throws ends the run:
-/// every thread is joined, then that is thrown here. Progress is told from the calling thread.
-void run_pipelines(const PipelineLayout& layout, PipelineStages& stages, const RunHooks& hooks);
+/// every thread is joined, then that is thrown here. Progress is told from the calling thread. What a stage waits for
+/// beside this, it waits for at monitors of `failure`.
+void run_pipelines(const PipelineLayout& layout, PipelineStages& stages, StageFailure& failure, const RunHooks& hooks);
 
 }  // namespace heptad

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <future>
 #include <memory>
-#include <system_error>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/scalars.hpp"
+#include "move/stages.hpp"
 
 namespace heptad {
 namespace {
@@ -70,46 +69,58 @@ public:
         }
     }
 
+    /// Reading and writing are stages of their own, or are done in turn here where nothing overlaps or there is no
+    /// thread to be had. A band's buffers are those of the band two before.
     bool run() {
         const std::int64_t count = ceil_div(layers_.part.m, layers_.band_rows);
-        // These wait for their work when they go, before the buffers do.
-        std::future<void> reading = beside([this] { read(0); });
-        std::future<void> writing;
-        for (std::int64_t band = 0; band < count; ++band) {
-            reading.get();
-            if (options_.stop_wanted()) {
-                return false;
+        StageFailure over;
+        StepCount read(over), added(over), written(over);
+        const auto read_next = [&](std::int64_t band) {
+            added.wait_for(band - 1);
+            read_band(band);
+            read.add();
+        };
+        const auto write_next = [&](std::int64_t band) {
+            added.wait_for(band + 1);
+            write_band(band);
+            written.add();
+        };
+        Stages stages(over);
+        const auto beside = [&](const auto& work) {
+            return options_.overlap && stages.try_start([&work, count] {
+                for (std::int64_t band = 0; band < count; ++band) {
+                    work(band);
+                }
+            });
+        };
+        const bool reads_beside = beside(read_next), writes_beside = beside(write_next);
+        bool stopped = false;
+        stages.run_here_and_finish([&] {
+            for (std::int64_t band = 0; band < count; ++band) {
+                if (!reads_beside) {
+                    read_next(band);
+                }
+                read.wait_for(band + 1);
+                stopped = options_.stop_wanted();
+                if (stopped) {
+                    over.end();
+                    return;
+                }
+                written.wait_for(band - 1);
+                add_up(band);
+                added.add();
+                if (!writes_beside) {
+                    write_next(band);
+                }
+                if (options_.progress) {
+                    options_.progress(static_cast<double>(band + 1) / static_cast<double>(count));
+                }
             }
-            if (band + 1 < count) {
-                reading = beside([this, band] { read(band + 1); });
-            }
-            add_up(band);
-            if (writing.valid()) {
-                writing.get();
-            }
-            writing = beside([this, band] { write(band); });
-            if (options_.progress) {
-                options_.progress(static_cast<double>(band + 1) / static_cast<double>(count));
-            }
-        }
-        writing.get();
-        return true;
+        });
+        return !stopped;
     }
 
 private:
-    /// In a thread of its own; when it is asked for where there is none to be had.
-    template <class Work>
-    std::future<void> beside(Work work) const {
-        if (options_.overlap) {
-            try {
-                return std::async(std::launch::async, work);
-            } catch (const std::system_error&) {
-                return std::async(std::launch::deferred, work);
-            }
-        }
-        return std::async(std::launch::deferred, work);
-    }
-
     std::int64_t product_band_bytes() const { return layers_.band_rows * layers_.part.c.pitch_bytes(); }
     std::int64_t result_band_bytes() const { return layers_.band_rows * result_layout_.pitch_bytes(); }
     /// By columns, every column of the band lies in whole cache lines.
@@ -135,7 +146,7 @@ private:
         trace_.add(stage, fmt::format("last pass, band {}", band), from, Clock::now(), static_cast<double>(bytes));
     }
 
-    void read(std::int64_t band) {
+    void read_band(std::int64_t band) {
         const auto from = Clock::now();
         const FileWindow rows = rows_of(band);
         std::int64_t bytes = 0;
@@ -236,7 +247,7 @@ private:
         }
     }
 
-    void write(std::int64_t band) {
+    void write_band(std::int64_t band) {
         const auto from = Clock::now();
         std::int64_t bytes = 0;
         for (std::int64_t row = 0; row < layers_.layer.grid.m; ++row) {

@@ -10,17 +10,18 @@ namespace {
 
 class LayerStages final : public PipelineStages {
 public:
-    LayerStages(const LayerRun& run, const PipelineLayout& layout, const DeviceSet& devices, HostMatrices& matrices)
+    LayerStages(const LayerRun& run, const PipelineLayout& layout, const DeviceSet& devices, HostMatrices& matrices,
+                StageFailure& failure)
         : run_(run),
           layout_(layout),
           layer_(*run.layer),
           matrices_(matrices),
           in_place_(matrices.in_place()),
-          turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order),
+          turns_(std::int64_t{layer_.grid.m} * layer_.grid.n, run.in_order, failure),
           places_(static_cast<std::size_t>(layout.pipelines())) {
         for (const auto& device : devices) {
-            shelves_.push_back(
-                std::make_unique<Shelves>(cache_of(*device, Operand::left), cache_of(*device, Operand::right)));
+            shelves_.push_back(std::make_unique<Shelves>(cache_of(*device, Operand::left),
+                                                         cache_of(*device, Operand::right), failure));
         }
         for (int p = 0; p < layout.pipelines(); ++p) {
             ComputeDevice& device = *devices[static_cast<std::size_t>(layout.device_of(p))];
@@ -106,14 +107,6 @@ public:
         }
     }
 
-    void stop() noexcept override {
-        turns_.stop();
-        for (const auto& shelves : shelves_) {
-            shelves->left.stop();
-            shelves->right.stop();
-        }
-    }
-
 private:
     /// Of one pipeline. What was made last is known to the threads that do so, each for itself: an operand that comes
     /// again, as a block of A does along its row of segments, is still there.
@@ -128,8 +121,9 @@ private:
 
     /// Of one device.
     struct Shelves {
-        Shelves(std::vector<std::unique_ptr<OperandPlace>> lefts, std::vector<std::unique_ptr<OperandPlace>> rights)
-            : left(std::move(lefts)), right(std::move(rights)) {}
+        Shelves(std::vector<std::unique_ptr<OperandPlace>> lefts, std::vector<std::unique_ptr<OperandPlace>> rights,
+                StageFailure& failure)
+            : left(std::move(lefts), failure), right(std::move(rights), failure) {}
         OperandCache left, right;
         /// Operands go up one after another: sharing the link, two pipelines would both be ready late.
         std::mutex link;
@@ -170,8 +164,9 @@ private:
 
 void run_layer(const LayerRun& run, const DeviceSet& devices, HostMatrices& matrices, const RunHooks& hooks) {
     const PipelineLayout layout{static_cast<int>(devices.size()), run.pipelines, run.layer->groups(), run.layer->steps};
-    LayerStages stages(run, layout, devices, matrices);
-    run_pipelines(layout, stages, hooks);
+    StageFailure failure;
+    LayerStages stages(run, layout, devices, matrices, failure);
+    run_pipelines(layout, stages, failure, hooks);
 }
 
 }  // namespace heptad

@@ -3,13 +3,12 @@
 // that the next row needs, because rows of segments run to and fro.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "move/compute_device.hpp"
+#include "move/stages.hpp"
 #include "plan/search/host_layer.hpp"
 
 namespace heptad {
@@ -17,16 +16,14 @@ namespace heptad {
 class OperandCache {
 public:
     /// As many places as pipelines take operands from it at a time: then nobody waits for one to become free.
-    explicit OperandCache(std::vector<std::unique_ptr<OperandPlace>> places);
+    OperandCache(std::vector<std::unique_ptr<OperandPlace>> places, StageFailure& failure);
 
     using Terms = std::vector<BlockTerm>;
     /// The place that holds this sum of blocks. Where none does, brings it to the place that has not been used for
     /// longest; where somebody else is bringing it, waits. It stays until it was given back as often as it was taken.
-    /// `terms` outlive the cache. Throws what `bring` throws; the run has failed then, and others wait until stop().
+    /// `terms` outlive the cache. Throws what `bring` throws, and StageStopped once the run is over.
     OperandPlace& take(const Terms& terms, const std::function<void(OperandPlace&)>& bring);
     void give_back(const OperandPlace& place);
-    /// Everybody who waits, and who comes later, gets Error(cancelled).
-    void stop() noexcept;
 
 private:
     struct Spot {
@@ -38,13 +35,10 @@ private:
     };
     Spot* find(const Terms& terms);
     Spot* free_longest();
-    void go_on() const;
 
-    std::mutex mutex_;
-    std::condition_variable changed_;
+    StageMonitor monitor_;
     std::vector<Spot> spots_;
     std::uint64_t clock_ = 0;
-    bool stopped_ = false;
 };
 
 }  // namespace heptad

@@ -1,17 +1,16 @@
-// Updates of one block never overlap; in order they come by turns, and a stopped run lets nobody wait.
+// Updates of one block never overlap; in order they come by turns, and a run that is over lets nobody wait.
 #include "move/block_turns.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include <heptad/heptad.hpp>
-
 namespace heptad {
 namespace {
 
 TEST(BlockTurns, updates_of_a_block_never_overlap) {
-    BlockTurns turns(2, false);
+    StageFailure failure;
+    BlockTurns turns(2, false, failure);
     int counts[2] = {0, 0};
     int firsts[2] = {0, 0};
     std::vector<std::thread> threads;
@@ -34,7 +33,8 @@ TEST(BlockTurns, updates_of_a_block_never_overlap) {
 }
 
 TEST(BlockTurns, in_order_means_by_turns_whoever_comes_first) {
-    BlockTurns turns(1, true);
+    StageFailure failure;
+    BlockTurns turns(1, true, failure);
     std::vector<int> seen;
     std::vector<std::thread> threads;
     for (int turn = 15; turn >= 0; --turn) {
@@ -52,12 +52,13 @@ TEST(BlockTurns, in_order_means_by_turns_whoever_comes_first) {
     }
 }
 
-TEST(BlockTurns, stop_wakes_who_waits_and_refuses_who_comes_later) {
-    BlockTurns turns(1, true);
-    std::thread waiting([&] { EXPECT_THROW(BlockTurns::Hold(turns, 0, 1), Error); });
-    turns.stop();
+TEST(BlockTurns, end_wakes_who_waits_and_refuses_who_comes_later) {
+    StageFailure failure;
+    BlockTurns turns(1, true, failure);
+    std::thread waiting([&] { EXPECT_THROW(BlockTurns::Hold(turns, 0, 1), StageStopped); });
+    failure.end();
     waiting.join();
-    EXPECT_THROW(BlockTurns::Hold(turns, 0, 0), Error);
+    EXPECT_THROW(BlockTurns::Hold(turns, 0, 0), StageStopped);
 }
 
 }  // namespace

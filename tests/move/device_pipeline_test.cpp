@@ -60,7 +60,6 @@ public:
         ++finished[task.group];
         any_finished = true;
     }
-    void stop() noexcept override { stopped = true; }
 
     /// Fails in this stage of this group.
     void fail_at(At stage, std::int64_t group) {
@@ -70,7 +69,6 @@ public:
     void delay(std::uint64_t seed) { seed_ = seed; }
 
     std::map<std::int64_t, int> finished;
-    std::atomic<bool> stopped{false};
     std::atomic<bool> any_finished{false};
 
 private:
@@ -107,12 +105,13 @@ TEST(Pipeline, every_group_is_finished_once_for_1_to_8_devices) {
             for (const int steps : {1, 3}) {
                 const PipelineLayout layout{devices, pipelines, 23, steps};
                 Recorder stages(layout);
-                run_pipelines(layout, stages, {});
+                StageFailure failure;
+                run_pipelines(layout, stages, failure, {});
                 EXPECT_EQ(stages.finished.size(), 23U) << devices << " " << pipelines << " " << steps;
                 for (const auto& [group, times] : stages.finished) {
                     EXPECT_EQ(times, 1) << group;
                 }
-                EXPECT_FALSE(stages.stopped);
+                EXPECT_FALSE(failure.raised());
             }
         }
     }
@@ -122,8 +121,9 @@ TEST(Pipeline, delays_in_any_stage_change_nothing) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         const PipelineLayout layout{3, 2, 31, 2};
         Recorder stages(layout);
+        StageFailure failure;
         stages.delay(seed);
-        run_pipelines(layout, stages, {});
+        run_pipelines(layout, stages, failure, {});
         EXPECT_EQ(stages.finished.size(), 31U);
     }
 }
@@ -132,7 +132,8 @@ TEST(Pipeline, fewer_groups_than_pipelines_and_none_at_all) {
     for (const std::int64_t groups : {0, 1, 2}) {
         const PipelineLayout layout{4, 2, groups, 1};
         Recorder stages(layout);
-        run_pipelines(layout, stages, {});
+        StageFailure failure;
+        run_pipelines(layout, stages, failure, {});
         EXPECT_EQ(static_cast<std::int64_t>(stages.finished.size()), groups);
     }
 }
@@ -143,14 +144,15 @@ TEST(Pipeline, failure_in_any_stage_of_any_group_is_thrown_and_nothing_hangs) {
             for (const std::int64_t group : {0, 7, 15}) {
                 const PipelineLayout layout{devices, 2, 16, 2};
                 Recorder stages(layout);
+                StageFailure failure;
                 stages.fail_at(stage, group);
                 try {
-                    run_pipelines(layout, stages, {});
+                    run_pipelines(layout, stages, failure, {});
                     ADD_FAILURE() << "no error from stage " << static_cast<int>(stage);
                 } catch (const Error& error) {
                     EXPECT_EQ(error.what(), "lost in stage " + std::to_string(static_cast<int>(stage)));
                 }
-                EXPECT_TRUE(stages.stopped);
+                EXPECT_TRUE(failure.raised());
                 EXPECT_EQ(stages.finished.count(group), 0U);
             }
         }
@@ -166,10 +168,10 @@ TEST(Pipeline, first_of_several_errors_is_the_one_thrown) {
         void solve(int, const PipelineTask&) override {}
         void download(int, const PipelineTask&) override {}
         void aggregate(int, const PipelineTask&) override {}
-        void stop() noexcept override {}
     } stages;
+    StageFailure failure;
     try {
-        run_pipelines({8, 2, 100, 1}, stages, {});
+        run_pipelines({8, 2, 100, 1}, stages, failure, {});
         ADD_FAILURE();
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::resource);
@@ -186,10 +188,10 @@ TEST(Pipeline, out_of_memory_in_a_stage_is_an_error_of_resources) {
         void solve(int, const PipelineTask&) override {}
         void download(int, const PipelineTask&) override {}
         void aggregate(int, const PipelineTask&) override {}
-        void stop() noexcept override {}
     } stages;
+    StageFailure failure;
     try {
-        run_pipelines({2, 1, 5, 1}, stages, {});
+        run_pipelines({2, 1, 5, 1}, stages, failure, {});
         ADD_FAILURE();
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::resource);
@@ -200,6 +202,7 @@ TEST(Pipeline, token_set_before_or_during_the_run_ends_it) {
     const PipelineLayout layout{2, 2, 1 << 20, 1};  // far more than could be finished
     for (const bool before : {true, false}) {
         Recorder stages(layout);
+        StageFailure failure;
         stages.delay(9);
         CancelToken token;
         RunHooks hooks;
@@ -214,7 +217,7 @@ TEST(Pipeline, token_set_before_or_during_the_run_ends_it) {
             token.cancel();
         });
         try {
-            run_pipelines(layout, stages, hooks);
+            run_pipelines(layout, stages, failure, hooks);
             ADD_FAILURE() << "was not cancelled";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::cancelled);
@@ -227,6 +230,7 @@ TEST(Pipeline, token_set_before_or_during_the_run_ends_it) {
 TEST(Pipeline, progress_comes_from_the_calling_thread_and_may_end_the_run) {
     const PipelineLayout layout{2, 1, 400, 1};
     Recorder stages(layout);
+    StageFailure failure;
     stages.delay(3);
     RunHooks hooks;
     const auto caller = std::this_thread::get_id();
@@ -236,13 +240,14 @@ TEST(Pipeline, progress_comes_from_the_calling_thread_and_may_end_the_run) {
         EXPECT_GE(progress.fraction, last);
         last = progress.fraction;
     };
-    run_pipelines(layout, stages, hooks);
+    run_pipelines(layout, stages, failure, hooks);
     EXPECT_EQ(last, 1.0);
 
     Recorder again({2, 1, 1 << 20, 1});
+    StageFailure second;
     again.delay(4);
     hooks.progress = [](const Progress&) { throw std::runtime_error("the user left"); };
-    EXPECT_THROW(run_pipelines({2, 1, 1 << 20, 1}, again, hooks), std::runtime_error);
+    EXPECT_THROW(run_pipelines({2, 1, 1 << 20, 1}, again, second, hooks), std::runtime_error);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ int block_in(const OperandPlace& place) {
 
 /// A cache that counts what is brought.
 struct Counted {
-    explicit Counted(int count) : cache(places(count)) {}
+    explicit Counted(int count) : cache(places(count), failure) {}
     OperandPlace& take(const OperandCache::Terms& terms) {
         OperandPlace& place = cache.take(terms, [&](OperandPlace& to) {
             ++brought;
@@ -48,6 +48,7 @@ struct Counted {
         EXPECT_EQ(block_in(place), terms.front().block);
         return place;
     }
+    StageFailure failure;
     OperandCache cache;
     std::atomic<int> brought{0};
 };
@@ -90,7 +91,8 @@ TEST(OperandCache, the_place_that_was_given_back_first_is_taken_and_one_in_use_n
 
 TEST(OperandCache, who_comes_while_an_operand_arrives_waits_for_it) {
     const auto terms = blocks(1);
-    OperandCache cache(places(2));
+    StageFailure failure;
+    OperandCache cache(places(2), failure);
     std::atomic<bool> on_its_way{false}, go{false}, arrived{false};
     std::thread bringing([&] {
         cache.take(terms[0], [&](OperandPlace&) {
@@ -126,19 +128,15 @@ TEST(OperandCache, who_finds_every_place_in_use_waits_for_one) {
     EXPECT_EQ(counted.brought, 2);
 }
 
-TEST(OperandCache, a_failure_is_thrown_and_stop_wakes_those_who_wait_for_it) {
+TEST(OperandCache, a_failure_is_thrown_and_the_end_wakes_those_who_wait_for_it) {
     const auto terms = blocks(2);
-    OperandCache cache(places(1));
-    EXPECT_THROW(cache.take(terms[0], [](OperandPlace&) { throw std::runtime_error("lost"); }), std::runtime_error);
     for (const OperandCache::Terms& wanted : terms) {  // that very one, and one for which there is no place
-        std::thread stopping([&] { cache.stop(); });
-        try {
-            cache.take(wanted, [](OperandPlace&) { ADD_FAILURE() << "its place is in use"; });
-            ADD_FAILURE();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::cancelled);
-        }
-        stopping.join();
+        StageFailure failure;
+        OperandCache cache(places(1), failure);
+        EXPECT_THROW(cache.take(terms[0], [](OperandPlace&) { throw std::runtime_error("lost"); }), std::runtime_error);
+        std::thread ending([&] { failure.end(); });
+        EXPECT_THROW(cache.take(wanted, [](OperandPlace&) { ADD_FAILURE() << "its place is in use"; }), StageStopped);
+        ending.join();
     }
 }
 

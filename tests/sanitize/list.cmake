@@ -62,6 +62,7 @@ heptad_sanitize(product/device/bit_device_walk_test ONLY address FILTER "-*every
 heptad_sanitize(run/bits/bit_graph_test ONLY address)
 heptad_sanitize(io/bit_file_test ONLY address)
 heptad_sanitize(io/matrix_market_test ONLY address FILTER "-*cancelled*")
+heptad_sanitize(move/stages_test)
 heptad_sanitize(move/device_pipeline_test)
 heptad_sanitize(move/block_turns_test)
 heptad_sanitize(move/operand_cache_test)

@@ -52,14 +52,15 @@ public:
           units_(result_units(plan_, rank_)),
           down_(ceil_div(result_.rows, plan_.block.x)),
           deep_(ceil_div(plan_.k, plan_.block.y)),
-          blocks_(work.node, plan_.type, work.clock, work.failure),
+          blocks_(work.node, plan_.type, work.trace, work.failure),
           written_(work.failure, 1) {}
 
 protected:
     Block read(const WindowSource& source, const std::vector<Window>& windows, std::int64_t index) {
         const Window& window = windows.at(static_cast<std::size_t>(index));
         Block block{window, blocks_.take(window.rows, window.cols)};
-        work_.clock.time("DR", [&] { source.read(static_cast<std::size_t>(index), block.elements.data()); });
+        work_.trace.time(Stage::disk_read,
+                         [&] { source.read(static_cast<std::size_t>(index), block.elements.data()); });
         return block;
     }
     Block read_a(std::int64_t i, std::int64_t h) { return read(work_.a, held_.a, i * deep_ + h); }
@@ -71,7 +72,7 @@ protected:
         HostBlock host = blocks_.take(window.rows, window.cols);
         const bool adds = work_.node.beta != 0;
         if (adds) {
-            work_.clock.time("DR", [&] { work_.c0->read(window, host.data()); });
+            work_.trace.time(Stage::disk_read, [&] { work_.c0->read(window, host.data()); });
         }
         return {window, blocks_.begin_result(std::move(host), adds)};
     }
@@ -86,7 +87,7 @@ protected:
             if (!is_finished(unit)) {
                 Block block = written_.pop();
                 work_.result->round(block.elements.data(), block.window.elements());
-                work_.clock.time("DW", [&] { work_.result->write(block.window, block.elements.data()); });
+                work_.trace.time(Stage::disk_write, [&] { work_.result->write(block.window, block.elements.data()); });
                 work_.finished.add(unit, block.elements.data(), block.elements.size_bytes());
                 blocks_.give_back(std::move(block.elements));
             }
@@ -251,7 +252,7 @@ private:
                 if (receives) {
                     received = {theirs[t], blocks_.take(theirs[t].rows, theirs[t].cols)};
                 }
-                work_.clock.time("NR", [&] {
+                work_.trace.time(Stage::receive, [&] {
                     work_.ranks.exchange(sends ? static_cast<int>(r) : -1, sent.elements.data(),
                                          sent.elements.size_bytes(), receives ? static_cast<int>(s) : -1,
                                          received.elements.data(), received.elements.size_bytes());

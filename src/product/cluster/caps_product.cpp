@@ -54,12 +54,12 @@ public:
         Slices a(plan_.type, shape_.side, shape_.rows_a, shape_.block_k);
         Slices b(plan_.type, shape_.side, shape_.rows_b, shape_.block_n);
         const HeldWindows held = held_by_caps(plan_, work_.ranks.rank());
-        work_.clock.time("DR", [&] {
+        work_.trace.time(Stage::disk_read, [&] {
             read(work_.a, held.a, a);
             read(work_.b, held.b, b);
         });
         Slices c = multiply(0, shape_.ranks, std::move(a), std::move(b));
-        work_.clock.time("DW", [&] { write(c); });
+        work_.trace.time(Stage::disk_write, [&] { write(c); });
     }
 
 private:
@@ -181,7 +181,7 @@ private:
     }
 
     void exchange(std::int64_t to, const Slices& sent, std::int64_t from, Slices& received) const {
-        work_.clock.time("NR", [&] {
+        work_.trace.time(Stage::receive, [&] {
             work_.ranks.exchange(static_cast<int>(to), sent.elements.data(), sent.elements.size_bytes(),
                                  static_cast<int>(from), received.elements.data(), received.elements.size_bytes());
         });

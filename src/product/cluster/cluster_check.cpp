@@ -116,7 +116,7 @@ protected:
             for (std::int64_t row = 0; row < unit.rows && unit.cols > 0; row += height) {
                 const Window slice{unit.row + row, unit.col, std::min(height, unit.rows - row), unit.cols};
                 Matrix c(plan_.type, slice.rows, slice.cols), c0;
-                work_.clock.time("DR", [&] {
+                work_.trace.time(Stage::disk_read, [&] {
                     work_.result->read(slice, c.data());
                     if (work_.node.beta != 0) {
                         c0 = Matrix(plan_.type, slice.rows, slice.cols);
@@ -141,7 +141,7 @@ private:
                 continue;
             }
             Matrix part(plan_.type, window.rows, window.cols);
-            work_.clock.time("DR", [&] { file->read(window, part.data()); });
+            work_.trace.time(Stage::disk_read, [&] { file->read(window, part.data()); });
             visit(window, part);
         }
     }

@@ -42,7 +42,7 @@ struct CheckWork {
     const WindowWriter* result = nullptr;
     Type stored = Type::f32;  // what the elements of C were rounded to
     const NodeSettings& node;
-    StageClock& clock;
+    StageTrace& trace;
 };
 
 /// Called by every rank after all parts of C are written. The root has the result, the others one that passed. Throws

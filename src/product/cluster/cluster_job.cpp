@@ -42,18 +42,14 @@ public:
         : job_(job),
           ranks_(ranks),
           fraction_done_(hooks.fraction_done),
-          clock_(job.keep_intervals),
+          trace_(job.keep_intervals),
           failure_(hooks.give_up),
           node_(job.node),
           has_files_(!job.distribution.scatter || ranks.rank() == 0) {
         if (node_.threads == 0) {
             node_.threads = share_of_cores(ranks);
         }
-        ranks_.set_lookout([this] {
-            if (failure_.raised()) {
-                throw StageStopped();
-            }
-        });
+        ranks_.set_lookout([this] { failure_.go_on(); });
     }
     ~JobRun() {
         ranks_.set_lookout({});
@@ -99,8 +95,8 @@ private:
         time_step("collect", outcome_.collect_s, [&] { finish(); });
         outcome_.total_s = seconds_since(start);
         outcome_.own.device = node_.options.device;
-        outcome_.own.stage_s = clock_.seconds();
-        outcome_.own.intervals = clock_.intervals();
+        outcome_.own.stage_s = trace_.seconds();
+        outcome_.own.intervals = trace_.intervals();
         return std::move(outcome_);
     }
 
@@ -108,7 +104,7 @@ private:
 
     template <class Step>
     void time_step(const char* name, double& seconds, Step&& step) {
-        clock_.begin_step(name);
+        trace_.begin_step(name);
         const Clock::time_point begin = Clock::now();
         step();
         ranks_.barrier();
@@ -352,9 +348,9 @@ private:
             b_scratch_ = std::make_shared<ScratchSource>(part_base() + "-b.scratch", held.b, plan.type);
         });
         const std::uint64_t sum_a =
-            scatter_windows({plan, ranks_, inputs_ ? &inputs_->a : nullptr, *a_scratch_, clock_, failure_},
+            scatter_windows({plan, ranks_, inputs_ ? &inputs_->a : nullptr, *a_scratch_, trace_, failure_},
                             [&](std::int64_t rank) { return held_windows(plan, rank).a; });
-        const Distribution of_b{plan, ranks_, inputs_ ? &inputs_->b : nullptr, *b_scratch_, clock_, failure_};
+        const Distribution of_b{plan, ranks_, inputs_ ? &inputs_->b : nullptr, *b_scratch_, trace_, failure_};
         const std::uint64_t sum_b =
             plan.algorithm == ClusterAlgorithm::pegmm
                 ? broadcast_windows(of_b, held.b, job_.distribution.broadcast)
@@ -373,7 +369,7 @@ private:
                                                                                                          : nullptr;
         };
         if (before_) {
-            clock_.time("DR", [&] {
+            trace_.time(Stage::disk_read, [&] {
                 a_scratch_ = find("a", held.a);
                 b_scratch_ = find("b", held.b);
             });
@@ -389,7 +385,7 @@ private:
         }
         const std::vector<Window> units = result_units(outcome_.plan, ranks_.rank());
         std::string own(units.size(), '0');
-        clock_.time("DR", [&] {
+        trace_.time(Stage::disk_read, [&] {
             for (const auto& [index, sum] : before_ ? before_->units : std::map<std::int64_t, std::uint64_t>{}) {
                 if (index >= 0 && index < static_cast<std::int64_t>(units.size())) {
                     const Window& window = units[static_cast<std::size_t>(index)];
@@ -448,7 +444,7 @@ private:
                 result,
                 outcome_.stored,
                 node_,
-                clock_};
+                trace_};
     }
 
     void verify() {
@@ -529,7 +525,7 @@ private:
                 inputs_ && inputs_->c0 ? &*inputs_->c0 : nullptr,
                 result_ ? &*result_ : nullptr,
                 node_,
-                clock_,
+                trace_,
                 failure_,
                 fraction_done_,
                 finished_};
@@ -557,11 +553,11 @@ private:
             require_unchanged_inputs();
         }
         if (collects) {
-            collect_result(outcome_.plan, ranks_, result_ ? &*result_ : nullptr, clock_);
+            collect_result(outcome_.plan, ranks_, result_ ? &*result_ : nullptr, trace_);
         }
         ranks_.agree([&] {
             if (result_) {
-                clock_.time("DW", [&] { result_->sync(); });
+                trace_.time(Stage::disk_write, [&] { result_->sync(); });
             }
         });
         ranks_.agree([&] {
@@ -586,7 +582,7 @@ private:
     const ClusterJob& job_;
     Communicator& ranks_;
     std::atomic<double>& fraction_done_;
-    StageClock clock_;
+    StageTrace trace_;
     StageFailure failure_;
     NodeSettings node_;
     const bool has_files_;

@@ -14,7 +14,7 @@
 
 #include "check/verify.hpp"
 #include "move/ranks/communicator.hpp"
-#include "move/ranks/stage_clock.hpp"
+#include "move/stage_trace.hpp"
 #include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 #include "product/cluster/rank_work.hpp"
@@ -41,7 +41,7 @@ struct ClusterJob {
 /// The caller's ears and its last word.
 struct ClusterHooks {
     std::atomic<double>& fraction_done;  // of the product; can be watched from another thread
-    StageFailure::GiveUp give_up;        // see pipeline.hpp
+    StageFailure::GiveUp give_up;        // see move/stages.hpp
 };
 
 /// What one rank did.

@@ -16,7 +16,7 @@ using Windows = Channel<SharedMatrix>;
 
 SharedMatrix read_window(const Distribution& to, const Window& window) {
     auto matrix = std::make_shared<Matrix>(to.plan.type, window.rows, window.cols);
-    to.clock.time("DR", [&] { to.file->read(window, matrix->data()); });
+    to.trace.time(Stage::disk_read, [&] { to.file->read(window, matrix->data()); });
     return matrix;
 }
 
@@ -25,14 +25,14 @@ std::uint64_t write_scratch(const Distribution& to, Windows& windows) {
     std::uint64_t sum = 0;
     for (std::size_t index = 0; index < to.scratch.count(); ++index) {
         const SharedMatrix matrix = windows.pop();
-        to.clock.time("DW", [&] { to.scratch.write(index, matrix->data()); });
+        to.trace.time(Stage::disk_write, [&] { to.scratch.write(index, matrix->data()); });
         sum = checksum(matrix->data(), matrix->size_bytes(), sum);
     }
     return sum;
 }
 
 void send_window(const Distribution& to, std::int64_t rank, const SharedMatrix& matrix) {
-    to.clock.time("NS", [&] { to.ranks.send(static_cast<int>(rank), matrix->data(), matrix->size_bytes()); });
+    to.trace.time(Stage::send, [&] { to.ranks.send(static_cast<int>(rank), matrix->data(), matrix->size_bytes()); });
 }
 
 /// Whose window goes when: one of each rank, then the next ones, so that all disks write at the same time.
@@ -87,7 +87,7 @@ std::uint64_t scatter_from_root(const Distribution& to, const std::vector<Turn>&
 SharedMatrix receive_window(const Distribution& to, int from, const Window& window, int next,
                             const SharedMatrix& before) {
     auto matrix = std::make_shared<Matrix>(to.plan.type, window.rows, window.cols);
-    to.clock.time("NR", [&] {
+    to.trace.time(Stage::receive, [&] {
         to.ranks.exchange(before ? next : -1, before ? before->data() : nullptr, before ? before->size_bytes() : 0,
                           from, matrix->data(), matrix->size_bytes());
     });
@@ -165,20 +165,20 @@ std::uint64_t broadcast_windows(const Distribution& distribution, const std::vec
     return sum;
 }
 
-void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageClock& clock) {
+void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace) {
     if (ranks.rank() != 0) {
         for (const Window& slice : slices(result_window(plan, ranks.rank()), plan.type)) {
             Matrix elements(plan.type, slice.rows, slice.cols);
-            clock.time("DR", [&] { own->read(slice, elements.data()); });
-            clock.time("NS", [&] { ranks.send(0, elements.data(), elements.size_bytes()); });
+            trace.time(Stage::disk_read, [&] { own->read(slice, elements.data()); });
+            trace.time(Stage::send, [&] { ranks.send(0, elements.data(), elements.size_bytes()); });
         }
         return;
     }
     for (int rank = 1; rank < ranks.size(); ++rank) {
         for (const Window& slice : slices(result_window(plan, rank), plan.type)) {
             Matrix elements(plan.type, slice.rows, slice.cols);
-            clock.time("NR", [&] { ranks.receive(rank, elements.data(), elements.size_bytes()); });
-            clock.time("DW", [&] { own->write(slice, elements.data()); });
+            trace.time(Stage::receive, [&] { ranks.receive(rank, elements.data(), elements.size_bytes()); });
+            trace.time(Stage::disk_write, [&] { own->write(slice, elements.data()); });
         }
     }
 }

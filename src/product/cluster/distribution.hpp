@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "move/ranks/communicator.hpp"
-#include "move/ranks/rank_pipeline.hpp"
-#include "move/ranks/stage_clock.hpp"
 #include "move/ranks/window_source.hpp"
 #include "move/ranks/window_writer.hpp"
+#include "move/stage_trace.hpp"
+#include "move/stages.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 
 namespace heptad {
@@ -22,7 +22,7 @@ struct Distribution {
     Communicator& ranks;
     const MatrixWindows* file = nullptr;  // the root has it
     const ScratchSource& scratch;         // every rank has one, of its own windows
-    StageClock& clock;
+    StageTrace& trace;
     StageFailure& failure;
 };
 
@@ -33,6 +33,6 @@ std::uint64_t scatter_windows(const Distribution& distribution,
 std::uint64_t broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how);
 
 /// The root writes the other ranks' parts of C, which they have in files of their own, to its file.
-void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageClock& clock);
+void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace);
 
 }  // namespace heptad

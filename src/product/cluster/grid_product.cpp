@@ -33,7 +33,7 @@ public:
           inner_(split_range(plan_.k, grid_.pk, place_.l)),
           cols_(split_range(plan_.n, grid_.pn, place_.j)),
           needs_result_(needs_result(place_)),
-          blocks_(work.node, plan_.type, work.clock, work.failure),
+          blocks_(work.node, plan_.type, work.trace, work.failure),
           c_block_(blocks_.take(needs_result_ ? rows_.size() : 0, cols_.size())),
           c_(c_block_.elements()),
           read_(work.failure, kPanelsInMemory),
@@ -56,12 +56,12 @@ public:
         if (!needs_result_) {
             return;
         }
-        work_.clock.time("RS", [&] { sum_partial_results(); });
+        work_.trace.time(Stage::reduce, [&] { sum_partial_results(); });
         const Window own = result_window(plan_, work_.ranks.rank());
         if (own.elements() > 0) {
             const View elements = c_rows(place_.l);
             work_.result->round(elements.data, elements.rows * elements.cols);
-            work_.clock.time("DW", [&] { work_.result->write(own, elements.data); });
+            work_.trace.time(Stage::disk_write, [&] { work_.result->write(own, elements.data); });
             work_.finished.add(0, elements.data, bytes_of(elements));
         }
     }
@@ -99,7 +99,7 @@ private:
             const std::int64_t width = panel_range(s).size();
             take(panel->a, rows_.size(), width);
             take(panel->b, width, cols_.size());
-            work_.clock.time("DR", [&] {
+            work_.trace.time(Stage::disk_read, [&] {
                 const auto index = static_cast<std::size_t>(s);
                 work_.a.read(index, rows_of(panel->a.elements(), grid_.pn, place_.j).data);
                 work_.b.read(index, rows_of(panel->b.elements(), grid_.pm, place_.i).data);
@@ -111,7 +111,7 @@ private:
     void gather_panels() {
         for (std::int64_t s = 0; s < plan_.panels; ++s) {
             std::unique_ptr<Panel> panel = read_.pop();
-            work_.clock.time("NR", [&] {
+            work_.trace.time(Stage::receive, [&] {
                 gather(panel->a.elements(), grid_.pn, place_.j, [&](std::int64_t j) {
                     return GridPlace{place_.i, place_.l, j};
                 });
@@ -127,7 +127,7 @@ private:
         // Partial results are added later, so C0 goes into one of them.
         const bool adds = work_.node.beta != 0 && place_.l == 0;
         if (adds) {
-            work_.clock.time("DR", [&] {
+            work_.trace.time(Stage::disk_read, [&] {
                 work_.c0->read({rows_.begin, cols_.begin, rows_.size(), cols_.size()}, c_.data());
             });
         }

@@ -48,8 +48,8 @@ struct NodeBlocks::Streams {
     cuda::Stream up, compute, down;
 };
 
-NodeBlocks::NodeBlocks(const NodeSettings& node, Type type, StageClock& clock, const StageFailure& failure)
-    : node_(node), type_(type), clock_(clock), failure_(failure) {
+NodeBlocks::NodeBlocks(const NodeSettings& node, Type type, StageTrace& trace, const StageFailure& failure)
+    : node_(node), type_(type), trace_(trace), failure_(failure) {
     if (is_device_product(node.options.device)) {
         streams_ = std::make_unique<Streams>(cuda::device_index(node.options.device));
     }
@@ -102,7 +102,7 @@ NodeBlock NodeBlocks::bring(HostBlock host) {
         return block;
     }
     NodeBlock block;
-    clock_.time("M2G", [&] {
+    trace_.time(Stage::upload, [&] {
         block = on_device_like(std::move(host), streams_->up);
         copy(std::as_const(block.host).elements().view(), block.view, streams_->up);
         streams_->up.synchronize();
@@ -117,7 +117,7 @@ NodeBlock NodeBlocks::begin_result(HostBlock host, bool brings) {
     }
     NodeBlock block = on_device_like(std::move(host), streams_->compute);
     if (brings) {
-        clock_.time("M2G", [&] {
+        trace_.time(Stage::upload, [&] {
             copy(std::as_const(block.host).elements().view(), block.view, streams_->compute);
             streams_->compute.synchronize();
         });
@@ -129,7 +129,7 @@ void NodeBlocks::multiply(const ConstView& a, const ConstView& b, double beta, c
     ProductContext context;
     context.threads = node_.threads;
     context.hooks.cancel = &failure_.cancel();
-    clock_.time("MM", [&] {
+    trace_.time(Stage::multiply, [&] {
         if (on_device()) {
             context.stream = streams_->compute.handle();
             multiply_on_device(node_.alpha, a, b, beta, c, node_.options, context);
@@ -142,7 +142,7 @@ void NodeBlocks::multiply(const ConstView& a, const ConstView& b, double beta, c
 
 HostBlock NodeBlocks::fetch(NodeBlock result) {
     if (on_device()) {
-        clock_.time("G2M", [&] {
+        trace_.time(Stage::download, [&] {
             copy(result.view, result.host.elements().view(), streams_->down);
             streams_->down.synchronize();
         });

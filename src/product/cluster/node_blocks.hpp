@@ -13,8 +13,8 @@
 
 #include "base/matrix.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/ranks/rank_pipeline.hpp"
-#include "move/ranks/stage_clock.hpp"
+#include "move/stage_trace.hpp"
+#include "move/stages.hpp"
 
 namespace heptad {
 
@@ -59,7 +59,7 @@ struct NodeBlock {
 /// Any thread may call anything; each stage is called by one.
 class NodeBlocks {
 public:
-    NodeBlocks(const NodeSettings& node, Type type, StageClock& clock, const StageFailure& failure);
+    NodeBlocks(const NodeSettings& node, Type type, StageTrace& trace, const StageFailure& failure);
     ~NodeBlocks();
 
     bool on_device() const { return streams_ != nullptr; }
@@ -84,7 +84,7 @@ private:
 
     const NodeSettings node_;
     const Type type_;
-    StageClock& clock_;
+    StageTrace& trace_;
     const StageFailure& failure_;
     std::unique_ptr<Streams> streams_;  // without a device there are none
     std::mutex mutex_;

@@ -9,7 +9,7 @@ void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView&
     ProductContext context;
     context.threads = work.node.threads;
     context.hooks.cancel = &work.failure.cancel();
-    work.clock.time("MM", [&] {
+    work.trace.time(Stage::multiply, [&] {
         if (is_device_product(work.node.options.device)) {
             multiply_on_device(work.node.alpha, a, b, beta, c, work.node.options, context);
         } else {

@@ -7,10 +7,10 @@
 #include "base/matrix.hpp"
 #include "io/finished_units.hpp"
 #include "move/ranks/communicator.hpp"
-#include "move/ranks/rank_pipeline.hpp"
-#include "move/ranks/stage_clock.hpp"
 #include "move/ranks/window_source.hpp"
 #include "move/ranks/window_writer.hpp"
+#include "move/stage_trace.hpp"
+#include "move/stages.hpp"
 #include "plan/search/cluster_plan.hpp"
 #include "product/cluster/node_blocks.hpp"
 
@@ -24,7 +24,7 @@ struct RankWork {
     const MatrixWindows* c0 = nullptr;     // where beta is not zero
     const WindowWriter* result = nullptr;  // ranks without a part of C have none
     NodeSettings node;
-    StageClock& clock;
+    StageTrace& trace;
     StageFailure& failure;
     std::atomic<double>& fraction_done;
     const FinishedUnits& finished;

@@ -6,16 +6,14 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "base/thread_pool.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "move/stage_gate.hpp"
+#include "move/stages.hpp"
 #include "move/staging.hpp"
 #include "move/transfer_streams.hpp"
 #include "plan/predict/error_bound.hpp"
@@ -216,7 +214,7 @@ public:
         } catch (const UnsafeSums&) {  // all of A and B is there, and nothing of C was fetched yet
             report_ = product_(1, a_.on_device(whole(size_.m, size_.k)), b_.on_device(whole(size_.k, size_.n)), beta_,
                                c_.on_device(whole(size_.m, size_.n)),
-                               here(static_cast<std::size_t>(gate_.multiplied), steps_.size()));
+                               here(static_cast<std::size_t>(multiplied_.done()), steps_.size()));
             report_.fell_back = true;
             made_[0]->record(compute_);
             made_[0]->hold_back(back_.stream);
@@ -242,43 +240,33 @@ private:
     static MatrixWindow whole(std::int64_t rows, std::int64_t cols) { return {0, rows, 0, cols}; }
     bool sums_blocks() const { return !schedule_.algorithm.empty(); }
 
-    struct Joined {
-        std::thread thread;
-        ~Joined() {
-            if (thread.joinable()) {
-                thread.join();
-            }
-        }
-    };
-
     void run_overlapped() {
-        const auto each = [this](auto ready, auto what, std::int64_t StageGate::*done, auto at_end) {
-            try {
-                const cuda::DeviceScope scope(device_);
-                for (std::size_t i = 0; i < steps_.size(); ++i) {
-                    if (!gate_.wait([&] { return ready(static_cast<std::int64_t>(i)); })) {
-                        return;
-                    }
-                    what(i);
-                    gate_.change([&] { ++(gate_.*done); });
-                }
-                at_end();
-            } catch (...) {
-                gate_.fail_with(std::current_exception());
+        const auto steps = static_cast<std::int64_t>(steps_.size());
+        Stages stages(failure_);
+        stages.start([&] {
+            const cuda::DeviceScope scope(device_);
+            for (std::int64_t i = 0; i < steps; ++i) {
+                bring(static_cast<std::size_t>(i));
+                brought_.add();
             }
-        };
-        const Joined bringing{start_thread([&] {
-            each([](std::int64_t) { return true; }, [this](std::size_t i) { bring(i); }, &StageGate::uploaded,
-                 [this] { judge(); });
-        })};
-        Joined fetching{start_thread([&] {
-            each([&](std::int64_t i) { return judged_ && gate_.multiplied > i; }, [this](std::size_t i) { fetch(i); },
-                 &StageGate::downloaded, [] {});
-        })};
-        each([this](std::int64_t i) { return gate_.uploaded > i; }, [this](std::size_t i) { multiply(i); },
-             &StageGate::multiplied, [] {});
-        fetching.thread.join();  // by then everything was brought, or something failed
-        gate_.rethrow();
+            judge();
+            judged_.add();
+        });
+        stages.start([&] {
+            const cuda::DeviceScope scope(device_);
+            judged_.wait_for(1);  // nothing of C goes home before
+            for (std::int64_t i = 0; i < steps; ++i) {
+                multiplied_.wait_for(i + 1);
+                fetch(static_cast<std::size_t>(i));
+            }
+        });
+        stages.run_here_and_finish([&] {
+            for (std::int64_t i = 0; i < steps; ++i) {
+                brought_.wait_for(i + 1);
+                multiply(static_cast<std::size_t>(i));
+                multiplied_.add();
+            }
+        });
     }
 
     void bring(std::size_t i) {
@@ -368,7 +356,7 @@ private:
         made_[i]->record(compute_);
     }
 
-    /// Looks at A and B where they have arrived, beside the products. Nothing of C goes home before.
+    /// Looks at A and B where they have arrived, beside the products.
     void judge() {
         if (sums_blocks() && unit_roundoff(a_.type()) != 0) {
             const LayerGrowth growth = layer_growth(algorithm_layer(schedule_.algorithm, 1, a_.type()));
@@ -385,7 +373,6 @@ private:
                 throw UnsafeSums{};
             }
         }
-        gate_.change([this] { judged_ = true; });
     }
 
     void fetch(std::size_t i) {
@@ -419,9 +406,9 @@ private:
     SumBuffer sum_a_, sum_b_, product_of_sums_;
     std::vector<double> done_before_{0};  // multiplications before each step, and in all
     std::vector<std::unique_ptr<cuda::Event>> arrived_, made_;
-    StageGate gate_;
-    bool judged_ = false;  // changed and read as the counters of the gate
-    bool keeps_digits_;    // uneven operands have no sums of blocks
+    StageFailure failure_;
+    StepCount brought_{failure_}, judged_{failure_}, multiplied_{failure_};
+    bool keeps_digits_;  // uneven operands have no sums of blocks
     std::atomic<bool> is_uneven_{false};
     RunReport report_;
 };

@@ -268,7 +268,7 @@ private:
 
         TileSet verified;
         ReadSums reads(earlier.reads);
-        StageTrace::Clock::time_point last_sync = StageTrace::Clock::now();  // of the writing thread
+        Clock::time_point last_sync = Clock::now();  // of the writing thread
         PipelineWork work;
         work.was_read = [&](const ReadWindow& window, const ConstView& view) {
             const MatrixFile* const file = window.of == ReadOf::left    ? files.left
@@ -316,10 +316,10 @@ private:
             journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt},
                              reads.take_new());
             ++finished_tiles_;
-            if (StageTrace::Clock::now() - last_sync > kSyncEvery) {
+            if (Clock::now() - last_sync > kSyncEvery) {
                 outputs.of_tiles().sync();
                 journal.sync();
-                last_sync = StageTrace::Clock::now();
+                last_sync = Clock::now();
             }
         };
         work.progress = [&](double fraction) {
@@ -329,7 +329,7 @@ private:
         };
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
 
-        const auto start = StageTrace::Clock::now();
+        const auto start = Clock::now();
         if (earlier.inputs_touched && !read_windows_again(schedule, tiles_of(finished), files, work, options)) {
             fail(ErrorCode::cancelled, "interrupted");
         }
@@ -377,7 +377,7 @@ private:
 
     /// A matrix without an element: what remains is beta C0, or zeros.
     FileProductReport without_products(const OpenInputs& inputs) {
-        const auto start = StageTrace::Clock::now();
+        const auto start = Clock::now();
         FileProductReport report;
         report.plan.m = report.product.m = sources_.m;
         report.plan.k = report.product.k = sources_.k;

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "io/scratch_folder.hpp"
+#include "move/ranks/communicator.hpp"
 #include "move/ranks/window_source.hpp"
 #include "move/ranks/window_writer.hpp"
 #include "product/cluster/partial_sum.hpp"
@@ -201,6 +202,12 @@ TEST_F(Windows, folders_and_missing_folders_are_refused) {
     EXPECT_THROW(WindowWriter::create(path(""), {{0, 0, 1, 1}, Type::i32}), Error);
     EXPECT_THROW(WindowWriter::create(path("no/such/c.npy"), {{0, 0, 1, 1}, Type::i32}), Error);
     EXPECT_THROW(WindowWriter::open(path("not-made.npy"), {{0, 0, 1, 1}, Type::i32}), Error);
+}
+
+TEST(communicator, first_text_that_differs_is_found) {
+    EXPECT_EQ(first_difference({"a", "a", "a"}), -1);
+    EXPECT_EQ(first_difference({"a"}), -1);
+    EXPECT_EQ(first_difference({"version 1, words", "version 1, words", "version 2, words"}), 2);
 }
 
 TEST(partial_sum, adds_in_the_arithmetic_of_the_type) {

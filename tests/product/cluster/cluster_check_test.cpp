@@ -68,11 +68,11 @@ protected:
             result->keep();
         }
         const MatrixWindows a(folder + "A.npy", plan.type, false), b(folder + "B.npy", plan.type, false);
-        StageClock clock(false);
+        StageTrace trace(false);
         const NodeSettings node;
         const CheckWork work{
             plan, ranks, checked_windows(plan, ranks.rank(), readers_), &a, &b, nullptr, &*result, plan.type,
-            node, clock};
+            node, trace};
         try {
             const VerifyResult verdict = check_result(work);
             ranks.barrier();

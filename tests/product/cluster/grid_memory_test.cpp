@@ -36,14 +36,14 @@ void multiply(std::int64_t k) {
     const MatrixWindows a(folder / "A.npy", plan.type, false), b(folder / "B.npy", plan.type, false);
     const HeldWindows held = held_windows(plan, 0);
     const FileSource a_source(a, held.a), b_source(b, held.b);
-    StageClock clock(false);
+    StageTrace trace(false);
     StageFailure failure;
     std::atomic<double> fraction{0};
     const FinishedUnits finished;
     NodeSettings node;
     node.options.levels = 0;
     multiply_on_grid(
-        {plan, *only_rank, a_source, b_source, nullptr, &result, node, clock, failure, fraction, finished});
+        {plan, *only_rank, a_source, b_source, nullptr, &result, node, trace, failure, fraction, finished});
 }
 
 TEST(GridMemory, panels_of_two_widths_take_no_more_than_panels_of_one) {
