@@ -177,14 +177,8 @@ cuda::BitWindows whole_matrix(const BitView& view) {
 }
 
 cuda::BitLevelMasks left_masks() {
-    const BitLevelTables tables = bit_level_tables(bits::find_level_program("self-inverse"));
-    cuda::BitLevelMasks masks{};
-    for (int product = 0; product < cuda::kBitProducts; ++product) {
-        for (int quarter = 0; quarter < cuda::kBitQuarters; ++quarter) {
-            masks.of[product][quarter] = (tables.a[product] >> quarter & 1) != 0 ? ~std::uint32_t{0} : 0;
-        }
-    }
-    return masks;
+    return bit_level_masks(bits::level_terms(bits::find_level_program("self-inverse"), bits::ProgramBasis::standard),
+                           &BlockProduct::left);
 }
 
 PassTimes measure_passes(std::int64_t n, const cuda::Stream& stream) {

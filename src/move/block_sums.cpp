@@ -91,7 +91,7 @@ void BlockSums::read_all(IoQueue& queue) {
     for (std::int64_t row = 0; row * operand_.block_rows < operand_.file.rows; ++row) {
         for (std::int64_t col = 0; col * operand_.block_cols < operand_.file.cols; ++col) {
             for (const FileWindow& piece :
-                 operand_.pieces({row, col, 1}, {0, operand_.block_rows, 0, operand_.block_cols})) {
+                 operand_.pieces({row, col}, {0, operand_.block_rows, 0, operand_.block_cols})) {
                 note_lines(piece, file_.read(queue, operand_.file, piece, bounce_.data()));
             }
         }
@@ -106,7 +106,7 @@ ConstView BlockSums::read(IoQueue& queue, std::int64_t sum, const FileLayout& la
     const std::int64_t stride =
         wanted.whole_lines ? layout.pitch_bytes() : line_stride_bytes(layout, wanted.positions, line_bytes);
     bool filled = false;
-    for (const PlacedBlock& block : operand_.sums[static_cast<std::size_t>(sum)]) {
+    for (const auto& [block, coefficient] : operand_.sums[static_cast<std::size_t>(sum)]) {
         const std::vector<FileWindow> pieces = operand_.pieces(block, window);
         const std::int64_t first_line =
             wanted.line + (file.by_columns ? block.col * operand_.block_cols : block.row * operand_.block_rows);
@@ -124,8 +124,8 @@ ConstView BlockSums::read(IoQueue& queue, std::int64_t sum, const FileLayout& la
             std::byte* const to = memory + (lines.line - first_line) * stride;
             note_lines(piece, read);
             for (std::int64_t line = 0; line < lines.lines; ++line) {
-                add_line(file_.type(), block.coefficient, from + line * read_stride, to + line * stride,
-                         lines.positions, filled);
+                add_line(file_.type(), coefficient, from + line * read_stride, to + line * stride, lines.positions,
+                         filled);
             }
         }
         filled = true;

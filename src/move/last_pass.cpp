@@ -51,7 +51,7 @@ public:
           contributions_(static_cast<std::size_t>(layers.layer.grid.m) * static_cast<std::size_t>(layers.layer.grid.n)),
           result_layout_(layers.whole.c) {
         for (std::size_t product = 0; product < layers.layer.instances.size(); ++product) {
-            for (const ResultTerm& term : layers.layer.instances[product].result) {
+            for (const BlockResult& term : layers.layer.instances[product].result) {
                 contributions_[static_cast<std::size_t>(term.block)].push_back(
                     {static_cast<std::int64_t>(product), term.coefficient});
             }

@@ -41,8 +41,8 @@ public:
             return;
         }
         Place& place = this->place(pipeline);
-        const SubInstance& instance = instance_of(task);
-        if (differs(place.left_made, instance, &SubInstance::left)) {
+        const BlockProduct& instance = instance_of(task);
+        if (differs(place.left_made, instance, &BlockProduct::left)) {
             matrices_.make_left(instance, place.left.get());
         }
     }
@@ -52,8 +52,8 @@ public:
             return;
         }
         Place& place = this->place(pipeline);
-        const SubInstance& instance = instance_of(task);
-        if (differs(place.right_made, instance, &SubInstance::right)) {
+        const BlockProduct& instance = instance_of(task);
+        if (differs(place.right_made, instance, &BlockProduct::right)) {
             matrices_.make_right(instance, place.right.get());
         }
     }
@@ -61,7 +61,7 @@ public:
     void upload(int pipeline, const PipelineTask& task) override {
         Place& place = this->place(pipeline);
         Shelves& shelves = shelves_of(pipeline);
-        const SubInstance& instance = instance_of(task);
+        const BlockProduct& instance = instance_of(task);
         place.left_there = &shelves.left.take(instance.left, [&](OperandPlace& to) {
             const std::lock_guard alone(shelves.link);
             in_place_ ? place.lane->upload_rows(to, matrices_.rows_of_left(instance))
@@ -84,7 +84,7 @@ public:
     void download(int pipeline, const PipelineTask& task) override {
         Place& place = this->place(pipeline);
         if (in_place_) {
-            for (const ResultTerm& term : instance_of(task).result) {
+            for (const BlockResult& term : instance_of(task).result) {
                 place.lane->download_rows(matrices_.rows_of_result(term));
             }
             return;
@@ -97,7 +97,7 @@ public:
             return;
         }
         const Place& place = this->place(pipeline);
-        for (const ResultTerm& term : instance_of(task).result) {
+        for (const BlockResult& term : instance_of(task).result) {
             if (layer_.disjoint) {
                 matrices_.update(term, true, place.result.get());
             } else {
@@ -113,8 +113,8 @@ private:
     struct Place {
         std::unique_ptr<Lane> lane;
         HostBuffer left, right, result;
-        const SubInstance* left_made = nullptr;
-        const SubInstance* right_made = nullptr;
+        const BlockProduct* left_made = nullptr;
+        const BlockProduct* right_made = nullptr;
         OperandPlace* left_there = nullptr;
         OperandPlace* right_there = nullptr;
     };
@@ -139,12 +139,12 @@ private:
     Shelves& shelves_of(int pipeline) { return *shelves_[static_cast<std::size_t>(layout_.device_of(pipeline))]; }
 
     Place& place(int pipeline) { return places_[static_cast<std::size_t>(pipeline)]; }
-    const SubInstance& instance_of(const PipelineTask& task) const {
+    const BlockProduct& instance_of(const PipelineTask& task) const {
         return layer_.instances[static_cast<std::size_t>(task.group * layer_.steps + task.step)];
     }
 
-    static bool differs(const SubInstance*& last, const SubInstance& next,
-                        std::vector<BlockTerm> SubInstance::*operand) {
+    static bool differs(const BlockProduct*& last, const BlockProduct& next,
+                        std::vector<BlockTerm> BlockProduct::*operand) {
         const bool same = last != nullptr && last->*operand == next.*operand;
         last = &next;
         return !same;

@@ -13,17 +13,17 @@ namespace heptad {
 class HostMatrices {
 public:
     virtual ~HostMatrices() = default;
-    virtual void make_left(const SubInstance& instance, void* to) = 0;
-    virtual void make_right(const SubInstance& instance, void* to) = 0;
+    virtual void make_left(const BlockProduct& instance, void* to) = 0;
+    virtual void make_right(const BlockProduct& instance, void* to) = 0;
     /// `first`: the block of C still holds what the caller gave.
-    virtual void update(const ResultTerm& term, bool first, const void* from) = 0;
+    virtual void update(const BlockResult& term, bool first, const void* from) = 0;
 
     /// Are T, S and Q blocks as they lie in A, B and C? Then devices read and write them in place by the rows below,
     /// and neither buffers nor the functions above are needed.
     virtual bool in_place() const { return false; }
-    virtual HostRows rows_of_left(const SubInstance& /*instance*/) { return {}; }
-    virtual HostRows rows_of_right(const SubInstance& /*instance*/) { return {}; }
-    virtual HostRows rows_of_result(const ResultTerm& /*term*/) { return {}; }
+    virtual HostRows rows_of_left(const BlockProduct& /*instance*/) { return {}; }
+    virtual HostRows rows_of_right(const BlockProduct& /*instance*/) { return {}; }
+    virtual HostRows rows_of_result(const BlockResult& /*term*/) { return {}; }
 };
 
 struct LayerRun {

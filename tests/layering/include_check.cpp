@@ -1,4 +1,4 @@
-// Reads the #include lines of a tree and compares them with the order of the layers.
+// Reads the #include lines of a tree and compares them with the order of the layers; and the names in plan/.
 #include "layering/include_check.hpp"
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
+#include <sstream>
 #include <string_view>
 
 namespace heptad::layering {
@@ -145,6 +147,28 @@ std::optional<std::string> violation(const fs::path& file, const std::string& pa
            "); only lower numbers";
 }
 
+std::vector<Name> names_in_plan(const fs::path& file, const std::string& text) {
+    // "cpu" is also a key of the machine file, where it says which CPU that is.
+    static const std::regex literal(
+        R"re("(cpu|cuda(:[0-9]*)?|reference|heptad|over-devices|(open|cu)?blas[a-z0-9-]*|blis[a-z-]*|mkl[a-z-]*|-mt|-batched)")re");
+    static const std::regex key(R"re((json\[|\.at\()"cpu"[\])])re");
+    std::vector<Name> found;
+    if (first_part(name_in_tree(file)) != "plan") {
+        return found;
+    }
+    std::istringstream lines(without_comments(text));
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        line = std::regex_replace(line, key, "");
+        std::smatch match;
+        if (std::regex_search(line, match, literal)) {
+            found.push_back({number, match[1]});
+        }
+    }
+    return found;
+}
+
 Report check_tree(const fs::path& repository) {
     Report report;
     std::map<std::string, std::string> headers;  // name, and where it stands first
@@ -169,6 +193,11 @@ Report check_tree(const fs::path& repository) {
             if (!is_new && is_header(file)) {
                 report.violations.push_back(relative.generic_string() + ": another header has this name, " +
                                             first->second + "; rename one");
+            }
+            for (const Name& found : names_in_plan(relative, text)) {
+                report.violations.push_back(relative.generic_string() + ":" + std::to_string(found.line) +
+                                            ": plan/ names '" + found.name +
+                                            "'; say what it is able to do (base/leaf_traits.hpp)");
             }
             for (const Include& include : includes_of(text)) {
                 ++report.includes;

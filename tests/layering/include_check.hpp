@@ -5,6 +5,7 @@
 //
 // Two folders with the same number (plan and kernels) do not know each other. The public headers under include/heptad/
 // may be included by all and include nothing but each other and the standard library. No two headers have one name.
+// plan/ names no backend, library or leaf.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +26,14 @@ std::vector<Include> includes_of(const std::string& text);
 /// The sentence to print if `file` (relative to the repository, such as "src/plan/model/plan.cpp") must not include
 /// `path`.
 std::optional<std::string> violation(const std::filesystem::path& file, const std::string& path);
+
+struct Name {
+    int line = 0;
+    std::string name;
+};
+
+/// Backends, libraries and leaves that a file of plan/ has in quotes; comments do not count.
+std::vector<Name> names_in_plan(const std::filesystem::path& file, const std::string& text);
 
 struct Report {
     int files = 0;

@@ -130,6 +130,17 @@ TEST(Layering, the_product_does_not_know_its_benches_nor_those_the_papers) {
     EXPECT_FALSE(violation("bench/report/report.cpp", "cli/text.hpp"));
 }
 
+TEST_F(PlantedTree, name_of_a_backend_or_leaf_in_plan_is_caught_with_file_and_line) {
+    write("src/run/runner.cpp", "if (plan.backend == \"cuda\") {}\n");
+    write("src/plan/search/good.cpp", "// \"cublas\"\nmachine.cpu = root.at(\"cpu\");\njson[\"cpu\"] = machine.cpu;\n");
+    EXPECT_TRUE(check_tree(root_).violations.empty());
+    write("src/plan/search/bad.cpp", "\nif (plan.leaf == \"cublaslt-batched\") {\n    plan.backend = \"cpu\";\n}\n");
+    const Report report = check_tree(root_);
+    ASSERT_EQ(report.violations.size(), 2U);
+    EXPECT_TRUE(report.violations[0].starts_with("src/plan/search/bad.cpp:2: ")) << report.violations[0];
+    EXPECT_TRUE(report.violations[1].starts_with("src/plan/search/bad.cpp:3: ")) << report.violations[1];
+}
+
 TEST(Layering, relative_paths_are_followed) {
     EXPECT_TRUE(violation("src/base/x.cpp", "../run/runner.hpp"));
     EXPECT_FALSE(violation("src/kernels/cpu/x.cpp", "../backend.hpp"));

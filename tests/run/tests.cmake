@@ -1,4 +1,4 @@
-heptad_test(run/bits/product_blocks_test heptad_run)
+heptad_test(run/bits/product_order_test heptad_run)
 heptad_test(run/bits/deferred_sums_test heptad_run)
 heptad_test(run/bits/bit_product_test heptad_run)
 heptad_test(run/bits/bit_chain_test heptad_run)

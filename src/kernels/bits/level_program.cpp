@@ -1,6 +1,7 @@
 #include "kernels/bits/level_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 
@@ -178,6 +179,59 @@ unsigned destinations(const LevelProgram& program, std::size_t step) {
         }
     }
     return holders & 0b1111;
+}
+
+namespace {
+
+/// The standard quarters in each quarter of another basis, one bit each.
+using Basis = std::array<unsigned, 4>;
+
+Basis changed(std::span<const Change> changes) {
+    Basis basis = {1, 2, 4, 8};
+    for (const Change& change : changes) {
+        basis[static_cast<std::size_t>(change.to)] ^= basis[static_cast<std::size_t>(change.from)];
+    }
+    return basis;
+}
+
+template <class TermType>
+std::vector<TermType> terms_of(unsigned quarters) {
+    std::vector<TermType> terms;
+    for (int quarter = 0; quarter < 4; ++quarter) {
+        if ((quarters >> quarter & 1) != 0) {
+            terms.push_back({quarter});
+        }
+    }
+    return terms;
+}
+
+}  // namespace
+
+LevelTerms level_terms(const LevelProgram& program, ProgramBasis basis) {
+    const bool is_own = basis == ProgramBasis::own;
+    const Basis into = changed(is_own ? std::span<const Change>() : program.into);
+    const Basis out_of = changed(is_own ? std::span<const Change>() : program.out_of);
+    const auto sum = [&](unsigned quarters) {
+        unsigned standard = 0;
+        for (std::size_t q = 0; q < into.size(); ++q) {
+            standard ^= (quarters >> q & 1) != 0 ? into[q] : 0;
+        }
+        return terms_of<BlockTerm>(standard);
+    };
+    LevelTerms level;
+    level.grid = {2, 2, 2};
+    level.rank = static_cast<int>(program.steps.size());
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+        // Standard quarter q of C is the sum of the quarters in out_of[q].
+        unsigned results = 0;
+        for (std::size_t q = 0; q < out_of.size(); ++q) {
+            results |= (std::popcount(destinations(program, s) & out_of[q]) % 2 != 0 ? 1U : 0U) << q;
+        }
+        level.products.push_back(
+            {{sum(program.steps[s].a), sum(program.steps[s].b), terms_of<BlockResult>(results)}, static_cast<int>(s)});
+    }
+    count_turns(level.products);
+    return level;
 }
 
 SumStep sum_step(unsigned wanted, unsigned held) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "algorithm/level_terms.hpp"
+
 namespace heptad::bits {
 
 /// Where a product goes: a quarter of C (0 to 3) or a temporary.
@@ -53,6 +55,9 @@ const LevelProgram& find_level_program(const std::string& name);
 
 /// The quarters of C that product number `step` is part of, one bit each.
 unsigned destinations(const LevelProgram& program, std::size_t step);
+/// The products of the program in the order of its steps: as sums of quarters in its own basis, or of standard ones.
+enum class ProgramBasis : std::uint8_t { own, standard };
+LevelTerms level_terms(const LevelProgram& program, ProgramBasis basis);
 
 /// How the next sum is made in a temporary that holds the sum `held` (0: nothing) already.
 struct SumStep {

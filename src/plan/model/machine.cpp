@@ -110,17 +110,14 @@ double profile_seconds(const LeafProfile& profile, std::int64_t m, std::int64_t 
     return std::exp2(square + (nearly_square ? 0 : thinness_log(profile.samples, here)));
 }
 
-/// cuBLAS's own products with a kernel of our choice: its samples are of a few sizes only, so whether it is the faster
-/// one is for whole products side by side to say.
-constexpr const char* kLoneKernelLeaf = "cublaslt";
-
-const LeafProfile* find_profile(const Machine& machine, const std::string& leaf, Type type) {
+const LeafProfile* find_profile(const Machine& machine, std::string_view leaf, Type type) {
     for (const LeafProfile& profile : machine.leaves) {
         if (profile.type == type && (leaf.empty() || profile.leaf == leaf)) {
             return &profile;
         }
     }
-    return leaf == kLoneKernelLeaf ? find_profile(machine, "cublas", type) : nullptr;
+    const std::string_view usual_kernels = leaf_traits(leaf).chosen_kernel_of;
+    return usual_kernels.empty() ? nullptr : find_profile(machine, usual_kernels, type);
 }
 
 }  // namespace
@@ -138,22 +135,10 @@ double leaf_seconds(const Machine& machine, const std::string& leaf, Type type, 
 
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type) {
     // The library's kernels, whoever chooses them: only the library's own choice is timed with such rows.
-    const LeafProfile* profile = find_profile(machine, leaf == kLoneKernelLeaf ? "cublas" : leaf, type);
+    const std::string_view usual_kernels = leaf_traits(leaf).chosen_kernel_of;
+    const LeafProfile* profile = find_profile(machine, usual_kernels.empty() ? leaf : usual_kernels, type);
     return profile != nullptr ? profile->misaligned : 1;
 }
-
-bool is_whole_call(const std::string& leaf) {
-    return leaf.ends_with("-mt") || leaf == "cublas";
-}
-
-namespace {
-
-/// Many products in one call.
-bool is_batched_call(const std::string& leaf) {
-    return leaf.ends_with("-batched");
-}
-
-}  // namespace
 
 std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::int64_t k, std::int64_t n, LeafUse use) {
     m = std::max<std::int64_t>(m, 1);
@@ -169,9 +154,12 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
     double best_s = 0;
     const auto compare = [&](bool vendor_threads) {
         for (const LeafProfile& profile : machine.leaves) {
-            if (profile.type == type && profile.leaf != kLoneKernelLeaf &&
-                is_whole_call(profile.leaf) == vendor_threads &&
-                !(use == LeafUse::whole_product && is_batched_call(profile.leaf))) {
+            if (profile.type != type) {
+                continue;
+            }
+            const LeafTraits& traits = leaf_traits(profile.leaf);
+            if (traits.chosen_kernel_of.empty() && traits.is_whole_call == vendor_threads &&
+                !(use == LeafUse::whole_product && traits.is_batched)) {
                 const double seconds = profile_seconds(profile, m, k, n, use);
                 const bool against_library = best != nullptr && is_whole_call(best->leaf) && !vendor_threads;
                 if (best == nullptr || seconds < best_s * (against_library ? beyond_doubt : clearly)) {
@@ -188,7 +176,7 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
         compare(true);
     }
     compare(false);
-    const bool one_by_one_too = best == nullptr || is_batched_call(best->leaf);
+    const bool one_by_one_too = best == nullptr || leaf_traits(best->leaf).is_batched;
     if (one_by_one_too) {
         compare(true);
     }

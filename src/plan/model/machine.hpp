@@ -8,6 +8,7 @@
 #include <heptad/heptad.hpp>
 
 #include "base/fused.hpp"
+#include "base/leaf_traits.hpp"
 
 namespace heptad {
 
@@ -19,7 +20,7 @@ struct LeafSample {
 };
 
 struct LeafProfile {
-    std::string leaf;  // "openblas", "blis", "mkl", "heptad"
+    std::string leaf;  // what it is able to do: leaf_traits(leaf)
     Type type = Type::f32;
     int threads = 1;
     std::vector<LeafSample> samples;
@@ -131,8 +132,6 @@ struct Machine {
     std::vector<BitHostSample> bit_hosts;    // devices; empty: as predicted
 };
 
-/// A call of a library that takes the whole machine by itself: a BLAS with its own threads, or cuBLAS.
-bool is_whole_call(const std::string& leaf);
 /// The factor by which a leaf is slower on misaligned rows.
 double misaligned_factor(const Machine& machine, const std::string& leaf, Type type);
 /// What a leaf is for: a whole product, or the many products at the bottom of a plan.

@@ -9,14 +9,14 @@
 namespace heptad {
 namespace {
 
-bool has_16_bits(Type type) {
-    return type == Type::bf16 || type == Type::f16;
+bool is_short(Type type) {
+    return type == Type::tf32 || type == Type::bf16 || type == Type::f16;
 }
 
 /// A device judges A and B while the product runs, so C must stay as it is until the end: the outermost level keeps its
 /// products in workspace. A fused one asks for the judgement before it writes.
 void keep_c_until_the_end(ProductPlan& plan) {
-    if (plan.backend == "cuda" && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty() &&
+    if (is_on_device(plan) && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty() &&
         plan.levels.front().mode != LevelMode::fused) {
         plan.levels.front().mode = LevelMode::parallel;
         plan.levels.front().schedule.clear();
@@ -26,7 +26,7 @@ void keep_c_until_the_end(ProductPlan& plan) {
 /// Whether scaled sums stayed within range shows only at the end, so C must not be needed then: all levels breadth
 /// first, and beta zero or C in workspace.
 bool can_scale_sums(const ProductPlan& plan) {
-    return plan.backend == "cuda" && (has_16_bits(plan.type) || plan.type == Type::tf32) && !plan.levels.empty() &&
+    return is_short(plan.type) && backend_traits(plan.backend).has_levels_of_short_types && !plan.levels.empty() &&
            !plan.change_basis && (plan.extended || !plan.accumulate) &&
            std::all_of(plan.levels.begin(), plan.levels.end(),
                        [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
@@ -125,13 +125,13 @@ bool makes_use_of_inputs(const ProductPlan& plan) {
 
 }  // namespace
 
-bool has_levels(Type type, const std::string& backend) {
-    return (backend == "cuda" && (type == Type::tf32 || has_16_bits(type))) || type == Type::f64 || type == Type::f32 ||
-           type == Type::i32 || (type == Type::gf2 && backend != "cuda");
+bool has_levels(Type type, const BackendTraits& backend) {
+    return (is_short(type) && backend.has_levels_of_short_types) || type == Type::f64 || type == Type::f32 ||
+           type == Type::i32 || (type == Type::gf2 && backend.has_levels_of_bits);
 }
 
-std::string backend_of(const std::string& device) {
-    return device == "auto" ? "cpu" : device.starts_with("cuda") ? "cuda" : device;
+const BackendTraits& backend_traits(const Problem& problem) {
+    return backend_traits(backend_of(problem.options.device));
 }
 
 bool wants_scaled_sums(const Problem& problem) {
@@ -139,7 +139,8 @@ bool wants_scaled_sums(const Problem& problem) {
 }
 
 bool scales_sums(const Problem& problem) {
-    return backend_of(problem.options.device) == "cuda" && wants_scaled_sums(problem) && !problem.options.accumulate;
+    return backend_traits(problem).has_levels_of_short_types && wants_scaled_sums(problem) &&
+           !problem.options.accumulate;
 }
 
 void normalize_plan(ProductPlan& plan) {

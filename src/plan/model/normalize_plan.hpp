@@ -10,9 +10,10 @@
 namespace heptad {
 
 /// Types for which levels pay on this backend: CPUs convert the 16-bit types, which costs more than levels gain.
-bool has_levels(Type type, const std::string& backend);
-/// The backend behind the name of a device.
-std::string backend_of(const std::string& device);
+bool has_levels(Type type, const BackendTraits& backend);
+
+/// What the backend that was asked for is able to do.
+const BackendTraits& backend_traits(const Problem& problem);
 
 /// f16 always, for its range; bf16 unless everything is for speed: the scans of A and B take 2 % at n = 16384. Never
 /// tf32, whose products are to be those of tf32: a plan that says so itself may have them.

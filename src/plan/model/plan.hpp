@@ -10,6 +10,7 @@
 #include <heptad/heptad.hpp>
 
 #include "base/fused.hpp"
+#include "base/leaf_traits.hpp"
 
 namespace heptad {
 
@@ -34,7 +35,7 @@ struct LevelPlan {
 struct ProductPlan {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
-    std::string backend = "cpu";
+    std::string backend{kUsualBackend};
     int threads = 1;
     bool accumulate = false;  // beta may be other than zero
     bool change_basis =
@@ -77,6 +78,10 @@ inline Type products_type(Type type, bool scaled) {
 /// The type of the products at the bottom.
 inline Type leaf_type(const ProductPlan& plan) {
     return sums_type(plan.type, plan.scaled_sums);
+}
+
+inline bool is_on_device(const ProductPlan& plan) {
+    return backend_traits(plan.backend).is_device;
 }
 
 /// The innermost level's products have their sums inside.

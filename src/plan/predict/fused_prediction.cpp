@@ -11,7 +11,7 @@ struct Together {
     double tiles = 0;
     double block_s = 0;   // of all tiles, one after another on one multiprocessor
     double update_s = 0;  // the part of it in which C is updated
-    std::vector<const FusedInstance*> instances = {};
+    std::vector<const BlockProduct*> instances = {};
     int most_copies = 1;  // of one of them, for different levels
 };
 
@@ -19,13 +19,13 @@ struct Together {
 class LaunchRoom {
 public:
     /// How many more products like this one a launch takes.
-    int left_for(const FusedInstance& instance) const {
+    int left_for(const BlockProduct& instance) const {
         const OperandCounts counts = operand_counts(instance);
         const auto terms = static_cast<int>(counts.a + counts.b) + kSpareFusedTerms;
         const int more = std::min({products_, terms_ / terms, targets_ / static_cast<int>(counts.c)});
         return products_ == kMostFusedInstances ? std::max(more, 1) : more;
     }
-    void take(const FusedInstance& instance, int times) {
+    void take(const BlockProduct& instance, int times) {
         const OperandCounts counts = operand_counts(instance);
         products_ -= times;
         terms_ -= times * (static_cast<int>(counts.a + counts.b) + kSpareFusedTerms);
@@ -51,7 +51,7 @@ public:
           tiles_(static_cast<double>(tiles_along(work.m, profile.tile_m) * tiles_along(work.n, profile.tile_n))),
           whole_(static_cast<double>((work.m / profile.tile_m) * (work.n / profile.tile_n)) / tiles_) {}
 
-    void add(Together& together, const FusedInstance& instance, int times) const {
+    void add(Together& together, const BlockProduct& instance, int times) const {
         const OperandCounts counts = operand_counts(instance);
         const double m = profile_.tile_m, n = profile_.tile_n;
         const double flops = 2 * m * n * depth_ +
@@ -178,7 +178,7 @@ double fused_seconds(const FusedDevice& device, const FusedProfile& profile, Fus
     const int group = levels_of_launch(order, count, work.levels_together);
     for (int first = 0; first < work.levels_together; first += group) {
         for (int i = 0; i < count; ++i) {  // the same product of all levels, side by side
-            const FusedInstance& instance = instances.instances[static_cast<std::size_t>(i)];
+            const BlockProduct& instance = instances.instances[static_cast<std::size_t>(i)];
             for (int levels = std::min(group, work.levels_together - first); levels > 0;) {
                 const int taken = std::min(levels, room.left_for(instance));
                 if (taken == 0) {

@@ -80,7 +80,7 @@ bool warns_of_others(const MeasuredPlan& row) {
 
 /// Nobody measured the reference loops, nor sums of bf16 that are scaled: plans are measured for `fast`.
 bool may_be_known(const ProductPlan& plan) {
-    return plan.backend != "reference" && !(plan.type == Type::bf16 && plan.scaled_sums);
+    return backend_traits(plan.backend).only_leaf.empty() && !(plan.type == Type::bf16 && plan.scaled_sums);
 }
 
 }  // namespace

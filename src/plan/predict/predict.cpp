@@ -15,8 +15,8 @@ namespace {
 
 /// Seconds of the parts peeled off: the rest of k for the core, the last rows, the last columns.
 double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
-    // cuBLAS is that much slower on products a few rows thin (measured on an H200, n = 8191 and 16383).
-    const double thin = plan.backend == "cuda" ? 25 : 1;
+    // A device's library is that much slower on products a few rows thin (measured on an H200, n = 8191 and 16383).
+    const double thin = is_on_device(plan) ? 25 : 1;
     double seconds = 0;
     const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
         if (m > 0 && k > 0 && n > 0) {
@@ -31,13 +31,10 @@ double fringe_seconds(const ProductPlan& plan, const Machine& machine) {
 
 }  // namespace
 
-double odd_blocks_factor(const std::string& backend, const Algorithm& algorithm) {
-    // Profiles of leaves do not know odd blocks: on two Neoverse cores a step of 8192 x 5504 x 16384 cut otherwise than
-    // in halves took 16 % longer than predicted, and one of 8192 x 4096 x 16384 in halves 3 %.
-    constexpr double kOddBlocks = 1.12;
+double odd_blocks_factor(const BackendTraits& backend, const Algorithm& algorithm) {
     const bool square = algorithm.m == algorithm.k && algorithm.k == algorithm.n;
     const bool halves = square && std::has_single_bit(static_cast<unsigned>(algorithm.m));
-    return backend == "cpu" && !halves ? kOddBlocks : 1;
+    return halves ? 1 : backend.odd_blocks;
 }
 
 bool rows_are_misaligned(const ProductPlan& plan) {
@@ -53,7 +50,7 @@ bool are_leaves_alone(const ProductPlan& plan) {
 /// On a device the rows of A, B and C as the caller has them may be slow to multiply; blocks in workspace are not.
 double alignment_factor(const ProductPlan& plan, const Machine& machine) {
     const bool from_workspace = !plan.levels.empty() && level_storage(plan, plan.levels.size() - 1).batched;
-    if (plan.backend != "cuda" || from_workspace || plan.extended) {
+    if (!is_on_device(plan) || from_workspace || plan.extended) {
         return 1;
     }
     return rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, plan.type) : 1;
@@ -114,8 +111,8 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
 
 }  // namespace
 
-double seconds_with_starts(const std::string& backend, const Machine& machine, double work_s, double passes) {
-    if (backend != "cuda") {
+double seconds_with_starts(const BackendTraits& backend, const Machine& machine, double work_s, double passes) {
+    if (!backend.is_device) {
         return work_s + passes * machine.call_s;
     }
     return passes > 0 ? std::max(work_s + machine.call_s, passes * machine.call_s) : work_s;
@@ -131,6 +128,7 @@ double model_seconds(const ProductPlan& plan, const Machine& machine) {
     if (plan.levels.empty()) {
         return seconds;
     }
+    const BackendTraits& backend = backend_traits(plan.backend);
     double odd_blocks = 1;
     double count = 1;
     double bytes = wider_operand_bytes(block, plan.type, plan.scaled_sums);
@@ -150,7 +148,7 @@ double model_seconds(const ProductPlan& plan, const Machine& machine) {
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         const LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;
-        odd_blocks = std::max(odd_blocks, odd_blocks_factor(plan.backend, algorithm));
+        odd_blocks = std::max(odd_blocks, odd_blocks_factor(backend, algorithm));
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
         bytes += count * traffic_bytes(cost, block, {plan.type, plan.scaled_sums});
@@ -162,20 +160,20 @@ double model_seconds(const ProductPlan& plan, const Machine& machine) {
     }
     seconds += bytes / machine.combine_bytes_per_s;
     seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
-    const bool watched_in_passes = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::parallel &&
-                                   !plan.change_basis && !plan.scaled_sums;
+    const bool watched_in_passes =
+        backend.is_device && plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums;
     if (is_float(plan.type) && !watched_in_passes) {
         const double result = static_cast<double>(plan.m) * static_cast<double>(plan.n) * element;
         // A fused level on a device is judged by the result where that is not added to, and by all three otherwise.
-        const bool judges_result = plan.backend == "cuda" && plan.levels.front().mode == LevelMode::fused;
+        const bool judges_result = backend.is_device && plan.levels.front().mode == LevelMode::fused;
         const bool scans_operands = !judges_result || plan.accumulate || plan.extended;
         const auto choice = judges_result ? fused_choice(plan, machine) : std::nullopt;
         const bool scans_result = judges_result && (scans_operands || !choice || !choice->judges_result);
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /
                    machine.scan_bytes_per_s;
     }
-    seconds = seconds_with_starts(plan.backend, machine, seconds, passes);
-    if (plan.backend == "cuda" && is_fused(plan)) {  // the host makes products while the device is at others
+    seconds = seconds_with_starts(backend, machine, seconds, passes);
+    if (backend.is_device && is_fused(plan)) {  // the host makes products while the device is at others
         const auto products = static_cast<double>(leaf_size(plan).count);
         seconds = std::max(seconds, passes * machine.call_s + products * machine.fused_device.product_s);
     }

@@ -16,14 +16,14 @@ double alignment_factor(const ProductPlan& plan, const Machine& machine);
 bool are_leaves_alone(const ProductPlan& plan);
 
 /// How much longer levels with such an algorithm take on the backend because they leave odd blocks at the bottom.
-double odd_blocks_factor(const std::string& backend, const Algorithm& algorithm);
+double odd_blocks_factor(const BackendTraits& backend, const Algorithm& algorithm);
 
 /// The blocks of the fused level of a plan that has one.
 FusedWork fused_work(const ProductPlan& plan);
 
 /// Seconds of work with so many passes in it and their starts. The host of a device starts them while that is busy with
 /// those before, all but the first.
-double seconds_with_starts(const std::string& backend, const Machine& machine, double work_s, double passes);
+double seconds_with_starts(const BackendTraits& backend, const Machine& machine, double work_s, double passes);
 
 /// Seconds of the plan by the cost model alone.
 double model_seconds(const ProductPlan& plan, const Machine& machine);

@@ -28,15 +28,10 @@ std::int64_t line_room(const FileLayout& layout, std::int64_t positions) {
     return round_up(layout.bytes_of(positions), unit) + unit;
 }
 
-std::vector<std::vector<PlacedBlock>> placed(const HostLayer& layer, bool left) {
-    const int across = left ? layer.grid.k : layer.grid.n;
-    std::vector<std::vector<PlacedBlock>> sums;
-    for (const SubInstance& instance : layer.instances) {
-        std::vector<PlacedBlock> sum;
-        for (const BlockTerm& term : left ? instance.left : instance.right) {
-            sum.push_back({term.block / across, term.block % across, term.coefficient});
-        }
-        sums.push_back(std::move(sum));
+std::vector<std::vector<Term<BlockPlace>>> sums_of(const HostLayer& layer, bool left) {
+    std::vector<std::vector<Term<BlockPlace>>> sums;
+    for (const BlockProduct& product : layer.instances) {
+        sums.push_back(left ? placed(product.left, layer.grid.k) : placed(product.right, layer.grid.n));
     }
     return sums;
 }
@@ -73,8 +68,8 @@ FileLayers cut_into_blocks(const FileProblem& problem, const OuterLevels& outer)
     const BlockGrid& grid = layers.layer.grid;
     const std::int64_t m = ceil_div(problem.m, grid.m), k = ceil_div(problem.k, grid.k),
                        n = ceil_div(problem.n, grid.n);
-    layers.a = {problem.a, m, k, placed(layers.layer, true)};
-    layers.b = {problem.b, k, n, placed(layers.layer, false)};
+    layers.a = {problem.a, m, k, sums_of(layers.layer, true)};
+    layers.b = {problem.b, k, n, sums_of(layers.layer, false)};
     layers.a.bounce_bytes = layers.b.bounce_bytes = bounce_bytes(problem, layers.a, layers.b);
     FileProblem& part = layers.part;
     part = problem;
@@ -220,7 +215,7 @@ FileLayers with_cuts(FileLayers layers, const FilePlan& part_plan) {
 
 }  // namespace
 
-std::vector<FileWindow> BlockedOperand::pieces(const PlacedBlock& block, const FileWindow& window) const {
+std::vector<FileWindow> BlockedOperand::pieces(const BlockPlace& block, const FileWindow& window) const {
     FileWindow all{block.row * block_rows + window.row, window.rows, block.col * block_cols + window.col, window.cols};
     all.rows = std::min(all.rows, file.rows - all.row);
     all.cols = std::min(all.cols, file.cols - all.col);
@@ -241,8 +236,8 @@ std::vector<FileWindow> BlockedOperand::pieces(const PlacedBlock& block, const F
 
 std::int64_t BlockedOperand::moved_bytes(std::int64_t sum, const FileWindow& window) const {
     std::int64_t bytes = 0;
-    for (const PlacedBlock& block : sums[static_cast<std::size_t>(sum)]) {
-        for (const FileWindow& piece : pieces(block, window)) {
+    for (const Term<BlockPlace>& term : sums[static_cast<std::size_t>(sum)]) {
+        for (const FileWindow& piece : pieces(term.block, window)) {
             bytes += heptad::moved_bytes(file, piece);
         }
     }
@@ -252,9 +247,9 @@ std::int64_t BlockedOperand::moved_bytes(std::int64_t sum, const FileWindow& win
 BlockedOperand transposed(BlockedOperand operand) {
     operand.file = transposed(operand.file);
     std::swap(operand.block_rows, operand.block_cols);
-    for (std::vector<PlacedBlock>& sum : operand.sums) {
-        for (PlacedBlock& block : sum) {
-            std::swap(block.row, block.col);
+    for (std::vector<Term<BlockPlace>>& sum : operand.sums) {
+        for (Term<BlockPlace>& term : sum) {
+            std::swap(term.block.row, term.block.col);
         }
     }
     return operand;
@@ -311,7 +306,7 @@ void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_by
     layers.whole.read_bytes_per_s = read_bytes_per_s;
     layers.whole.write_bytes_per_s = layers.part.write_bytes_per_s = write_bytes_per_s;
     std::size_t left = 0, right = 0;
-    for (const SubInstance& instance : layers.layer.instances) {
+    for (const BlockProduct& instance : layers.layer.instances) {
         left += instance.left.size();
         right += instance.right.size();
     }

@@ -25,22 +25,16 @@ struct OuterLevels {
     int levels = 0;  ///< 0: none
 };
 
-/// A block of an operand in a sum.
-struct PlacedBlock {
-    std::int64_t row = 0, col = 0;  ///< in blocks
-    double coefficient = 1;
-};
-
 /// An operand as sums of blocks of its file.
 struct BlockedOperand {
     FileLayout file;  ///< as the operand; block_bytes: as it is read
     std::int64_t block_rows = 0, block_cols = 0;
-    std::vector<std::vector<PlacedBlock>> sums;  ///< one for each product
-    std::int64_t bounce_bytes = 0;               ///< memory that pieces of a block pass through
+    std::vector<std::vector<Term<BlockPlace>>> sums;  ///< one for each product
+    std::int64_t bounce_bytes = 0;                    ///< memory that pieces of a block pass through
 
     /// The windows of the file, each small enough for that memory, that make up a window of one block; nothing where
     /// the block lies beyond the edge.
-    std::vector<FileWindow> pieces(const PlacedBlock& block, const FileWindow& window) const;
+    std::vector<FileWindow> pieces(const BlockPlace& block, const FileWindow& window) const;
     /// Bytes that reading a window of a sum moves.
     std::int64_t moved_bytes(std::int64_t sum, const FileWindow& window) const;
 };

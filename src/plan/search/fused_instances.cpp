@@ -11,35 +11,25 @@
 namespace heptad {
 namespace {
 
-std::vector<InstanceTerm> terms_of(const CoefficientMatrix& matrix, int row) {
-    std::vector<InstanceTerm> terms;
-    for (int col = 0; col < matrix.cols; ++col) {
-        if (!matrix(row, col).is_zero()) {
-            terms.push_back({col, matrix(row, col).to_double()});
-        }
-    }
-    return terms;
-}
-
 /// Turns the signs of the terms around if the first one is -1, and returns the sign taken out. Any other factor would
 /// leave fractions, which exact rings do not have.
-double take_sign(std::vector<InstanceTerm>& terms) {
+double take_sign(std::vector<BlockTerm>& terms) {
     if (terms.front().coefficient != -1) {
         return 1;
     }
-    for (InstanceTerm& term : terms) {
+    for (BlockTerm& term : terms) {
         term.coefficient = -term.coefficient;
     }
     return -1;
 }
 
 /// Each instance goes to the first group where it shares no target; the larger groups come first.
-std::vector<std::vector<FusedInstance>> groups_of(const std::vector<FusedInstance>& instances) {
-    std::vector<std::vector<FusedInstance>> groups;
-    for (const FusedInstance& instance : instances) {
-        const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<FusedInstance>& others) {
+std::vector<std::vector<BlockProduct>> groups_of(const std::vector<BlockProduct>& instances) {
+    std::vector<std::vector<BlockProduct>> groups;
+    for (const BlockProduct& instance : instances) {
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<BlockProduct>& others) {
             return std::none_of(others.begin(), others.end(),
-                                [&](const FusedInstance& other) { return share_a_target(instance, other); });
+                                [&](const BlockProduct& other) { return share_a_target(instance, other); });
         });
         if (group == groups.end()) {
             groups.push_back({instance});
@@ -53,37 +43,30 @@ std::vector<std::vector<FusedInstance>> groups_of(const std::vector<FusedInstanc
 
 }  // namespace
 
-OperandCounts operand_counts(const FusedInstance& instance) {
+OperandCounts operand_counts(const BlockProduct& instance) {
     return {static_cast<int>(instance.left.size()), static_cast<int>(instance.right.size()),
-            static_cast<int>(instance.targets.size())};
+            static_cast<int>(instance.result.size())};
 }
 
-bool share_a_target(const FusedInstance& x, const FusedInstance& y) {
-    return std::any_of(x.targets.begin(), x.targets.end(), [&](const InstanceTerm& of_x) {
-        return std::any_of(y.targets.begin(), y.targets.end(),
-                           [&](const InstanceTerm& of_y) { return of_x.block == of_y.block; });
+bool share_a_target(const BlockProduct& x, const BlockProduct& y) {
+    return std::any_of(x.result.begin(), x.result.end(), [&](const BlockResult& of_x) {
+        return std::any_of(y.result.begin(), y.result.end(),
+                           [&](const BlockResult& of_y) { return of_x.block == of_y.block; });
     });
 }
 
 FusedInstances make_fused_instances(const Algorithm& algorithm) {
-    std::vector<FusedInstance> instances;
-    for (int s = 0; s < algorithm.rank(); ++s) {
-        FusedInstance instance{s, terms_of(algorithm.u, s), terms_of(algorithm.v, s), terms_of(algorithm.w, s)};
-        if (instance.left.empty() || instance.right.empty() || instance.targets.empty()) {
-            continue;  // a product that nothing needs
-        }
-        const double sign = take_sign(instance.left) * take_sign(instance.right);
-        for (InstanceTerm& target : instance.targets) {
+    LevelTerms level = level_terms(algorithm);
+    for (BlockProduct& product : level.products) {
+        const double sign = take_sign(product.left) * take_sign(product.right);
+        for (BlockResult& target : product.result) {
             target.coefficient *= sign;
         }
-        instances.push_back(std::move(instance));
     }
     FusedInstances result;
-    result.m = algorithm.m;
-    result.k = algorithm.k;
-    result.n = algorithm.n;
-    for (std::vector<FusedInstance>& group : groups_of(instances)) {
-        for (FusedInstance& instance : group) {
+    result.grid = level.grid;
+    for (std::vector<BlockProduct>& group : groups_of(level.products)) {
+        for (BlockProduct& instance : group) {
             const OperandCounts counts = operand_counts(instance);
             result.most = {std::max(result.most.a, counts.a), std::max(result.most.b, counts.b),
                            std::max(result.most.c, counts.c)};
@@ -91,6 +74,7 @@ FusedInstances make_fused_instances(const Algorithm& algorithm) {
         }
         result.group_ends.push_back(static_cast<int>(result.instances.size()));
     }
+    count_turns(result.instances);
     return result;
 }
 

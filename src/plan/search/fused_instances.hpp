@@ -10,33 +10,22 @@
 #include <string>
 #include <vector>
 
-#include "algorithm/algorithm.hpp"
+#include "algorithm/level_terms.hpp"
 #include "base/fused.hpp"
 
 namespace heptad {
-
-/// A block of A, B or C (row by row in its grid) and its coefficient.
-struct InstanceTerm {
-    int block = 0;
-    double coefficient = 1;
-};
-
-struct FusedInstance {
-    int product = 0;  // s: the row of U, V and W
-    std::vector<InstanceTerm> left, right, targets;
-};
 
 /// How many blocks of A, B and C an instance touches: P2's W_A, W_B and W_C. Instances alike in this are one variant.
 struct OperandCounts {
     int a = 1, b = 1, c = 1;
     auto operator<=>(const OperandCounts&) const = default;
 };
-OperandCounts operand_counts(const FusedInstance& instance);
-bool share_a_target(const FusedInstance& x, const FusedInstance& y);
+OperandCounts operand_counts(const BlockProduct& instance);
+bool share_a_target(const BlockProduct& x, const BlockProduct& y);
 
 struct FusedInstances {
-    int m = 1, k = 1, n = 1;  // of the algorithm: the grids of A, B and C
-    std::vector<FusedInstance> instances;
+    BlockGrid grid;
+    std::vector<BlockProduct> instances;
     /// Instances before group_ends[g] and not before group_ends[g - 1] are group g.
     std::vector<int> group_ends;
     /// The most of each over all instances.
@@ -44,7 +33,7 @@ struct FusedInstances {
 };
 
 /// In the standard basis. First coefficients of -1 on the left and on the right are made 1; the sign goes to the
-/// targets.
+/// results.
 FusedInstances make_fused_instances(const Algorithm& algorithm);
 /// The same for an algorithm of the catalogue, made once; the reference stays valid.
 const FusedInstances& fused_instances(const std::string& algorithm);

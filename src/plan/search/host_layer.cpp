@@ -16,16 +16,6 @@ constexpr std::int64_t kMostInstances = std::int64_t{1} << 20;
 constexpr int kMostRank = 4096;
 constexpr int kMostSide = 64;
 
-std::vector<BlockTerm> terms_of(const CoefficientMatrix& coefficients, int row) {
-    std::vector<BlockTerm> terms;
-    for (int block = 0; block < coefficients.cols; ++block) {
-        if (!coefficients(row, block).is_zero()) {
-            terms.push_back({block, coefficients(row, block).to_double()});
-        }
-    }
-    return terms;
-}
-
 double sum_of_magnitudes(const std::vector<BlockTerm>& terms) {
     double sum = 0;
     for (const BlockTerm& term : terms) {
@@ -56,30 +46,10 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
              "blocks a side",
              levels, algorithm, kMostRank, kMostSide);
     }
-    Algorithm composed = one;
-    for (int level = 1; level < levels; ++level) {
-        composed = compose(composed, one);
-    }
-    if (type == Type::gf2) {
-        composed.u = reduced_mod_2(composed.u);
-        composed.v = reduced_mod_2(composed.v);
-        composed.w = reduced_mod_2(composed.w);
-    }
+    LevelTerms terms = nested_levels(level_terms(one, type == Type::gf2), levels, BlockNumbers::by_rows);
     HostLayer layer;
-    layer.grid = {composed.m, composed.k, composed.n};
-    std::vector<int> turns(static_cast<std::size_t>(composed.w.cols), 0);
-    for (int product = 0; product < composed.rank(); ++product) {
-        SubInstance instance{terms_of(composed.u, product), terms_of(composed.v, product), {}};
-        if (instance.left.empty() || instance.right.empty()) {
-            continue;  // mod 2 nothing may be left of a product
-        }
-        for (const BlockTerm& term : terms_of(composed.w, product)) {
-            instance.result.push_back({term.block, term.coefficient, turns[static_cast<std::size_t>(term.block)]++});
-        }
-        if (!instance.result.empty()) {
-            layer.instances.push_back(std::move(instance));
-        }
-    }
+    layer.grid = terms.grid;
+    layer.instances = std::move(terms.products);
     return layer;
 }
 
@@ -99,7 +69,7 @@ HostLayer segment_layer(const BlockGrid& grid) {
         for (int turn = 0; turn < grid.n; ++turn) {
             const int j = i % 2 == 0 ? turn : grid.n - 1 - turn;
             for (int l = 0; l < grid.k; ++l) {
-                layer.instances.push_back({{{i * grid.k + l, 1}}, {{l * grid.n + j, 1}}, {{i * grid.n + j, 1, 0}}});
+                layer.instances.push_back({{{{i * grid.k + l, 1}}, {{l * grid.n + j, 1}}, {{i * grid.n + j, 1}}}});
             }
         }
     }
@@ -115,12 +85,12 @@ LayerGrowth layer_growth(const HostLayer& layer) {
     std::vector<double> growth(blocks, 0), largest(blocks, 0), updates(blocks, 0);
     double operand_roundings = 0;
     bool scales = false;
-    for (const SubInstance& instance : layer.instances) {
+    for (const BlockProduct& instance : layer.instances) {
         const double a = sum_of_magnitudes(instance.left), b = sum_of_magnitudes(instance.right);
         result.largest_sum_a = std::max(result.largest_sum_a, a);
         result.largest_sum_b = std::max(result.largest_sum_b, b);
         operand_roundings = std::max(operand_roundings, roundings_of(instance.left) + roundings_of(instance.right));
-        for (const ResultTerm& term : instance.result) {
+        for (const BlockResult& term : instance.result) {
             const auto block = static_cast<std::size_t>(term.block);
             growth[block] += std::abs(term.coefficient) * a * b;
             largest[block] += std::abs(term.coefficient);

@@ -1,9 +1,7 @@
 // How the host cuts a product into sub-instances, each small enough for a device (P3 3.7, 3.12 and 3.18).
 //
 // A is cut into grid.m x grid.k blocks (row by row), B into grid.k x grid.n and C into grid.m x grid.n. A sub-instance
-// is the product of a sum T of blocks of A with a sum S of blocks of B; its result Q goes to some blocks of C. All
-// three sums refer to the operands themselves, whatever the number of levels (the Kronecker form), so nothing is kept
-// between sub-instances.
+// is the product of a sum T of blocks of A with a sum S of blocks of B; its result Q goes to some blocks of C.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +10,16 @@
 
 #include <heptad/heptad.hpp>
 
+#include "algorithm/level_terms.hpp"
+
 namespace heptad {
-
-struct BlockTerm {
-    int block = 0;
-    double coefficient = 1;
-    bool operator==(const BlockTerm&) const = default;
-};
-/// C[block] += coefficient * Q. `turn` counts the sub-instances before this one that go to the same block.
-struct ResultTerm {
-    int block = 0;
-    double coefficient = 1;
-    int turn = 0;
-};
-struct SubInstance {
-    std::vector<BlockTerm> left, right;
-    std::vector<ResultTerm> result;
-};
-
-/// Blocks of A, B and C per side.
-struct BlockGrid {
-    int m = 1, k = 1, n = 1;
-    bool operator==(const BlockGrid&) const = default;
-};
 
 struct HostLayer {
     BlockGrid grid;
     /// Sub-instances come in groups of `steps`: the results of a group are added on the device, and only their sum goes
     /// to C, as the last one says. Algorithms have one step; segments of C have one for each block along k.
     int steps = 1;
-    std::vector<SubInstance> instances;
+    std::vector<BlockProduct> instances;
     /// A block of C belongs to one group alone.
     bool disjoint = false;
 

@@ -63,7 +63,7 @@ Cut levels_of(const std::string& algorithm, int levels, Type type) {
     cut.levels = levels;
     cut.grid = layer.grid;
     cut.groups = layer.groups();
-    for (const SubInstance& instance : layer.instances) {
+    for (const BlockProduct& instance : layer.instances) {
         cut.left_terms += static_cast<std::int64_t>(instance.left.size());
         cut.right_terms += static_cast<std::int64_t>(instance.right.size());
         cut.result_terms += static_cast<std::int64_t>(instance.result.size());

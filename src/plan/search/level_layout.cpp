@@ -122,22 +122,20 @@ OperandLayout operand_layout(const LinearProgram& program, bool batched) {
     return layout;
 }
 
-LevelStorage level_storage(const std::string& backend, const std::string& leaf, bool is_last, LevelMode mode) {
-    const bool on_device = backend == "cuda";
+LevelStorage level_storage(bool on_device, bool in_batch, LevelMode mode) {
     // A device's passes over many blocks are cut, so they must not overwrite what they still have to read.
-    const bool one_by_one = leaf == "cublas" || leaf == "cublaslt" || leaf == "heptad";
-    return {on_device && is_last && mode == LevelMode::parallel && !one_by_one, on_device, on_device, on_device};
+    return {on_device && in_batch && mode == LevelMode::parallel, on_device, on_device, on_device};
 }
 
 LevelStorage level_storage(const ProductPlan& plan, std::size_t depth) {
-    LevelStorage storage =
-        level_storage(plan.backend, plan.leaf, depth + 1 == plan.levels.size(), plan.levels[depth].mode);
+    const bool on_device = is_on_device(plan);
+    const bool in_batch = depth + 1 == plan.levels.size() && !leaf_traits(plan.leaf).is_one_by_one;
+    LevelStorage storage = level_storage(on_device, in_batch, plan.levels[depth].mode);
     // Blocks of A and B are of another type than the sums: those that are multiplied as they are get copied too.
     storage.batched = storage.batched || (plan.scaled_sums && depth == 0);
     // One call takes the products of a fused level below all of this level's, if their operands are laid out alike.
     const bool above_fused = is_fused(plan) && depth + 2 == plan.levels.size();
-    storage.batched =
-        storage.batched || (plan.backend == "cuda" && above_fused && plan.levels[depth].mode == LevelMode::parallel);
+    storage.batched = storage.batched || (on_device && above_fused && plan.levels[depth].mode == LevelMode::parallel);
     return storage;
 }
 
@@ -169,7 +167,7 @@ LevelEntry entry_below(const ScheduleStep& product, const LevelEntry& entry) {
 std::vector<std::vector<LevelEntry>> level_entries(const ProductPlan& plan) {
     const bool adds = plan.accumulate && !plan.change_basis && !plan.extended;
     // What a device has added to C cannot be taken back where the input turns out not to be finite.
-    const bool operands_die = plan.overwrite_inputs && !(adds && plan.backend == "cuda");
+    const bool operands_die = plan.overwrite_inputs && !(adds && is_on_device(plan));
     // A plan that accumulates may still be run with beta = 0.
     std::vector<LevelEntry> entries{{false, operands_die}};
     if (adds) {
@@ -335,11 +333,12 @@ double wider_operand_bytes(const BlockSize& whole, Type type, bool scaled) {
 }
 
 std::int64_t reserved_bytes(const ProductPlan& plan) {
-    if (plan.backend != "cuda") {
+    if (!is_on_device(plan)) {
         return 0;
     }
     const LeafSize leaf = leaf_size(plan);
-    const std::int64_t limbs = plan.leaf == kLimbLeaf && !is_fused(plan) ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
+    const std::int64_t limbs =
+        leaf_traits(plan.leaf).has_limbs && !is_fused(plan) ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
     // Where nothing else needs workspace, the device keeps its view of the operands in memory of its own.
     const bool needs_none = !plan.extended && (plan.levels.empty() || (plan.levels.size() == 1 && is_fused(plan)));
     const bool is_judged = unit_roundoff(plan.type) > 0 && !plan.levels.empty();
@@ -351,7 +350,7 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
     BlockSize block{plan.core_m, plan.core_k, plan.core_n};
     std::int64_t bytes = checked_add(plan.vendor_workspace_bytes, reserved_bytes(plan));
     const auto add_whole = [&](Shape shape) {
-        bytes = checked_add(bytes, block_bytes(shape, block, plan.type, plan.backend == "cuda"));
+        bytes = checked_add(bytes, block_bytes(shape, block, plan.type, is_on_device(plan)));
     };
     if (plan.extended) {
         add_whole(Shape::a);

@@ -51,7 +51,8 @@ struct LevelStorage {
     /// belong there go to a spare block first.
     bool guards_inputs = false;
 };
-LevelStorage level_storage(const std::string& backend, const std::string& leaf, bool is_last, LevelMode mode);
+/// `in_batch`: the leaf takes the products of the level below which there is none in one call.
+LevelStorage level_storage(bool on_device, bool in_batch, LevelMode mode);
 LevelStorage level_storage(const ProductPlan& plan, std::size_t depth);
 
 /// Products of a level in parallel mode that need workspace: with beta = 0 the first ones are kept in C's own blocks.

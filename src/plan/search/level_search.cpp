@@ -66,10 +66,10 @@ const std::vector<std::string>& considered_algorithms() {
 }
 
 /// On a device two levels in one go pay: their sums stay in registers in between, and 49 products fill the chip.
-std::vector<std::string> considered_on(const std::string& backend) {
+std::vector<std::string> considered_on(const BackendTraits& backend) {
     // Rectangular ones have no compiled passes there, and leaves that do not fill their tiles: 3x2x3-15 lost where it
     // was predicted to win.
-    return backend == "cuda"
+    return backend.is_device
                ? std::vector<std::string>{"winograd", "strassen", "winograd*winograd", "strassen*strassen"}
                : considered_algorithms();
 }
@@ -83,6 +83,7 @@ public:
         : problem_(problem),
           machine_(machine),
           limits_(limits),
+          backend_(backend_traits(problem)),
           scales_sums_(scales_sums(problem)),
           best_(classical.fastest) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
@@ -194,7 +195,7 @@ private:
     }
 
     std::vector<std::string> names() const {
-        return problem_.options.algorithm == "auto" ? considered_on(backend_of(problem_.options.device))
+        return problem_.options.algorithm == "auto" ? considered_on(backend_)
                                                     : std::vector<std::string>{problem_.options.algorithm};
     }
 
@@ -217,8 +218,7 @@ private:
 
     void add_candidate(const CatalogueEntry& entry, const LevelPlan& level) {
         const bool core = entry.algorithm.basis.has_value();
-        const LevelStorage storage =
-            level_storage(backend_of(problem_.options.device), "cublas-batched", true, level.mode);
+        const LevelStorage storage = level_storage(backend_.is_device, true, level.mode);
         candidates_.push_back({&entry, level, depth_of({level}), level_cost(level, core, {false, true}, storage),
                                level_cost(level, core, {true, true}, storage)});
     }
@@ -274,11 +274,10 @@ private:
                                                              machine_.combine_bytes_per_s;
             const double passes = partial.passes + partial.products * cost.passes;
             const double products = partial.products * algorithm.rank();
-            const std::string backend = backend_of(problem_.options.device);
-            const double odd_blocks = std::max(partial.odd_blocks, odd_blocks_factor(backend, algorithm));
+            const double odd_blocks = std::max(partial.odd_blocks, odd_blocks_factor(backend_, algorithm));
             const int depth = partial.depth + candidate.depth;
             const double seconds =
-                seconds_with_starts(backend, machine_, traffic_s + products * leaf_estimate(block), passes) *
+                seconds_with_starts(backend_, machine_, traffic_s + products * leaf_estimate(block), passes) *
                 odd_blocks * ratios_[std::min(static_cast<std::size_t>(depth), ratios_.size() - 1)];
             if (seconds <= partial.seconds * kWorthFollowing) {
                 next.push_back({partial.levels, block, products, traffic_s, passes, seconds, growth, depth,
@@ -309,7 +308,7 @@ private:
     bool consider(const Partial& partial) {
         const bool limited = problem_.options.workspace_limit_bytes != std::numeric_limits<std::int64_t>::max();
         // On a device only the innermost level copies its operands, but every level is estimated as if it did.
-        const bool estimate_may_be_high = backend_of(problem_.options.device) == "cuda";
+        const bool estimate_may_be_high = backend_.is_device;
         if (!limited && !estimate_may_be_high && partial.seconds >= best_.predicted_s) {
             return true;
         }
@@ -330,6 +329,7 @@ private:
     const Problem& problem_;
     const Machine& machine_;
     const PlannerLimits& limits_;
+    const BackendTraits& backend_;
     const bool scales_sums_;
     std::vector<double> ratios_;  // measured over modelled, by the number of levels
     std::vector<Candidate> candidates_;

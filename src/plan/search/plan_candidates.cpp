@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/measured_plans.hpp"
 
@@ -154,13 +155,13 @@ std::vector<PlanShape> device_plan_candidates(const Problem& problem, const Mach
     // One to four halvings; two at a time where they can be, because their sums stay in registers in between.
     const std::string once = kHalving, twice = once + "*" + once;
     const std::vector<std::vector<std::string>> tried{{once}, {twice}, {once, twice}, {twice, twice}};
-    std::vector<PlanShape> taken{{{}, "cublas"}};
+    std::vector<PlanShape> taken{{{}, std::string(backend_traits(problem).library)}};
     Candidates with_levels(problem, machine, device_limits());
     for (const LeafProfile& profile : machine.leaves) {
         if (profile.type != problem.type) {
             continue;
         }
-        if (profile.leaf == "cublaslt") {
+        if (!leaf_traits(profile.leaf).chosen_kernel_of.empty()) {
             taken.push_back({{}, profile.leaf});
         }
         for (const auto& levels : tried) {

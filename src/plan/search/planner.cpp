@@ -18,17 +18,15 @@ namespace heptad {
 namespace {
 
 std::string fringe_leaf(const ProductPlan& plan) {
-    if (plan.leaf.ends_with("-batched") || plan.leaf == "cublaslt") {
-        return "cublas";
-    }
-    // Limbs of a whole operand for a few rows of the other would cost more workspace than all the rest.
-    return plan.leaf == kLimbLeaf && !plan.levels.empty() ? "heptad" : plan.leaf;
+    const LeafTraits& traits = leaf_traits(plan.leaf);
+    const bool is_itself = traits.fringe_leaf.empty() || (traits.has_limbs && plan.levels.empty());
+    return is_itself ? plan.leaf : std::string(traits.fringe_leaf);
 }
 
 /// On a device a lone product may be a call that does not work for batches.
 LeafUse leaf_use(const ProductPlan& plan) {
-    return plan.levels.empty() || (plan.backend == "cuda" && are_leaves_alone(plan)) ? LeafUse::whole_product
-                                                                                     : LeafUse::below_levels;
+    return plan.levels.empty() || (is_on_device(plan) && are_leaves_alone(plan)) ? LeafUse::whole_product
+                                                                                 : LeafUse::below_levels;
 }
 
 /// A tile that was left open is the one that the machine's description predicts to be the fastest.
@@ -50,23 +48,24 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     normalize_plan(plan);
     choose_tile(plan, machine);
     const LeafSize leaf = leaf_size(plan);
-    plan.leaf = plan.backend == "reference" ? "reference"  // the machine description is the CPU backend's
+    const std::string_view only_leaf = backend_traits(plan.backend).only_leaf;
+    plan.leaf = !only_leaf.empty() ? std::string(only_leaf)
                 : problem.options.leaf != "auto"
                     ? problem.options.leaf
                     : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
-    const bool is_one_by_one = plan.leaf == "cublas" || plan.leaf == "cublaslt";
-    if (is_one_by_one && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
-        plan.leaf += "-batched";  // whose blocks are aligned
+    const std::string_view when_misaligned = leaf_traits(plan.leaf).when_misaligned;
+    if (!when_misaligned.empty() && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
+        plan.leaf = when_misaligned;
     }
     plan.fringe_leaf = fringe_leaf(plan);
-    if (plan.backend == "cuda" && plan.leaf.starts_with("cublas") && calls_leaves(plan) &&
-        problem.options.workspace_limit_bytes >= kCublasWorkspaceBytes) {
-        plan.vendor_workspace_bytes = kCublasWorkspaceBytes;
+    const LeafTraits& traits = leaf_traits(plan.leaf);
+    if (is_on_device(plan) && calls_leaves(plan) && problem.options.workspace_limit_bytes >= traits.scratch_bytes) {
+        plan.vendor_workspace_bytes = traits.scratch_bytes;
     }
     plan.workspace_bytes = plan_workspace_bytes(plan);
-    if (plan.leaf == kLimbLeaf && problem.options.leaf == "auto" &&
+    if (traits.has_limbs && problem.options.leaf == "auto" &&
         plan.workspace_bytes > problem.options.workspace_limit_bytes) {  // no room for the limbs
-        plan.leaf = plan.fringe_leaf = "heptad";
+        plan.leaf = plan.fringe_leaf = traits.fringe_leaf;
         plan.workspace_bytes = plan_workspace_bytes(plan);
     }
     plan.predicted_s = predict_seconds(plan, machine);
@@ -158,8 +157,8 @@ ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
 
 /// The reference loops do everything; of a device the machine description knows.
 bool has_fused_kernels(const Problem& problem, const Machine& machine) {
-    const std::string backend = backend_of(problem.options.device);
-    return backend == "reference" || (backend == "cuda" && can_fuse(machine, problem.type, {}));
+    const BackendTraits& backend = backend_traits(problem);
+    return backend.fuses_everything || (backend.is_device && can_fuse(machine, problem.type, {}));
 }
 
 void validate(const Problem& problem, const Machine& machine) {
@@ -209,7 +208,7 @@ void check_plan(const ProductPlan& plan) {
             fail(ErrorCode::input, "schedule {} is not one of algorithm {}", level.schedule, level.algorithm);
         }
     }
-    if (!has_levels(plan.type, plan.backend) && !plan.levels.empty()) {
+    if (!has_levels(plan.type, backend_traits(plan.backend)) && !plan.levels.empty()) {
         fail(ErrorCode::input, "products of {} have no levels on this backend", type_name(plan.type));
     }
     if (plan.threads < 1 || plan.threads > 4096) {
@@ -256,13 +255,13 @@ bool is_at_the_edge_of_balanced(const Problem& problem) {
 ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     ProductPlan usual = plan_with_levels(problem, machine, {});
     // On a device `strict` means the library itself.
-    const bool on_device = usual.backend == "cuda";
+    const bool on_device = is_on_device(usual);
     if (problem.options.leaf != "auto" || (on_device && problem.options.accuracy == Accuracy::strict)) {
         return {usual, usual};
     }
     std::vector<ProductPlan> libraries, others;
     for (const PlanShape& shape : measured_shapes(machine, problem.type)) {
-        if (shape.levels.empty() && usual.backend != "reference") {
+        if (shape.levels.empty() && backend_traits(usual.backend).only_leaf.empty()) {
             (is_whole_call(shape.leaf) ? libraries : others).push_back(plan_with_shape(problem, machine, shape));
         }
     }
@@ -282,7 +281,7 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Options& options = problem.options;
     const bool levels_allowed =
-        has_levels(problem.type, backend_of(options.device)) &&
+        has_levels(problem.type, backend_traits(problem)) &&
         !(is_float(problem.type) && options.accuracy == Accuracy::strict) && options.levels != 0 &&
         (options.workspace_limit_bytes > 0 || options.overwrite_inputs || has_fused_kernels(problem, machine)) &&
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
@@ -326,7 +325,7 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
     validate(problem, machine);
     ProductPlan best = best_plan(problem, machine, limits);
     const bool has_fringes = best.core_m != best.m || best.core_k != best.k || best.core_n != best.n;
-    const bool worth_a_look = best.backend == "cuda" && problem.options.levels < 0 &&
+    const bool worth_a_look = is_on_device(best) && problem.options.levels < 0 &&
                               problem.options.workspace_limit_bytes > 0 &&
                               std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
                               (has_fringes || rows_are_misaligned(best));

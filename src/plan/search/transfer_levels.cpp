@@ -28,8 +28,8 @@ struct Blocks {
     }
 };
 
-std::vector<TransferTerm> terms_inside(const Blocks& blocks, const std::vector<BlockTerm>& terms) {
-    std::vector<TransferTerm> inside;
+std::vector<Term<MatrixWindow>> terms_inside(const Blocks& blocks, const std::vector<BlockTerm>& terms) {
+    std::vector<Term<MatrixWindow>> inside;
     for (const BlockTerm& term : terms) {
         if (const MatrixWindow window = blocks.window(term.block); window.elements() > 0) {
             inside.push_back({window, term.coefficient});
@@ -43,21 +43,21 @@ bool is_one_block(const std::vector<BlockTerm>& terms) {
 }
 
 /// One block of A times one of B.
-bool is_plain(const SubInstance& instance) {
+bool is_plain(const BlockProduct& instance) {
     return is_one_block(instance.left) && is_one_block(instance.right);
 }
 
 /// And added to one block of C.
-bool may_close(const SubInstance& instance) {
+bool may_close(const BlockProduct& instance) {
     return is_plain(instance) && instance.result.size() == 1 && instance.result[0].coefficient == 1;
 }
 
 /// Always the product that needs the fewest blocks that are not there yet; among equals one that the block of C with
 /// the fewest products left waits for. One that may close comes last where that is wanted.
-std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer, bool closes) {
-    std::vector<const SubInstance*> waiting, order;
-    const SubInstance* closing = nullptr;
-    for (const SubInstance& instance : layer.instances) {
+std::vector<const BlockProduct*> order_of_arrival(const HostLayer& layer, bool closes) {
+    std::vector<const BlockProduct*> waiting, order;
+    const BlockProduct* closing = nullptr;
+    for (const BlockProduct& instance : layer.instances) {
         if (closes && closing == nullptr && may_close(instance)) {
             closing = &instance;
         } else {
@@ -70,14 +70,14 @@ std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer, bool cl
                              [&](const BlockTerm& term) { return !there.contains(term.block); });
     };
     const auto left_for = [&](int block) {
-        return std::count_if(waiting.begin(), waiting.end(), [&](const SubInstance* instance) {
+        return std::count_if(waiting.begin(), waiting.end(), [&](const BlockProduct* instance) {
             return std::any_of(instance->result.begin(), instance->result.end(),
-                               [&](const ResultTerm& term) { return term.block == block; });
+                               [&](const BlockResult& term) { return term.block == block; });
         });
     };
-    const auto rank = [&](const SubInstance* instance) {
+    const auto rank = [&](const BlockProduct* instance) {
         std::pair<std::int64_t, int> nearest{std::numeric_limits<std::int64_t>::max(), 0};  // products left, block
-        for (const ResultTerm& term : instance->result) {
+        for (const BlockResult& term : instance->result) {
             nearest = std::min(nearest, {left_for(term.block), term.block});
         }
         return std::tuple(missing(instance->left, there_a) + missing(instance->right, there_b), nearest);
@@ -85,7 +85,7 @@ std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer, bool cl
     while (!waiting.empty()) {
         const auto next =
             std::min_element(waiting.begin(), waiting.end(),
-                             [&](const SubInstance* x, const SubInstance* y) { return rank(x) < rank(y); });
+                             [&](const BlockProduct* x, const BlockProduct* y) { return rank(x) < rank(y); });
         for (const BlockTerm& term : (*next)->left) {
             there_a.insert(term.block);
         }
@@ -103,20 +103,22 @@ std::vector<const SubInstance*> order_of_arrival(const HostLayer& layer, bool cl
 
 /// Which results are the first and the last that are added to their window.
 void settle_results(std::vector<TransferStep>& steps) {
-    std::vector<TransferResult*> all;
+    std::vector<ResultTerm<MatrixWindow>*> all;
     for (TransferStep& step : steps) {
-        for (TransferResult& result : step.results) {
+        for (ResultTerm<MatrixWindow>& result : step.result) {
             all.push_back(&result);
         }
         for (TransferSpread& spread : step.spreads) {
-            for (TransferResult& result : spread.to) {
+            for (ResultTerm<MatrixWindow>& result : spread.to) {
                 all.push_back(&result);
             }
         }
     }
     for (auto result = all.begin(); result != all.end(); ++result) {
-        const auto touches = [&](const TransferResult* other) { return overlap(other->window, (*result)->window); };
-        (*result)->first = std::none_of(all.begin(), result, touches);
+        const auto touches = [&](const ResultTerm<MatrixWindow>* other) {
+            return overlap(other->block, (*result)->block);
+        };
+        (*result)->turn = static_cast<int>(std::count_if(all.begin(), result, touches));
         (*result)->last = std::none_of(result + 1, all.end(), touches);
     }
 }
@@ -138,9 +140,9 @@ std::vector<std::int64_t> shrinking_parts(std::int64_t rows, int parts) {
 /// fewer.
 void cut_last(std::vector<TransferStep>& steps, int parts) {
     const TransferStep whole = steps.back();
-    const auto has_all_rows = [&](const auto& part) { return part.window.rows == whole.size.m; };
+    const auto has_all_rows = [&](const auto& part) { return part.block.rows == whole.size.m; };
     if (!whole.spreads.empty() || !std::all_of(whole.left.begin(), whole.left.end(), has_all_rows) ||
-        !std::all_of(whole.results.begin(), whole.results.end(), has_all_rows)) {
+        !std::all_of(whole.result.begin(), whole.result.end(), has_all_rows)) {
         return;
     }
     steps.pop_back();
@@ -149,11 +151,11 @@ void cut_last(std::vector<TransferStep>& steps, int parts) {
         TransferStep piece = whole;
         piece.size.m = height;
         const auto narrow = [&](auto& part) {
-            part.window.row += first;
-            part.window.rows = height;
+            part.block.row += first;
+            part.block.rows = height;
         };
         std::for_each(piece.left.begin(), piece.left.end(), narrow);
-        std::for_each(piece.results.begin(), piece.results.end(), narrow);
+        std::for_each(piece.result.begin(), piece.result.end(), narrow);
         if (first > 0) {
             piece.brings_a.clear();
             piece.brings_b.clear();
@@ -166,8 +168,8 @@ void cut_last(std::vector<TransferStep>& steps, int parts) {
 
 /// Is the first result the product of the first blocks as they are, with nothing left out at an edge?
 bool fits_first_result(const TransferStep& step) {
-    const MatrixWindow &a = step.left[0].window, &b = step.right[0].window, &c = step.results[0].window;
-    return a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && step.results[0].coefficient == 1;
+    const MatrixWindow &a = step.left[0].block, &b = step.right[0].block, &c = step.result[0].block;
+    return a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && step.result[0].coefficient == 1;
 }
 
 /// C += A B, of parts of the matrices.
@@ -186,7 +188,7 @@ public:
             step.size = {product.c.rows, product.a.cols, product.c.cols};
             step.left = {{product.a, 1}};
             step.right = {{product.b, 1}};
-            step.results = {{product.c, 1}};
+            step.result = {{product.c, 1}};
             steps_.push_back(std::move(step));
             return;
         }
@@ -196,26 +198,25 @@ public:
         const Blocks a{product.a, block.m, block.k, grid.k}, b{product.b, block.k, block.n, grid.n},
             c{product.c, block.m, block.n, grid.n};
         const bool closes = ends.closing > 0;
-        const std::vector<const SubInstance*> order = order_of_arrival(layer_, closes);
+        const std::vector<const BlockProduct*> order = order_of_arrival(layer_, closes);
         for (std::size_t i = 0; i < order.size(); ++i) {
-            const SubInstance& instance = *order[i];
+            const BlockProduct& instance = *order[i];
             TransferStep step;
             step.size = block;
             step.left = terms_inside(a, instance.left);
             step.right = terms_inside(b, instance.right);
-            for (const ResultTerm& term : instance.result) {
+            for (const BlockResult& term : instance.result) {
                 if (const MatrixWindow window = c.window(term.block); window.elements() > 0) {
-                    step.results.push_back({window, term.coefficient});
+                    step.result.push_back({window, term.coefficient});
                 }
             }
-            if (step.left.empty() || step.right.empty() || step.results.empty()) {
+            if (step.left.empty() || step.right.empty() || step.result.empty()) {
                 continue;
             }
             if (i == 0 && begins && is_plain(instance) && fits_first_result(step)) {
                 open(step, ends.opening - 1);
             } else if (i + 1 == order.size() && closes && may_close(instance) && fits_first_result(step)) {
-                add({step.left[0].window, step.right[0].window, step.results[0].window}, {0, ends.closing - 1, 1},
-                    false);
+                add({step.left[0].block, step.right[0].block, step.result[0].block}, {0, ends.closing - 1, 1}, false);
             } else {
                 steps_.push_back(std::move(step));
             }
@@ -233,9 +234,9 @@ private:
     /// The product is made in the first of the blocks of C that it is added to, and the others begin with what is
     /// there.
     void open(const TransferStep& step, int levels) {
-        add({step.left[0].window, step.right[0].window, step.results[0].window}, {levels, 0, 1}, true);
-        if (step.results.size() > 1) {
-            steps_.back().spreads.push_back({step.results[0].window, {step.results.begin() + 1, step.results.end()}});
+        add({step.left[0].block, step.right[0].block, step.result[0].block}, {levels, 0, 1}, true);
+        if (step.result.size() > 1) {
+            steps_.back().spreads.push_back({step.result[0].block, {step.result.begin() + 1, step.result.end()}});
         }
     }
 

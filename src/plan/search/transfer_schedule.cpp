@@ -39,7 +39,7 @@ double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
         bytes += static_cast<double>(step.right.size() + 1) * area(k, n) * operand;
     }
     if (!step.result_lies_there()) {
-        bytes += static_cast<double>(2 * step.results.size() + 1) * area(m, n) * result;
+        bytes += static_cast<double>(2 * step.result.size() + 1) * area(m, n) * result;
     }
     for (const TransferSpread& spread : step.spreads) {
         bytes += static_cast<double>(spread.to.size() + 1) * area(spread.from.rows, spread.from.cols) * result;
@@ -47,9 +47,8 @@ double sum_bytes(const TransferProblem& problem, const TransferStep& step) {
     return bytes;
 }
 
-bool lies_there(const std::vector<TransferTerm>& terms, std::int64_t rows, std::int64_t cols) {
-    return terms.size() == 1 && terms[0].coefficient == 1 && terms[0].window.rows == rows &&
-           terms[0].window.cols == cols;
+bool lies_there(const std::vector<Term<MatrixWindow>>& terms, std::int64_t rows, std::int64_t cols) {
+    return terms.size() == 1 && terms[0].coefficient == 1 && terms[0].block.rows == rows && terms[0].block.cols == cols;
 }
 
 /// Parts of a side, in 32nds and on units, and the rest; the whole where one would be small.
@@ -97,7 +96,7 @@ bool TransferStep::right_lies_there() const {
     return lies_there(right, size.k, size.n);
 }
 bool TransferStep::result_lies_there() const {
-    return results.size() == 1 && results[0].window.rows == size.m && results[0].window.cols == size.n;
+    return result.size() == 1 && result[0].block.rows == size.m && result[0].block.cols == size.n;
 }
 
 bool overlap(const MatrixWindow& x, const MatrixWindow& y) {
@@ -110,13 +109,13 @@ TransferSchedule undivided_transfers(const ProblemSize& size) {
 
 void settle_arrivals(std::vector<TransferStep>& steps) {
     std::vector<MatrixWindow> there_a, there_b;
-    const auto bring = [](const std::vector<TransferTerm>& terms, std::vector<MatrixWindow>& there,
+    const auto bring = [](const std::vector<Term<MatrixWindow>>& terms, std::vector<MatrixWindow>& there,
                           std::vector<MatrixWindow>& brings) {
-        for (const TransferTerm& term : terms) {
-            const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.window); };
+        for (const Term<MatrixWindow>& term : terms) {
+            const auto holds_it = [&](const MatrixWindow& window) { return overlap(window, term.block); };
             if (std::none_of(there.begin(), there.end(), holds_it)) {
-                there.push_back(term.window);
-                brings.push_back(term.window);
+                there.push_back(term.block);
+                brings.push_back(term.block);
             }
         }
     };
@@ -130,20 +129,18 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
                                      const std::vector<std::int64_t>& panels) {
     TransferSchedule schedule;
     std::int64_t first = 0;
+    int turn = 0;
     const auto add = [&](std::int64_t row, std::int64_t rows, std::int64_t depth) {
         const bool last = first + depth == size.k;
-        schedule.steps.push_back({{rows, depth, size.n},
-                                  {{{row, rows, first, depth}, 1}},
-                                  {{{first, depth, 0, size.n}, 1}},
-                                  {{{row, rows, 0, size.n}, 1, first == 0, last}},
-                                  {},
-                                  {},
-                                  {},
-                                  false});
+        schedule.steps.push_back({{{{{row, rows, first, depth}, 1}},
+                                   {{{first, depth, 0, size.n}, 1}},
+                                   {{{row, rows, 0, size.n}, 1, turn, last}}},
+                                  {rows, depth, size.n}});
     };
     for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
         add(0, size.m, depths[i]);
         first += depths[i];
+        ++turn;
     }
     std::int64_t row = 0;
     for (const std::int64_t rows : panels) {
@@ -196,19 +193,19 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
         double bytes = bytes_of(step.brings_a, problem.operand_bytes) + bytes_of(step.brings_b, problem.operand_bytes);
         std::vector<MatrixWindow> complete;
         bool accumulates = false;
-        for (const TransferResult& result : step.results) {
-            if (problem.adds && result.first) {
-                bytes += bytes_of({result.window}, problem.result_bytes);
+        for (const ResultTerm<MatrixWindow>& result : step.result) {
+            if (problem.adds && result.first()) {
+                bytes += bytes_of({result.block}, problem.result_bytes);
             }
             if (result.last) {
-                complete.push_back(result.window);
+                complete.push_back(result.block);
             }
-            accumulates = accumulates || (step.result_lies_there() && (problem.adds || !result.first));
+            accumulates = accumulates || (step.result_lies_there() && (problem.adds || !result.first()));
         }
         for (const TransferSpread& spread : step.spreads) {
-            for (const TransferResult& result : spread.to) {
+            for (const ResultTerm<MatrixWindow>& result : spread.to) {
                 if (result.last) {
-                    complete.push_back(result.window);
+                    complete.push_back(result.block);
                 }
             }
         }

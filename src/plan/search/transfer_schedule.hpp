@@ -31,25 +31,14 @@ struct MatrixWindow {
 };
 bool overlap(const MatrixWindow& x, const MatrixWindow& y);
 
-struct TransferTerm {
-    MatrixWindow window;  // smaller than the product's operand at an edge: the rest is zero
-    double coefficient = 1;
-};
-struct TransferResult {
-    MatrixWindow window;  // likewise: the rest is left out
-    double coefficient = 1;
-    bool first = true, last = true;  // to be added there
-};
 /// What is complete in one part of C by now is where others begin.
 struct TransferSpread {
     MatrixWindow from;
-    std::vector<TransferResult> to;  // no larger
+    std::vector<ResultTerm<MatrixWindow>> to;  // no larger
 };
-/// (sum of left)(sum of right), added to parts of C.
-struct TransferStep {
+/// Blocks that are smaller than the product's operand at an edge: the rest is zero, and of C it is left out.
+struct TransferStep : ProductTerms<MatrixWindow> {
     ProblemSize size;
-    std::vector<TransferTerm> left, right;
-    std::vector<TransferResult> results;
     std::vector<TransferSpread> spreads{};
     std::vector<MatrixWindow> brings_a{}, brings_b{};  // what no step before has needed
     bool keeps_right_sum = false;                      // the step before has made the same one

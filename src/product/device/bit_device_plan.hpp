@@ -98,10 +98,16 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
 /// from the rest. Throws Error(input).
 BitDevicePlan parse_bit_device_plan(const std::string& text, const BitDeviceFacts& facts = {});
 
-/// One level in the standard basis, changes of basis included: [product][quarter of A, of B, of C].
-struct BitLevelTables {
-    unsigned a[cuda::kBitProducts], b[cuda::kBitProducts], c[cuda::kBitProducts];  // one bit per quarter
-};
-BitLevelTables bit_level_tables(const bits::LevelProgram& program);
+/// Which quarters each product of one level takes, as passes want it.
+template <class Terms>
+cuda::BitLevelMasks bit_level_masks(const LevelTerms& level, Terms ProductTerms<int>::*of) {
+    cuda::BitLevelMasks masks{};
+    for (const BlockProduct& product : level.products) {
+        for (const auto& term : product.*of) {
+            masks.of[product.product][term.block] = ~std::uint32_t{0};
+        }
+    }
+    return masks;
+}
 
 }  // namespace heptad

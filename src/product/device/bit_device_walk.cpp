@@ -1,6 +1,5 @@
 // One product as a row of passes: what is summed, transposed, multiplied and added, in what order and where.
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "base/bit_words.hpp"
@@ -13,56 +12,20 @@ namespace {
 
 using cuda::BitLevelMasks;
 using cuda::BitWindows;
-using Quarters = unsigned[cuda::kBitProducts];
 
-BitLevelMasks masks_of(const Quarters& quarters) {
-    BitLevelMasks masks{};
-    for (int p = 0; p < cuda::kBitProducts; ++p) {
-        for (int q = 0; q < cuda::kBitQuarters; ++q) {
-            masks.of[p][q] = (quarters[p] >> q & 1) != 0 ? ~std::uint32_t{0} : 0;
-        }
-    }
-    return masks;
-}
-
-/// A block of a matrix that is cut into 2^d_s x 2^d_s blocks.
-struct BlockPlace {
-    std::int64_t row = 0, col = 0;
-};
-
-/// The blocks that sub-product number `index` is made of: one digit of the index, and one quarter, for every level.
-std::vector<BlockPlace> blocks_of(const Quarters& quarters, int levels, std::int64_t index) {
-    std::vector<BlockPlace> places{{}};
-    std::int64_t divisor = 1;
-    for (int level = 1; level < levels; ++level) {
-        divisor *= cuda::kBitProducts;
-    }
-    for (int level = 0; level < levels; ++level) {
-        const unsigned digit = quarters[index / divisor % cuda::kBitProducts];
-        std::vector<BlockPlace> finer;
-        for (const BlockPlace& place : places) {
-            for (int q = 0; q < cuda::kBitQuarters; ++q) {
-                if ((digit >> q & 1) != 0) {
-                    finer.push_back({2 * place.row + q / 2, 2 * place.col + q % 2});
-                }
-            }
-        }
-        places = finer;
-        divisor /= cuda::kBitProducts;
-    }
-    return places;
-}
+/// Blocks of a matrix that is cut into 2^d_s x 2^d_s of them.
+using Places = std::vector<Term<BlockPlace>>;
 
 /// Those blocks as windows of the matrix; blocks that lie outside of it altogether are left out.
-BitWindows windows_of(const std::vector<BlockPlace>& places, std::int64_t block_rows, std::int64_t block_words,
-                      std::uint64_t* data, std::int64_t rows, std::int64_t cols, std::int64_t row_words) {
+BitWindows windows_of(const Places& places, std::int64_t block_rows, std::int64_t block_words, std::uint64_t* data,
+                      std::int64_t rows, std::int64_t cols, std::int64_t row_words) {
     BitWindows windows;
     windows.data = data;
     windows.rows = rows;
     windows.cols = cols;
     windows.row_words = row_words;
     windows.count = 0;
-    for (const BlockPlace& place : places) {
+    for (const auto& [place, coefficient] : places) {
         const BitWindows::Corner corner{place.row * block_rows, place.col * block_words};
         if (corner.row < rows && corner.word * bits::kWordBits < cols) {
             windows.corner[windows.count++] = corner;
@@ -115,30 +78,23 @@ public:
     }
 
     void with_levels() {
-        const BitLevelTables tables = bit_level_tables(*plan_.program);
-        masks_a_ = masks_of(tables.a);
-        masks_b_ = masks_of(tables.b);
-        masks_c_ = masks_of(tables.c);
+        const LevelTerms level = bits::level_terms(*plan_.program, bits::ProgramBasis::standard);
+        masks_a_ = bit_level_masks(level, &BlockProduct::left);
+        masks_b_ = bit_level_masks(level, &BlockProduct::right);
+        masks_c_ = bit_level_masks(level, &BlockProduct::result);
         const int serial = plan_.serial_levels;
-        std::int64_t sub_products = 1;
-        for (int level = 0; level < serial; ++level) {
-            sub_products *= cuda::kBitProducts;
-        }
+        std::vector<BlockProduct> products = nested_levels(level, serial, BlockNumbers::by_rows).products;
         // Which blocks of C hold something already.
         std::vector<bool> written(std::size_t{1} << (2 * serial), operands_.accumulate);
         // Those that need the fewest blocks come first: where operands arrive while the product runs, it begins sooner.
-        std::vector<std::int64_t> order(static_cast<std::size_t>(sub_products));
-        std::iota(order.begin(), order.end(), 0);
-        const auto blocks_needed = [&](std::int64_t index) {
-            return blocks_of(tables.a, serial, index).size() + blocks_of(tables.b, serial, index).size();
-        };
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::int64_t x, std::int64_t y) { return blocks_needed(x) < blocks_needed(y); });
-        for (const std::int64_t index : order) {
-            make_left(blocks_of(tables.a, serial, index));
-            make_right(blocks_of(tables.b, serial, index));
+        std::stable_sort(products.begin(), products.end(), [](const BlockProduct& x, const BlockProduct& y) {
+            return x.left.size() + x.right.size() < y.left.size() + y.right.size();
+        });
+        for (const BlockProduct& product : products) {
+            make_left(placed(product.left, 1 << serial));
+            make_right(placed(product.right, 1 << serial));
             multiply_leaves();
-            add_results(blocks_of(tables.c, serial, index), written);
+            add_results(placed(product.result, 1 << serial), written);
         }
     }
 
@@ -149,7 +105,7 @@ private:
         const ProblemSize& size = plan_.problem.size;
         cuda::BitExpandLaunch copy;
         copy.source =
-            windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
+            windows_of(Places(1), 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
         copy.source.corner[0] = {0, words(first_k)};
         copy.target = at(plan_.left);
         copy.rows = size.m;
@@ -162,7 +118,7 @@ private:
         const ProblemSize& size = plan_.problem.size;
         cuda::BitTransposeLaunch transpose;
         transpose.source =
-            windows_of({{}}, 0, 0, const_cast<std::uint64_t*>(operands_.b), size.k, size.n, operands_.b_row_words);
+            windows_of(Places(1), 0, 0, const_cast<std::uint64_t*>(operands_.b), size.k, size.n, operands_.b_row_words);
         transpose.source.corner[0] = {first_k, words(col)};
         transpose.target = at(plan_.right);
         transpose.rows = cols;
@@ -200,7 +156,7 @@ private:
         leaves_ = batch;
     }
 
-    void make_left(const std::vector<BlockPlace>& places) {
+    void make_left(const Places& places) {
         const bits::LeafShape& s = plan_.shape;
         const int parallel = plan_.parallel_levels;
         expand(windows_of(places, s.m << parallel, words(s.k) << parallel, const_cast<std::uint64_t*>(operands_.a),
@@ -208,7 +164,7 @@ private:
                s.m, words(s.k), false, masks_a_, at(plan_.result), at(plan_.left));
     }
 
-    void make_right(const std::vector<BlockPlace>& places) {
+    void make_right(const Places& places) {
         const bits::LeafShape& s = plan_.shape;
         const int parallel = plan_.parallel_levels;
         cuda::BitTransposeLaunch transpose;
@@ -242,7 +198,7 @@ private:
     }
 
     /// The compressing layer, whose last pass adds to the blocks of C. A block's first result is stored.
-    void add_results(const std::vector<BlockPlace>& places, std::vector<bool>& written) {
+    void add_results(const Places& places, std::vector<bool>& written) {
         const bits::LeafShape& s = plan_.shape;
         const int parallel = plan_.parallel_levels;
         BitWindows target;
@@ -251,7 +207,7 @@ private:
         target.cols = plan_.problem.size.n;
         target.row_words = operands_.c_row_stride;
         target.count = 0;
-        for (const BlockPlace& place : places) {
+        for (const auto& [place, coefficient] : places) {
             const auto block = static_cast<std::size_t>((place.row << plan_.serial_levels) + place.col);
             target.assigned |= (written[block] ? 0U : 1U) << target.count;
             target.corner[target.count++] = {place.row * (s.m << parallel), place.col * (words(s.n) << parallel)};

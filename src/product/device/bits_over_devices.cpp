@@ -72,25 +72,25 @@ public:
           in_place_(plan.in_place && !accumulate && a.offset == 0 && b.offset == 0 && c.offset == 0),
           pool_(pool) {}
 
-    void make_left(const SubInstance& instance, void* to) override {
+    void make_left(const BlockProduct& instance, void* to) override {
         sum_bit_blocks(a_, cut_a_, instance.left, product_.left.bits(to), pool_);
     }
-    void make_right(const SubInstance& instance, void* to) override {
+    void make_right(const BlockProduct& instance, void* to) override {
         sum_bit_blocks(b_, cut_b_, instance.right, product_.right.bits(to), pool_);
     }
-    void update(const ResultTerm& term, bool first, const void* from) override {
+    void update(const BlockResult& term, bool first, const void* from) override {
         update_bit_block(c_, cut_c_, term.block, first && !accumulate_ ? bits::Store::assign : adding_,
                          product_.result.bits(const_cast<void*>(from)), pool_);  // a view to read through
     }
 
     bool in_place() const override { return in_place_; }
-    HostRows rows_of_left(const SubInstance& instance) override {
+    HostRows rows_of_left(const BlockProduct& instance) override {
         return rows_of(a_, cut_a_, instance.left.front().block);
     }
-    HostRows rows_of_right(const SubInstance& instance) override {
+    HostRows rows_of_right(const BlockProduct& instance) override {
         return rows_of(b_, cut_b_, instance.right.front().block);
     }
-    HostRows rows_of_result(const ResultTerm& term) override { return rows_of(c_, cut_c_, term.block); }
+    HostRows rows_of_result(const BlockResult& term) override { return rows_of(c_, cut_c_, term.block); }
 
 private:
     static HostRows rows_of(const ConstBitView& matrix, const BlockCut& cut, int block) {

@@ -58,13 +58,13 @@ public:
           beta_(beta),
           backend_(pool) {}
 
-    void make_left(const SubInstance& instance, void* to) override {
+    void make_left(const BlockProduct& instance, void* to) override {
         sum_blocks(backend_, a_, cut_a_, instance.left, product_.left.view(to));
     }
-    void make_right(const SubInstance& instance, void* to) override {
+    void make_right(const BlockProduct& instance, void* to) override {
         sum_blocks(backend_, b_, cut_b_, instance.right, product_.right.view(to));
     }
-    void update(const ResultTerm& term, bool first, const void* from) override {
+    void update(const BlockResult& term, bool first, const void* from) override {
         update_block(backend_, c_, cut_c_, term.block, alpha_ * term.coefficient, first ? beta_ : 1,
                      product_.result.view(const_cast<void*>(from)));  // a view to read through
     }

@@ -148,7 +148,7 @@ double bound_of(const TransferProblem& problem, const TransferSchedule& schedule
     }
     std::map<std::int64_t, double> of_part;  // of k, by where it begins
     for (const TransferStep& step : schedule.steps) {
-        const std::int64_t first = step.left.empty() ? 0 : step.left[0].window.col;
+        const std::int64_t first = step.left.empty() ? 0 : step.left[0].block.col;
         double& bound = of_part[first];
         bound = std::max(bound, plans.of(step.size, problem.adds || first > 0).error_bound);
     }

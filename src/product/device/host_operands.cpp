@@ -277,9 +277,9 @@ private:
         for (const MatrixWindow& window : step.brings_a) {
             there_.bring(a_, window);
         }
-        for (const TransferResult& result : step.results) {
-            if (beta_ != 0 && result.first) {
-                there_.bring(c_, result.window);
+        for (const ResultTerm<MatrixWindow>& result : step.result) {
+            if (beta_ != 0 && result.first()) {
+                there_.bring(c_, result.block);
             }
         }
         arrived_[i]->record(there_.stream);
@@ -306,17 +306,17 @@ private:
     }
 
     /// The operand of a step: a part of the matrix, or a sum of several in a buffer that may have it already.
-    View operand(const DeviceMirror& matrix, const std::vector<TransferTerm>& terms, bool lies_there,
+    View operand(const DeviceMirror& matrix, const std::vector<Term<MatrixWindow>>& terms, bool lies_there,
                  const View& buffer, bool has_it) {
         if (lies_there) {
-            return matrix.on_device(terms[0].window);
+            return matrix.on_device(terms[0].block);
         }
         if (has_it) {
             return buffer;
         }
         std::vector<BlockPart> parts;
-        for (const TransferTerm& term : terms) {
-            parts.push_back({matrix.on_device(term.window), term.coefficient});
+        for (const Term<MatrixWindow>& term : terms) {
+            parts.push_back({matrix.on_device(term.block), term.coefficient});
         }
         with_backend(compute_, [&](cuda::CudaBackend& backend) { sum_parts(backend, parts, buffer); });
         return buffer;
@@ -333,21 +333,21 @@ private:
             report_.workspace_used_bytes = std::max(report_.workspace_used_bytes, part.workspace_used_bytes);
         };
         if (step.result_lies_there()) {
-            const TransferResult& result = step.results[0];
-            add(result.coefficient, result.first ? beta_ : 1, c_.on_device(result.window));
+            const ResultTerm<MatrixWindow>& result = step.result[0];
+            add(result.coefficient, result.first() ? beta_ : 1, c_.on_device(result.block));
         } else {
             const View q = product_of_sums_.view(m, n);
             add(1, 0, q);
             std::vector<PartUpdate> updates;
-            for (const TransferResult& result : step.results) {
-                updates.push_back({c_.on_device(result.window), result.coefficient, result.first ? beta_ : 1});
+            for (const ResultTerm<MatrixWindow>& result : step.result) {
+                updates.push_back({c_.on_device(result.block), result.coefficient, result.first() ? beta_ : 1});
             }
             with_backend(compute_, [&](cuda::CudaBackend& backend) { update_parts(backend, updates, q); });
         }
         for (const TransferSpread& spread : step.spreads) {
             std::vector<PartUpdate> updates;
-            for (const TransferResult& result : spread.to) {
-                updates.push_back({c_.on_device(result.window), result.coefficient, 0});
+            for (const ResultTerm<MatrixWindow>& result : spread.to) {
+                updates.push_back({c_.on_device(result.block), result.coefficient, 0});
             }
             with_backend(compute_, [&](cuda::CudaBackend& backend) {
                 update_parts(backend, updates, c_.on_device(spread.from));
@@ -376,15 +376,15 @@ private:
     }
 
     void fetch(std::size_t i) {
-        const auto fetch_complete = [&](const std::vector<TransferResult>& results) {
-            for (const TransferResult& result : results) {
+        const auto fetch_complete = [&](const std::vector<ResultTerm<MatrixWindow>>& results) {
+            for (const ResultTerm<MatrixWindow>& result : results) {
                 if (result.last) {
-                    back_.fetch(c_, result.window);
+                    back_.fetch(c_, result.block);
                 }
             }
         };
         made_[i]->hold_back(back_.stream);
-        fetch_complete(steps_[i].results);
+        fetch_complete(steps_[i].result);
         for (const TransferSpread& spread : steps_[i].spreads) {
             fetch_complete(spread.to);
         }

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "kernels/bits/word_sums.hpp"
 #include "run/bits/deferred_sums.hpp"
-#include "run/bits/product_blocks.hpp"
+#include "run/bits/product_order.hpp"
 
 namespace heptad::bits {
 namespace {
@@ -183,32 +183,34 @@ private:
                         std::uint64_t* scratch, LaterQueues& later) const {
         const std::uint64_t* from_a[kMostFused];
         const std::uint64_t* from_b[2][kMostFused];  // of this product and of the next
-        const auto gather = [](const std::vector<std::int64_t>& blocks, const std::uint64_t* all, std::int64_t words,
+        const auto gather = [](const std::vector<BlockTerm>& terms, const std::uint64_t* all, std::int64_t words,
                                const std::uint64_t** to) {
-            std::transform(blocks.begin(), blocks.end(), to, [&](std::int64_t block) { return all + block * words; });
-            return std::span<const std::uint64_t* const>(to, blocks.size());
+            std::transform(terms.begin(), terms.end(), to,
+                           [&](const BlockTerm& term) { return all + term.block * words; });
+            return std::span<const std::uint64_t* const>(to, terms.size());
         };
         std::uint64_t written = accumulate ? ~std::uint64_t{0} : 0;
-        gather(fused_[0].b, b, leaf_.b, from_b[0]);
+        gather(fused_[0].right, b, leaf_.b, from_b[0]);
         FirstPanel first_panel;
         for (std::size_t number = 0; number < fused_.size(); ++number) {
             job_.meter->stop_if_cancelled();
-            const ProductBlocks& blocks = fused_[number];
+            const BlockProduct& product = fused_[number];
             std::uint64_t* to[kMostFused];
             FusedOperands operands;
-            for (std::size_t i = 0; i < blocks.c.size(); ++i) {
-                to[i] = c + blocks.c[i] * leaf_.c;
-                operands.adds |= static_cast<unsigned>((written >> blocks.c[i]) & 1) << i;
-                written |= std::uint64_t{1} << blocks.c[i];
+            for (std::size_t i = 0; i < product.result.size(); ++i) {
+                const int block = product.result[i].block;
+                to[i] = c + block * leaf_.c;
+                operands.adds |= static_cast<unsigned>((written >> block) & 1) << i;
+                written |= std::uint64_t{1} << block;
             }
-            operands.a = gather(blocks.a, a, leaf_.a, from_a);
-            operands.b = {from_b[number % 2], blocks.b.size()};
-            operands.c = {to, blocks.c.size()};
+            operands.a = gather(product.left, a, leaf_.a, from_a);
+            operands.b = {from_b[number % 2], product.right.size()};
+            operands.c = {to, product.result.size()};
             operands.scratch = scratch;
             operands.later = later;
             operands.first_panel = first_panel;
             if (number + 1 < fused_.size()) {
-                operands.next_b = gather(fused_[number + 1].b, b, leaf_.b, from_b[(number + 1) % 2]);
+                operands.next_b = gather(fused_[number + 1].right, b, leaf_.b, from_b[(number + 1) % 2]);
             }
             first_panel = job_.leaf->multiply_fused(job_.shape, operands);
             job_.meter->advance(leaf_work(job_.shape));
@@ -259,7 +261,7 @@ private:
     BlockWords leaf_;
     WordSum sum_;
     int height_, fused_levels_;
-    const std::vector<ProductBlocks>& fused_;
+    const std::vector<BlockProduct>& fused_;
 };
 
 /// Scratch memory of the tasks that run at one time.
@@ -286,15 +288,15 @@ private:
     std::vector<std::uint64_t*> free_;
 };
 
-/// The sum of the marked blocks: a block itself where it is the only one.
-const std::uint64_t* sum_of(const Branch& branch, const std::vector<std::int64_t>& blocks, const std::uint64_t* all,
+/// The sum of the blocks: a block itself where it is the only one.
+const std::uint64_t* sum_of(const Branch& branch, const std::vector<BlockTerm>& terms, const std::uint64_t* all,
                             std::int64_t words, std::uint64_t* sum) {
-    if (blocks.size() == 1) {
-        return all + blocks[0] * words;
+    if (terms.size() == 1) {
+        return all + terms[0].block * words;
     }
     const std::uint64_t* from[kMostTerms];
-    std::transform(blocks.begin(), blocks.end(), from, [&](std::int64_t block) { return all + block * words; });
-    branch.sum(sum, from, static_cast<int>(blocks.size()), words, false);
+    std::transform(terms.begin(), terms.end(), from, [&](const BlockTerm& term) { return all + term.block * words; });
+    branch.sum(sum, from, static_cast<int>(terms.size()), words, false);
     return sum;
 }
 
@@ -318,18 +320,19 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t*
     }
     Slots slots(scratch, task_words(job), job.threads);
     const auto locks = std::make_unique<std::mutex[]>(static_cast<std::size_t>(blocks));
-    pool.run(product_count(*job.program, job.task_levels), [&](std::int64_t task) {
-        const ProductBlocks blocks_of = product_blocks(*job.program, job.task_levels, task);
+    const std::vector<BlockProduct>& products = products_in_order(*job.program, job.task_levels);
+    pool.run(static_cast<std::int64_t>(products.size()), [&](std::int64_t task) {
+        const BlockProduct& product = products[static_cast<std::size_t>(task)];
         std::uint64_t* slot = slots.take();
         std::uint64_t* sum_b = slot + block.a;
         std::uint64_t* result = sum_b + block.b;
-        const std::uint64_t* left = sum_of(branch, blocks_of.a, a, block.a, slot);
-        const std::uint64_t* right = sum_of(branch, blocks_of.b, b, block.b, sum_b);
+        const std::uint64_t* left = sum_of(branch, product.left, a, block.a, slot);
+        const std::uint64_t* right = sum_of(branch, product.right, b, block.b, sum_b);
         branch.product(left, right, result, false, result + block.c);
         const std::uint64_t* source = result;
-        for (const std::int64_t to : blocks_of.c) {
-            const std::lock_guard lock(locks[static_cast<std::size_t>(to)]);
-            branch.sum(c + to * block.c, &source, 1, block.c, true);
+        for (const BlockResult& to : product.result) {
+            const std::lock_guard lock(locks[static_cast<std::size_t>(to.block)]);
+            branch.sum(c + to.block * block.c, &source, 1, block.c, true);
         }
         slots.give_back(slot);
     });

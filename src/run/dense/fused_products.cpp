@@ -19,11 +19,11 @@ bool is_empty(const ConstView& view) {
     return view.rows == 0 || view.cols == 0;
 }
 
-std::vector<FusedTerm> present_terms(const std::vector<InstanceTerm>& terms, const ConstView& view, int grid_cols,
+std::vector<FusedTerm> present_terms(const std::vector<BlockTerm>& terms, const ConstView& view, int grid_cols,
                                      std::int64_t rows, std::int64_t cols) {
     std::vector<FusedTerm> present;
     present.reserve(terms.size());
-    for (const InstanceTerm& term : terms) {
+    for (const BlockTerm& term : terms) {
         const ConstView place = block_at(view, term.block, grid_cols, rows, cols);
         if (!is_empty(place)) {
             present.push_back({place, term.coefficient});
@@ -42,25 +42,25 @@ FusedLevel::FusedLevel(const FusedInstances& instances, double alpha, const Cons
       a_(a),
       b_(b),
       c_(c),
-      m_(fused_side(c.rows, instances.m, c.type)),
-      k_(fused_side(a.cols, instances.k, c.type)),
-      n_(fused_side(c.cols, instances.n, c.type)),
-      is_written_(static_cast<std::size_t>(instances.m) * static_cast<std::size_t>(instances.n)) {}
+      m_(fused_side(c.rows, instances.grid.m, c.type)),
+      k_(fused_side(a.cols, instances.grid.k, c.type)),
+      n_(fused_side(c.cols, instances.grid.n, c.type)),
+      is_written_(static_cast<std::size_t>(instances.grid.m) * static_cast<std::size_t>(instances.grid.n)) {}
 
 std::optional<FusedProduct> FusedLevel::product(std::size_t i) {
-    const FusedInstance& instance = instances_->instances[i];
+    const BlockProduct& instance = instances_->instances[i];
     FusedProduct product{m_,
                          k_,
                          n_,
-                         present_terms(instance.left, a_, instances_->k, m_, k_),
-                         present_terms(instance.right, b_, instances_->n, k_, n_),
+                         present_terms(instance.left, a_, instances_->grid.k, m_, k_),
+                         present_terms(instance.right, b_, instances_->grid.n, k_, n_),
                          {}};
     if (product.left.empty() || product.right.empty()) {
         return std::nullopt;
     }
-    product.targets.reserve(instance.targets.size());
-    for (const InstanceTerm& target : instance.targets) {
-        const View place = block_at(c_, target.block, instances_->n, m_, n_);
+    product.targets.reserve(instance.result.size());
+    for (const BlockResult& target : instance.result) {
+        const View place = block_at(c_, target.block, instances_->grid.n, m_, n_);
         if (!is_empty(place)) {
             const auto number = static_cast<std::size_t>(target.block);
             product.targets.push_back({place, alpha_ * target.coefficient, is_written_[number] ? 1 : beta_});

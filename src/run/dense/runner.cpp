@@ -137,7 +137,7 @@ private:
     static View take(const ProductPlan& plan, Arena& arena, const ConstView& like, std::int64_t rows, std::int64_t cols,
                      Shape shape) {
         const BlockSize size{plan.core_m, plan.core_k, plan.core_n};
-        const bool padded = plan.backend == "cuda";
+        const bool padded = is_on_device(plan);
         return storage_view(arena.take(block_bytes(shape, size, plan.type, padded)), like, rows, cols, padded);
     }
     void fill(const ConstView& from, const View& to) const {

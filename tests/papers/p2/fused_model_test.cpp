@@ -131,7 +131,7 @@ TEST(fused_model, one_level_gains_on_large_squares_and_loses_on_small_ones) {
         const ModelDevice v100 = p2_v100();
         const BlockShape& huge = p2_shape(FusedTile::huge);
         double level = 0;
-        for (const FusedInstance& instance : fused_instances("strassen").instances) {
+        for (const BlockProduct& instance : fused_instances("strassen").instances) {
             level += instance_time(v100, huge, operand_counts(instance), n / 2, n / 2, n / 2, 2, kFloat).seconds();
         }
         return instance_time(v100, huge, kGemm, n, n, n, 2, kFloat).seconds() / level;

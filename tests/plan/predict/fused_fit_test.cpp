@@ -11,12 +11,12 @@ namespace heptad {
 namespace {
 
 FusedInstances products_of(const FusedTrial& trial) {
-    FusedInstances products{1, 1, 1, {}, {}, trial.counts};
+    FusedInstances products{{}, {}, {}, trial.counts};
     for (int i = 0; i < trial.products; ++i) {
-        FusedInstance instance;
+        BlockProduct instance;
         instance.left.resize(static_cast<std::size_t>(trial.counts.a));
         instance.right.resize(static_cast<std::size_t>(trial.counts.b));
-        instance.targets.resize(static_cast<std::size_t>(trial.counts.c), {trial.one_target ? 0 : i, 1});
+        instance.result.resize(static_cast<std::size_t>(trial.counts.c), {trial.one_target ? 0 : i, 1});
         products.instances.push_back(instance);
         products.group_ends.push_back(i + 1);
     }

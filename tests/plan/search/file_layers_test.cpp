@@ -53,7 +53,7 @@ TEST(FileLayers, pieces_of_a_sum_cover_its_blocks_once_and_end_at_the_edge) {
             const FileWindow all{0, operand.block_rows, 0, operand.block_cols};
             for (std::int64_t row = 0; row * operand.block_rows < operand.file.rows; ++row) {
                 for (std::int64_t col = 0; col * operand.block_cols < operand.file.cols; ++col) {
-                    for (const FileWindow& piece : operand.pieces({row, col, 1}, all)) {
+                    for (const FileWindow& piece : operand.pieces({row, col}, all)) {
                         for (std::int64_t i = 0; i < piece.rows * piece.cols; ++i) {
                             ++seen[{piece.row + i / piece.cols, piece.col + i % piece.cols}];
                         }

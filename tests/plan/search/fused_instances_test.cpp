@@ -15,7 +15,7 @@ namespace {
 
 std::map<OperandCounts, int> variants_of(const FusedInstances& level) {
     std::map<OperandCounts, int> variants;
-    for (const FusedInstance& instance : level.instances) {
+    for (const BlockProduct& instance : level.instances) {
         ++variants[operand_counts(instance)];
     }
     return variants;
@@ -46,7 +46,7 @@ TEST(fused_instances, products_of_a_group_have_no_common_target) {
             std::set<int> targets;
             ASSERT_LT(first, end);
             for (; first < end; ++first) {
-                for (const InstanceTerm& target : level.instances[static_cast<std::size_t>(first)].targets) {
+                for (const BlockResult& target : level.instances[static_cast<std::size_t>(first)].result) {
                     EXPECT_TRUE(targets.insert(target.block).second) << name;
                 }
             }
@@ -71,11 +71,11 @@ TEST(fused_instances, every_product_of_an_algorithm_is_there_once_and_they_add_u
         const FusedInstances& level = fused_instances(name);
         std::set<int> products;
         std::map<std::array<int, 3>, double> found;  // coefficient of a_i b_j in c_l
-        for (const FusedInstance& instance : level.instances) {
+        for (const BlockProduct& instance : level.instances) {
             EXPECT_TRUE(products.insert(instance.product).second) << name;
-            for (const InstanceTerm& a : instance.left) {
-                for (const InstanceTerm& b : instance.right) {
-                    for (const InstanceTerm& c : instance.targets) {
+            for (const BlockTerm& a : instance.left) {
+                for (const BlockTerm& b : instance.right) {
+                    for (const BlockResult& c : instance.result) {
                         found[{a.block, b.block, c.block}] += a.coefficient * b.coefficient * c.coefficient;
                     }
                 }
@@ -99,7 +99,7 @@ TEST(fused_instances, every_product_of_an_algorithm_is_there_once_and_they_add_u
 }
 
 TEST(fused_instances, first_coefficients_of_strassen_are_one) {
-    for (const FusedInstance& instance : fused_instances("strassen*strassen").instances) {
+    for (const BlockProduct& instance : fused_instances("strassen*strassen").instances) {
         EXPECT_EQ(instance.left.front().coefficient, 1);
         EXPECT_EQ(instance.right.front().coefficient, 1);
     }

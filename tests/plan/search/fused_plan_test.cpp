@@ -421,7 +421,7 @@ TEST(fused_prediction, memory_bounds_those_products_whose_terms_are_many) {
     profile.global_bytes_per_s = 1e12 * 4 * 7 * 128 * 1000 / (2.0 * 128 * 128 * 1000);
     double expected = 0;
     int bound = 0;
-    for (const FusedInstance& instance : two_levels.instances) {
+    for (const BlockProduct& instance : two_levels.instances) {
         const OperandCounts counts = operand_counts(instance);
         const double words = 128.0 * 1000 * (counts.a + counts.b) + 128.0 * 128 * counts.c;
         const double flop_s = 2.0 * 128 * 128 * 1000 / 1e12, memory_s = words * 4 / profile.global_bytes_per_s;

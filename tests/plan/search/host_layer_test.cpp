@@ -23,10 +23,10 @@ Table by_layer(const HostLayer& layer, const Table& a, const Table& b) {
     for (std::int64_t group = 0; group < layer.groups(); ++group) {
         double q = 0;
         for (int step = 0; step < layer.steps; ++step) {
-            const SubInstance& instance = layer.instances[static_cast<std::size_t>(group * layer.steps + step)];
+            const BlockProduct& instance = layer.instances[static_cast<std::size_t>(group * layer.steps + step)];
             q += sum(instance.left, a) * sum(instance.right, b);
             if (step == layer.steps - 1) {
-                for (const ResultTerm& term : instance.result) {
+                for (const BlockResult& term : instance.result) {
                     c[static_cast<std::size_t>(term.block)] += term.coefficient * q;
                 }
             }
@@ -76,7 +76,7 @@ TEST(HostLayer, over_gf2_coefficients_are_ones) {
         const HostLayer layer = algorithm_layer(name, 2, Type::gf2);
         EXPECT_EQ(layer.groups(), 49);
         expect_product(layer, true);
-        for (const SubInstance& instance : layer.instances) {
+        for (const BlockProduct& instance : layer.instances) {
             for (const BlockTerm& term : instance.left) {
                 EXPECT_EQ(term.coefficient, 1);
             }
@@ -87,8 +87,8 @@ TEST(HostLayer, over_gf2_coefficients_are_ones) {
 TEST(HostLayer, turns_count_the_updates_of_a_block) {
     const HostLayer layer = algorithm_layer("winograd", 2, Type::f32);
     std::vector<int> seen(16, 0);
-    for (const SubInstance& instance : layer.instances) {
-        for (const ResultTerm& term : instance.result) {
+    for (const BlockProduct& instance : layer.instances) {
+        for (const BlockResult& term : instance.result) {
             EXPECT_EQ(term.turn, seen[static_cast<std::size_t>(term.block)]++);
         }
     }

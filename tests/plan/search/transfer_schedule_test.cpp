@@ -62,10 +62,10 @@ void expect_product(const ProblemSize& size, const TransferSchedule& schedule, s
             });
         }
         Integers left(step.size.m, step.size.k, 0), right(step.size.k, step.size.n, 0);
-        const auto sum = [](const std::vector<TransferTerm>& terms, Integers& from, Integers& to) {
-            for (const TransferTerm& term : terms) {
-                each(term.window, [&](std::int64_t i, std::int64_t j) {
-                    to.at(i - term.window.row, j - term.window.col) += std::llround(term.coefficient) * from.at(i, j);
+        const auto sum = [](const std::vector<Term<MatrixWindow>>& terms, Integers& from, Integers& to) {
+            for (const Term<MatrixWindow>& term : terms) {
+                each(term.block, [&](std::int64_t i, std::int64_t j) {
+                    to.at(i - term.block.row, j - term.block.col) += std::llround(term.coefficient) * from.at(i, j);
                 });
             }
         };
@@ -81,14 +81,13 @@ void expect_product(const ProblemSize& size, const TransferSchedule& schedule, s
                 product.at(i, j) += left.at(i, p) * right.at(p, j);
             }
         });
-        for (const TransferResult& result : step.results) {
-            each(result.window, [&](std::int64_t i, std::int64_t j) {
-                if (result.first) {
+        for (const ResultTerm<MatrixWindow>& result : step.result) {
+            each(result.block, [&](std::int64_t i, std::int64_t j) {
+                if (result.first()) {
                     ASSERT_EQ(c.at(i, j), kMissing) << "begun twice";
                     c.at(i, j) = beta * entry_of_c(i, j);
                 }
-                c.at(i, j) +=
-                    std::llround(result.coefficient) * product.at(i - result.window.row, j - result.window.col);
+                c.at(i, j) += std::llround(result.coefficient) * product.at(i - result.block.row, j - result.block.col);
                 if (result.last) {
                     ASSERT_EQ(home.at(i, j), kMissing) << "fetched twice";
                     home.at(i, j) = c.at(i, j);
@@ -96,12 +95,12 @@ void expect_product(const ProblemSize& size, const TransferSchedule& schedule, s
             });
         }
         for (const TransferSpread& spread : step.spreads) {
-            for (const TransferResult& result : spread.to) {
-                each(result.window, [&](std::int64_t i, std::int64_t j) {
-                    ASSERT_TRUE(result.first);
+            for (const ResultTerm<MatrixWindow>& result : spread.to) {
+                each(result.block, [&](std::int64_t i, std::int64_t j) {
+                    ASSERT_TRUE(result.first());
                     ASSERT_EQ(c.at(i, j), kMissing) << "begun twice";
                     c.at(i, j) = std::llround(result.coefficient) *
-                                 c.at(i - result.window.row + spread.from.row, j - result.window.col + spread.from.col);
+                                 c.at(i - result.block.row + spread.from.row, j - result.block.col + spread.from.col);
                     if (result.last) {
                         ASSERT_EQ(home.at(i, j), kMissing) << "fetched twice";
                         home.at(i, j) = c.at(i, j);
@@ -171,9 +170,9 @@ TEST(TransferSchedule, the_closing_product_is_made_by_levels_of_its_own) {
     ASSERT_EQ(schedule.steps.size(), 7U + 6 + 6);
     const TransferStep& last = schedule.steps.back();
     EXPECT_EQ(last.size.k, 2);
-    ASSERT_EQ(last.results.size(), 1U);
-    EXPECT_TRUE(last.results[0].last);
-    EXPECT_EQ(last.results[0].window.elements(), 4);  // all that is left to go home
+    ASSERT_EQ(last.result.size(), 1U);
+    EXPECT_TRUE(last.result[0].last);
+    EXPECT_EQ(last.result[0].block.elements(), 4);  // all that is left to go home
 }
 
 TEST(TransferSchedule, the_last_product_of_a_level_may_go_home_in_parts) {
@@ -182,7 +181,7 @@ TEST(TransferSchedule, the_last_product_of_a_level_may_go_home_in_parts) {
     std::vector<std::int64_t> heights;
     for (std::size_t i = 6; i < schedule.steps.size(); ++i) {
         heights.push_back(schedule.steps[i].size.m);
-        EXPECT_TRUE(schedule.steps[i].results[0].last);
+        EXPECT_TRUE(schedule.steps[i].result[0].last);
     }
     EXPECT_EQ(heights, (std::vector<std::int64_t>{3072, 768, 256}));
     expect_product(size, schedule, 0);
@@ -241,7 +240,7 @@ TEST(TransferSchedule, a_level_begins_with_two_blocks_and_ends_with_one) {
     const TransferStep &first = schedule.steps.front(), &last = schedule.steps.back();
     EXPECT_EQ(first.brings_a.size() + first.brings_b.size(), 2U);
     int completed = 0;
-    for (const TransferResult& result : last.results) {
+    for (const ResultTerm<MatrixWindow>& result : last.result) {
         completed += result.last ? 1 : 0;
     }
     EXPECT_EQ(completed, 1);

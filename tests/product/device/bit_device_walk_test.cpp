@@ -196,13 +196,16 @@ TEST(bit_device_walk, empty_sums_are_zero_or_leave_c_alone) {
 
 TEST(bit_device_walk, tables_of_every_program_are_a_matrix_product) {
     for (const bits::LevelProgram& program : bits::level_programs()) {
-        const BitLevelTables tables = bit_level_tables(program);
+        const LevelTerms level = bits::level_terms(program, bits::ProgramBasis::standard);
+        const auto a_of = bit_level_masks(level, &BlockProduct::left),
+                   b_of = bit_level_masks(level, &BlockProduct::right),
+                   c_of = bit_level_masks(level, &BlockProduct::result);
         for (int a = 0; a < 4; ++a) {
             for (int b = 0; b < 4; ++b) {
                 for (int c = 0; c < 4; ++c) {
                     int sum = 0;
                     for (int p = 0; p < cuda::kBitProducts; ++p) {
-                        sum += static_cast<int>(tables.a[p] >> a & tables.b[p] >> b & tables.c[p] >> c & 1U);
+                        sum += static_cast<int>(a_of.of[p][a] & b_of.of[p][b] & c_of.of[p][c] & 1U);
                     }
                     const bool wanted = a % 2 == b / 2 && a / 2 == c / 2 && b % 2 == c % 2;
                     EXPECT_EQ(sum % 2 != 0, wanted) << program.name << " " << a << b << c;
