@@ -9,7 +9,9 @@
 #include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
 #include "check/bit_lanes.hpp"
+#include "check/residual.hpp"
 #include "check/sampled_rows.hpp"
+#include "check/verify_kinds.hpp"
 
 namespace heptad {
 namespace {
@@ -20,7 +22,8 @@ constexpr std::int64_t kByte = 8;
 /// those beyond the last one count for nothing.
 class Gf2Lanes final : public StreamedLanes {
 public:
-    Gf2Lanes(std::int64_t columns, ThreadPool& pool) : columns_(columns), pool_(pool), seed_(seed_from_system()) {}
+    Gf2Lanes(std::int64_t columns, ThreadPool& pool)
+        : columns_(columns), pool_(pool), seed_(check::seed_from_system()) {}
 
     void begin_tile(const FileWindow& tile) override {
         x_.assign(static_cast<std::size_t>(round_up(tile.cols, kByte)), 0);
@@ -49,13 +52,7 @@ public:
             }
         }
     }
-    VerifyResult result() const override {
-        VerifyResult passed;
-        passed.miss_chance = 0x1p-64;
-        passed.explanation = "64 random vectors agree";
-        passed.seed = seed_;
-        return passed;
-    }
+    VerifyResult result() const override { return check::exact_vectors_agree(seed_); }
 
 private:
     void add(std::int64_t row, const ConstView& bytes, std::int64_t cols, const std::vector<std::uint64_t>& x) {
@@ -70,7 +67,8 @@ private:
 
 class BooleanRows final : public StreamedLanes {
 public:
-    BooleanRows(std::int64_t columns, ThreadPool& pool) : columns_(columns), pool_(pool), seed_(seed_from_system()) {}
+    BooleanRows(std::int64_t columns, ThreadPool& pool)
+        : columns_(columns), pool_(pool), seed_(check::seed_from_system()) {}
 
     void begin_tile(const FileWindow& tile) override {
         rows_ = check::draw_rows(tile.rows, std::min(tile.rows, kRowsOfTile), splitmix_word(seed_, tiles_++));

@@ -23,7 +23,4 @@ public:
     virtual VerifyResult result() const = 0;
 };
 
-/// Seeds that no input can have been made for.
-std::uint64_t seed_from_system();
-
 }  // namespace heptad

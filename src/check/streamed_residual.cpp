@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "check/non_finite.hpp"
+#include "check/residual.hpp"
 
 namespace heptad::check {
 
@@ -198,6 +199,14 @@ VerifyResult StreamedResidual::result(int rounds, std::uint64_t seed) const {
             rounds, threshold_, rounds, threshold_alone_);
     }
     return result;
+}
+
+VerifyResult exact_vectors_agree(std::uint64_t seed) {
+    VerifyResult passed;
+    passed.miss_chance = std::ldexp(1.0, -kExactVectors);
+    passed.explanation = fmt::format("{} random vectors agree", kExactVectors);
+    passed.seed = seed;
+    return passed;
 }
 
 }  // namespace heptad::check

@@ -52,12 +52,12 @@ void require_options(Type type, const VerifyOptions& options) {
     }
 }
 
-std::uint64_t seed_from_system() {
+}  // namespace
+
+std::uint64_t check::seed_from_system() {
     std::random_device device;
     return static_cast<std::uint64_t>(device()) << 32 | device();
 }
-
-}  // namespace
 
 void check::VerifyProblem::stop_if_cancelled() const {
     if (options.cancel.cancelled()) {
@@ -72,7 +72,7 @@ VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, 
                                        b,
                                        c,
                                        options,
-                                       options.seed ? *options.seed : seed_from_system(),
+                                       options.seed ? *options.seed : check::seed_from_system(),
                                        shared_pool(options.threads > 0 ? options.threads : available_cores())};
     VerifyResult result = is_float(a.type)          ? check::verify_float(problem)
                           : a.type == Type::boolean ? check::verify_bool(problem)

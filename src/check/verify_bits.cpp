@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <mutex>
-#include <random>
 #include <vector>
 
 #include "base/bit_words.hpp"
@@ -15,6 +14,7 @@
 #include "base/thread_pool.hpp"
 #include "check/bit_lanes.hpp"
 #include "check/sampled_rows.hpp"
+#include "check/verify_kinds.hpp"
 
 namespace heptad {
 namespace {
@@ -121,8 +121,7 @@ VerifyResult verify_bits(Type algebra, const ConstBitView& a, const ConstBitView
         fail(ErrorCode::input, "A is {} x {}, B is {} x {} and C is {} x {}; these do not make a product C = A * B{}",
              a.rows, a.cols, b.rows, b.cols, c.rows, c.cols, fits ? " + C0" : "");
     }
-    const std::uint64_t seed =
-        options.seed ? *options.seed : std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+    const std::uint64_t seed = options.seed ? *options.seed : check::seed_from_system();
     ThreadPool& pool = shared_pool(options.threads > 0 ? options.threads : available_cores());
     VerifyResult result =
         algebra == Type::gf2 ? verify_gf2(a, b, c, c0, seed, pool) : verify_boolean(a, b, c, c0, seed, options, pool);

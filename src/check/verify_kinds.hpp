@@ -22,4 +22,7 @@ VerifyResult verify_ring(const VerifyProblem& problem);
 VerifyResult verify_bool(const VerifyProblem& problem);
 VerifyResult verify_float(const VerifyProblem& problem);
 
+/// A seed that no input can have been made for.
+std::uint64_t seed_from_system();
+
 }  // namespace heptad::check

@@ -1,16 +1,10 @@
 #include "io/journal.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
-#include "io/sealed_line.hpp"
 
 namespace heptad {
 namespace {
@@ -19,6 +13,7 @@ constexpr const char* kAnyTitle = "heptad-journal ";
 constexpr const char* kTitle = "heptad-journal 2";
 constexpr const char* kVerified = "verified";
 constexpr const char* kSeen = "seen";
+constexpr const char* kWayOut = "choose another place for the result";
 
 /// The rest of a line after its first word.
 std::string after_word(const std::string& text) {
@@ -132,16 +127,6 @@ std::string header_text(const JournalHeader& header) {
     return text + sealed("begin");
 }
 
-[[noreturn]] void fail_journal(const std::string& path, int why) {
-    fail(write_error_code(why), "'{}' cannot be written: {}; choose another place for the result", path,
-         system_error_text(why));
-}
-
-/// What is there but cannot be read must not pass for nothing: a run that starts over removes it.
-[[noreturn]] void fail_unreadable(const std::string& path) {
-    fail(ErrorCode::input, "'{}' cannot be read; make it readable, or start over without --resume", path);
-}
-
 [[noreturn]] void fail_damaged(const std::string& path, std::int64_t line) {
     fail(ErrorCode::input,
          "the journal '{}' is damaged at line {}, so that nobody knows what is finished; start over without --resume",
@@ -173,62 +158,39 @@ bool take_whole_line(const std::string& path, const std::string& text, std::int6
 }  // namespace
 
 std::optional<JournalContents> read_journal(const std::string& path) {
-    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
-        return std::nullopt;
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        fail_unreadable(path);
-    }
     JournalContents contents;
     bool has_begun = false;
-    std::int64_t number = 0;
-    for (std::string line; std::getline(file, line) && !file.eof();) {
-        ++number;
-        const std::optional<std::string> text = unsealed(line);
-        if (!has_begun) {
-            if (!text) {
-                fail_damaged(path, number);
+    const std::optional<SealedLines> lines =
+        read_sealed_lines(path, [&](std::int64_t number, const std::optional<std::string>& text) {
+            if (!has_begun) {
+                if (!text) {
+                    fail_damaged(path, number);
+                }
+                has_begun = take_whole_line(path, *text, number, contents.header);
+            } else if (!text || !take_line(*text, contents)) {
+                ++contents.damaged_lines;
             }
-            has_begun = take_whole_line(path, *text, number, contents.header);
-        } else if (!text || !take_line(*text, contents)) {
-            ++contents.damaged_lines;
-        }
-        contents.believed_bytes += static_cast<std::int64_t>(line.size()) + 1;
-    }
-    if (file.bad()) {
-        fail_unreadable(path);
+            return true;
+        });
+    if (!lines) {
+        return std::nullopt;
     }
     if (!has_begun) {
-        fail_damaged(path, number + 1);
+        fail_damaged(path, lines->count + 1);
     }
+    contents.believed_bytes = lines->believed_bytes;
     return contents;
 }
 
 JournalWriter::JournalWriter(const OutputNames& names, const JournalHeader& header, IoWatch watch)
-    : path_(names.journal()), watch_(std::move(watch)) {
-    const std::string made = names.new_journal();
-    ask_watch(watch_, IoCall::open, path_, true);
-    file_ = Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (file_.get() < 0) {
-        fail_journal(path_, errno);
-    }
-    append(header_text(header));
-    sync();
-    ask_watch(watch_, IoCall::rename, path_, true);
-    if (::rename(made.c_str(), path_.c_str()) != 0) {
-        fail_journal(path_, errno);
-    }
+    : file_(names.journal(), names.new_journal(), kWayOut, std::move(watch)) {
+    file_.append(header_text(header));
+    file_.sync();
+    file_.publish(names.new_journal());
 }
 
 JournalWriter::JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch)
-    : path_(names.journal()), watch_(std::move(watch)) {
-    ask_watch(watch_, IoCall::open, path_, true);
-    file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
-    if (file_.get() < 0 || ::ftruncate(file_.get(), contents.believed_bytes) != 0) {
-        fail_journal(path_, errno);
-    }
-}
+    : file_(names.journal(), contents.believed_bytes, kWayOut, std::move(watch)) {}
 
 void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads) {
     std::string lines;
@@ -242,19 +204,7 @@ void JournalWriter::add_tile(std::int64_t index, const JournalTile& tile, const 
     if (tile.seen) {
         text += fmt::format(" {} {:a} {:a}", kSeen, tile.seen->a, tile.seen->b);
     }
-    append(lines + sealed(text));
-}
-
-void JournalWriter::append(const std::string& text) {
-    ask_watch(watch_, IoCall::write, path_, true);
-    write_exactly(write_to(file_.get()), text.data(), static_cast<std::int64_t>(text.size()), path_);
-}
-
-void JournalWriter::sync() {
-    ask_watch(watch_, IoCall::sync, path_, true);
-    if (::fdatasync(file_.get()) != 0) {
-        fail_journal(path_, errno);
-    }
+    file_.append(lines + sealed(text));
 }
 
 }  // namespace heptad

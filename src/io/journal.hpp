@@ -15,10 +15,9 @@
 //                                             one for each tile that is written; whether its check passed; with layers,
 //                                             the largest values of A and B that were read until then
 //
-// The header appears all at once. Every line ends in a checksum of itself. A last line without an end was torn by a
-// kill and is cut off; any other line that does not fit is damage: in the header nothing can be believed, later only
-// that line is not. Nor is a tile whose bytes are others than its checksum says: so the files need not be synced for
-// every tile, only now and then, lest a power failure costs too much.
+// The header appears all at once. A line that does not fit its seal is damage: in the header nothing can be believed,
+// later only that line is not. Nor is a tile whose bytes are others than its checksum says: so the files need not be
+// synced for every tile, only now and then, lest a power failure costs too much.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +29,7 @@
 #include "io/matrix_file.hpp"
 #include "io/partial_file.hpp"
 #include "io/read_sums.hpp"
+#include "io/sealed_journal.hpp"
 #include "plan/model/plan.hpp"
 #include "plan/search/file_plan.hpp"
 #include "plan/search/host_layer.hpp"
@@ -77,13 +77,10 @@ public:
     JournalWriter(const OutputNames& names, const JournalContents& contents, IoWatch watch);
     /// With the windows that were read for the first time since the tile before.
     void add_tile(std::int64_t index, const JournalTile& tile, const WindowSums& reads);
-    void sync();
+    void sync() { file_.sync(); }
 
 private:
-    void append(const std::string& text);
-    std::string path_;
-    IoWatch watch_;
-    Descriptor file_;
+    SealedJournal file_;
 };
 
 }  // namespace heptad

@@ -6,8 +6,7 @@
 //   held <a or b> <sum>     its windows of an operand are all in the scratch file
 //   unit <index> <sum>      a piece of its part of C (plan/search/cluster_plan.hpp, result_units) is written
 //
-// Every line is sealed. Nothing is believed whose bytes are others than its checksum says, so nothing needs to be
-// synced.
+// Nothing is believed whose bytes are others than its checksum says.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "io/transfer.hpp"
+#include "io/sealed_journal.hpp"
 
 namespace heptad {
 
@@ -41,12 +40,10 @@ public:
     void add_held(const std::string& operand, std::uint64_t sum);
     void add_unit(std::int64_t index, std::uint64_t sum);
     /// After the end of the job, or where it is not worth going on with.
-    void remove() const;
+    void remove() const { file_.remove(); }
 
 private:
-    void append(const std::string& text);
-    std::string path_;
-    Descriptor file_;
+    SealedJournal file_;
 };
 
 }  // namespace heptad

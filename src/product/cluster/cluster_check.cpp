@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <random>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "base/splitmix.hpp"
 #include "base/thread_pool.hpp"
-#include "check/lanes.hpp"
+#include "check/residual.hpp"
 #include "check/sampled_rows.hpp"
-#include "check/streamed_residual.hpp"
-#include "kernels/scalars.hpp"
+#include "check/verify_kinds.hpp"
 #include "product/cluster/tree_merge.hpp"
 
 namespace heptad {
@@ -34,6 +30,7 @@ struct LaneArithmetic<RowBits> {
 namespace {
 
 using check::DoubleDouble;
+using check::kIsRounded;
 using check::Lanes;
 using check::multiply_lanes;
 using check::RowBits;
@@ -48,42 +45,9 @@ std::int64_t rows_at_a_time(const Window& unit, Type type) {
     return std::max<std::int64_t>(1, kRead_bytes / row_bytes);
 }
 
-/// How the vectors of a type are drawn, scaled and added.
+/// Draws of the vectors for one row.
 template <class T>
-struct Vectors;
-template <>
-struct Vectors<std::uint32_t> {
-    static constexpr int lanes = 64;
-    static std::uint32_t draw(std::uint64_t seed, std::int64_t row, int lane) {
-        return static_cast<std::uint32_t>(splitmix_word(seed, row * lanes + lane) >> 32);
-    }
-    static void add(std::uint32_t& to, std::uint32_t from, double factor) { to += residue_mod_2_32(factor) * from; }
-};
-template <>
-struct Vectors<std::uint64_t> {
-    static constexpr int lanes = 1;
-    static std::uint64_t draw(std::uint64_t seed, std::int64_t row, int) { return splitmix_word(seed, row); }
-    static void add(std::uint64_t& to, std::uint64_t from, double factor) { to ^= residue_mod_2(factor) ? from : 0; }
-};
-template <class T>
-struct SignVectors {
-    static constexpr int lanes = 8;
-    static T draw(std::uint64_t seed, std::int64_t row, int lane) {
-        return T{(splitmix_word(splitmix_word(seed, lane), row) & 1U) != 0 ? 1.0 : -1.0};
-    }
-    static void add(T& to, const T& from, double factor) { check::LaneArithmetic<T>::add(to, factor, from); }
-};
-template <>
-struct Vectors<double> : SignVectors<double> {};
-template <>
-struct Vectors<DoubleDouble> : SignVectors<DoubleDouble> {};
-
-double value_of(double x) {
-    return x;
-}
-double value_of(const DoubleDouble& x) {
-    return x.value();
-}
+inline constexpr int kLanes = check::kIsRounded<T> ? 8 : check::kExactLanes<T>;
 
 /// What all types share: reading the parts that this rank checks.
 class CheckedParts {
@@ -95,9 +59,7 @@ protected:
     bool is_root() const { return work_.ranks.rank() == 0; }
 
     static std::uint64_t seed_of_root(Communicator& ranks) {
-        std::random_device device;
-        const std::uint64_t own = static_cast<std::uint64_t>(device()) << 32 | device();
-        return std::stoull(ranks.broadcast_text(std::to_string(own)));
+        return std::stoull(ranks.broadcast_text(std::to_string(check::seed_from_system())));
     }
 
     template <class Visit>
@@ -153,146 +115,76 @@ class FreivaldsCheck : CheckedParts {
 public:
     explicit FreivaldsCheck(const CheckWork& work)
         : CheckedParts(work),
-          y_(plan_.k, V::lanes),
-          difference_(plan_.m, V::lanes),
-          a_rows_(kHasFacts ? as_size(plan_.m) : 0),
-          c_rows_(kHasFacts ? as_size(plan_.m) : 0),
-          b_cols_(kHasFacts ? as_size(plan_.n) : 0),
-          c0_(kHasFacts ? 1 : 0),
-          c0_rows_(kHasFacts && work.node.beta != 0 ? as_size(plan_.m) : 0) {}
+          product_{work.node.alpha, work.node.beta, plan_.k, work.stored, check::JudgedBy{work.node.options.accuracy}},
+          y_(plan_.k, kLanes<T>),
+          residual_(plan_.m, kLanes<T>, product_, pool_),
+          b_cols_(kIsRounded<T> ? static_cast<std::size_t>(plan_.n) : 0) {}
 
     VerifyResult run() {
-        const auto sum = [](T& all, const T& part) { V::add(all, part, 1); };
-        if constexpr (kHasFacts) {  // before anything is drawn: small columns get large weights
-            for_each_part_of_b(
-                [&](const Window& window, const Matrix& b) { note_facts(b_cols_, window.col, transposed(b.view())); });
+        const auto sum = [](T& all, const T& part) { check::add_scaled(all, part, 1); };
+        if constexpr (kIsRounded<T>) {  // before anything is drawn: small columns get large weights
+            for_each_part_of_b([&](const Window& window, const Matrix& b) {
+                check::merge_rows(b_cols_, window.col, check::scan_rows(transposed(b.view()), pool_));
+            });
             merge_everywhere(work_.ranks, b_cols_, check::merge);
             weights_ = check::weights_of(b_cols_);
         }
         for_each_part_of_b([&](const Window& window, const Matrix& b) {
-            add(y_, window.row, multiply_lanes(b.view(), drawn(window), pool_), 1);
+            check::add_rows(y_, window.row, multiply_lanes(b.view(), drawn(window), pool_), 1);
         });
         merge_everywhere(work_.ranks, y_.data, sum);
         for_each_part_of_a([&](const Window& window, const Matrix& a) {
-            Lanes<T> y(window.cols, V::lanes);
+            Lanes<T> y(window.cols, kLanes<T>);
             std::copy_n(y_.row(window.col), y.data.size(), y.data.begin());
-            add(difference_, window.row, multiply_lanes(a.view(), y, pool_), -work_.node.alpha);
-            note_facts(a_rows_, window.row, a.view());
+            residual_.take_a(window.row, a.view(), y);
         });
         for_each_part_of_c([&](const Window& window, const Matrix& c, const Matrix& c0) {
             const Lanes<T> x = drawn(window);
-            add(difference_, window.row, multiply_lanes(c.view(), x, pool_), 1);
-            note_facts(c_rows_, window.row, c.view(), weights_of(window));
+            const std::vector<double> weights = weights_of(window);
+            residual_.take_c(window.row, c.view(), x, weights);
             if (c0.rows() > 0) {
-                add(difference_, window.row, multiply_lanes(c0.view(), x, pool_), -work_.node.beta);
-                note_c0(window.row, c0.view());
-                note_facts(c0_rows_, window.row, c0.view(), weights_of(window));
+                residual_.take_c0(window.row, c0.view(), x, weights);
             }
         });
-        merge_at_root(work_.ranks, difference_.data, sum);
-        for (std::vector<RowFacts>* facts : {&a_rows_, &c_rows_, &c0_, &c0_rows_}) {
+        merge_at_root(work_.ranks, residual_.sums.data, sum);
+        for (std::vector<RowFacts>* facts : {&residual_.a_rows, &residual_.c_rows, &residual_.c0_rows}) {
             merge_at_root(work_.ranks, *facts, check::merge);
         }
         return is_root() ? judge() : VerifyResult{};
     }
 
 private:
-    using V = Vectors<T>;
-    static constexpr bool kHasFacts = std::is_same_v<T, double> || std::is_same_v<T, DoubleDouble>;
-    static std::size_t as_size(std::int64_t count) { return static_cast<std::size_t>(count); }
-
-    /// Rows of X for the columns of a window.
-    Lanes<T> drawn(const Window& window) const {
-        Lanes<T> x(window.cols, V::lanes);
-        for (std::int64_t j = 0; j < window.cols; ++j) {
-            for (int lane = 0; lane < V::lanes; ++lane) {
-                x.row(j)[lane] = V::draw(seed_, window.col + j, lane);
-                if constexpr (kHasFacts) {
-                    T weighted{};
-                    V::add(weighted, x.row(j)[lane], weights_[as_size(window.col + j)]);
-                    x.row(j)[lane] = weighted;
-                }
-            }
-        }
-        return x;
-    }
+    /// Of the columns of a window.
     std::vector<double> weights_of(const Window& window) const {
-        return kHasFacts
+        return kIsRounded<T>
                    ? std::vector<double>(weights_.begin() + window.col, weights_.begin() + window.col + window.cols)
                    : std::vector<double>();
     }
-    static void add(Lanes<T>& to, std::int64_t row, const Lanes<T>& from, double factor) {
-        T* const first = to.row(row);
-        for (std::size_t i = 0; i < from.data.size(); ++i) {
-            V::add(first[i], from.data[i], factor);
-        }
-    }
-    void note_facts(std::vector<RowFacts>& all, std::int64_t first, const ConstView& rows,
-                    const std::vector<double>& weights = {}) {
-        if constexpr (kHasFacts) {
-            const std::vector<RowFacts> facts = check::scan_rows(rows, pool_, weights);
-            for (std::size_t i = 0; i < facts.size(); ++i) {
-                check::merge(all[as_size(first) + i], facts[i]);
-            }
-        }
-    }
-    void note_c0(std::int64_t first, const ConstView& rows) {
-        if constexpr (kHasFacts) {
-            const std::vector<RowFacts> facts = check::scan_rows(rows, pool_);
-            for (std::size_t i = 0; i < facts.size(); ++i) {
-                RowFacts& row = a_rows_[as_size(first) + i];
-                row.non_finite = row.non_finite || facts[i].non_finite;
-                check::merge(c0_[0], facts[i]);
-            }
-        }
+    Lanes<T> drawn(const Window& window) const {
+        return check::draw_vectors<T>(seed_, window.col, window.cols, kLanes<T>, weights_of(window).data());
     }
 
     VerifyResult judge() const {
-        if constexpr (kHasFacts) {
-            return judge_sums();
+        if constexpr (kIsRounded<T>) {
+            check::StreamedResidual judge(product_);
+            check::StreamedResidual::Strip strip;
+            check::StreamedResidual::add_columns(strip, b_cols_, weights_);
+            residual_.judge(judge, strip, {0, plan_.m}, {0, plan_.m}, 0);
+            return judge.result(kLanes<T>, seed_);
         } else {
-            return judge_exactly();
+            if (const std::int64_t wrong = residual_.first_wrong(0, plan_.m); wrong >= 0) {
+                fail(ErrorCode::verification,
+                     "C is wrong, certainly: its sums over {} random vectors differ, the first in row {}",
+                     check::kExactVectors, wrong);
+            }
+            return check::exact_vectors_agree(seed_);
         }
-    }
-    VerifyResult judge_exactly() const {
-        constexpr int kVectors = 64;
-        const auto wrong = std::find_if(difference_.data.begin(), difference_.data.end(), [](T x) { return x != 0; });
-        if (wrong != difference_.data.end()) {
-            fail(ErrorCode::verification,
-                 "C is wrong, certainly: its sums over {} random vectors differ, the first in row {}", kVectors,
-                 (wrong - difference_.data.begin()) / V::lanes);
-        }
-        VerifyResult passed;
-        passed.miss_chance = std::ldexp(1.0, -kVectors);
-        passed.explanation = fmt::format("{} random vectors agree", kVectors);
-        passed.seed = seed_;
-        return passed;
-    }
-    VerifyResult judge_sums() const {
-        check::StreamedResidual judge(
-            {work_.node.alpha, work_.node.beta, plan_.k, work_.stored, check::JudgedBy{work_.node.options.accuracy}});
-        check::StreamedResidual::Strip strip;
-        strip.a = check::largest(a_rows_);
-        strip.c0_max_abs = c0_[0].max_abs;
-        check::StreamedResidual::add_columns(strip, b_cols_, weights_);
-        for (std::size_t i = 0; i < a_rows_.size(); ++i) {
-            strip.most_c_share = std::max(strip.most_c_share, judge.share(strip, a_rows_[i].norm, c_rows_[i].norm));
-        }
-        std::vector<double> sums(V::lanes);
-        for (std::int64_t i = 0; i < plan_.m; ++i) {
-            std::transform(difference_.row(i), difference_.row(i) + V::lanes, sums.begin(),
-                           [](const T& sum) { return value_of(sum); });
-            const RowFacts &of_a = a_rows_[as_size(i)], &of_c = c_rows_[as_size(i)];
-            judge.judge(strip,
-                        {i, !of_c.non_finite, !of_a.non_finite, of_a.norm, of_c.norm,
-                         c0_rows_.empty() ? 0 : c0_rows_[as_size(i)].norm},
-                        sums);
-        }
-        return judge.result(V::lanes, seed_);
     }
 
-    Lanes<T> y_, difference_;
-    std::vector<RowFacts> a_rows_, c_rows_, b_cols_, c0_, c0_rows_;
+    const check::JudgedProduct product_;
+    Lanes<T> y_;
+    check::Residual<T> residual_;
+    std::vector<RowFacts> b_cols_;
     std::vector<double> weights_;  // of the columns; floats
 };
 
@@ -376,9 +268,7 @@ private:
 
 /// Of the vectors of one row.
 std::int64_t lane_bytes(Type type) {
-    const auto bytes = [](auto zero) {
-        return static_cast<std::int64_t>(sizeof(zero)) * Vectors<decltype(zero)>::lanes;
-    };
+    const auto bytes = [](auto zero) { return static_cast<std::int64_t>(sizeof(zero)) * kLanes<decltype(zero)>; };
     switch (type) {
         case Type::i32:
             return bytes(std::uint32_t{});

@@ -14,7 +14,7 @@
 
 #include "base/error.hpp"
 #include "io/matrix_file.hpp"
-#include "io/sealed_line.hpp"
+#include "io/sealed_journal.hpp"
 #include "product/file/file_product_fixture.hpp"
 
 namespace heptad {
