@@ -123,7 +123,8 @@ std::shared_ptr<Slot> user_slot(const std::string& name) {
     const auto slots = all.lock();
     std::shared_ptr<Slot>& slot = (*slots)[name];
     if (!slot) {
-        const bool is_path = name.find('/') != std::string::npos || name.ends_with(".alg");
+        const bool is_path = (name.find('/') != std::string::npos || name.ends_with(".alg")) &&
+                             name.find(".alg*") == std::string::npos;  // that is one file after another
         slot = std::make_shared<Slot>([name, is_path] { return is_path ? read_algorithm_file(name) : composed(name); },
                                       false, 0);
     }

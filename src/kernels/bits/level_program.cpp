@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <utility>
 
+#include "algorithm/catalogue.hpp"
 #include "algorithm/schedule.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
@@ -147,6 +149,61 @@ const std::vector<LevelProgram>& programs() {
     });
 }
 
+/// A product goes to Q, and from there to its quarters of C; to its quarter itself where it has one alone.
+LevelProgram straight_program(const std::string& name, const LevelTerms& level) {
+    LevelProgram program;
+    program.name = name;
+    const auto quarters = [](const std::vector<BlockTerm>& terms) {
+        unsigned mask = 0;
+        for (const BlockTerm& term : terms) {
+            mask |= 1U << term.block;
+        }
+        return mask;
+    };
+    for (const BlockProduct& product : level.products) {
+        const bool goes_to_one = product.result.size() == 1;
+        Step step{quarters(product.left),
+                  quarters(product.right),
+                  goes_to_one ? product.result[0].block : kTemporaryQ,
+                  goes_to_one,
+                  {}};
+        for (const BlockResult& result : product.result) {
+            if (!goes_to_one) {
+                step.additions.push_back({result.block, kTemporaryQ});
+            }
+        }
+        program.steps.push_back(std::move(step));
+    }
+    program.chains = true;
+    return program;
+}
+
+/// None: its facts do not admit packed bits.
+const LevelProgram* program_of_algorithm(const std::string& name) {
+    constexpr int kProducts = 7;
+    const CatalogueEntry& entry = find_algorithm(name);
+    if (!ring_admits(entry.algorithm.ring, Type::gf2)) {
+        return nullptr;
+    }
+    const LevelTerms level = level_terms(entry.standard, true);
+    if (level.grid != BlockGrid{2, 2, 2} || level.products.size() != kProducts) {
+        return nullptr;
+    }
+    static constinit Guarded<std::map<std::string, LevelProgram>> all;
+    const auto made = all.lock();
+    return &made->try_emplace(name, straight_program(name, level)).first->second;
+}
+
+const LevelProgram* program_of_schedule(const std::string& name) {
+    const auto found = std::find_if(programs().begin(), programs().end(),
+                                    [&](const LevelProgram& program) { return program.name == name; });
+    return found == programs().end() ? nullptr : &*found;
+}
+
+bool is_file(const std::string& name) {
+    return name.find('/') != std::string::npos || name.ends_with(".alg");
+}
+
 }  // namespace
 
 std::span<const LevelProgram> level_programs() {
@@ -154,14 +211,48 @@ std::span<const LevelProgram> level_programs() {
 }
 
 const LevelProgram& find_level_program(const std::string& name) {
-    std::string names = "classical";
-    for (const LevelProgram& program : programs()) {
-        if (program.name == name) {
-            return program;
+    if (const LevelProgram* program = program_of_schedule(name)) {
+        return *program;
+    }
+    const std::vector<std::string> algorithms = algorithm_names(true);
+    if (is_file(name) || std::find(algorithms.begin(), algorithms.end(), name) != algorithms.end()) {
+        if (const LevelProgram* program = program_of_algorithm(name)) {
+            return *program;
         }
-        names += " " + program.name;
+    }
+    std::string names = "classical";
+    for (const LevelProgram& of_schedule : programs()) {
+        names += " " + of_schedule.name;
     }
     fail(ErrorCode::usage, "'{}' is not an algorithm for packed bit matrices; take auto or one of: {}", name, names);
+}
+
+const LevelProgram& usual_level_program() {
+    static constinit Once<const LevelProgram*> usual;
+    return *usual.get([] {
+        const auto cost = [](const LevelProgram& program) {
+            return std::pair(holds_products(program), count_operations(program, 1).additions);
+        };
+        const LevelProgram* best = &programs().front();
+        const auto consider = [&](const LevelProgram& program) {
+            best = cost(program) < cost(*best) ? &program : best;
+        };
+        std::for_each(programs().begin(), programs().end(), consider);
+        if (holds_products(*best)) {  // as those of algorithms do, which need not be looked at otherwise
+            constexpr int kBlocksOfHalves = 8;
+            for (const std::string& name : small_algorithm_names(kBlocksOfHalves)) {
+                if (const LevelProgram* program = program_of_algorithm(name)) {
+                    consider(*program);
+                }
+            }
+        }
+        return best;
+    });
+}
+
+bool holds_products(const LevelProgram& program) {
+    return std::any_of(program.steps.begin(), program.steps.end(),
+                       [](const Step& step) { return step.target >= kTemporaryQ; });
 }
 
 unsigned destinations(const LevelProgram& program, std::size_t step) {

@@ -50,8 +50,16 @@ struct LevelProgram {
 
 /// One of each schedule, in the order of their names.
 std::span<const LevelProgram> level_programs();
-/// Throws Error(usage), listing the names.
+/// Of a schedule, or of any algorithm that halves the sides and takes seven products over GF(2), also from a file.
+/// Throws Error(usage), listing the names of the first. The reference stays valid.
 const LevelProgram& find_level_program(const std::string& name);
+
+/// The program that "auto" takes: one whose products go straight to quarters of C rather than one that holds them, and
+/// then the one with the fewest additions.
+const LevelProgram& usual_level_program();
+
+/// Does a product wait in a temporary for its quarters of C?
+bool holds_products(const LevelProgram& program);
 
 /// The quarters of C that product number `step` is part of, one bit each.
 unsigned destinations(const LevelProgram& program, std::size_t step);

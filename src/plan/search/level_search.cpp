@@ -7,72 +7,16 @@
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
-#include "base/shared_state.hpp"
 #include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/fused_prediction.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
+#include "plan/search/considered.hpp"
 #include "plan/search/level_layout.hpp"
 
 namespace heptad {
 namespace {
-
-/// Does x have nothing over y, an algorithm for the same sizes and at least the same types?
-bool is_dominated(const CatalogueEntry& x, const CatalogueEntry& y) {
-    const bool same_use = x.algorithm.m == y.algorithm.m && x.algorithm.k == y.algorithm.k &&
-                          x.algorithm.n == y.algorithm.n &&
-                          (y.algorithm.ring == Ring::integers || y.algorithm.ring == x.algorithm.ring);
-    return same_use && y.facts.rank <= x.facts.rank && y.facts.additions() <= x.facts.additions() &&
-           y.facts.rms_growth <= x.facts.rms_growth;
-}
-
-/// What "auto" chooses from: every algorithm of the catalogue that saves products, is small enough for its passes to
-/// stay fast, works in the standard basis (bases pay only when all levels share them) and is not dominated by another
-/// one. Square ones first: ties go to the earlier.
-const std::vector<std::string>& considered_algorithms() {
-    static constinit Once<std::vector<std::string>> all;
-    return all.get([] {
-        constexpr int kMostBlocks =
-            27;  // m * k * n; more blocks are more streams through memory than caches can follow
-        std::vector<const CatalogueEntry*> entries;
-        for (const std::string& name : small_algorithm_names(kMostBlocks)) {
-            const CatalogueEntry& entry = find_algorithm(name);
-            const Algorithm& algorithm = entry.algorithm;
-            const int volume = algorithm.m * algorithm.k * algorithm.n;
-            if (algorithm.rank() < volume && !algorithm.basis) {
-                entries.push_back(&entry);
-            }
-        }
-        std::stable_sort(entries.begin(), entries.end(), [](const CatalogueEntry* x, const CatalogueEntry* y) {
-            const auto order = [](const CatalogueEntry& e) {
-                return std::tuple(e.algorithm.m * e.algorithm.k * e.algorithm.n, e.facts.additions());
-            };
-            return order(*x) < order(*y);
-        });
-        std::vector<const CatalogueEntry*> kept;
-        for (const CatalogueEntry* entry : entries) {
-            if (std::none_of(kept.begin(), kept.end(),
-                             [&](const CatalogueEntry* k) { return is_dominated(*entry, *k); })) {
-                kept.push_back(entry);
-            }
-        }
-        std::vector<std::string> result;
-        for (const CatalogueEntry* entry : kept) {
-            result.push_back(entry->algorithm.name);
-        }
-        return result;
-    });
-}
-
-/// On a device two levels in one go pay: their sums stay in registers in between, and 49 products fill the chip.
-std::vector<std::string> considered_on(const BackendTraits& backend) {
-    // Rectangular ones have no compiled passes there, and leaves that do not fill their tiles: 3x2x3-15 lost where it
-    // was predicted to win.
-    return backend.is_device
-               ? std::vector<std::string>{"winograd", "strassen", "winograd*winograd", "strassen*strassen"}
-               : considered_algorithms();
-}
 
 /// Search over algorithms and modes, level by level from the outside. Only the most promising few of each depth are
 /// followed, and only while they promise to pay, so that planning takes microseconds where a product takes
@@ -84,6 +28,8 @@ public:
           machine_(machine),
           limits_(limits),
           backend_(backend_traits(problem)),
+          asked_{{problem.options.algorithm}, {problem.options.algorithm}},
+          considered_(problem.options.algorithm == "auto" ? considered_algorithms(backend_) : asked_),
           scales_sums_(scales_sums(problem)),
           best_(classical.fastest) {
         // With scaled sums, levels must gain over aligned operands, which zeros appended to them give more surely.
@@ -162,12 +108,10 @@ private:
 
     /// The same levels with one more below them, inside the kernel, where the machine has such kernels.
     void consider_fused_below(const std::vector<LevelPlan>& outer, const BlockSize& size, double growth) {
-        if (!is_mode_allowed(LevelMode::fused) || scales_sums_) {
+        if (machine_.fused.empty() || !is_mode_allowed(LevelMode::fused) || scales_sums_) {
             return;
         }
-        const std::vector<std::string> algorithms =
-            problem_.options.algorithm == "auto" ? std::vector<std::string>{"strassen", "strassen*strassen"} : names();
-        for (const std::string& name : algorithms) {
+        for (const std::string& name : considered_.fused) {
             const CatalogueEntry& entry = find_algorithm(name);
             const std::int64_t smallest_block =
                 std::min({size.m / entry.algorithm.m, size.k / entry.algorithm.k, size.n / entry.algorithm.n});
@@ -194,13 +138,8 @@ private:
         return fits;
     }
 
-    std::vector<std::string> names() const {
-        return problem_.options.algorithm == "auto" ? considered_on(backend_)
-                                                    : std::vector<std::string>{problem_.options.algorithm};
-    }
-
     void add_candidates(LevelMode mode) {
-        for (const std::string& name : names()) {
+        for (const std::string& name : considered_.levels) {
             const CatalogueEntry& entry = find_algorithm(name);
             if (ring_admits(entry.algorithm.ring, problem_.type)) {
                 add_candidate(entry, {name, mode, ""});
@@ -209,7 +148,7 @@ private:
     }
 
     void add_overwriting_candidates() {
-        for (const std::string& name : names()) {
+        for (const std::string& name : considered_.levels) {
             for (const std::string& schedule : overwriting_schedules(name, problem_.type)) {
                 add_candidate(find_algorithm(name), {name, LevelMode::serial, schedule});
             }
@@ -330,6 +269,8 @@ private:
     const Machine& machine_;
     const PlannerLimits& limits_;
     const BackendTraits& backend_;
+    const ConsideredAlgorithms asked_;  // the one that is not for us to choose
+    const ConsideredAlgorithms& considered_;
     const bool scales_sums_;
     std::vector<double> ratios_;  // measured over modelled, by the number of levels
     std::vector<Candidate> candidates_;

@@ -11,6 +11,7 @@
 #include "plan/predict/fused_prediction.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
+#include "plan/search/considered.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/level_search.hpp"
 
@@ -93,13 +94,14 @@ ProductPlan empty_plan(const Problem& problem) {
 /// workspace.
 ProductPlan forced_fused_levels(const Problem& problem, const Machine& machine) {
     const std::string& asked = problem.options.algorithm;
-    const LevelPlan innermost{asked == "auto" ? "strassen" : asked, LevelMode::fused, "", FusedOrder::persistent};
+    const LevelPlan innermost{asked == "auto" ? considered_algorithms(backend_traits(problem)).fused.front() : asked,
+                              LevelMode::fused, "", FusedOrder::persistent};
     for (int count = problem.options.levels; count > 0; --count) {
         for (int serial = 0; serial < count; ++serial) {
             std::vector<LevelPlan> levels;
             for (int i = 0; i + 1 < count; ++i) {
                 levels.push_back(
-                    {asked == "auto" ? "winograd" : asked, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
+                    {asked == "auto" ? kHalving : asked, i < serial ? LevelMode::serial : LevelMode::parallel, ""});
             }
             levels.push_back(innermost);
             ProductPlan plan = plan_with_levels(problem, machine, levels);
@@ -117,7 +119,7 @@ ProductPlan forced_levels(const Problem& problem, const Machine& machine) {
     if (problem.options.mode == mode_name(LevelMode::fused)) {
         return forced_fused_levels(problem, machine);
     }
-    const std::string name = problem.options.algorithm == "auto" ? "winograd" : problem.options.algorithm;
+    const std::string name = problem.options.algorithm == "auto" ? kHalving : problem.options.algorithm;
     const auto all = [&](int count, int serial, const std::string& schedule) {
         std::vector<LevelPlan> levels;
         for (int i = 0; i < count; ++i) {

@@ -301,8 +301,9 @@ BitDevicePlan plan_bit_device_product(const BitDeviceProblem& problem, const Bit
                                       const BitDeviceFacts& facts) {
     validate(problem, options);
     const bool classical = problem.operation != BitOperation::parity || options.algorithm == "classical";
-    const std::string name = options.algorithm == "auto" || classical ? "self-inverse" : options.algorithm;
-    const bits::LevelProgram& program = bits::find_level_program(name);
+    const bits::LevelProgram& program = options.algorithm == "auto" || classical
+                                            ? bits::usual_level_program()
+                                            : bits::find_level_program(options.algorithm);
     const ProblemSize& size = problem.size;
     const std::int64_t shortest = std::min({size.m, size.k, size.n});
     std::vector<BitDevicePlan> fitting;

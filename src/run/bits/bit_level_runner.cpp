@@ -25,12 +25,6 @@ BlockWords leaf_words(const LeafShape& shape) {
     return {block_stride(shape.m, shape.k), block_stride(shape.k, shape.n), block_stride(shape.m, shape.n)};
 }
 
-/// Does a product wait in a temporary for its quarters of C?
-bool holds_products(const LevelProgram& program) {
-    return std::any_of(program.steps.begin(), program.steps.end(),
-                       [](const Step& step) { return step.target >= kTemporaryQ; });
-}
-
 /// T, S, Q and P of one level whose quarters have `words`; two T and two S where the next ones are made while one is
 /// used.
 std::int64_t temporaries(const LevelProgram& program, const BlockWords& words, bool beside) {
@@ -50,11 +44,6 @@ std::int64_t branch_words(const LevelJob& job, int levels) {
 
 /// Words that additions carry from one to the next while they are in the L1 cache.
 constexpr std::int64_t kChunkWords = 512;
-
-/// Every product goes straight to quarters of C.
-bool results_go_to_c_alone(const LevelProgram& program) {
-    return !holds_products(program);
-}
 
 /// Sums that are made while products are under way, of every level above the fused ones; the lowest comes first.
 using LaterQueues = std::vector<LaterQueue>;
@@ -341,7 +330,7 @@ void run_tasks(const LevelJob& job, const std::uint64_t* a, const std::uint64_t*
 }  // namespace
 
 int fused_levels(const LevelProgram& program, const Leaf& leaf, int levels) {
-    return results_go_to_c_alone(program) ? std::min(levels, leaf.fused_levels) : 0;
+    return holds_products(program) ? 0 : std::min(levels, leaf.fused_levels);
 }
 
 std::int64_t scratch_words(const LevelJob& job) {

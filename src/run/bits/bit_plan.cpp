@@ -103,7 +103,7 @@ BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& o
     plan.leaf = &find_leaf(algebra, options.leaf);
     const bool classical = options.algorithm == "classical";
     const LevelProgram& program =
-        find_level_program(options.algorithm == "auto" || classical ? "self-inverse" : options.algorithm);
+        options.algorithm == "auto" || classical ? usual_level_program() : find_level_program(options.algorithm);
     if (algebra == Type::boolean) {
         if (options.levels > 0 || (options.algorithm != "auto" && !classical)) {
             fail(ErrorCode::usage,
@@ -214,9 +214,13 @@ ChainPlan make_chain_plan(Type algebra, const std::vector<std::int64_t>& sizes, 
     std::vector<ChainPlan> candidates{packed_chain(algebra, sizes, options, threads),
                                       separate_products(algebra, sizes, options, threads)};
     if (options.algorithm == "auto" && algebra == Type::gf2) {
-        BitOptions chaining = options;
-        chaining.algorithm = "chaining";
-        candidates.insert(candidates.begin(), packed_chain(algebra, sizes, chaining, threads));
+        for (const LevelProgram& program : level_programs()) {
+            if (program.chains && !program.into.empty()) {
+                BitOptions chaining = options;
+                chaining.algorithm = program.name;
+                candidates.insert(candidates.begin(), packed_chain(algebra, sizes, chaining, threads));
+            }
+        }
     }
     return *std::min_element(candidates.begin(), candidates.end(),
                              [](const ChainPlan& x, const ChainPlan& y) { return x.predicted_s < y.predicted_s; });

@@ -62,7 +62,7 @@ BitPlan make_fitting_bit_plan(Type algebra, const ProblemSize& size, const BitOp
 BitPlan parse_bit_plan(const std::string& text);
 
 /// For the products (...(F1 * F2) * F3...) of a chain whose factors are sizes[0] x sizes[1], sizes[1] x sizes[2] ...
-/// What is predicted to be the fastest of: products in the chaining basis; products in the self-inverse basis that is
+/// What is predicted to be the fastest of: products in a basis that chains; products in the usual basis that is
 /// left and entered again within the packed layout; separate products. An algorithm in the options leaves the last two.
 ChainPlan make_chain_plan(Type algebra, const std::vector<std::int64_t>& sizes, const BitOptions& options, int threads);
 
