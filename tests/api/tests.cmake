@@ -5,6 +5,7 @@ heptad_test(api/batch_test heptad_api)
 heptad_test(api/bits_test heptad_api)
 heptad_test(api/bits_c_test heptad_api)
 heptad_test(api/over_devices_test heptad_api)
+heptad_test(api/files_test heptad_api)
 
 # pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed.
 find_library(HEPTAD_SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)
