@@ -2,7 +2,9 @@
 #include <heptad/files.hpp>
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
@@ -34,22 +36,22 @@ Request request_of(const std::string& a, const std::string& b, const std::string
 
 /// Sentences of requests name the options of the command line; here they are fields.
 std::string with_field_names(const std::string& sentence) {
-    static const std::map<std::string, std::string, std::less<>> fields = {
-        {"device-memory", "product.host.device_memory_bytes"},
-        {"host-levels", "product.host.levels"},
-        {"host-algorithm", "product.host.algorithm"},
-        {"pipelines", "product.host.pipelines"},
-        {"memory", "memory_bytes"},
-        {"add", "c0"},
-        {"trace", "trace_file"},
-        {"transpose-a", "transpose_a"},
-        {"transpose-b", "transpose_b"},
-        {"accuracy", "product.accuracy"},
-        {"algorithm", "product.algorithm"},
-        {"levels", "product.levels"},
-        {"device", "product.device"},
-        {"leaf", "product.leaf"},
-        {"mode", "product.mode"}};
+    using Names = std::pair<std::string_view, std::string_view>;
+    constexpr std::array<Names, 15> kFields{{{"device-memory", "product.host.device_memory_bytes"},
+                                             {"host-levels", "product.host.levels"},
+                                             {"host-algorithm", "product.host.algorithm"},
+                                             {"pipelines", "product.host.pipelines"},
+                                             {"memory", "memory_bytes"},
+                                             {"add", "c0"},
+                                             {"trace", "trace_file"},
+                                             {"transpose-a", "transpose_a"},
+                                             {"transpose-b", "transpose_b"},
+                                             {"accuracy", "product.accuracy"},
+                                             {"algorithm", "product.algorithm"},
+                                             {"levels", "product.levels"},
+                                             {"device", "product.device"},
+                                             {"leaf", "product.leaf"},
+                                             {"mode", "product.mode"}}};
     std::string told;
     for (std::size_t i = 0; i < sentence.size(); ++i) {
         const bool begins_word = i == 0 || sentence[i - 1] == ' ' || sentence[i - 1] == '(';
@@ -59,8 +61,9 @@ std::string with_field_names(const std::string& sentence) {
         }
         const std::size_t end = std::min(sentence.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", i), sentence.size());
         const std::string option = sentence.substr(i + 2, end - i - 2);
-        const auto field = fields.find(option);
-        told += field != fields.end() ? field->second : option;
+        const auto* field =
+            std::find_if(kFields.begin(), kFields.end(), [&](const Names& names) { return names.first == option; });
+        told += field != kFields.end() ? field->second : option;
         i = end - 1;
     }
     return told;

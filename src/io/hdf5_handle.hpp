@@ -3,11 +3,10 @@
 #pragma once
 
 #ifdef HEPTAD_HAS_HDF5
-#include <hdf5.h>
-
 #include <utility>
 
 #include "base/shared_state.hpp"
+#include "io/hdf5_library.hpp"
 
 namespace heptad {
 

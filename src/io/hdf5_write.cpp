@@ -83,7 +83,7 @@ std::int64_t make_room(const std::string& path, bool existing, const Hdf5Name& p
     const Hdf5Handle space(H5Screate_simple(2, sizes.data(), nullptr), H5Sclose);
     const Hdf5Handle groups(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
     const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(groups.get(), 1);
+    H5Pset_create_intermediate_group(groups.get(), 1U);
     H5Pset_layout(creation.get(), H5D_CONTIGUOUS);
     H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
