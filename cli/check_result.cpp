@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "output.hpp"
-
 namespace heptad::cli {
 namespace {
 
@@ -83,26 +81,23 @@ std::string describe_passed(const VerifyResult& result) {
         result.threshold > 0 ? fmt::format(" above {:.3g} times the expected rounding error", result.threshold) : "");
 }
 
-void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence) {
-    require_passed(result, subject, consequence, nlohmann::ordered_json::object());
+DetailedError detailed(const NotVerified& failure) {
+    return {failure.code(), failure.what(), to_json(failure.result())};
 }
 
-void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence,
-                    const nlohmann::ordered_json& details) {
-    if (result.passed()) {
-        return;
+void require_passed_in_detail(const VerifyResult& result, const std::string& subject, const std::string& consequence,
+                              const nlohmann::ordered_json& more) {
+    try {
+        require_passed(result, subject, consequence);
+    } catch (const NotVerified& failure) {
+        nlohmann::ordered_json told = to_json(result);
+        told.update(more);
+        throw DetailedError(failure.code(), failure.what(), told);
     }
-    std::string sentence =
-        fmt::format("{} {}", subject, result.verdict == Verdict::failed ? "is not the product" : "cannot be verified");
-    if (!result.explanation.empty()) {
-        sentence += ": " + result.explanation;
-    }
-    while (!sentence.empty() && sentence.back() == '.') {
-        sentence.pop_back();
-    }
-    nlohmann::ordered_json told = to_json(result);
-    told.update(details);
-    throw DetailedError(ErrorCode::verification, sentence + consequence, told);
+}
+
+void require_passed_in_detail(const VerifyResult& result, const std::string& subject, const std::string& consequence) {
+    require_passed_in_detail(result, subject, consequence, nlohmann::ordered_json::object());
 }
 
 }  // namespace heptad::cli

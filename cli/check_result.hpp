@@ -1,13 +1,12 @@
-// Runs the check of src/check on C = alpha * A * B + beta * C0 and words the outcome, and what was noticed of A and B;
-// shared by `mul --verify`, `verify` and `bench files`.
+// The outcome of a check in words, and what was noticed of A and B.
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "check/verify.hpp"
-#include "run/dense/runner.hpp"
+#include "output.hpp"
+#include "product/request/report.hpp"
 
 namespace heptad::cli {
 
@@ -18,11 +17,11 @@ std::string remark_on(const RunReport& report);
 std::string describe(const VerifyResult& result);
 /// A few words for people, of a result that passed.
 std::string describe_passed(const VerifyResult& result);
-/// Throws DetailedError(verification) unless the check passed. `consequence` ends the sentence, e.g. "; C.npy was not
-/// written".
-void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence);
-/// The same, with more to tell in --json mode, where there is one object whatever comes of it.
-void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence,
-                    const nlohmann::ordered_json& details);
+/// With the fields of the result to print in --json mode, where there is one object whatever comes of it.
+DetailedError detailed(const NotVerified& failure);
+/// Throws that unless the check passed (product/request/report.hpp), with more fields to print.
+void require_passed_in_detail(const VerifyResult& result, const std::string& subject, const std::string& consequence);
+void require_passed_in_detail(const VerifyResult& result, const std::string& subject, const std::string& consequence,
+                              const nlohmann::ordered_json& more);
 
 }  // namespace heptad::cli

@@ -4,13 +4,15 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/timing.hpp"
-#include "bit_operands.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "io/bit_file.hpp"
 #include "io/npy.hpp"
-#include "kernels/cuda/device/device.hpp"
 #include "output.hpp"
+#include "product/device/device_facts.hpp"
+#include "product/request/bit_operands.hpp"
+#include "product/request/memory_limits.hpp"
+#include "stage_hooks.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -34,8 +36,7 @@ void run(const ClosureArguments& asked) {
     // The graph, its closure, and on the processor about three packed copies in a product.
     workspace_after(checked_mul(on_cuda ? 2 : 5, bit_bytes(header.rows, header.cols)), {});
     ProgressMeter meter;
-    const BitMatrix graph =
-        read_bit_operand(arguments.graph, arguments.columns, false, meter, "read", arguments.threads);
+    const BitMatrix graph = read_bits(arguments.graph, arguments.columns, file_hooks(meter, "read", arguments.threads));
     stop_if_interrupted();
     meter.begin("closure");
     const auto start = Clock::now();

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "plan/predict/cluster_forecast.hpp"
+#include "product/request/cluster_outlook.hpp"
 
 namespace heptad::cli {
 

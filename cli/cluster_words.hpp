@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include "plan/model/cluster_request.hpp"
-#include "plan/predict/cluster_forecast.hpp"
+#include "product/request/cluster_outlook.hpp"
 
 namespace CLI {
 class App;

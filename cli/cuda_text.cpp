@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_facts.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

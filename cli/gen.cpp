@@ -5,14 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "bit_operands.hpp"
 #include "commands.hpp"
 #include "io/bit_file.hpp"
 #include "io/generate.hpp"
 #include "io/matrix_write.hpp"
 #include "io/npy.hpp"
-#include "operands.hpp"
 #include "output.hpp"
+#include "product/request/bit_operands.hpp"
+#include "product/request/memory_limits.hpp"
+#include "stage_hooks.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/thread_pool.hpp"
-#include "bit_operands.hpp"
 #include "commands.hpp"
 #include "cuda_text.hpp"
 #include "io/bit_file.hpp"
@@ -14,11 +13,12 @@
 #include "io/matrix_market.hpp"
 #include "io/matrix_source.hpp"
 #include "io/npy.hpp"
-#include "kernels/cpu/cpu_info.hpp"
-#include "kernels/cpu/vendor_blas.hpp"
 #include "machine_text.hpp"
-#include "operands.hpp"
 #include "output.hpp"
+#include "product/device/device_facts.hpp"
+#include "product/request/bit_operands.hpp"
+#include "product/request/memory_limits.hpp"
+#include "stage_hooks.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -77,7 +77,7 @@ void run_bit_file(const InfoArguments& arguments) {
     const BitFileHeader header = read_bit_header(arguments.file, arguments.columns);
     workspace_after(bit_bytes(header.rows, header.cols), {});
     ProgressMeter meter;
-    const BitMatrix matrix = read_bit_operand(arguments.file, arguments.columns, false, meter, "read", 0);
+    const BitMatrix matrix = read_bits(arguments.file, arguments.columns, file_hooks(meter, "read", 0));
     meter.clear();
     const std::int64_t ones = bits::count_ones(matrix);
     const double elements = static_cast<double>(header.rows) * static_cast<double>(header.cols);

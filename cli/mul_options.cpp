@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_facts.hpp"
 #include "product_words.hpp"
 
 namespace heptad::cli {
@@ -10,13 +10,12 @@ namespace heptad::cli {
 MulWords add_mul_words(CLI::App& root) {
     CLI::App* command = root.add_subcommand("mul", "multiply two matrices from files into a file");
     auto words = std::make_shared<ProductWords>();
-    auto mul = std::make_shared<MulArguments>();
-    command->add_option("A", mul->a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
+    command->add_option("A", words->a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
         ->required()
         ->type_name("");
-    command->add_option("B", mul->b, "right matrix")->required()->type_name("");
+    command->add_option("B", words->b, "right matrix")->required()->type_name("");
     command
-        ->add_option("-o,--output", mul->output,
+        ->add_option("-o,--output", words->output,
                      "result: .npy, file.h5:/dataset, or .pbm .png of bits; may be one of the inputs; - is "
                      "standard output")
         ->required()
@@ -24,20 +23,16 @@ MulWords add_mul_words(CLI::App& root) {
     add_plan_options(*command, *words);
     add_update_options(*command, *words);
     add_run_options(*command, *words);
-    command->add_option("--plan", mul->plan_file, "carry out the plan that 'heptad plan' printed")->type_name("FILE");
+    command->add_option("--plan", words->plan_file, "carry out the plan that 'heptad plan' printed")->type_name("FILE");
     add_json_flag(*command, words->json);
     command->footer(
         "The result appears under its name only when it is complete; an input that has the same name is replaced "
         "then.\n"
         "Example: heptad mul A.npy B.npy -o C.npy --verify");
-    return {command, [words, mul] {
+    return {command, [words] {
                 require_beta_with_add(*words);
-                mul->product = product_options(*words, Accuracy::balanced);
-                mul->verify = words->verify;
-                mul->resume = words->resume;
-                mul->overlap = overlap_of(*words);
-                mul->trace_file = words->trace;
-                if (!mul->plan_file.empty() &&
+                Request request = request_of(*words);
+                if (!words->plan_file.empty() &&
                     !(words->algorithm.empty() && words->levels.empty() && words->accuracy.empty() &&
                       words->leaf.empty() && words->mode.empty() && words->threads.empty() &&
                       (words->device.empty() || cuda::is_device_name(words->device)))) {
@@ -46,7 +41,7 @@ MulWords add_mul_words(CLI::App& root) {
                         "--plan already decides the algorithm, levels, accuracy, leaf, mode, threads and device; leave "
                         "those options out (but --device cuda:N says which of several a plan for cuda means)");
                 }
-                return *mul;
+                return MulArguments{request, words->json};
             }};
 }
 

@@ -4,8 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "kernels/cuda/device/device.hpp"
-#include "product/device/device_list.hpp"
+#include "product/device/device_facts.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {

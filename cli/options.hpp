@@ -5,65 +5,31 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <heptad/heptad.hpp>
 
-#include "io/matrix_source.hpp"
-#include "plan/model/cluster_request.hpp"
-#include "plan/predict/cluster_forecast.hpp"
+#include "product/request/cluster_outlook.hpp"
+#include "product/request/report.hpp"
 
 namespace heptad::cli {
 
-/// The knobs of a product, shared by `mul`, `plan` and `verify`.
-struct ProductOptions {
-    Options options;
-    int threads = 0;                           // 0: all cores this process may use
-    std::optional<Type> type;                  // empty: what the files say
-    std::optional<std::int64_t> memory_bytes;  // cap on operands plus workspace
-    bool transpose_a = false, transpose_b = false;
-    double alpha = 1, beta = 0;
-    std::string add;                       // file of C0; empty: none
-    std::optional<std::int64_t> columns;   // .npy files hold packed bits, and so many columns
-    std::optional<RawShape> raw_a, raw_b;  // files without a header
-    bool count = false;                    // of bit matrices: common ones of rows and columns, as i32
-    bool json = false;
-};
-
 struct MulArguments {
-    std::string a, b, output;
-    ProductOptions product;
-    bool verify = false;
-    std::string plan_file;        // empty: plan it
-    bool resume = false;          // from file to file
-    std::optional<bool> overlap;  // likewise
-    std::string trace_file;       // likewise; empty: none
-};
-
-/// A cluster that need not exist; see plan/predict/cluster_forecast.hpp.
-struct ClusterArguments {
-    std::int64_t nodes = 1;
-    ClusterRequest request;
-    ForecastOptions forecast;
-    ClusterRates rates;
-    bool rate_given = false;  // rates.operations_per_s; otherwise what this machine would do
+    Request request;
+    bool json = false;
 };
 
 struct PlanArguments {
     ProblemSize size;
-    ProductOptions product;
-    std::optional<ClusterArguments> cluster;  // empty: one machine
-    bool verify = false;                      // the check takes memory too
-    bool files = false;                       // from file to file
-    bool overlap = true;                      // likewise
-    std::optional<double> disk_bytes_per_s;   // empty: measured
+    Request request;
+    std::optional<ClusterQuestion> cluster;  // empty: one machine
+    bool files = false;                      // from file to file
+    std::optional<double> disk_bytes_per_s;  // empty: measured
+    bool json = false;
 };
 
 struct VerifyArguments {
-    std::string a, b, c;
-    ProductOptions product;
-    bool all_rows = false;
-    std::optional<std::uint64_t> seed;  // empty: drawn from the system
+    VerifyRequest request;
+    bool json = false;
 };
 
 struct GenArguments {

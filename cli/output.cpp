@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
-#include "io/atomic_file.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
@@ -82,13 +81,6 @@ int print_internal_failure(const char* what, bool json) noexcept {
     } catch (const std::exception&) {  // no memory for that
         return print_failure(out_of_memory(), json);
     }
-}
-
-void write_text_file(const std::string& path, const std::string& text) {
-    const auto bytes = static_cast<std::int64_t>(text.size());
-    AtomicFile file(path, bytes);
-    file.write(text.data(), bytes);
-    file.commit();
 }
 
 std::string pretty(const nlohmann::ordered_json& object) {

@@ -1,5 +1,5 @@
-// What a command leaves beside matrices: one JSON object or text on standard output, one sentence per failure on
-// standard error, and files of text.
+// What a command leaves beside matrices: one JSON object or text on standard output, and one sentence per
+// failure on standard error.
 #pragma once
 
 #include <string>
@@ -36,9 +36,6 @@ void print(const nlohmann::ordered_json& object);
 int print_failure(const Error& error, bool json) noexcept;
 /// The same for what is no Error.
 int print_internal_failure(const char* what, bool json) noexcept;
-
-/// A file that appears under its name when it is complete. Throws Error(input) and Error(resource).
-void write_text_file(const std::string& path, const std::string& text);
 
 /// JSON text with two blanks of indentation; non-finite numbers are null.
 std::string pretty(const nlohmann::ordered_json& object);

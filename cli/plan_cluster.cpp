@@ -6,25 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster_text.hpp"
-#include "operands.hpp"
 #include "output.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
 namespace {
-
-/// What this machine would do on a block as large as a node's share.
-double predicted_rate(const PlanArguments& arguments, Type type, std::int64_t nodes) {
-    const double cut = std::cbrt(static_cast<double>(nodes));
-    const auto part = [&](std::int64_t size) {
-        return std::max<std::int64_t>(1, std::llround(static_cast<double>(size) / cut));
-    };
-    const ProblemSize share{part(arguments.size.m), part(arguments.size.k), part(arguments.size.n)};
-    Context context;
-    context.set_threads(arguments.product.threads);
-    const double seconds = plan(share, type, arguments.product.options, context).predicted_s();
-    return operation_count(share) / std::max(seconds, 1e-9);
-}
 
 std::string bytes_text(double bytes) {
     return format_bytes(std::llround(bytes));
@@ -63,19 +49,13 @@ std::string forecast_text(const ClusterPlan& plan, const ClusterForecast& predic
 }  // namespace
 
 void print_cluster_plan(const PlanArguments& arguments) {
-    const ClusterArguments& cluster = *arguments.cluster;
-    const Type type = arguments.product.type.value_or(Type::f32);
-    ClusterRates rates = cluster.rates;
-    if (!cluster.rate_given) {
-        rates.operations_per_s = predicted_rate(arguments, type, cluster.nodes);
-    }
-    const ClusterPlan plan = make_cluster_plan(arguments.size, type, cluster.nodes, cluster.request, rates);
-    const ClusterForecast predicted = forecast(plan, rates, cluster.forecast);
-    if (!arguments.product.json) {
+    const auto [plan, rates, predicted] = forecast_cluster(arguments.request, arguments.size, *arguments.cluster);
+    if (!arguments.json) {
         print(forecast_text(plan, predicted));
         return;
     }
-    nlohmann::ordered_json object{{"m", plan.m}, {"k", plan.k}, {"n", plan.n}, {"type", type_name(type)}};
+    nlohmann::ordered_json object{
+        {"m", plan.m}, {"k", plan.k}, {"n", plan.n}, {"type", type_name(arguments.request.type.value_or(Type::f32))}};
     object.update(forecast_json(plan, predicted));
     object["rates"] = {{"operations_per_s", rates.operations_per_s},
                        {"network_bytes_per_s", rates.network_bytes_per_s},

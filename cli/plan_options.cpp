@@ -71,8 +71,8 @@ void add_node_options(CLI::App& command, NodeWords& words) {
     add_cluster_options(command, words.cluster);
 }
 
-std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, const MachineWords& machine,
-                                                  const NodeWords& words) {
+std::optional<ClusterQuestion> cluster_arguments(const ProductWords& product, const MachineWords& machine,
+                                                 const NodeWords& words) {
     if (words.nodes.empty()) {
         if (!words.disk.empty() || !words.compute.empty() || any_given(words.cluster) ||
             is_cluster_algorithm(product.algorithm)) {
@@ -89,7 +89,7 @@ std::optional<ClusterArguments> cluster_arguments(const ProductWords& product, c
     if (!product.raw_a.empty() || !product.raw_b.empty() || !product.columns.empty() || !product.overlap.empty()) {
         fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b, --columns and --overlap; leave them out");
     }
-    ClusterArguments arguments;
+    ClusterQuestion arguments;
     arguments.nodes = parse_integer("--nodes", words.nodes, 1, kMostNodes);
     arguments.request = cluster_request(words.cluster, product.algorithm);
     arguments.forecast = forecast_options(words.cluster);
@@ -126,7 +126,7 @@ void require_told_shape(const std::string& option, const std::optional<RawShape>
 
 /// What mul would find in its files holds for the sizes that plan is given.
 void require_told_shapes(PlanArguments& plan) {
-    ProductOptions& product = plan.product;
+    Request& product = plan.request;
     const ProblemSize& size = plan.size;
     const std::int64_t a_rows = product.transpose_a ? size.k : size.m;
     const std::int64_t a_cols = product.transpose_a ? size.m : size.k;
@@ -181,16 +181,15 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
                 }
                 const PrintPlan print = print_for_machine(*words, *machine);
                 plan.cluster = cluster_arguments(*words, *machine, *nodes);
-                plan.product = product_options(*words, Accuracy::balanced);
-                plan.verify = words->verify;
-                plan.overlap = overlap_of(*words).value_or(true);
+                plan.request = request_of(*words);
+                plan.json = words->json;
                 if (words->beta.empty() && !words->add.empty()) {
                     fail(ErrorCode::usage, "--add takes --beta too: the factor of what is added");
                 }
                 if (plan.cluster) {
-                    plan.product.options.algorithm = node_algorithm(words->algorithm);
+                    plan.request.options.algorithm = node_algorithm(words->algorithm);
                     plan.cluster->request.memory_bytes =
-                        plan.product.memory_bytes.value_or(plan.cluster->request.memory_bytes);
+                        plan.request.memory_bytes.value_or(plan.cluster->request.memory_bytes);
                 }
                 plan.size.m = parse_integer("M", (*sizes)[0], 0, kLargestSize);
                 plan.size.k = parse_integer("K", (*sizes)[1], 0, kLargestSize);

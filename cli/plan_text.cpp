@@ -1,43 +1,90 @@
 #include "plan_text.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/json_text.hpp"
-#include "operands.hpp"
+#include <nlohmann/json.hpp>
+
 #include "text.hpp"
 
 namespace heptad::cli {
 namespace {
 
-constexpr std::size_t kLargestPlanFile = std::size_t{1} << 20;
-
-std::string read_small_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kLargestPlanFile + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-    if (text.empty()) {
-        fail(ErrorCode::input, "{} cannot be read or is empty; a plan file is what 'heptad plan' prints", path);
+std::string text_of(const HostPlan& plan) {
+    std::string text = to_string(plan) + "\n";
+    text += plan.levels > 0 ? fmt::format("# host            {} level{} of {} (d_h = {})\n", plan.levels,
+                                          plan.levels == 1 ? "" : "s", plan.algorithm, plan.levels)
+                            : fmt::format("# host            segments of C, {} step{} along k (d_h = 0)\n", plan.grid.k,
+                                          plan.grid.k == 1 ? "" : "s");
+    text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", plan.tasks,
+                        plan.block.m, plan.block.k, plan.block.n, plan.device_count, plan.device_count == 1 ? "" : "s",
+                        plan.pipelines, plan.pipelines == 1 ? "" : "s");
+    text += fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
+                        format_bytes(plan.device_bytes), format_bytes(plan.workspace_bytes),
+                        format_bytes(plan.host_bytes), plan.in_place ? " (blocks are read and written in place)" : "");
+    text += fmt::format("# transfers       {} there, {} back\n", format_bytes(plan.upload_bytes),
+                        format_bytes(plan.download_bytes));
+    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
+                        format_seconds(plan.solve_s), format_seconds(plan.upload_s), format_seconds(plan.download_s),
+                        format_seconds(plan.host_s), plan.binds());
+    const double operations = operation_count(plan.size);
+    text += fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
+    if (plan.predicted_s > 0 && operations > 0) {
+        text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
     }
-    if (text.size() > kLargestPlanFile) {
-        fail(ErrorCode::input, "{} is larger than {} bytes, so it is no plan; a plan file is what 'heptad plan' prints",
-             path, kLargestPlanFile);
-    }
+    text += plan.error_bound > 0 ? fmt::format("\n# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
+                                 : std::string("\n# error bound     0 (exact)\n");
+    text += "# to carry it out give mul the same options; --plan takes back plans of whole products only\n";
     return text;
 }
 
-std::string without_comments(const std::string& text) {
-    std::istringstream lines(text);
-    std::string line, kept;
-    while (std::getline(lines, line)) {
-        if (!line.empty() && line[0] != '#') {
-            kept += line + "\n";
-        }
-    }
-    return kept;
+nlohmann::ordered_json json_of(const HostPlan& plan, std::int64_t operand_bytes) {
+    return {{"m", plan.size.m},
+            {"k", plan.size.k},
+            {"n", plan.size.n},
+            {"type", type_name(plan.type)},
+            {"devices", plan.devices},
+            {"device_count", plan.device_count},
+            {"levels", plan.levels},
+            {"host_algorithm", plan.algorithm},
+            {"block", {plan.block.m, plan.block.k, plan.block.n}},
+            {"tasks", plan.tasks},
+            {"pipelines", plan.pipelines},
+            {"in_place", plan.in_place},
+            {"operand_bytes", operand_bytes},
+            {"workspace_bytes", plan.host_bytes},
+            {"device_bytes", plan.device_bytes},
+            {"upload_bytes", plan.upload_bytes},
+            {"download_bytes", plan.download_bytes},
+            {"solve_s", plan.solve_s},
+            {"upload_s", plan.upload_s},
+            {"download_s", plan.download_s},
+            {"host_s", plan.host_s},
+            {"binds", plan.binds()},
+            {"bound_s", plan.bound_s()},
+            {"predicted_s", plan.predicted_s},
+            {"error_bound", plan.error_bound},
+            {"plan", to_string(plan)}};
+}
+
+std::string text_of(const bits::BitPlan& plan, std::int64_t operand_bytes) {
+    return fmt::format(
+        "{}\n# operands        {}, packed\n# workspace       {} ({} bytes)\n# predicted time  {} ({} effective)\n"
+        "# error bound     0 (exact)\n",
+        plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes(),
+        format_seconds(plan.predicted_s), format_rate(operation_count(plan.size) / plan.predicted_s, plan.algebra));
+}
+
+std::string text_of(const BitDevicePlan& plan, const RequestPlan& told) {
+    return fmt::format(
+        "{}\n# operands        {}, packed, on the device\n# workspace       {} ({} bytes)\n"
+        "# predicted       {} ({} effective){}\n# error bound     0 (exact)\n# machine         {}\n",
+        plan.to_string(), format_bytes(told.operand_bytes), format_bytes(plan.workspace_bytes()),
+        plan.workspace_bytes(), format_seconds(plan.predicted_s),
+        format_rate(operation_count(told.size) / plan.predicted_s, told.type),
+        plan.first_panel_k > 0
+            ? fmt::format("; less where tiles of C are all ones after {} bits of k", plan.first_panel_k)
+            : "",
+        told.machine);
 }
 
 }  // namespace
@@ -56,52 +103,54 @@ std::string print_plan(const ProductPlan& plan) {
     return text;
 }
 
-nlohmann::ordered_json plan_json(const ProductPlan& plan, std::int64_t operand_bytes) {
-    return {{"m", plan.m},
-            {"k", plan.k},
-            {"n", plan.n},
-            {"type", type_name(plan.type)},
-            {"levels", plan.levels.size()},
-            {"operand_bytes", operand_bytes},
-            {"workspace_bytes", plan.workspace_bytes},
-            {"predicted_s", plan.predicted_s},
-            {"error_bound", plan.error_bound},
-            {"plan", to_string(plan)}};
+std::string plan_text(const RequestPlan& plan) {
+    if (const auto* over = std::get_if<HostPlan>(&plan.decided)) {
+        return text_of(*over);
+    }
+    if (const auto* whole = std::get_if<bits::BitPlan>(&plan.decided)) {
+        return text_of(*whole, plan.operand_bytes);
+    }
+    if (const auto* on_device = std::get_if<BitDevicePlan>(&plan.decided)) {
+        return text_of(*on_device, plan);
+    }
+    if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
+        return plan_text(*files);
+    }
+    const std::string machine = plan.machine.empty()
+                                    ? ""
+                                    : fmt::format("# machine         {}, {}\n",
+                                                  plan.machine_measured ? "measured" : "not measured", plan.machine);
+    return print_plan(std::get<ProductPlan>(plan.decided)) + machine;
 }
 
-std::string read_plan_text(const std::string& path) {
-    std::string text = read_small_file(path);
-    if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
-        nlohmann::json object;
-        try {
-            object = parse_json(text);
-        } catch (const Error& error) {
-            fail(ErrorCode::input, "{} cannot be read ({}); a plan file is what 'heptad plan' prints", path,
-                 error.what());
-        }
-        if (!object.is_object() || !object.contains("plan") || !object["plan"].is_string()) {
-            fail(ErrorCode::input, "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints",
-                 path);
-        }
-        text = object["plan"].get<std::string>();
+nlohmann::ordered_json plan_json(const RequestPlan& plan) {
+    if (const auto* over = std::get_if<HostPlan>(&plan.decided)) {
+        return json_of(*over, plan.operand_bytes);
     }
-    return without_comments(text);
-}
-
-Plan read_plan_file(const std::string& path) {
-    const std::string text = read_plan_text(path);
-    try {
-        return Plan::parse(text);
-    } catch (const Error& error) {
-        if (text.starts_with("devices ") || text.starts_with("files ") || text.starts_with("cluster ")) {
-            fail(
-                ErrorCode::input,
-                "{} holds a plan that --plan does not take back: it follows from the options of a product over several "
-                "devices, from file to file or on a cluster; give those to mul",
-                path);
-        }
-        fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
+    if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
+        return plan_json(*files);
     }
+    nlohmann::ordered_json object{{"m", plan.size.m},
+                                  {"k", plan.size.k},
+                                  {"n", plan.size.n},
+                                  {"type", type_name(plan.type)},
+                                  {"levels", plan.levels()}};
+    const auto* bits_on_device = std::get_if<BitDevicePlan>(&plan.decided);
+    if (bits_on_device != nullptr) {
+        object.update({{"d_h", 0}, {"d_s", bits_on_device->serial_levels}, {"d_p", bits_on_device->parallel_levels}});
+    }
+    object.update({{"operand_bytes", plan.operand_bytes},
+                   {"workspace_bytes", plan.workspace_bytes()},
+                   {"predicted_s", plan.predicted_s()},
+                   {"error_bound", plan.error_bound()},
+                   {"plan", plan.text()}});
+    if (!plan.machine.empty()) {
+        object["machine"] = plan.machine;
+        if (bits_on_device == nullptr) {
+            object["machine_measured"] = plan.machine_measured;
+        }
+    }
+    return object;
 }
 
 }  // namespace heptad::cli

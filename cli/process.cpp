@@ -5,7 +5,7 @@
 #include <csignal>
 #include <initializer_list>
 
-#include "kernels/cpu/vendor_blas.hpp"
+#include "product/device/device_facts.hpp"
 
 namespace heptad::cli {
 

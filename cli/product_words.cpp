@@ -41,6 +41,12 @@ std::optional<RawShape> raw_shape(const std::string& option, const std::string& 
     return RawShape{raw_type(word.substr(0, colon)), shape[0], shape[1]};
 }
 
+/// Empty where nothing was typed.
+std::optional<bool> overlap_of(const ProductWords& words) {
+    return words.overlap.empty() ? std::nullopt
+                                 : std::optional(parse_choice("--overlap", words.overlap, {"on", "off"}) == "on");
+}
+
 }  // namespace
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
@@ -88,52 +94,56 @@ void add_run_options(CLI::App& command, ProductWords& words) {
         ->type_name("FILE");
 }
 
-std::optional<bool> overlap_of(const ProductWords& words) {
-    return words.overlap.empty() ? std::nullopt
-                                 : std::optional(parse_choice("--overlap", words.overlap, {"on", "off"}) == "on");
-}
-
-ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy) {
-    ProductOptions product;
+Request request_of(const ProductWords& words) {
+    Request request;
     if (!words.type.empty()) {
-        product.type = type_from_name(words.type);
+        request.type = type_from_name(words.type);
     }
     if (!words.device.empty()) {
-        product.options.device = parse_device(words.device);
+        request.options.device = parse_device(words.device);
     }
-    product.options.host = host_options(words.host, product.options.device, true);
+    request.options.host = host_options(words.host, request.options.device, true);
     if (!words.algorithm.empty()) {
-        product.options.algorithm = words.algorithm;
+        request.options.algorithm = words.algorithm;
     }
     if (!words.levels.empty() && words.levels != "auto") {
-        product.options.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostProductLevels));
+        request.options.levels = static_cast<int>(parse_integer("--levels", words.levels, 0, kMostProductLevels));
     }
-    product.options.accuracy = words.accuracy.empty() ? default_accuracy : parse_accuracy("--accuracy", words.accuracy);
+    if (!words.accuracy.empty()) {
+        request.options.accuracy = parse_accuracy("--accuracy", words.accuracy);
+    }
     if (!words.leaf.empty()) {
-        product.options.leaf = words.leaf;
+        request.options.leaf = words.leaf;
     }
     if (!words.mode.empty()) {
-        product.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel", "fused"});
+        request.options.mode = parse_choice("--mode", words.mode, {"auto", "serial", "parallel", "fused"});
     }
-    product.threads = thread_count(words.threads);
+    request.threads = thread_count(words.threads);
     if (!words.memory.empty()) {
-        product.memory_bytes = parse_bytes("--memory", words.memory);
+        request.memory_bytes = parse_bytes("--memory", words.memory);
     }
-    product.raw_a = raw_shape("--raw-a", words.raw_a);
-    product.raw_b = raw_shape("--raw-b", words.raw_b);
+    request.raw_a = raw_shape("--raw-a", words.raw_a);
+    request.raw_b = raw_shape("--raw-b", words.raw_b);
     if (!words.alpha.empty()) {
-        product.alpha = parse_real("--alpha", words.alpha);
+        request.alpha = parse_real("--alpha", words.alpha);
     }
     if (!words.beta.empty()) {
-        product.beta = parse_real("--beta", words.beta);
+        request.beta = parse_real("--beta", words.beta);
     }
-    product.add = words.add;
-    product.columns = column_count(words.columns);
-    product.transpose_a = words.transpose_a;
-    product.transpose_b = words.transpose_b;
-    product.count = words.count;
-    product.json = words.json;
-    return product;
+    request.add = words.add;
+    request.columns = column_count(words.columns);
+    request.transpose_a = words.transpose_a;
+    request.transpose_b = words.transpose_b;
+    request.count = words.count;
+    request.a = words.a;
+    request.b = words.b;
+    request.output = words.output;
+    request.plan_file = words.plan_file;
+    request.verify = words.verify;
+    request.resume = words.resume;
+    request.overlap = overlap_of(words);
+    request.trace_file = words.trace;
+    return request;
 }
 
 void require_beta_with_add(const ProductWords& words) {

@@ -11,7 +11,7 @@ namespace heptad::cli {
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
-    std::string raw_a, raw_b, overlap, trace;
+    std::string a, b, output, plan_file, raw_a, raw_b, overlap, trace;
     HostWords host;
     bool transpose_a = false, transpose_b = false, count = false, json = false, verify = false, resume = false;
 
@@ -27,9 +27,7 @@ void add_update_options(CLI::App& command, ProductWords& words);
 void add_run_options(CLI::App& command, ProductWords& words);
 
 /// Values that were checked. Throws Error(usage).
-ProductOptions product_options(const ProductWords& words, Accuracy default_accuracy);
-/// Empty where nothing was typed.
-std::optional<bool> overlap_of(const ProductWords& words);
+Request request_of(const ProductWords& words);
 void require_beta_with_add(const ProductWords& words);
 
 }  // namespace heptad::cli

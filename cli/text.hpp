@@ -1,4 +1,4 @@
-// Words of the command line into values and back: sizes in bytes, shapes, numbers, times.
+// Words of the command line into values: sizes in bytes, shapes, numbers, rates.
 // Parsers take the whole word or throw Error(usage) with a sentence that names the option and the word.
 #pragma once
 
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <heptad/heptad.hpp>
+
+#include "base/quantity_text.hpp"
 
 namespace heptad::cli {
 
@@ -28,15 +30,5 @@ std::vector<std::string> split(const std::string& text, char separator);
 
 /// A name for a line of text: line ends and other control characters as "\n", "\x1b".
 std::string visible(const std::string& name);
-
-const char* accuracy_name(Accuracy accuracy);
-/// "1.50 GiB", "37 bytes"
-std::string format_bytes(std::int64_t bytes);
-/// "3.21 s", "12.3 ms", "840 ns"
-std::string format_seconds(double seconds);
-/// "12:05" or "1:02:33", for the time left of a run.
-std::string format_clock(double seconds);
-/// "61.2 GFLOP/s" from an effective rate in operations per second; "Gop/s" for exact types.
-std::string format_rate(double operations_per_s, Type type);
 
 }  // namespace heptad::cli

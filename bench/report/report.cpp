@@ -14,6 +14,7 @@
 #include "cli/option_words.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
+#include "product/request/trace_file.hpp"
 #include "io/npy.hpp"
 
 namespace heptad::cli {

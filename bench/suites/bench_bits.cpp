@@ -15,9 +15,9 @@
 #include "check/verify_bits.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
+#include "product/request/memory_limits.hpp"
 #include "run/bits/bit_chain.hpp"
 
 namespace heptad::cli {

@@ -11,10 +11,10 @@
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "io/generate.hpp"
+#include "product/request/memory_limits.hpp"
 
 namespace heptad::cli {
 namespace {

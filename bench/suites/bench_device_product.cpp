@@ -6,10 +6,10 @@
 #include "bench/suites/device_contest.hpp"
 #include "bench/suites/device_error.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "kernels/cuda/device/energy.hpp"
 #include "product/device/device_product.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -102,7 +102,7 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     record.workspace_bytes = plan.workspace_bytes;
     record.predicted_s = plan.predicted_s;
     record.levels = static_cast<int>(plan.levels.size());
-    record.accuracy = cli::accuracy_name(settings.accuracy);
+    record.accuracy = accuracy_name(settings.accuracy);
     record.plan = to_string(plan);
     record.libraries_s.emplace_back(record.vendor, record.vendor_s);
     require_right(record);

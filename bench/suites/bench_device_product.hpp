@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "bench/suites/bench_product.hpp"
-#include "cli/device_operand.hpp"
+#include "bench/suites/device_operand.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
 

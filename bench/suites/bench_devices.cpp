@@ -15,13 +15,14 @@
 #include "bench/suites/bench_words.hpp"
 #include "bench/suites/host_layer_bound.hpp"
 #include "bench/suites/in_core_times.hpp"
+#include "bench/suites/poison.hpp"
 #include "bench/suites/result_files.hpp"
 #include "check/verify.hpp"
 #include "check/verify_bits.hpp"
-#include "cli/bit_operands.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
+#include "product/request/bit_operands.hpp"
+
 #include "cli/output.hpp"
 #include "io/generate.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -93,15 +94,6 @@ Contestant repeated(const std::string& name, const std::function<void()>& produc
                     product();
                 }
             }};
-}
-
-/// By all cores: one takes seconds for what a device multiplies in as many.
-void poison_bytes(void* memory, std::int64_t bytes) {
-    constexpr std::int64_t kPerTask_bytes = std::int64_t{16} << 20;
-    shared_pool(available_cores()).run(ceil_div(bytes, kPerTask_bytes), [&](std::int64_t task) {
-        const std::int64_t first = task * kPerTask_bytes;
-        std::fill_n(static_cast<std::byte*>(memory) + first, std::min(kPerTask_bytes, bytes - first), std::byte{0x55});
-    });
 }
 
 /// A, B and C in host memory.

@@ -8,11 +8,13 @@
 #include "bench/suites/result_files.hpp"
 #include "cli/check_result.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
+#include "cli/stage_hooks.hpp"
 #include "cli/text.hpp"
 #include "io/matrix_read.hpp"
 #include "io/matrix_write.hpp"
+#include "product/request/memory_limits.hpp"
+#include "product/request/operands.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -42,9 +44,11 @@ std::string short_table(const BenchRecord& record, const VerifyResult& checked) 
 }  // namespace
 
 void bench_files(const BenchFilesArguments& bench) {
-    ProductOptions product;
+    Request product;
+    product.a = bench.a;
+    product.b = bench.b;
     product.type = product_type({bench.a, bench.b}, product);
-    const OperandFacts facts = read_operand_facts(bench.a, bench.b, product);
+    const OperandFacts facts = read_operand_facts(product);
     check_matrix_writable(bench.output, facts.type);
     require_writable(bench.results);
     if (!has_vendor(facts.type)) {
@@ -63,8 +67,8 @@ void bench_files(const BenchFilesArguments& bench) {
     settings.accuracy = bench.accuracy;
     settings.threads = bench.threads > 0 ? bench.threads : available_cores();
     settings.rules.rounds = bench.quick ? 3 : 5;
-    const Matrix a = read_matrix(name_of(bench.a, product, {}), file_hooks(meter, "read A", settings.threads));
-    const Matrix b = read_matrix(name_of(bench.b, product, {}), file_hooks(meter, "read B", settings.threads));
+    const Matrix a = read_matrix(name_of(bench.a, product), file_hooks(meter, "read A", settings.threads));
+    const Matrix b = read_matrix(name_of(bench.b, product), file_hooks(meter, "read B", settings.threads));
     Matrix c(facts.type, facts.size.m, facts.size.n);
     meter.begin("multiply");
     const BenchRecord record = bench_product(a, b, c, settings, [&](int round, int rounds) {
@@ -77,7 +81,7 @@ void bench_files(const BenchFilesArguments& bench) {
     options.cancel = interrupt_token();
     const VerifyResult checked = verify(a, b, c, options);
     meter.clear();
-    require_passed(checked, "the result", "; " + bench.output + " was not written");
+    require_passed_in_detail(checked, "the result", "; " + bench.output + " was not written");
     write_matrix(bench.output, c, file_hooks(meter, "write C", settings.threads));
     meter.clear();
     write_results(bench.results, bench.command, {record});

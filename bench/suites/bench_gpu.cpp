@@ -13,11 +13,11 @@
 #include "bench/suites/bench_words.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "bench/suites/blocked_loop.hpp"
 #include "check/measured_error.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "kernels/cpu/vendor_blas_calls.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/thread_pool.hpp"
-#include "cli/device_operand.hpp"
+#include "bench/suites/device_operand.hpp"
 #include "cli/interrupt.hpp"
 
 namespace heptad::cli {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bench/suites/device_contest.hpp"
-#include "cli/device_operand.hpp"
+#include "bench/suites/device_operand.hpp"
 #include "cli/interrupt.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/staging.hpp"

@@ -6,8 +6,8 @@
 #include "bench/report/report_page.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "cli/output.hpp"
-#include "cli/trace_file.hpp"
 #include "io/npy.hpp"
+#include "product/request/trace_file.hpp"
 
 namespace heptad::cli {
 

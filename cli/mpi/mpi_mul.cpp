@@ -180,7 +180,7 @@ void run(const MpiMulArguments& mul, Communicator& ranks, const StageFailure::Gi
     }
     ranks.agree([&] {
         if (ranks.rank() == 0 && outcome.verified) {
-            require_passed(*outcome.verified, "the result", "; " + mul.job.output + " was written");
+            require_passed_in_detail(*outcome.verified, "the result", "; " + mul.job.output + " was written");
         }
     });
 }

@@ -18,51 +18,51 @@ namespace {
 constexpr std::array<const char*, 10> kOfOneMachine{
     "--plan",    "--overlap",       "--raw-a",       "--raw-b",          "--count",
     "--columns", "--device-memory", "--host-levels", "--host-algorithm", "--pipelines"};
-void require_supported(const MulArguments& mul) {
-    require_npy_name(mul.output);
-    if (!mul.plan_file.empty()) {
+void require_supported(const Request& request) {
+    require_npy_name(request.output);
+    if (!request.plan_file.empty()) {
         fail(ErrorCode::usage,
              "heptad-mpi takes no --plan, which is for one machine; give --algorithm, --grid or --block");
     }
-    if (mul.overlap) {
+    if (request.overlap) {
         fail(ErrorCode::usage, "heptad-mpi always overlaps its stages; leave out --overlap");
     }
-    if (mul.product.raw_a || mul.product.raw_b || mul.product.count) {
+    if (request.raw_a || request.raw_b || request.count) {
         fail(ErrorCode::usage, "heptad-mpi has no --raw-a, --raw-b and --count; leave them out");
     }
-    const HostOptions& host = mul.product.options.host;
+    const HostOptions& host = request.options.host;
     const HostOptions usual;
-    if (is_device_list(mul.product.options.device) || host.device_memory_bytes != usual.device_memory_bytes ||
+    if (is_device_list(request.options.device) || host.device_memory_bytes != usual.device_memory_bytes ||
         host.levels != usual.levels || host.algorithm != usual.algorithm || host.pipelines != usual.pipelines) {
         fail(ErrorCode::usage,
              "heptad-mpi has one device per rank, named by --device cuda; leave out lists of devices, --device-memory, "
              "--host-levels, --host-algorithm and --pipelines");
     }
-    if (mul.product.columns) {
+    if (request.columns) {
         fail(ErrorCode::usage, "heptad-mpi reads bit matrices of one byte per element only; leave out --columns");
     }
 }
 
-ClusterJob cluster_job(const MulArguments& mul, const ClusterWords& words) {
+ClusterJob cluster_job(const Request& request, const ClusterWords& words) {
     ClusterJob job;
-    job.a = mul.a;
-    job.b = mul.b;
-    job.output = mul.output;
-    job.type = mul.product.type;
-    job.transpose_a = mul.product.transpose_a;
-    job.transpose_b = mul.product.transpose_b;
-    job.node.options = mul.product.options;
-    job.node.options.algorithm = node_algorithm(mul.product.options.algorithm);
-    job.node.threads = mul.product.threads;
-    job.node.alpha = mul.product.alpha;
-    job.node.beta = mul.product.beta;
-    job.c0 = mul.product.beta != 0 ? mul.product.add : "";
-    job.memory_bytes = mul.product.memory_bytes;
-    job.request = cluster_request(words, mul.product.options.algorithm);
+    job.a = request.a;
+    job.b = request.b;
+    job.output = request.output;
+    job.type = request.type;
+    job.transpose_a = request.transpose_a;
+    job.transpose_b = request.transpose_b;
+    job.node.options = request.options;
+    job.node.options.algorithm = node_algorithm(request.options.algorithm);
+    job.node.threads = request.threads;
+    job.node.alpha = request.alpha;
+    job.node.beta = request.beta;
+    job.c0 = request.beta != 0 ? request.add : "";
+    job.memory_bytes = request.memory_bytes;
+    job.request = cluster_request(words, request.options.algorithm);
     job.network_bytes_per_s = network_rate(words);
     job.distribution = forecast_options(words);
-    job.verify = mul.verify;
-    job.resume = mul.resume;
+    job.verify = request.verify;
+    job.resume = request.resume;
     job.version = version();
     return job;
 }
@@ -122,13 +122,13 @@ MpiInvocation parse_mpi_command_line(const std::vector<std::string>& words) {
         fail(ErrorCode::usage, "{}", usage_sentence(root, error));
     }
     const MulArguments mul = command.arguments();
-    require_supported(mul);
-    arguments.job = cluster_job(mul, cluster);
+    require_supported(mul.request);
+    arguments.job = cluster_job(mul.request, cluster);
     arguments.job.scratch = scratch;
     arguments.job.keep_parts = keep_parts;
-    arguments.trace_file = mul.trace_file;
+    arguments.trace_file = mul.request.trace_file;
     arguments.job.keep_intervals = !arguments.trace_file.empty();
-    arguments.json = mul.product.json;
+    arguments.json = mul.json;
     if (!scratch.empty() && !cluster.scatter) {
         fail(ErrorCode::usage, "--scratch is for --scatter, which puts parts of A and B there; give both or neither");
     }

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "cli/output.hpp"
-#include "cli/trace_file.hpp"
+#include "product/request/trace_file.hpp"
 
 namespace heptad::cli {
 namespace {

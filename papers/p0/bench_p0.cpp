@@ -12,12 +12,11 @@
 #include "bench/suites/bench_words.hpp"
 #include "bench/suites/device_contest.hpp"
 #include "bench/suites/device_error.hpp"
+#include "bench/suites/device_operand.hpp"
 #include "bench/suites/device_reference.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
-#include "cli/device_operand.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "io/device_machine.hpp"
 #include "io/generate.hpp"
@@ -26,6 +25,7 @@
 #include "papers/p0/bench_p0_record.hpp"
 #include "papers/p0/c1060.hpp"
 #include "product/device/device_product.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {

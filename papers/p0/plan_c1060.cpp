@@ -49,7 +49,7 @@ ProductPlan c1060_plan(const PlanArguments& arguments, const C1060Arguments& c10
     // Square or not is for the plan to say; thresholds need one size.
     const P0Thresholds thresholds =
         c1060.levels ? thresholds_for_levels(arguments.size.n, *c1060.levels) : P0Thresholds{c1060.tau1, c1060.tau2};
-    return plan_for_c1060(arguments.size, arguments.product.options.algorithm, thresholds);
+    return plan_for_c1060(arguments.size, arguments.request.options.algorithm, thresholds);
 }
 
 std::string counts_text(const ProductPlan& plan) {
@@ -76,11 +76,12 @@ nlohmann::ordered_json counts_json(const ProductPlan& plan) {
 /// Error(usage) for sizes or an algorithm that the paper has no counts for.
 void print_c1060_plan(const PlanArguments& arguments, const C1060Arguments& c1060) {
     const ProductPlan plan = c1060_plan(arguments, c1060);
-    if (!arguments.product.json) {
+    if (!arguments.json) {
         print(print_plan(plan) + counts_text(plan));
         return;
     }
-    nlohmann::ordered_json object = plan_json(plan, 3 * matrix_bytes(plan.type, plan.n, plan.n));
+    nlohmann::ordered_json object =
+        plan_json(RequestPlan{plan.type, arguments.size, 3 * matrix_bytes(plan.type, plan.n, plan.n), plan});
     object["machine"] = "c1060";
     object.update(counts_json(plan));
     print(object);

@@ -9,11 +9,10 @@
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_words.hpp"
 #include "bench/suites/device_error.hpp"
+#include "bench/suites/device_operand.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
-#include "cli/device_operand.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "io/device_machine.hpp"
@@ -21,6 +20,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "papers/p1/bench_p1_entries.hpp"
 #include "papers/p1/bench_p1_table.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -98,7 +98,7 @@ public:
             record.error_bound = entry.error_bound;
             record.workspace_bytes = entry.workspace_bytes;
             record.levels = entry.levels;
-            record.accuracy = cli::accuracy_name(Accuracy::fast);
+            record.accuracy = accuracy_name(Accuracy::fast);
             record.plan = entry.plan;
             record.variant = entry.variant;
             record.libraries_s.emplace_back(record.vendor, record.vendor_s);

@@ -12,11 +12,10 @@
 #include "bench/suites/bench_words.hpp"
 #include "bench/suites/device_contest.hpp"
 #include "bench/suites/device_error.hpp"
+#include "bench/suites/device_operand.hpp"
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
-#include "cli/device_operand.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "io/device_machine.hpp"
@@ -26,6 +25,7 @@
 #include "papers/p2/bench_model_summary.hpp"
 #include "plan/search/planner.hpp"
 #include "product/device/device_product.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -95,7 +95,7 @@ public:
             record.workspace_bytes = plans_[i].workspace_bytes;
             record.predicted_s = plans_[i].predicted_s;
             record.levels = static_cast<int>(plans_[i].levels.size());
-            record.accuracy = cli::accuracy_name(Accuracy::fast);
+            record.accuracy = accuracy_name(Accuracy::fast);
             record.plan = to_string(plans_[i]);
             record.variant = variants_[i].name;
             record.libraries_s.emplace_back(record.vendor, record.vendor_s);

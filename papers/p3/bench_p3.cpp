@@ -13,7 +13,6 @@
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -24,6 +23,7 @@
 #include "product/device/bit_device_check.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_bits.hpp"
+#include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -6,13 +6,14 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "bench/suites/poison.hpp"
 #include "check/verify_bits.hpp"
-#include "cli/bit_operands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
 #include "product/device/bit_host_operands.hpp"
+#include "product/request/bit_operands.hpp"
+#include "product/request/memory_limits.hpp"
 
 namespace heptad::cli {
 namespace {

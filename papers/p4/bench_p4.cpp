@@ -19,9 +19,9 @@
 #include "bench/suites/result_files.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/mul_files.hpp"
-#include "cli/operands.hpp"
 #include "cli/output.hpp"
+#include "cli/report_text.hpp"
+#include "cli/stage_hooks.hpp"
 #include "cli/text.hpp"
 #include "io/generate.hpp"
 #include "io/npy.hpp"
@@ -29,6 +29,10 @@
 #include "move/resident_memory.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/request/file_route.hpp"
+#include "product/request/file_stage.hpp"
+#include "product/request/memory_limits.hpp"
+#include "product/request/outer_levels.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -66,7 +70,7 @@ public:
 };
 
 FileProductReport timed_run(const P4SetArguments& bench, const SetFiles& files, bool overlap, ProgressMeter& meter,
-                            const ProductOptions& product) {
+                            const Request& product) {
     FileProductRequest request;
     request.a = {files.a};
     request.b = {files.b};
@@ -85,7 +89,7 @@ FileProductReport timed_run(const P4SetArguments& bench, const SetFiles& files, 
 
 /// Seconds of the same product in memory, or of one as large on the device; 0 where it does not fit.
 double in_core_seconds(const P4SetArguments& bench, const SetFiles& files, std::int64_t n, ProgressMeter& meter,
-                       const ProductOptions& product) {
+                       const Request& product) {
     const std::int64_t operands = 3 * n * n * 4;
     const std::int64_t free = memory_limit_bytes({});
     if (is_device_product(product.options.device)) {
@@ -120,7 +124,7 @@ std::optional<int> cuda_device_of(const P4SetArguments& bench) {
 void run_p4_set(const P4SetArguments& bench) {
     const std::int64_t n = bench.size;
     ProgressMeter meter;
-    ProductOptions product;
+    Request product;
     product.options.accuracy = bench.accuracy;
     product.options.device = bench.device;
     product.options.host = bench.host;

@@ -11,6 +11,7 @@ if(HEPTAD_HAS_CUDA)
     target_include_directories(api_device_pointers_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   endif()
 endif()
+heptad_test(api/files_test heptad_api)
 
 # pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed.
 find_library(HEPTAD_SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)

@@ -5,7 +5,8 @@
 //
 // Two folders with the same number (plan and kernels) do not know each other. The public headers under include/heptad/
 // may be included by all and include nothing but each other and the standard library. No two headers have one name.
-// plan/ names no backend, library or leaf.
+// plan/ names no backend, library or leaf. Of the layers below it, cli includes only base, algorithm, plan/model, io,
+// product, tune and api.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,5 @@
-// The multiplying stage of a product from file to file: on the processor, on an NVIDIA device, or cut up by the host
-// for several devices, by levels of a fast algorithm where they pay (P3 3.7). Levels never reach beyond a step, so that
-// tiles stay the unit of the journal.
+#include "product/request/file_stage.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -14,16 +13,15 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "mul_files.hpp"
-#include "operands.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/device_steps.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/file/bit_stage.hpp"
+#include "product/request/bit_operands.hpp"
 
-namespace heptad::cli {
+namespace heptad {
 namespace {
 
 constexpr std::int64_t kDeviceReservedBytes = std::int64_t{512} << 20;  // the library, its kernels, padded rows
@@ -31,7 +29,7 @@ constexpr std::int64_t kBitsOfByte = 8;
 constexpr std::int64_t kPaddedRowsBytes = std::int64_t{64} << 20;  // of those, for the latter
 
 /// The buffers of strips, panels and tiles have copies on the device; where tiles do not fit, a strip at a time.
-StageProducts device_stage(const ProductOptions& asked) {
+StageProducts device_stage(const Request& asked) {
     const int device = cuda::device_index(asked.options.device);
     cuda::require_device(device);
     const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
@@ -93,7 +91,7 @@ ProductPlan plan_of_cut(const StageProduct& product, Type type, int threads, boo
     return plan;
 }
 
-StageProducts over_devices_stage(const ProductOptions& asked) {
+StageProducts over_devices_stage(const Request& asked) {
     const DeviceList list = parse_device_list(asked.options.device);
     open_devices(list);  // told before anything is touched
     const Options options = asked.options;
@@ -127,7 +125,7 @@ StageProducts over_devices_stage(const ProductOptions& asked) {
 /// Plans of steps that came before: they come again and again.
 using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, HostPlan>;
 
-StageProducts bits_over_devices_stage(const ProductOptions& asked, Type algebra) {
+StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
     const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
     const auto known = std::make_shared<BitCuts>();
@@ -170,7 +168,7 @@ bool is_cut_up_by_host(const Options& options) {
 
 /// What the host would make of a whole step of the plan, if more workspace than the device has left would make the
 /// step faster: else levels at the host cannot pay.
-std::optional<StageChoice> choice_for(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
+std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FilePlan& plan,
                                       const StageProducts& on_device) {
     const bool accumulate = plan.depth < plan.k || plan.adds;
     const double step_s =
@@ -178,7 +176,7 @@ std::optional<StageChoice> choice_for(const ProductOptions& product, const FileP
             .plan({plan.strip_m, plan.depth, plan.tile_n, accumulate, 0, plan.tile_bytes, plan.panel_bytes},
                   problem.type)
             .predicted_s;
-    Options options = product.options;
+    Options options = request.options;
     options.host = {};
     options.accumulate = accumulate;
     const double unlimited_s =
@@ -186,10 +184,10 @@ std::optional<StageChoice> choice_for(const ProductOptions& product, const FileP
     if (!(unlimited_s < step_s)) {
         return std::nullopt;
     }
-    options.host = product.options.host;
+    options.host = request.options.host;
     options.workspace_limit_bytes = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
     ProductContext context;
-    context.threads = product.threads;
+    context.threads = request.threads;
     try {
         return choose_stage(problem, plan, step_s,
                             make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
@@ -204,14 +202,14 @@ std::optional<StageChoice> choice_for(const ProductOptions& product, const FileP
 
 }  // namespace
 
-StageDecision decide_stage(const ProductOptions& product, const FileProblem& problem) {
-    if (is_cut_up_by_host(product.options)) {
-        return {over_devices_stage(product), ""};
+StageDecision decide_stage(const Request& request, const FileProblem& problem) {
+    if (is_cut_up_by_host(request.options)) {
+        return {over_devices_stage(request), ""};
     }
-    if (!is_device_product(product.options.device)) {
-        return {processor_stage(product.options, product.threads), ""};
+    if (!is_device_product(request.options.device)) {
+        return {processor_stage(request.options, request.threads), ""};
     }
-    StageProducts on_device = device_stage(product);
+    StageProducts on_device = device_stage(request);
     if (problem.m == 0 || problem.k == 0 || problem.n == 0) {  // there are no steps
         return {std::move(on_device), ""};
     }
@@ -219,33 +217,26 @@ StageDecision decide_stage(const ProductOptions& product, const FileProblem& pro
     if (disk_binds(problem, plan)) {
         return {std::move(on_device), ""};
     }
-    const std::optional<StageChoice> choice = choice_for(product, problem, plan, on_device);
-    return {choice && choice->by == StepsCutBy::host ? over_devices_stage(product) : std::move(on_device),
+    const std::optional<StageChoice> choice = choice_for(request, problem, plan, on_device);
+    return {choice && choice->by == StepsCutBy::host ? over_devices_stage(request) : std::move(on_device),
             choice ? choice->reason : ""};
 }
 
-StageProducts stage_as_begun(const ProductOptions& product, bool host_cuts_steps) {
-    if (is_cut_up_by_host(product.options)) {
-        return over_devices_stage(product);
+StageProducts stage_as_begun(const Request& request, bool host_cuts_steps) {
+    if (is_cut_up_by_host(request.options)) {
+        return over_devices_stage(request);
     }
-    if (!is_device_product(product.options.device)) {
-        return processor_stage(product.options, product.threads);
+    if (!is_device_product(request.options.device)) {
+        return processor_stage(request.options, request.threads);
     }
-    return host_cuts_steps ? over_devices_stage(product) : device_stage(product);
+    return host_cuts_steps ? over_devices_stage(request) : device_stage(request);
 }
 
-StageProducts bit_stage_products(const ProductOptions& product, Type algebra) {
-    const std::string& device = product.options.device;
+StageProducts bit_stage_products(const Request& request, Type algebra) {
+    const std::string& device = request.options.device;
     return is_device_list(device) || is_device_product(device)
-               ? bits_over_devices_stage(product, algebra)
-               : packed_bits_stage(algebra, bit_options(product), product.threads);
+               ? bits_over_devices_stage(request, algebra)
+               : packed_bits_stage(algebra, bit_options(request), request.threads);
 }
 
-std::int64_t file_memory_bytes(const ProductOptions& product) {
-    constexpr double kShareOfFree = 0.8;  // the rest is for the system's own cache
-    return product.memory_bytes
-               ? *product.memory_bytes
-               : static_cast<std::int64_t>(kShareOfFree * static_cast<double>(memory_limit_bytes(product)));
-}
-
-}  // namespace heptad::cli
+}  // namespace heptad

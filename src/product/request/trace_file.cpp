@@ -1,12 +1,13 @@
-#include "trace_file.hpp"
+#include "product/request/trace_file.hpp"
 
 #include <algorithm>
 #include <system_error>
 
 #include "base/error.hpp"
+#include "io/atomic_file.hpp"
 #include "io/npy.hpp"
 
-namespace heptad::cli {
+namespace heptad {
 
 std::filesystem::path place_of(const std::filesystem::path& path) {
     std::error_code refused;
@@ -26,4 +27,11 @@ void require_trace_file(const std::string& trace, const std::vector<std::string>
     check_writable(trace);
 }
 
-}  // namespace heptad::cli
+void write_text_file(const std::string& path, const std::string& text) {
+    const auto bytes = static_cast<std::int64_t>(text.size());
+    AtomicFile file(path, bytes);
+    file.write(text.data(), bytes);
+    file.commit();
+}
+
+}  // namespace heptad

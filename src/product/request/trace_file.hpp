@@ -1,11 +1,11 @@
-// The file that --trace names.
+// The file that a trace goes to, and other files of text.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace heptad::cli {
+namespace heptad {
 
 /// The absolute path with its links followed. A path that the system refuses to look at, such as one that is too long,
 /// stays as it is: whoever opens it is told why.
@@ -15,4 +15,7 @@ std::filesystem::path place_of(const std::filesystem::path& path);
 /// Error(usage) for the latter, Error(input) or Error(resource) for the former.
 void require_trace_file(const std::string& trace, const std::vector<std::string>& taken);
 
-}  // namespace heptad::cli
+/// A file that appears under its name when it is complete. Throws Error(input) and Error(resource).
+void write_text_file(const std::string& path, const std::string& text);
+
+}  // namespace heptad

@@ -1,8 +1,8 @@
-#include "device_operand.hpp"
+#include "bench/suites/device_operand.hpp"
 
 #include <algorithm>
 
-#include "interrupt.hpp"
+#include "cli/interrupt.hpp"
 #include "io/generate.hpp"
 
 namespace heptad::cli {

@@ -1,14 +1,14 @@
-// Outer levels of a product from file to file, as asked for; and a word where they would pay.
+#include "product/request/outer_levels.hpp"
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/quantity_text.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "mul_files.hpp"
 #include "product/device/device_list.hpp"
-#include "text.hpp"
 
-namespace heptad::cli {
+namespace heptad {
 namespace {
 
 constexpr const char* kUsualAlgorithm = "strassen";  // its sums have the fewest blocks: each is read from the disk
@@ -16,18 +16,18 @@ constexpr double kClearlyFaster = 0.95;
 constexpr double kWorthPlanning_s = 300;  // to find that out takes seconds
 
 /// For devices the same options mean levels within a step.
-bool is_on_processor(const ProductOptions& product) {
-    return !is_device_list(product.options.device) && !cuda::is_device_name(product.options.device);
+bool is_on_processor(const Request& request) {
+    return !is_device_list(request.options.device) && !cuda::is_device_name(request.options.device);
 }
 
 }  // namespace
 
-OuterLevels outer_levels(const ProductOptions& product, Type type) {
-    const HostOptions& host = product.options.host;
-    if (!is_on_processor(product) || host.levels <= 0) {
+OuterLevels outer_levels(const Request& request, Type type) {
+    const HostOptions& host = request.options.host;
+    if (!is_on_processor(request) || host.levels <= 0) {
         return {};
     }
-    if (product.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0) {
+    if (request.options.accuracy == Accuracy::strict && unit_roundoff(type) > 0) {
         fail(ErrorCode::usage,
              "--accuracy strict allows no levels, and --host-levels asks for {}; leave one of the two out",
              host.levels);
@@ -35,8 +35,8 @@ OuterLevels outer_levels(const ProductOptions& product, Type type) {
     return {host.algorithm == "auto" ? kUsualAlgorithm : host.algorithm, host.levels};
 }
 
-void refuse_outer_levels(const ProductOptions& product, const std::string& why) {
-    if (is_on_processor(product) && product.options.host.levels >= 0) {
+void refuse_outer_levels(const Request& request, const std::string& why) {
+    if (is_on_processor(request) && request.options.host.levels >= 0) {
         fail(ErrorCode::usage,
              "--host-levels is for products over devices, and on the processor for numbers from file to file, but {}; "
              "leave it out",
@@ -44,11 +44,11 @@ void refuse_outer_levels(const ProductOptions& product, const std::string& why) 
     }
 }
 
-std::string outer_level_hint(const ProductOptions& product, const FileProblem& problem, const FilePlan& plan,
+std::string outer_level_hint(const Request& request, const FileProblem& problem, const FilePlan& plan,
                              const StageProducts& stage) {
     const double now_s = predicted_wall_s(problem, plan);
-    if (!is_on_processor(product) || product.options.host.levels >= 0 || now_s < kWorthPlanning_s ||
-        (product.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
+    if (!is_on_processor(request) || request.options.host.levels >= 0 || now_s < kWorthPlanning_s ||
+        (request.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
         return "";
     }
     try {
@@ -66,4 +66,4 @@ std::string outer_level_hint(const ProductOptions& product, const FileProblem& p
     }
 }
 
-}  // namespace heptad::cli
+}  // namespace heptad

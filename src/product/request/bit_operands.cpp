@@ -1,0 +1,152 @@
+#include "product/request/bit_operands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/size.hpp"
+#include "io/bit_file.hpp"
+#include "io/npy.hpp"
+#include "kernels/bits/level_program.hpp"
+#include "kernels/cuda/bits/bit_verbs.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_list.hpp"
+#include "product/request/operands.hpp"
+
+namespace heptad {
+namespace {
+
+bool is_bits(Type type) {
+    return type == Type::gf2 || type == Type::boolean;
+}
+
+bool has_bit_algorithm(const std::string& name) {
+    const auto programs = bits::level_programs();
+    return name == "auto" || name == "classical" ||
+           std::any_of(programs.begin(), programs.end(), [&](const bits::LevelProgram& p) { return p.name == name; });
+}
+
+bool has_bit_leaf(const std::string& name, Type algebra, const std::string& device) {
+    const std::vector<std::string> names =
+        device.starts_with("cuda") ? cuda::bit_leaf_names() : bits::leaf_names(algebra);
+    return name == "auto" || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool multiplies_bits(const std::string& device) {
+    return device == "auto" || device == "cpu" || is_device_list(device) || cuda::is_device_name(device);
+}
+
+/// alpha * A * B + beta * C0 is a product, or a product added to a matrix.
+bool has_plain_factors(const Request& request) {
+    return request.alpha == 1 && (request.beta == 0 || request.beta == 1);
+}
+
+/// gf2 or bool, for files that can hold nothing but packed bits, which `reason` says.
+Type packed_algebra_of_files(const std::string& reason, const Request& request) {
+    if (!request.type || !is_bits(*request.type)) {
+        fail(ErrorCode::usage, "{}; say --type gf2 or --type bool", reason);
+    }
+    const std::string& device = request.options.device;
+    if (!multiplies_bits(device)) {
+        fail(ErrorCode::usage, "files of packed bits are multiplied on cpu or cuda, not on '{}'; leave --device out",
+             device);
+    }
+    if (request.options.mode != "auto") {
+        fail(ErrorCode::usage, "packed bits have no --mode; leave it out");
+    }
+    if (!has_plain_factors(request)) {
+        fail(ErrorCode::usage, "packed bits take --alpha 1 and --beta 0 or 1, not {} and {}", request.alpha,
+             request.beta);
+    }
+    return *request.type;
+}
+
+}  // namespace
+
+std::optional<Type> packed_algebra(const Request& request) {
+    const std::string &a = request.a, &b = request.b;
+    const bool named = request.columns.has_value() || is_bit_file_name(a) || is_bit_file_name(b);
+    const bool raw = request.raw_a || request.raw_b;
+    if (named) {
+        if (raw) {
+            fail(ErrorCode::usage, "{} and {} are matrices of bits, which have headers; leave --raw-a and --raw-b out",
+                 a, b);
+        }
+        return packed_algebra_of_files(fmt::format("{} and {} are matrices of bits", a, b), request);
+    }
+    if (raw) {
+        return std::nullopt;  // numbers: what else they may be said to be is refused with the file
+    }
+    return packed_algebra(request.type ? *request.type : matrix_facts(name_of(a, request)).type, request);
+}
+
+std::optional<Type> packed_algebra(Type type, const Request& request) {
+    if (request.columns) {
+        return packed_algebra_of_files("--columns is for matrices of packed bits", request);
+    }
+    const Options& options = request.options;
+    const bool packable = multiplies_bits(options.device) && options.mode == "auto" && has_plain_factors(request) &&
+                          has_bit_algorithm(options.algorithm) && has_bit_leaf(options.leaf, type, options.device);
+    return is_bits(type) && packable ? std::optional(type) : std::nullopt;
+}
+
+std::int64_t bit_bytes(std::int64_t rows, std::int64_t cols) {
+    return checked_mul(rows, checked_mul(checked_add(cols, 511) / 512, 64));
+}
+
+std::int64_t bit_bytes(const ProblemSize& size) {
+    return checked_add(checked_add(bit_bytes(size.m, size.k), bit_bytes(size.k, size.n)), bit_bytes(size.m, size.n));
+}
+
+std::string packed_hint(const std::string& path, std::optional<std::int64_t> columns) {
+    if (columns || is_bit_file_name(path)) {
+        return "";
+    }
+    const NpyHeader header = read_npy_header(path, Type::gf2);  // which was read before
+    return header.dtype == "|u1" ? fmt::format("; if {} holds packed bits, give --columns ({} to {})", path,
+                                               std::max<std::int64_t>(8 * header.cols - 7, 0), 8 * header.cols)
+                                 : "";
+}
+
+BitFacts read_bit_facts(const Request& request) {
+    BitFacts facts;
+    facts.columns_b = request.columns;
+    const BitFileHeader header_b = read_bit_header(request.b, facts.columns_b);
+    auto [k_of_b, n] = std::pair(header_b.rows, header_b.cols);
+    if (request.transpose_b) {
+        std::swap(k_of_b, n);
+    }
+    if (request.columns) {  // the inner size is known from B
+        facts.columns_a = request.transpose_a ? *request.columns : k_of_b;
+    }
+    const BitFileHeader header_a = read_bit_header(request.a, facts.columns_a);
+    auto [m, k] = std::pair(header_a.rows, header_a.cols);
+    if (request.transpose_a) {
+        std::swap(m, k);
+    }
+    try {
+        require_inner_sizes(request, m, k, k_of_b, n);
+    } catch (const Error& error) {
+        const std::string hint = packed_hint(request.a, facts.columns_a);
+        fail(error.code(), "{}{}", error.what(), hint.empty() ? packed_hint(request.b, facts.columns_b) : hint);
+    }
+    if (request.columns) {
+        facts.columns_c = n;
+    }
+    if (!request.add.empty()) {
+        const BitFileHeader header_c0 = read_bit_header(request.add, facts.columns_c);
+        require_size_of_sum(request, header_c0.rows, header_c0.cols, m, n);
+    }
+    facts.size = {m, k, n};
+    facts.operand_bytes = bit_bytes(facts.size);
+    return facts;
+}
+
+bits::BitOptions bit_options(const Request& request) {
+    return {request.options.algorithm, request.options.levels, request.options.leaf, request.options.device,
+            request.options.host};
+}
+
+}  // namespace heptad

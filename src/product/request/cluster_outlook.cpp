@@ -1,0 +1,43 @@
+#include "product/request/cluster_outlook.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
+
+namespace heptad {
+namespace {
+
+/// What this machine would do on a block as large as a node's share.
+double predicted_rate(const Request& request, const ProblemSize& size, Type type, std::int64_t nodes) {
+    const double cut = std::cbrt(static_cast<double>(nodes));
+    const auto part = [&](std::int64_t whole) {
+        return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
+    };
+    const ProblemSize share{part(size.m), part(size.k), part(size.n)};
+    const std::string& device = request.options.device;
+    if (is_device_list(device)) {
+        fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()", device);
+    }
+    ProductContext context;
+    context.threads = request.threads;
+    const auto plan = is_device_product(device) ? plan_device_product : plan_product;
+    const double seconds = plan(share.m, share.k, share.n, type, request.options, context).predicted_s;
+    return operation_count(share) / std::max(seconds, 1e-9);
+}
+
+}  // namespace
+
+ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster) {
+    const Type type = request.type.value_or(Type::f32);
+    ClusterRates rates = cluster.rates;
+    if (!cluster.rate_given) {
+        rates.operations_per_s = predicted_rate(request, size, type, cluster.nodes);
+    }
+    const ClusterPlan plan = make_cluster_plan(size, type, cluster.nodes, cluster.request, rates);
+    return {plan, rates, forecast(plan, rates, cluster.forecast)};
+}
+
+}  // namespace heptad

@@ -1,0 +1,26 @@
+// What a product would take on a cluster that need not exist (plan/predict/cluster_forecast.hpp).
+#pragma once
+
+#include "plan/model/cluster_request.hpp"
+#include "plan/predict/cluster_forecast.hpp"
+#include "product/request/request.hpp"
+
+namespace heptad {
+
+struct ClusterQuestion {
+    std::int64_t nodes = 1;
+    ClusterRequest request;
+    ForecastOptions forecast;
+    ClusterRates rates;
+    bool rate_given = false;  // rates.operations_per_s; otherwise what this machine would do
+};
+
+struct ClusterOutlook {
+    ClusterPlan plan;
+    ClusterRates rates;
+    ClusterForecast predicted;
+};
+
+ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster);
+
+}  // namespace heptad

@@ -1,0 +1,115 @@
+// How a product of packed bits in memory is made: over devices, on one, or on the processor.
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/quantity_text.hpp"
+#include "base/size.hpp"
+#include "base/thread_pool.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/bit_device_product.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/request/bits_on_device.hpp"
+#include "product/request/memory_limits.hpp"
+#include "product/request/plan_file.hpp"
+#include "product/request/request_plan.hpp"
+
+namespace heptad {
+namespace {
+
+bits::BitPlan whole_plan(const Request& request, Type algebra, const BitFacts& facts) {
+    bits::BitPlan plan =
+        request.plan_file.empty()
+            ? fitting_bit_plan(algebra, facts.size, request, workspace_limit_after(facts.operand_bytes, request))
+            : bits::parse_bit_plan(read_plan_text(request.plan_file));
+    const ProblemSize& size = plan.size;
+    if (plan.algebra != algebra || size.m != facts.size.m || size.k != facts.size.k || size.n != facts.size.n) {
+        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
+             request.plan_file, size.m, size.k, size.n, type_name(plan.algebra), facts.size.m, facts.size.k,
+             facts.size.n, type_name(algebra));
+    }
+    const std::int64_t left = workspace_after(facts.operand_bytes, request);
+    if (plan.workspace_bytes() > left) {
+        fail(ErrorCode::resource,
+             "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
+             "fewer --levels or a larger --memory",
+             format_bytes(plan.workspace_bytes()), plan.workspace_bytes(), format_bytes(left));
+    }
+    return plan;
+}
+
+}  // namespace
+
+void require_whole_count(const Request& request) {
+    if (request.count && cuda::is_device_name(request.options.device) && goes_beyond_device(0, request.options)) {
+        fail(ErrorCode::usage,
+             "--count runs on one device as a whole; leave out --device-memory, --host-levels, --host-algorithm and "
+             "--pipelines");
+    }
+}
+
+void require_no_count(const Request& request) {
+    if (request.count) {
+        fail(ErrorCode::usage, "--count is a product of an NVIDIA device; say --device cuda");
+    }
+}
+
+bits::BitPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request,
+                               std::int64_t limit_bytes) {
+    return bits::make_fitting_bit_plan(algebra, size, bit_options(request),
+                                       request.threads > 0 ? request.threads : available_cores(),
+                                       request.memory_bytes ? std::numeric_limits<std::int64_t>::max() : limit_bytes);
+}
+
+bool bits_go_over_devices(const Request& request, const ProblemSize& size) {
+    const std::string& device = request.options.device;
+    return is_device_list(device) ||
+           (cuda::is_device_name(device) && !request.count && goes_beyond_device(bit_bytes(size), request.options));
+}
+
+bool bits_go_to_device(const Request& request, const ProblemSize& size) {
+    return cuda::is_device_name(request.options.device) && !bits_go_over_devices(request, size);
+}
+
+RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
+    RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
+    if (!request.plan_file.empty() || !bits_go_over_devices(request, facts.size)) {
+        plan.decided = whole_plan(request, algebra, facts);
+        return plan;
+    }
+    plan.options.host.host_memory_bytes = workspace_after(facts.operand_bytes, request);
+    bits::BitOptions options = bit_options(request);
+    options.host = plan.options.host;
+    ProductContext context;
+    context.threads = request.threads;
+    plan.decided = make_bit_plan_over_devices(algebra, facts.size, request.beta != 0, options, context);
+    return plan;
+}
+
+RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size) {
+    const int device = bit_device_of(request);
+    RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
+                     device,  request.count};
+    const std::int64_t limit_bytes = device_workspace_after(plan.operand_bytes, request, device);
+    const BitDeviceProblem problem{bit_operation(request, algebra), size, true};
+    if (request.plan_file.empty()) {
+        plan.decided =
+            plan_bit_device_product(problem, bit_device_options(request, limit_bytes), bit_device_facts(device));
+        return plan;
+    }
+    BitDevicePlan given = parse_bit_device_plan(read_plan_text(request.plan_file), bit_device_facts(device));
+    const ProblemSize& planned = given.problem.size;
+    if (given.problem.operation != problem.operation || planned.m != size.m || planned.k != size.k ||
+        planned.n != size.n) {
+        fail(ErrorCode::input, "{} plans '{}', but the files hold a product of {} x {} x {} in {}", request.plan_file,
+             given.to_string(), size.m, size.k, size.n, request.count ? "counts" : type_name(algebra));
+    }
+    if (given.workspace_bytes() > limit_bytes) {
+        fail(ErrorCode::resource, "the plan of {} needs a workspace of {} bytes, but {} bytes are left on cuda:{}",
+             request.plan_file, given.workspace_bytes(), limit_bytes, device);
+    }
+    plan.decided = std::move(given);
+    return plan;
+}
+
+}  // namespace heptad

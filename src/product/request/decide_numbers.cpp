@@ -1,0 +1,101 @@
+// How a product of numbers in memory is made: as a plan of the caller says, over devices, on one, or on the processor.
+#include "base/error.hpp"
+#include "kernels/cuda/device/device.hpp"
+#include "product/device/device_list.hpp"
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/request/memory_limits.hpp"
+#include "product/request/plan_file.hpp"
+#include "product/request/request_plan.hpp"
+
+namespace heptad {
+namespace {
+
+/// Told before the files are read; the product would refuse the same things after.
+void require_fitting_plan(const ProductPlan& given, const Request& request, const OperandFacts& facts) {
+    if (given.m != facts.size.m || given.k != facts.size.k || given.n != facts.size.n || given.type != facts.type) {
+        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
+             request.plan_file, given.m, given.k, given.n, type_name(given.type), facts.size.m, facts.size.k,
+             facts.size.n, type_name(facts.type));
+    }
+    if (given.overwrite_inputs && request.verify) {
+        fail(ErrorCode::input, "{} plans a product that overwrites A and B, and --verify needs them; leave one out",
+             request.plan_file);
+    }
+    if (request.beta != 0 && !given.accumulate) {
+        fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
+             request.plan_file, request.beta);
+    }
+}
+
+/// A plan for an NVIDIA device does not say which one; the request may. -1: the processor.
+int planned_device(const ProductPlan& plan, const Request& request) {
+    const std::string& asked = request.options.device;
+    if (is_device_product(plan.backend)) {
+        return cuda::device_index(cuda::is_device_name(asked) ? asked : plan.backend);
+    }
+    if (cuda::is_device_name(asked)) {
+        fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
+             request.plan_file, plan.backend, asked);
+    }
+    return -1;
+}
+
+/// As the plan of the caller says.
+void take_given_plan(const Request& request, const OperandFacts& facts, RequestPlan& plan) {
+    const ProductPlan given = read_plan_file(request.plan_file);
+    require_fitting_plan(given, request, facts);
+    plan.device = planned_device(given, request);
+    const std::int64_t left = plan.device >= 0 ? device_workspace_after(plan.operand_bytes, request, plan.device)
+                                               : workspace_after(plan.operand_bytes, request);
+    if (given.workspace_bytes > left) {
+        fail(ErrorCode::resource,
+             "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
+             "plan with a smaller --memory",
+             request.plan_file, given.workspace_bytes, left);
+    }
+    plan.decided = given;
+}
+
+}  // namespace
+
+bool goes_over_devices(const Request& request, std::int64_t operand_bytes) {
+    const Options& options = request.options;
+    return is_device_list(options.device) ||
+           (is_device_product(options.device) && goes_beyond_device(operand_bytes, options));
+}
+
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes) {
+    RequestPlan plan{facts.type, facts.size, operand_bytes, {}, request.options};
+    Options& options = plan.options;
+    options.accumulate = request.beta != 0;
+    if (!request.plan_file.empty()) {
+        take_given_plan(request, facts, plan);
+        return plan;
+    }
+    ProductContext context;
+    context.threads = request.threads;
+    if (goes_over_devices(request, operand_bytes)) {
+        options.workspace_limit_bytes = workspace_after(operand_bytes, request);
+        plan.decided = make_plan_over_devices(facts.size, facts.type, facts.type, options, context);
+        open_devices(parse_device_list(options.device));  // told before the files are read
+        return plan;
+    }
+    if (!is_device_product(options.device)) {
+        options.workspace_limit_bytes = workspace_limit_after(operand_bytes, request);
+        plan.decided = plan_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
+        return plan;
+    }
+    plan.device = cuda::device_index(options.device);
+    options.workspace_limit_bytes = device_workspace_after(operand_bytes, request, plan.device);
+    HostOperandPlan divided =
+        plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
+    if (divided.is_divided()) {
+        plan.decided = std::move(divided);
+    } else {
+        plan.decided = plan_device_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
+    }
+    return plan;
+}
+
+}  // namespace heptad

@@ -1,0 +1,98 @@
+#include "product/request/operands.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/matrix.hpp"
+#include "base/size.hpp"
+#include "io/bit_file.hpp"
+#include "io/matrix_market.hpp"
+
+namespace heptad {
+namespace {
+
+void require_equal_types(const std::string& a, const MatrixFacts& first, const std::string& b,
+                         const MatrixFacts& second) {
+    if (first.type != second.type) {
+        fail(ErrorCode::input,
+             "{} holds {} and {} holds {}; all matrices of a product must have one type (--type f64 widens f32, f16 "
+             "and i32)",
+             a, type_name(first.type), b, type_name(second.type));
+    }
+}
+
+}  // namespace
+
+std::int64_t OperandFacts::bytes(bool keeps_c0) const {
+    const std::int64_t all = checked_add(checked_add(a_bytes, b_bytes), c_bytes);
+    return keeps_c0 ? checked_add(all, c_bytes) : all;
+}
+
+MatrixName name_of(const std::string& path, const Request& request, const std::optional<RawShape>& raw) {
+    return {path, request.type, raw};
+}
+
+std::optional<Type> product_type(const std::vector<std::string>& files, const Request& request) {
+    std::vector<std::string> markets, others;
+    for (const std::string& file : files) {
+        if (!file.empty()) {
+            (is_matrix_market_name(file) ? markets : others).push_back(file);
+        }
+    }
+    const bool bits = request.columns || std::any_of(others.begin(), others.end(), is_bit_file_name);
+    if (request.type || markets.empty() || bits) {
+        return request.type;
+    }
+    if (const std::optional<RawShape>& raw = request.raw_a ? request.raw_a : request.raw_b) {
+        return raw->type;
+    }
+    return others.empty() ? type_of_markets(markets) : matrix_facts(name_of(others.front(), request)).type;
+}
+
+void require_inner_sizes(const Request& request, std::int64_t m, std::int64_t k, std::int64_t k_of_b, std::int64_t n) {
+    if (k != k_of_b) {
+        fail(ErrorCode::input,
+             "{}{} is {} x {} and {}{} is {} x {}, but the columns of the first must equal the rows of the second; "
+             "check the files or --transpose-a and --transpose-b",
+             request.a, request.transpose_a ? " transposed" : "", m, k, request.b,
+             request.transpose_b ? " transposed" : "", k_of_b, n);
+    }
+}
+
+void require_size_of_sum(const Request& request, std::int64_t rows, std::int64_t cols, std::int64_t m, std::int64_t n) {
+    if (rows != m || cols != n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product it is added to is {} x {}", request.add, rows, cols, m,
+             n);
+    }
+}
+
+void require_size_of_result(const Request& request, std::int64_t rows, std::int64_t cols, const ProblemSize& size) {
+    if (rows != size.m || cols != size.n) {
+        fail(ErrorCode::input, "{} is {} x {}, but the product of {} and {} is {} x {}", request.output, rows, cols,
+             request.a, request.b, size.m, size.n);
+    }
+}
+
+OperandFacts read_operand_facts(const Request& request) {
+    const MatrixFacts facts_a = matrix_facts(name_of(request.a, request, request.raw_a));
+    const MatrixFacts facts_b = matrix_facts(name_of(request.b, request, request.raw_b));
+    require_equal_types(request.a, facts_a, request.b, facts_b);
+    auto [m, k] = std::pair(facts_a.rows, facts_a.cols);
+    auto [k_of_b, n] = std::pair(facts_b.rows, facts_b.cols);
+    if (request.transpose_a) {
+        std::swap(m, k);
+    }
+    if (request.transpose_b) {
+        std::swap(k_of_b, n);
+    }
+    require_inner_sizes(request, m, k, k_of_b, n);
+    if (!request.add.empty()) {
+        const MatrixFacts facts_c0 = matrix_facts(name_of(request.add, request));
+        require_equal_types(request.a, facts_a, request.add, facts_c0);
+        require_size_of_sum(request, facts_c0.rows, facts_c0.cols, m, n);
+    }
+    return {facts_a.type, {m, k, n}, facts_a.bytes, facts_b.bytes, matrix_bytes(facts_a.type, m, n)};
+}
+
+}  // namespace heptad

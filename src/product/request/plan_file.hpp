@@ -1,0 +1,15 @@
+// A plan in a file: what `heptad plan` prints, as text or as JSON. Lines that start with '#' are for people.
+#pragma once
+
+#include <string>
+
+#include "plan/model/plan.hpp"
+
+namespace heptad {
+
+/// The plan, without what is for people. Throws Error(input).
+std::string read_plan_text(const std::string& path);
+/// A plan of numbers in memory. Throws Error(input).
+ProductPlan read_plan_file(const std::string& path);
+
+}  // namespace heptad

@@ -1,0 +1,86 @@
+// What was decided for a request, whatever the placement: the plan of that placement, and what all plans tell.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "plan/search/host_plan.hpp"
+#include "product/device/bit_device_plan.hpp"
+#include "product/device/host_operand_plan.hpp"
+#include "product/file/file_product.hpp"
+#include "product/request/bit_operands.hpp"
+#include "product/request/operands.hpp"
+#include "run/bits/bit_plan.hpp"
+
+namespace heptad {
+
+struct DiskRates {
+    double read_bytes_per_s = 0, write_bytes_per_s = 0;
+    bool measured = false;  // or as given
+};
+
+/// From file to file: the cut, and what it would take on a disk of these rates.
+struct FileRequestPlan {
+    FileProblem problem;
+    FilePlan plan;                     // with outer levels: of one of their products
+    std::optional<FileLayers> layers;  // outer levels
+    PlannedSteps steps;
+    DiskRates disk;
+    double read_s = 0, write_s = 0, wall_s = 0;
+    std::string stage_reason;      // why the host takes levels of its own, or none; mostly empty
+    std::string outer_level_hint;  // see outer_levels.hpp
+
+    std::int64_t read_bytes() const {
+        return layers ? layers->read_bytes() : plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
+    }
+    std::int64_t written_bytes() const { return layers ? layers->all_written_bytes() : plan.written_bytes; }
+    double multiply_s() const { return layers ? layers->multiply_s() : plan.multiply_s; }
+    bool disk_binds() const;
+};
+
+struct RequestPlan {
+    Type type = Type::f32;
+    ProblemSize size;
+    std::int64_t operand_bytes = 0;
+    /// One device or the processor as a whole (ProductPlan, BitPlan, BitDevicePlan); one device, transfers beside the
+    /// products; several devices or one that is too small; from file to file.
+    std::variant<ProductPlan, bits::BitPlan, BitDevicePlan, HostOperandPlan, HostPlan, FileRequestPlan> decided = {};
+    Options options = {};      // it was made with
+    int device = -1;           // the number of an NVIDIA device that does it alone
+    bool count = false;        // of common ones
+    std::string machine = {};  // of a plan alone: the device whose figures it was made with
+    bool machine_measured = false;
+
+    /// One line, which parses back where it is of one device or the processor.
+    std::string text() const;
+    int levels() const;
+    std::int64_t workspace_bytes() const;
+    double predicted_s() const;
+    double error_bound() const;
+    double growth() const;  // of errors, on random data; 0: not known
+};
+
+/// Is this product of numbers, so many bytes in all, cut up by the host for devices?
+bool goes_over_devices(const Request& request, std::int64_t operand_bytes);
+/// The same of packed bits.
+bool bits_go_over_devices(const Request& request, const ProblemSize& size);
+/// Packed bits on one NVIDIA device as a whole.
+bool bits_go_to_device(const Request& request, const ProblemSize& size);
+
+/// How numbers in memory, so many bytes in all, are multiplied. Throws what cannot be done before anything is read.
+RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes);
+/// The same for packed bits on the processor or cut up by the host, and on one NVIDIA device.
+RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts);
+RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size);
+/// With as many levels as stay within so many bytes of workspace; a memory of the request asks for files instead.
+bits::BitPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes);
+/// A count of common ones is one product on one device as a whole. Throws Error(usage).
+void require_whole_count(const Request& request);
+void require_no_count(const Request& request);
+
+/// What multiply_request() would do with matrices of that size, in memory or `by_files`. Needs no device. The disk is
+/// measured where its rate is not given and is asked for.
+RequestPlan plan_request(const Request& request, const ProblemSize& size, bool by_files,
+                         std::optional<double> disk_bytes_per_s);
+
+}  // namespace heptad
