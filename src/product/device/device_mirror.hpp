@@ -1,4 +1,4 @@
-// A matrix of the host and its copy on a device, and the ways between them.
+// A matrix of the host, its copy on a device, and the way between them.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/view.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "move/compute_device.hpp"
 #include "move/staging.hpp"
 #include "plan/search/transfer_schedule.hpp"
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,24 +18,20 @@
 #include "io/output_lock.hpp"
 #include "io/tile_checksum.hpp"
 #include "move/file_pipeline.hpp"
-#include "move/last_pass.hpp"
 #include "move/resident_memory.hpp"
 #include "plan/predict/error_bound.hpp"
-#include "plan/search/planner.hpp"
 #include "product/file/empty_product.hpp"
-#include "product/file/layered_check.hpp"
 #include "product/file/layered_files.hpp"
+#include "product/file/leftovers.hpp"
 #include "product/file/product_inputs.hpp"
 #include "product/file/product_sources.hpp"
 #include "product/file/resumed_run.hpp"
 #include "product/file/step_plans.hpp"
-#include "run/dense/spread.hpp"
 
 namespace heptad {
 namespace {
 
 constexpr std::chrono::seconds kSyncEvery{5};  // what a power failure may cost
-constexpr double kLastPassShare = 0.03;        // of the progress that is shown
 
 /// Tiles that one thread notes and another asks for.
 class TileSet {
@@ -60,16 +55,6 @@ bool is_end_of_tile(const FileSchedule& schedule, const FileStep& step, const Fi
     return step.last_of_tile && window.row + window.rows == tile.row + tile.rows;
 }
 
-/// What an earlier run left.
-struct EarlierRun {
-    std::map<std::int64_t, JournalTile> finished = {};
-    WindowSums reads = {};
-    bool inputs_touched = false;
-};
-
-/// Sums of blocks would make something else of the input than the product itself does.
-struct SumsNotSafe {};
-
 /// One run: what is open, and what is left to do.
 class FileProduct {
 public:
@@ -80,7 +65,8 @@ public:
           hooks_(hooks),
           trace_(trace),
           sources_(find_product_sources(request)),
-          names_(output_names(request.output)) {
+          names_(output_names(request.output)),
+          leftovers_(names_, hooks.watch) {
         refuse_inputs_as_outputs(sources_, names_);
     }
 
@@ -111,13 +97,13 @@ public:
                  names_.shown);
         }
         if (sources_.m == 0 || sources_.k == 0 || sources_.n == 0) {
-            return tidily([&] { return without_products(inputs); });
+            return leftovers_.tidily([&] { return without_products(inputs); });
         }
         FileProblem problem = problem_of(inputs);
         choose_plan(problem, header);  // refuses what does not fit before anything is touched
         std::optional<JournalContents> before = is_left ? read_journal(names_.journal()) : std::nullopt;
         if (!before) {
-            return tidily([&] { return start(problem, header, inputs); });
+            return leftovers_.tidily([&] { return start(problem, header, inputs); });
         }
         // The run before may have checked, and this one not, or the other way round.
         before->header.plan.check_bytes = layers_ ? 0 : check_bytes_of(before->header.plan, problem.line_bytes);
@@ -152,8 +138,7 @@ private:
     }
 
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
-        remove_beside(names_.journal(), hooks_.watch);  // first: it must never describe another partial file
-        remove_beside(names_.products().partial(), hooks_.watch);
+        leftovers_.remove_of_others();
         Outputs outputs{PartialFile(names_, header_bytes(), problem.c, hooks_.watch), {}};
         if (layers_) {
             outputs.products.emplace(names_.products(), "", products_layout(*layers_), hooks_.watch);
@@ -203,8 +188,8 @@ private:
                 finished[index] = tile;
             }
         }
-        finished_tiles_ = static_cast<std::int64_t>(finished.size());
-        return tidily([&] {
+        leftovers_.finished_tiles = static_cast<std::int64_t>(finished.size());
+        return leftovers_.tidily([&] {
             JournalWriter journal(names_, before, hooks_.watch);
             FileProductReport report =
                 carry_out(schedule, plan, products, {finished, before.reads, was_touched(before.header, now)}, inputs,
@@ -278,7 +263,7 @@ private:
         };
         work.before = [&](const FileStep& step, const ConstView& left, const ConstView& right, const View& strip) {
             if (sums) {
-                require_safe(*sums);
+                require_safe_sums(layered(), *sums);
             }
             if (check) {
                 check->before_product(step, left, right, strip);
@@ -315,7 +300,7 @@ private:
             inputs.require_unchanged();
             journal.add_tile(tile, {sum, verified.contains(tile), sums ? std::optional(sums->seen()) : std::nullopt},
                              reads.take_new());
-            ++finished_tiles_;
+            ++leftovers_.finished_tiles;
             if (Clock::now() - last_sync > kSyncEvery) {
                 outputs.of_tiles().sync();
                 journal.sync();
@@ -338,10 +323,10 @@ private:
             fail(ErrorCode::cancelled, "interrupted");
         }
         if (layers_) {
-            require_even(*sums, plan.mirrored, !finished.empty());
+            require_even_operands(layered(), *sums, !finished.empty());
             sums.reset();
             workspace = {};
-            report.verified = add_up_products(inputs, outputs, judged);
+            report.verified = add_up_products(layered(), inputs, outputs, judged);
         }
         if (check) {
             report.verified = check->result();
@@ -354,10 +339,7 @@ private:
         report.download = trace_.total(Stage::download);
         report.write = trace_.total(Stage::disk_write);
         report.io = make_io_queue(request_.io, {})->name();
-        publish(outputs.result);
-        if (layers_) {
-            remove_beside(names_.products().partial(), hooks_.watch);
-        }
+        leftovers_.publish(outputs.result);
         report.peak_resident_bytes = peak_resident_bytes();
         report.wall_s = seconds_since(start);
         return report;
@@ -385,8 +367,7 @@ private:
         report.plan.type = report.product.type = sources_.a.type;
         report.plan.memory_bytes = request_.memory_bytes;
         report.resident_at_start_bytes = resident_bytes();
-        remove_beside(names_.journal(), hooks_.watch);
-        remove_beside(names_.products().partial(), hooks_.watch);
+        leftovers_.remove_of_others();
         PartialFile result(names_, header_bytes(), result_layout(request_, sources_), hooks_.watch);
         const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
         if (inputs.c0) {
@@ -397,7 +378,7 @@ private:
             report.verified.emplace().explanation = "there is nothing to multiply";
         }
         report.io = queue->name();
-        publish(result);
+        leftovers_.publish(result);
         report.peak_resident_bytes = peak_resident_bytes();
         report.wall_s = seconds_since(start);
         return report;
@@ -410,9 +391,12 @@ private:
         }
         layers_ = plan_layered_product(problem, request_.outer, stage_);
         growth_ = layer_growth(layers_->layer);
+        leftovers_.are_parts_of_sums = true;
         header.plan = layers_->part_plan;
         header.layers = to_string(*layers_);
     }
+
+    LayeredRun layered() const { return {request_, *layers_, growth_, hooks_, trace_}; }
 
     FileSchedule schedule_of(const FileProblem& problem, const FilePlan& plan) const {
         return layers_ ? layers_schedule(*layers_) : FileSchedule(plan, problem.a, problem.b, problem.c);
@@ -427,109 +411,9 @@ private:
                             with_block(outputs.result.layout(), plan.c_block));
     }
 
-    void require_safe(const OperandSums& sums) const {
-        if (unit_roundoff(sources_.a.type) > 0 &&
-            !layer_sums_are_safe(growth_, sources_.a.type, sources_.k, request_.alpha, 0, sums.seen())) {
-            throw SumsNotSafe{};
-        }
-    }
-
-    /// All of A and B was read, by an earlier run in part.
-    void require_even(OperandSums& sums, bool mirrored, bool resumed) const {
-        require_safe(sums);
-        if (unit_roundoff(sources_.a.type) == 0 || request_.accuracy != Accuracy::balanced) {
-            return;
-        }
-        if (resumed) {
-            const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
-            sums.a.read_all(*queue);
-            sums.b.read_all(*queue);
-        }
-        const ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
-        if ((mirrored ? spread_of(of_b, of_a) : spread_of(of_a, of_b)) >
-            most_spread(expected_growth(request_.outer), PlannerLimits{}.balanced_growth)) {
-            throw SumsNotSafe{};
-        }
-    }
-
-    /// All products are there: C from them, and whether it is right, if that was asked.
-    std::optional<VerifyResult> add_up_products(const OpenInputs& inputs, const Outputs& outputs,
-                                                const check::JudgedProduct& judged) {
-        std::optional<LayeredCheck> check;
-        if (request_.verify) {
-            check.emplace(*layers_, judged, hooks_.threads);
-            const std::unique_ptr<IoQueue> queue = make_io_queue(request_.io, hooks_.watch);
-            if (!check->read_operands(inputs, *queue, trace_, [&] { return hooks_.cancel.cancelled(); })) {
-                fail(ErrorCode::cancelled, "interrupted");
-            }
-        }
-        LastPassOptions options;
-        options.alpha = request_.alpha;
-        options.beta = request_.beta;
-        options.threads = hooks_.threads;
-        options.overlap = request_.overlap;
-        options.io = request_.io;
-        options.watch = hooks_.watch;
-        options.progress = [&](double fraction) {
-            if (hooks_.progress) {
-                hooks_.progress({1 - kLastPassShare + kLastPassShare * fraction, "files"});
-            }
-        };
-        options.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
-        if (check) {
-            options.completed = [&](const FileWindow& rows, const ConstView& c, const ConstView* c0) {
-                check->after_rows(rows, c, c0);
-            };
-        }
-        const LastPassFiles files{&*outputs.products, &outputs.result, inputs.c0 ? &*inputs.c0 : nullptr};
-        if (!run_last_pass(*layers_, files, options, trace_)) {
-            fail(ErrorCode::cancelled, "interrupted");
-        }
-        inputs.require_unchanged();
-        return check ? std::optional(check->result()) : std::nullopt;
-    }
-
     static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
         layout.block_bytes = block_bytes;
         return layout;
-    }
-
-    /// The result gets its name.
-    void publish(PartialFile& result) {
-        committing_ = true;
-        result.commit();
-        remove_beside(names_.journal(), hooks_.watch);
-    }
-
-    template <class Work>
-    FileProductReport tidily(const Work& work) const {
-        try {
-            return work();
-        } catch (const InputChanged&) {
-            tidy_up(ErrorCode::input);  // what was made of the old input cannot go on: no word of --resume
-            throw;
-        } catch (const Error& error) {
-            throw Error(error.code(), error.what() + tidy_up(error.code()));
-        }
-    }
-
-    /// After a failure: what is finished stays, an empty start does not. The end of the sentence that tells so.
-    std::string tidy_up(ErrorCode code) const {
-        if (committing_ && ::access(names_.partial().c_str(), F_OK) != 0) {
-            ::unlink(names_.products().partial().c_str());
-            return fmt::format("; '{}' itself is complete", names_.shown);
-        }
-        // Products of outer levels are not looked at one by one: where C is wrong, none of them can be believed.
-        const bool is_of_use = code != ErrorCode::verification || !layers_;
-        if (finished_tiles_ > 0 && is_of_use) {
-            return fmt::format("; {} finished tiles are kept in '{}': go on with --resume", finished_tiles_.load(),
-                               names_.partial());
-        }
-        ::unlink(names_.partial().c_str());
-        ::unlink(names_.journal().c_str());
-        ::unlink(names_.new_journal().c_str());
-        ::unlink(names_.products().partial().c_str());
-        return code == ErrorCode::cancelled ? "; no tile was finished, so nothing is kept" : "";
     }
 
     const FileProductRequest& request_;
@@ -540,8 +424,7 @@ private:
     OutputNames names_;
     std::optional<FileLayers> layers_;
     LayerGrowth growth_;
-    std::atomic<std::int64_t> finished_tiles_{0};
-    bool committing_ = false;  // all tiles are there, and the result gets its name
+    Leftovers leftovers_;
 };
 
 }  // namespace

@@ -1,12 +1,14 @@
-// What a product from file to file writes and, with outer levels, reads in sums.
+// What a product from file to file writes; and with outer levels, the sums that it reads, and C made of their products.
 #pragma once
 
 #include <map>
 #include <optional>
 
+#include "check/streamed_residual.hpp"
 #include "io/journal.hpp"
 #include "io/partial_file.hpp"
 #include "move/block_sums.hpp"
+#include "product/file/file_product.hpp"
 #include "product/file/product_inputs.hpp"
 
 namespace heptad {
@@ -40,5 +42,29 @@ struct OperandSums {
     PageBuffer bounce;
     BlockSums a, b;
 };
+
+/// Sums of blocks would make something else of the input than the product itself does.
+struct SumsNotSafe {};
+
+/// A run with outer levels.
+struct LayeredRun {
+    const FileProductRequest& request;
+    const FileLayers& layers;
+    const LayerGrowth& growth;
+    const FileHooks& hooks;
+    StageTrace& trace;
+};
+
+/// Of the progress that is shown.
+inline constexpr double kLastPassShare = 0.03;
+
+/// By what was read so far. Throws SumsNotSafe.
+void require_safe_sums(const LayeredRun& run, const OperandSums& sums);
+/// When all of A and B was read; where the run was resumed, by an earlier one in part. Throws SumsNotSafe.
+void require_even_operands(const LayeredRun& run, OperandSums& sums, bool resumed);
+
+/// All products are there: C from them, and whether it is right, if that was asked.
+std::optional<VerifyResult> add_up_products(const LayeredRun& run, const OpenInputs& inputs, const Outputs& outputs,
+                                            const check::JudgedProduct& judged);
 
 }  // namespace heptad

@@ -10,6 +10,13 @@
 
 namespace heptad {
 
+/// What an earlier run left.
+struct EarlierRun {
+    std::map<std::int64_t, JournalTile> finished = {};
+    WindowSums reads = {};
+    bool inputs_touched = false;
+};
+
 /// Throws Error(input) or Error(resource), with the way out, where the earlier run was of another product, of other
 /// files, or has cuts that do not fit.
 void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names);
