@@ -5,24 +5,21 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/search/file_cuts.hpp"
 #include "plan/search/file_schedule.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kLeastCut = 16;     // no dimension is cut finer than that
 constexpr std::int64_t kUsualStrip = 256;  // fewer rows make poor products
 constexpr std::int64_t kMostStrips = 16;   // of a tile, unless the device takes only lower ones
 constexpr int kDepthsTried = 3;            // deep panels make good products, and leave them little workspace
 constexpr double kClearlyFaster = 0.998;   // predictions that differ by less are alike
 constexpr double kWideningAllowed = 1.01;  // direct I/O is given up where whole blocks move more than that
-constexpr double kDirectPreferred = 1.01;  // and cuts on blocks where they cost more than that
 
 /// Of the memory, for what stays there and the thinnest panels. Where products need workspace in any case, not all.
 constexpr std::array<double, 4> kSharesForCuts{1.0, 0.75, 0.5, 0.25};
@@ -30,194 +27,7 @@ constexpr std::array<double, 4> kSharesForCuts{1.0, 0.75, 0.5, 0.25};
 /// Of these, where time decides: planning each takes a part of a second.
 constexpr std::array<double, 3> kSharesByTime{1.0, 0.5, 0.25};
 
-/// The product as carried out; mirrored ones are transposed.
-struct Oriented {
-    std::int64_t m, k, n;
-    FileLayout a, b, c;
-    std::int64_t line_bytes;
-};
-
-Oriented oriented(const FileProblem& problem, bool mirrored) {
-    if (mirrored) {
-        return {problem.n,
-                problem.k,
-                problem.m,
-                transposed(problem.b),
-                transposed(problem.a),
-                transposed(problem.c),
-                problem.line_bytes};
-    }
-    return {problem.m, problem.k, problem.n, problem.a, problem.b, problem.c, problem.line_bytes};
-}
-
-/// A cut of `size` into `parts` nearly equal parts, each but the last a multiple of `unit`.
-std::int64_t part_size(std::int64_t size, std::int64_t parts, std::int64_t unit) {
-    return std::min(size, round_up(ceil_div(size, parts), unit));
-}
-
-std::int64_t least_cut(std::int64_t size, std::int64_t unit) {
-    return std::min(size, std::max(unit, kLeastCut));
-}
-
-/// Tiles before the details: what decides the bytes that are moved.
-struct Cut {
-    bool mirrored = false;
-    bool keeps_left = false;  // of the product as carried out; else C
-    std::int64_t unit = 1, row_unit = 1;
-    bool on_blocks = false;  // else the files are read and written through the cache
-    std::int64_t tile_m = 0, tile_n = 0;
-    std::int64_t exact_bytes = 0;  // without widening
-    std::int64_t kept_bytes = 0;
-};
-
-/// Bytes of so many elements of the files, packed or not.
-std::int64_t area_bytes(const Oriented& o, std::int64_t elements) {
-    return o.a.bytes_of(elements);
-}
-
-std::int64_t exact_bytes(const Oriented& o, const Cut& cut) {
-    const std::int64_t down = ceil_div(o.m, cut.tile_m);
-    const std::int64_t across = cut.keeps_left ? 1 : ceil_div(o.n, cut.tile_n);
-    return checked_add(checked_add(checked_mul(across, o.a.total_bytes()), checked_mul(down, o.b.total_bytes())),
-                       o.c.total_bytes());
-}
-
-constexpr std::int64_t kPanelsOfB = 2;
-constexpr std::int64_t kStripsOfA = 2;
-
-/// A window of whole lines may begin anywhere in a block.
-std::int64_t whole_line_slack(const Oriented& o) {
-    return 2 * (kStripsOfA * o.a.block_bytes + kPanelsOfB * o.b.block_bytes + o.c.block_bytes);
-}
-
-/// Memory to check with: vectors for the tile, a panel and a strip, and what becomes of the latter two.
-std::int64_t check_bytes(std::int64_t line_bytes, std::int64_t tile_m, std::int64_t tile_n, std::int64_t depth,
-                         std::int64_t strip) {
-    return line_bytes * (tile_m + tile_n + 2 * depth + 2 * strip);
-}
-
-/// Memory that a kept C needs at least: the tile, two panels of B and two strips of A, all as thin as allowed.
-std::int64_t least_beside_tile(const Oriented& o, const Cut& cut, std::int64_t tile_m, std::int64_t tile_n) {
-    const std::int64_t depth = least_cut(o.k, cut.unit), row_unit = cut.row_unit;
-    const std::int64_t strip = std::min(tile_m, std::max(row_unit, kLeastCut));
-    return area_bytes(o, (kPanelsOfB * tile_n + kStripsOfA * strip) * depth) + whole_line_slack(o) +
-           check_bytes(o.line_bytes, tile_m, tile_n, depth, strip);
-}
-
-/// Keep C: for every p the widest tile that fits; more tiles down cost B again, more across cost A again.
-void search_kept_c(const Oriented& o, Cut cut, std::int64_t memory, std::vector<Cut>& found) {
-    for (std::int64_t p = 1;; ++p) {
-        cut.tile_m = part_size(o.m, p, cut.row_unit);
-        const std::int64_t narrow = least_cut(o.n, cut.unit);
-        // tile_m * w * e + (2 w + 2 strip) * depth * e <= memory, solved for w
-        const std::int64_t fixed = least_beside_tile(o, cut, cut.tile_m, 0);
-        const std::int64_t per_column =
-            area_bytes(o, cut.tile_m + kPanelsOfB * least_cut(o.k, cut.unit)) + o.line_bytes;
-        const std::int64_t widest = memory > fixed ? (memory - fixed) / per_column : 0;
-        if (widest >= narrow) {
-            const std::int64_t whole = widest >= o.n ? o.n : std::max(narrow, widest / cut.unit * cut.unit);
-            cut.tile_n = part_size(o.n, ceil_div(o.n, whole), cut.unit);
-            cut.kept_bytes = area_bytes(o, cut.tile_m * cut.tile_n);
-            cut.exact_bytes = exact_bytes(o, cut);
-            found.push_back(cut);
-            if (cut.tile_n >= o.n) {
-                return;
-            }
-        }
-        if (cut.tile_m <= least_cut(o.m, cut.row_unit)) {
-            return;
-        }
-    }
-}
-
-/// Keep A: blocks of rows with the whole of k. The first that fits is the best.
-void search_kept_left(const Oriented& o, Cut cut, std::int64_t memory, std::vector<Cut>& found) {
-    const std::int64_t narrow = least_cut(o.n, cut.unit);
-    cut.keeps_left = true;
-    for (std::int64_t p = 1;; ++p) {
-        cut.tile_m = part_size(o.m, p, cut.row_unit);
-        cut.tile_n = narrow;
-        cut.kept_bytes = area_bytes(o, cut.tile_m * o.k);
-        const std::int64_t streamed = area_bytes(o, kPanelsOfB * (o.k + cut.tile_m) * narrow);
-        const std::int64_t strip = std::min(cut.tile_m, std::max(cut.row_unit, kLeastCut));
-        const std::int64_t checks = check_bytes(o.line_bytes, cut.tile_m, narrow, o.k, strip);
-        if (cut.kept_bytes + streamed + whole_line_slack(o) + checks <= memory) {
-            cut.exact_bytes = exact_bytes(o, cut);
-            found.push_back(cut);
-            return;
-        }
-        if (cut.tile_m <= least_cut(o.m, cut.row_unit)) {
-            return;
-        }
-    }
-}
-
-/// Sums in f32 would lose what 16-bit floats cannot hold between panels: there k is never cut.
-bool may_cut_k(Type type) {
-    return type != Type::bf16 && type != Type::f16;
-}
-
-/// Cuts anywhere, not only on blocks, mean files that are read and written through the cache.
-FileProblem without_blocks(FileProblem problem) {
-    problem.a.block_bytes = problem.b.block_bytes = problem.c.block_bytes = 1;
-    return problem;
-}
-
-std::vector<Cut> all_cuts(const FileProblem& problem) {
-    const std::int64_t block = std::max({problem.a.block_bytes, problem.b.block_bytes, problem.c.block_bytes});
-    constexpr std::int64_t kWord_bits = 64;
-    std::vector<std::pair<std::int64_t, bool>> units{{problem.a.packed ? kWord_bits : 1, false}};
-    if (block > problem.a.element_bytes) {
-        units.emplace_back(problem.a.elements_of(block), true);
-    }
-    const std::int64_t memory = problem.memory_bytes - turning_bytes(problem.memory_bytes, problem.a, problem.b);
-    std::vector<Cut> found;
-    for (const auto& [unit, on_blocks] : units) {
-        for (const bool mirrored : {false, true}) {
-            if (mirrored && problem.a.packed) {  // bits lie by rows
-                continue;
-            }
-            const Oriented o = oriented(on_blocks ? problem : without_blocks(problem), mirrored);
-            // Cuts between rows of bits are cuts between bytes, unless A lies the other way round.
-            const bool any_row = problem.a.packed && !problem.a.by_columns;
-            const Cut start{.mirrored = mirrored, .unit = unit, .row_unit = any_row ? 1 : unit, .on_blocks = on_blocks};
-            if (may_cut_k(problem.type)) {
-                search_kept_c(o, start, memory, found);
-            }
-            search_kept_left(o, start, memory, found);
-        }
-    }
-    return found;
-}
-
-bool same_cut(const Cut& x, const Cut& y) {
-    return x.mirrored == y.mirrored && x.keeps_left == y.keeps_left && x.on_blocks == y.on_blocks &&
-           x.tile_m == y.tile_m && x.tile_n == y.tile_n;
-}
-
-/// Fewest bytes; then cuts on blocks, the smallest kept matrix (what is free makes panels deep), and not mirrored.
-const Cut& best_cut(const std::vector<Cut>& cuts) {
-    std::int64_t fewest = cuts.front().exact_bytes;
-    for (const Cut& cut : cuts) {
-        fewest = std::min(fewest, cut.exact_bytes);
-    }
-    const bool aligned_is_near = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) {
-        return cut.on_blocks && static_cast<double>(cut.exact_bytes) <= kDirectPreferred * static_cast<double>(fewest);
-    });
-    const Cut* best = nullptr;
-    for (const Cut& cut : cuts) {
-        if (aligned_is_near && !cut.on_blocks) {
-            continue;
-        }
-        const auto rank = [](const Cut& c) { return std::tuple(c.exact_bytes, c.kept_bytes, c.mirrored); };
-        if (best == nullptr || rank(cut) < rank(*best)) {
-            best = &cut;
-        }
-    }
-    return *best;
-}
-
-FilePlan plan_of_cut(const FileProblem& problem, const Cut& cut) {
+FilePlan plan_of_cut(const FileProblem& problem, const FileCut& cut) {
     FilePlan plan;
     plan.m = problem.m;
     plan.k = problem.k;
@@ -235,7 +45,7 @@ FilePlan plan_of_cut(const FileProblem& problem, const Cut& cut) {
 }
 
 /// The first panel ends where a block of the file ends, so that all others are whole blocks.
-std::int64_t first_depth(const Oriented& o, std::int64_t depth, const Cut& cut) {
+std::int64_t first_depth(const Oriented& o, std::int64_t depth, const FileCut& cut) {
     const bool a_along_k = !o.a.by_columns, b_along_k = o.b.by_columns;
     if (depth >= o.k || !cut.on_blocks || (!a_along_k && !b_along_k)) {
         return depth;
@@ -324,7 +134,7 @@ struct Settled {
     double wall_s = 0;
     bool stage_refused = false;  // steps that fit in the memory, and not in that of the device that multiplies
 };
-Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& predict) {
+Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStage& predict) {
     const Oriented o = oriented(problem, cut.mirrored);
     Settled settled;
     std::optional<FilePlan>& best = settled.plan;
@@ -399,20 +209,20 @@ Settled settle(const FileProblem& problem, const Cut& cut, const PredictStage& p
 std::optional<FilePlan> fastest_plan(const FileProblem& problem, const PredictStage& predict) {
     std::optional<FilePlan> best;
     double best_s = 0;
-    std::vector<Cut> seen;
+    std::vector<FileCut> seen;
     for (const double share : kSharesByTime) {
         FileProblem narrower = problem;
         narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(problem.memory_bytes));
-        const std::vector<Cut> cuts = all_cuts(narrower);
+        const std::vector<FileCut> cuts = all_cuts(narrower);
         for (const bool keeps_left : {false, true}) {
-            std::vector<Cut> of_kind = cuts;
+            std::vector<FileCut> of_kind = cuts;
             std::erase_if(of_kind,
-                          [keeps_left](const Cut& cut) { return cut.keeps_left != keeps_left || cut.mirrored; });
+                          [keeps_left](const FileCut& cut) { return cut.keeps_left != keeps_left || cut.mirrored; });
             if (of_kind.empty()) {
                 continue;
             }
-            const Cut chosen = best_cut(of_kind);
-            if (std::any_of(seen.begin(), seen.end(), [&](const Cut& cut) { return same_cut(cut, chosen); })) {
+            const FileCut chosen = best_cut(of_kind);
+            if (std::any_of(seen.begin(), seen.end(), [&](const FileCut& cut) { return same_cut(cut, chosen); })) {
                 continue;
             }
             seen.push_back(chosen);
@@ -445,7 +255,7 @@ std::int64_t least_memory(const FileProblem& problem, const PredictStage& predic
         for (const double share : kSharesForCuts) {
             FileProblem narrower = larger;
             narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(larger.memory_bytes));
-            for (const Cut& cut : all_cuts(narrower)) {
+            for (const FileCut& cut : all_cuts(narrower)) {
                 const FileProblem as_cut = cut.on_blocks ? larger : without_blocks(larger);
                 if (settle(as_cut, cut, predict).plan) {
                     return larger.memory_bytes;
@@ -488,9 +298,9 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
     for (const double share : kSharesForCuts) {
         FileProblem narrower = problem;
         narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(problem.memory_bytes));
-        std::vector<Cut> cuts = all_cuts(narrower);
+        std::vector<FileCut> cuts = all_cuts(narrower);
         while (!cuts.empty()) {
-            const Cut chosen = best_cut(cuts);
+            const FileCut chosen = best_cut(cuts);
             const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
             Settled settled = settle(as_cut, chosen, predict);
             if (settled.plan) {
@@ -501,7 +311,7 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
                 fail_for_device(problem);
             }
             stage_refused = stage_refused || settled.stage_refused;
-            std::erase_if(cuts, [&](const Cut& cut) { return same_cut(cut, chosen); });
+            std::erase_if(cuts, [&](const FileCut& cut) { return same_cut(cut, chosen); });
         }
     }
     if (stage_refused) {

@@ -1,0 +1,183 @@
+#include "plan/search/file_cuts.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/size.hpp"
+#include "plan/search/file_schedule.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::int64_t kLeastCut = 16;
+constexpr double kDirectPreferred = 1.01;  // cuts on blocks are given up where they cost more than that
+
+/// Bytes of so many elements of the files, packed or not.
+std::int64_t area_bytes(const Oriented& o, std::int64_t elements) {
+    return o.a.bytes_of(elements);
+}
+
+std::int64_t exact_bytes(const Oriented& o, const FileCut& cut) {
+    const std::int64_t down = ceil_div(o.m, cut.tile_m);
+    const std::int64_t across = cut.keeps_left ? 1 : ceil_div(o.n, cut.tile_n);
+    return checked_add(checked_add(checked_mul(across, o.a.total_bytes()), checked_mul(down, o.b.total_bytes())),
+                       o.c.total_bytes());
+}
+
+constexpr std::int64_t kPanelsOfB = 2;
+constexpr std::int64_t kStripsOfA = 2;
+
+/// A window of whole lines may begin anywhere in a block.
+std::int64_t whole_line_slack(const Oriented& o) {
+    return 2 * (kStripsOfA * o.a.block_bytes + kPanelsOfB * o.b.block_bytes + o.c.block_bytes);
+}
+
+/// Memory that a kept C needs at least: the tile, two panels of B and two strips of A, all as thin as allowed.
+std::int64_t least_beside_tile(const Oriented& o, const FileCut& cut, std::int64_t tile_m, std::int64_t tile_n) {
+    const std::int64_t depth = least_cut(o.k, cut.unit), row_unit = cut.row_unit;
+    const std::int64_t strip = std::min(tile_m, std::max(row_unit, kLeastCut));
+    return area_bytes(o, (kPanelsOfB * tile_n + kStripsOfA * strip) * depth) + whole_line_slack(o) +
+           check_bytes(o.line_bytes, tile_m, tile_n, depth, strip);
+}
+
+/// Keep C: for every p the widest tile that fits; more tiles down cost B again, more across cost A again.
+void search_kept_c(const Oriented& o, FileCut cut, std::int64_t memory, std::vector<FileCut>& found) {
+    for (std::int64_t p = 1;; ++p) {
+        cut.tile_m = part_size(o.m, p, cut.row_unit);
+        const std::int64_t narrow = least_cut(o.n, cut.unit);
+        // tile_m * w * e + (2 w + 2 strip) * depth * e <= memory, solved for w
+        const std::int64_t fixed = least_beside_tile(o, cut, cut.tile_m, 0);
+        const std::int64_t per_column =
+            area_bytes(o, cut.tile_m + kPanelsOfB * least_cut(o.k, cut.unit)) + o.line_bytes;
+        const std::int64_t widest = memory > fixed ? (memory - fixed) / per_column : 0;
+        if (widest >= narrow) {
+            const std::int64_t whole = widest >= o.n ? o.n : std::max(narrow, widest / cut.unit * cut.unit);
+            cut.tile_n = part_size(o.n, ceil_div(o.n, whole), cut.unit);
+            cut.kept_bytes = area_bytes(o, cut.tile_m * cut.tile_n);
+            cut.exact_bytes = exact_bytes(o, cut);
+            found.push_back(cut);
+            if (cut.tile_n >= o.n) {
+                return;
+            }
+        }
+        if (cut.tile_m <= least_cut(o.m, cut.row_unit)) {
+            return;
+        }
+    }
+}
+
+/// Keep A: blocks of rows with the whole of k. The first that fits is the best.
+void search_kept_left(const Oriented& o, FileCut cut, std::int64_t memory, std::vector<FileCut>& found) {
+    const std::int64_t narrow = least_cut(o.n, cut.unit);
+    cut.keeps_left = true;
+    for (std::int64_t p = 1;; ++p) {
+        cut.tile_m = part_size(o.m, p, cut.row_unit);
+        cut.tile_n = narrow;
+        cut.kept_bytes = area_bytes(o, cut.tile_m * o.k);
+        const std::int64_t streamed = area_bytes(o, kPanelsOfB * (o.k + cut.tile_m) * narrow);
+        const std::int64_t strip = std::min(cut.tile_m, std::max(cut.row_unit, kLeastCut));
+        const std::int64_t checks = check_bytes(o.line_bytes, cut.tile_m, narrow, o.k, strip);
+        if (cut.kept_bytes + streamed + whole_line_slack(o) + checks <= memory) {
+            cut.exact_bytes = exact_bytes(o, cut);
+            found.push_back(cut);
+            return;
+        }
+        if (cut.tile_m <= least_cut(o.m, cut.row_unit)) {
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+Oriented oriented(const FileProblem& problem, bool mirrored) {
+    if (mirrored) {
+        return {problem.n,
+                problem.k,
+                problem.m,
+                transposed(problem.b),
+                transposed(problem.a),
+                transposed(problem.c),
+                problem.line_bytes};
+    }
+    return {problem.m, problem.k, problem.n, problem.a, problem.b, problem.c, problem.line_bytes};
+}
+
+std::int64_t part_size(std::int64_t size, std::int64_t parts, std::int64_t unit) {
+    return std::min(size, round_up(ceil_div(size, parts), unit));
+}
+
+std::int64_t least_cut(std::int64_t size, std::int64_t unit) {
+    return std::min(size, std::max(unit, kLeastCut));
+}
+
+std::int64_t check_bytes(std::int64_t line_bytes, std::int64_t tile_m, std::int64_t tile_n, std::int64_t depth,
+                         std::int64_t strip) {
+    return line_bytes * (tile_m + tile_n + 2 * depth + 2 * strip);
+}
+
+bool may_cut_k(Type type) {
+    return type != Type::bf16 && type != Type::f16;
+}
+
+FileProblem without_blocks(FileProblem problem) {
+    problem.a.block_bytes = problem.b.block_bytes = problem.c.block_bytes = 1;
+    return problem;
+}
+
+std::vector<FileCut> all_cuts(const FileProblem& problem) {
+    const std::int64_t block = std::max({problem.a.block_bytes, problem.b.block_bytes, problem.c.block_bytes});
+    constexpr std::int64_t kWord_bits = 64;
+    std::vector<std::pair<std::int64_t, bool>> units{{problem.a.packed ? kWord_bits : 1, false}};
+    if (block > problem.a.element_bytes) {
+        units.emplace_back(problem.a.elements_of(block), true);
+    }
+    const std::int64_t memory = problem.memory_bytes - turning_bytes(problem.memory_bytes, problem.a, problem.b);
+    std::vector<FileCut> found;
+    for (const auto& [unit, on_blocks] : units) {
+        for (const bool mirrored : {false, true}) {
+            if (mirrored && problem.a.packed) {  // bits lie by rows
+                continue;
+            }
+            const Oriented o = oriented(on_blocks ? problem : without_blocks(problem), mirrored);
+            // Cuts between rows of bits are cuts between bytes, unless A lies the other way round.
+            const bool any_row = problem.a.packed && !problem.a.by_columns;
+            const FileCut start{
+                .mirrored = mirrored, .unit = unit, .row_unit = any_row ? 1 : unit, .on_blocks = on_blocks};
+            if (may_cut_k(problem.type)) {
+                search_kept_c(o, start, memory, found);
+            }
+            search_kept_left(o, start, memory, found);
+        }
+    }
+    return found;
+}
+
+bool same_cut(const FileCut& x, const FileCut& y) {
+    return x.mirrored == y.mirrored && x.keeps_left == y.keeps_left && x.on_blocks == y.on_blocks &&
+           x.tile_m == y.tile_m && x.tile_n == y.tile_n;
+}
+
+const FileCut& best_cut(const std::vector<FileCut>& cuts) {
+    std::int64_t fewest = cuts.front().exact_bytes;
+    for (const FileCut& cut : cuts) {
+        fewest = std::min(fewest, cut.exact_bytes);
+    }
+    const bool aligned_is_near = std::any_of(cuts.begin(), cuts.end(), [&](const FileCut& cut) {
+        return cut.on_blocks && static_cast<double>(cut.exact_bytes) <= kDirectPreferred * static_cast<double>(fewest);
+    });
+    const FileCut* best = nullptr;
+    for (const FileCut& cut : cuts) {
+        if (aligned_is_near && !cut.on_blocks) {
+            continue;
+        }
+        const auto rank = [](const FileCut& c) { return std::tuple(c.exact_bytes, c.kept_bytes, c.mirrored); };
+        if (best == nullptr || rank(cut) < rank(*best)) {
+            best = &cut;
+        }
+    }
+    return *best;
+}
+
+}  // namespace heptad
