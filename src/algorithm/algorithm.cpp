@@ -89,6 +89,15 @@ const char* ring_name(Ring ring) {
     return "?";
 }
 
+std::optional<Ring> ring_from_name(std::string_view name) {
+    for (const Ring ring : {Ring::integers, Ring::halves, Ring::rationals, Ring::gf2}) {
+        if (name == ring_name(ring)) {
+            return ring;
+        }
+    }
+    return std::nullopt;
+}
+
 std::string Algorithm::signature() const {
     return fmt::format("<{},{},{}>:{}", m, k, n, rank());
 }

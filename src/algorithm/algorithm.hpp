@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <heptad/heptad.hpp>
@@ -25,6 +26,7 @@ enum class Ring : std::uint8_t {
     gf2,        // "GF(2)": valid in characteristic two only
 };
 const char* ring_name(Ring ring);
+std::optional<Ring> ring_from_name(std::string_view name);
 
 struct BasisChange {
     CoefficientMatrix phi;  // mk x mk, applied to the blocks of A

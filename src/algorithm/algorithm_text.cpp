@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "algorithm/algorithm.hpp"
+#include "algorithm/text_words.hpp"
 #include "base/error.hpp"
 
 namespace heptad {
@@ -27,34 +28,6 @@ constexpr int max_dimension = 64;
 constexpr int max_rank = 4096;
 constexpr std::int64_t max_part = 1'000'000;  // of a numerator or denominator
 constexpr std::size_t max_text_bytes = std::size_t{64} << 20;
-
-std::string_view trimmed(std::string_view text) {
-    const char* blanks = " \t\r\v\f";
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> result;
-    for (text = trimmed(text); !text.empty();) {
-        const std::size_t end = std::min(text.find_first_of(" \t\r\v\f"), text.size());
-        result.push_back(text.substr(0, end));
-        text = trimmed(text.substr(end));
-    }
-    return result;
-}
-
-std::optional<Ring> ring_from_name(std::string_view name) {
-    for (const Ring ring : {Ring::integers, Ring::halves, Ring::rationals, Ring::gf2}) {
-        if (name == ring_name(ring)) {
-            return ring;
-        }
-    }
-    return std::nullopt;
-}
 
 bool in_ring(const Rational& x, Ring ring) {
     switch (ring) {
@@ -152,7 +125,7 @@ private:
             result_.source = value;
         } else if (keyword == "size") {
             once(has_size_, keyword);
-            const auto sizes = words(value);
+            const auto sizes = words_of(value);
             if (sizes.size() != 3) {
                 stop("'size' needs three numbers m k n, not {}", sizes.size());
             }
@@ -204,7 +177,7 @@ private:
     }
 
     void read_entries(std::string_view text, std::string_view what, CoefficientMatrix& matrix, int row) const {
-        const auto entries = words(text);
+        const auto entries = words_of(text);
         if (entries.size() != static_cast<std::size_t>(matrix.cols)) {
             stop("{} needs {} numbers, not {}", what, matrix.cols, entries.size());
         }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithm/schedule.hpp"
+#include "algorithm/text_words.hpp"
 #include "base/error.hpp"
 
 namespace heptad {
@@ -16,9 +17,6 @@ namespace {
 constexpr int max_blocks_per_side = 99;
 constexpr std::size_t max_temporaries = 10000;
 
-bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -29,25 +27,9 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-std::vector<std::string> split_words(std::string_view text) {
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < text.size();) {
-        if (is_blank(text[i])) {
-            ++i;
-            continue;
-        }
-        const std::size_t begin = i;
-        while (i < text.size() && !is_blank(text[i])) {
-            ++i;
-        }
-        words.emplace_back(text.substr(begin, i - begin));
-    }
-    return words;
-}
-
 std::string_view without_comment(std::string_view line) {
     for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '#' && (i == 0 || is_blank(line[i - 1]))) {
+        if (line[i] == '#' && (i == 0 || kBlanks.find(line[i - 1]) != kBlanks.npos)) {
             return line.substr(0, i);
         }
     }
@@ -116,11 +98,9 @@ private:
     }
 
     void parse_line(std::string_view line) {
-        const std::vector<std::string> words = split_words(line);
-        if (words.empty()) {
-            return;
-        }
-        if (!parse_header(words, line)) {
+        const std::vector<std::string_view> parts = words_of(line);
+        const std::vector<std::string> words(parts.begin(), parts.end());
+        if (!words.empty() && !parse_header(words, line)) {
             parse_step(line);
         }
     }
@@ -166,16 +146,6 @@ private:
         return true;
     }
 
-    static std::string trimmed(std::string_view text) {
-        while (!text.empty() && is_blank(text.front())) {
-            text.remove_prefix(1);
-        }
-        while (!text.empty() && is_blank(text.back())) {
-            text.remove_suffix(1);
-        }
-        return std::string(text);
-    }
-
     void parse_size(const std::vector<std::string>& words) {
         if (words.size() != 4) {
             complain("'size' takes three numbers m k n, found {}", words.size() - 1);
@@ -193,13 +163,11 @@ private:
     }
 
     void parse_ring(const std::vector<std::string>& words) {
-        for (const Ring ring : {Ring::integers, Ring::halves, Ring::rationals, Ring::gf2}) {
-            if (words.size() == 2 && words[1] == ring_name(ring)) {
-                schedule_.ring = ring;
-                return;
-            }
+        const std::optional<Ring> ring = words.size() == 2 ? ring_from_name(words[1]) : std::nullopt;
+        if (!ring) {
+            complain("'ring' takes one of Z, Z[1/2], Q and GF(2)");
         }
-        complain("'ring' takes one of Z, Z[1/2], Q and GF(2)");
+        schedule_.ring = *ring;
     }
 
     void parse_temporaries(const std::vector<std::string>& words) {
@@ -424,7 +392,7 @@ private:
     }
 
     void skip_blanks() {
-        while (!rest_.empty() && is_blank(rest_[0])) {
+        while (!rest_.empty() && kBlanks.find(rest_[0]) != kBlanks.npos) {
             rest_.remove_prefix(1);
         }
     }
