@@ -1,6 +1,7 @@
 // How a product of numbers in memory is made: as a plan of the caller says, over devices, on one, or on the processor.
 #include "base/error.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
@@ -59,6 +60,15 @@ void take_given_plan(const Request& request, const OperandFacts& facts, RequestP
 
 }  // namespace
 
+void take_device_that_pays(const ProblemSize& size, Type type, std::int64_t operand_bytes, Options& options,
+                           const ProductContext& context) {
+    Options there = options;
+    there.device = device_that_pays(size, type, type, options, context);
+    if (there.device != options.device && !goes_beyond_device(operand_bytes, there)) {
+        options.device = there.device;
+    }
+}
+
 bool goes_over_devices(const Request& request, std::int64_t operand_bytes) {
     const Options& options = request.options;
     return is_device_list(options.device) ||
@@ -75,6 +85,7 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
     }
     ProductContext context;
     context.threads = request.threads;
+    take_device_that_pays(facts.size, facts.type, operand_bytes, options, context);
     if (goes_over_devices(request, operand_bytes)) {
         options.workspace_limit_bytes = workspace_after(operand_bytes, request);
         plan.decided = make_plan_over_devices(facts.size, facts.type, facts.type, options, context);

@@ -170,13 +170,14 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     refuse_outer_levels(request, "this product is made in memory, which --memory or --files would change");
     Options& options = plan.options;
     options.accumulate = request.beta != 0;
+    ProductContext context;
+    context.threads = request.threads;
+    take_device_that_pays(size, type, plan.operand_bytes, options, context);
     const bool over_devices = goes_over_devices(request, plan.operand_bytes);
     const bool on_device = is_device_product(options.device);
     if (request.memory_bytes || !(over_devices || on_device)) {
         options.workspace_limit_bytes = planned_workspace_limit(plan.operand_bytes, request);
     }
-    ProductContext context;
-    context.threads = request.threads;
     if (over_devices) {
         plan.decided = make_plan_over_devices(size, type, type, options, context);
         return plan;

@@ -60,6 +60,9 @@ struct RequestPlan {
     double growth() const;  // of errors, on random data; 0: not known
 };
 
+/// Where the device was left open: the one that pays, if it holds all of the matrices.
+void take_device_that_pays(const ProblemSize& size, Type type, std::int64_t operand_bytes, Options& options,
+                           const ProductContext& context);
 /// Is this product of numbers, so many bytes in all, cut up by the host for devices?
 bool goes_over_devices(const Request& request, std::int64_t operand_bytes);
 /// The same of packed bits.
