@@ -130,20 +130,21 @@ nlohmann::ordered_json plan_json(const RequestPlan& plan) {
     if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
         return plan_json(*files);
     }
+    const PlanFacts facts = plan.facts();
     nlohmann::ordered_json object{{"m", plan.size.m},
                                   {"k", plan.size.k},
                                   {"n", plan.size.n},
                                   {"type", type_name(plan.type)},
-                                  {"levels", plan.levels()}};
+                                  {"levels", facts.levels}};
     const auto* bits_on_device = std::get_if<BitDevicePlan>(&plan.decided);
     if (bits_on_device != nullptr) {
         object.update({{"d_h", 0}, {"d_s", bits_on_device->serial_levels}, {"d_p", bits_on_device->parallel_levels}});
     }
     object.update({{"operand_bytes", plan.operand_bytes},
-                   {"workspace_bytes", plan.workspace_bytes()},
-                   {"predicted_s", plan.predicted_s()},
-                   {"error_bound", plan.error_bound()},
-                   {"plan", plan.text()}});
+                   {"workspace_bytes", facts.workspace_bytes},
+                   {"predicted_s", facts.predicted_s},
+                   {"error_bound", facts.error_bound},
+                   {"plan", facts.text}});
     if (!plan.machine.empty()) {
         object["machine"] = plan.machine;
         if (bits_on_device == nullptr) {

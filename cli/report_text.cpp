@@ -88,18 +88,19 @@ bool is_packed(const RequestPlan& plan) {
 
 nlohmann::ordered_json json_of_numbers(const Report& report, const Request& request, double rate) {
     const RequestPlan& plan = report.plan;
+    const PlanFacts facts = plan.facts();
     return {{"output", request.output},
             {"type", type_name(plan.type)},
             {"m", plan.size.m},
             {"k", plan.size.k},
             {"n", plan.size.n},
             {"multiply_s", report.multiply_s},
-            {"predicted_s", plan.predicted_s()},
+            {"predicted_s", facts.predicted_s},
             {"effective_tops", rate / 1e12},
-            {"levels", plan.levels()},
-            {"workspace_bytes", plan.workspace_bytes()},
-            {"error_bound", plan.error_bound()},
-            {"plan", plan.text()},
+            {"levels", facts.levels},
+            {"workspace_bytes", facts.workspace_bytes},
+            {"error_bound", facts.error_bound},
+            {"plan", facts.text},
             {"fell_back", report.products.fell_back},
             {"uneven", report.products.uneven}};
 }
@@ -186,13 +187,14 @@ void print_report(const Report& report, const Request& request, bool json) {
         print(object);
         return;
     }
+    const PlanFacts facts = plan.facts();
     const bool bits_on_device = std::holds_alternative<BitDevicePlan>(plan.decided);
     print(fmt::format("{}: {} x {} {}{}, multiplied in {} ({} effective{}, {} level{}{}, workspace {}){}{}\n",
                       visible(request.output), plan.size.m, plan.size.n, plan.count ? "counts" : type_name(plan.type),
                       bits_on_device ? fmt::format(" on cuda:{}", plan.device) : "", format_seconds(report.multiply_s),
-                      format_rate(rate, plan.type), bits_on_device ? ", transfers included" : "", plan.levels(),
-                      plan.levels() == 1 ? "" : "s", packed ? ", " + place_of_bits(plan) : "",
-                      format_bytes(plan.workspace_bytes()),
+                      format_rate(rate, plan.type), bits_on_device ? ", transfers included" : "", facts.levels,
+                      facts.levels == 1 ? "" : "s", packed ? ", " + place_of_bits(plan) : "",
+                      format_bytes(facts.workspace_bytes),
                       report.verified ? ", " + describe_passed(*report.verified) : "", remark_on(report.products)));
 }
 

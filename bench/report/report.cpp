@@ -14,8 +14,8 @@
 #include "cli/option_words.hpp"
 #include "cli/output.hpp"
 #include "cli/text.hpp"
-#include "product/request/trace_file.hpp"
 #include "io/npy.hpp"
+#include "product/request/trace_file.hpp"
 
 namespace heptad::cli {
 namespace {

@@ -83,8 +83,8 @@ FileReport public_report(const Report& report) {
         told.resumed_tiles = files->resumed_tiles;
         told.peak_resident_bytes = files->peak_resident_bytes;
     } else {
-        told.plan = report.plan.text();
-        told.error_bound = report.plan.error_bound();
+        told.plan = report.plan.facts().text;
+        told.error_bound = report.plan.facts().error_bound;
     }
     if (report.verified) {
         told.verified = report.verified->passed();

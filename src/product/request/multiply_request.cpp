@@ -1,6 +1,6 @@
-// The way of a product of files: routed by what is asked and what fits, then read, multiplied, verified and written.
+// The way of a product of files, by what is asked and what fits.
 #include "base/error.hpp"
-#include "base/timing.hpp"
+#include "base/size.hpp"
 #include "io/bit_file.hpp"
 #include "io/matrix_write.hpp"
 #include "io/npy.hpp"
@@ -12,52 +12,10 @@
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"
 #include "product/request/plan_file.hpp"
-#include "product/request/whole_matrices.hpp"
+#include "product/request/whole_product.hpp"
 
 namespace heptad {
 namespace {
-
-/// A plan from a file does not say what it was made for: one that grows errors by more than `balanced` allows is fast.
-check::JudgedBy judged_by(const Request& request, const RequestPlan& plan) {
-    const double growth = plan.growth();
-    return {!request.plan_file.empty() && growth > check::kBalancedGrowth ? Accuracy::fast : request.options.accuracy,
-            growth};
-}
-
-template <class Matrices>
-Report multiply_whole(Matrices matrices, const Request& request, RequestPlan plan, const RequestHooks& hooks) {
-    const auto stage = [&](const char* name) { return stage_hooks(hooks, name, request.threads); };
-    stop_if_cancelled(hooks);
-    const auto a = matrices.read(FileRole::a, stage("read A"));
-    const auto b = matrices.read(FileRole::b, stage("read B"));
-    const bool adds = request.beta != 0;
-    auto c = adds ? matrices.read(FileRole::c0, stage("read C0")) : matrices.empty_result();
-    std::optional<typename Matrices::Whole> c0;
-    if (adds && request.verify) {
-        c0 = Matrices::copy_of(c);
-    }
-    stop_if_cancelled(hooks);
-    Report report;
-    hooks.begin("multiply", operation_count(plan.size), plan.type);
-    const auto start = Clock::now();
-    report.products = matrices.multiply(plan, a, b, c, stage_context(hooks, request.threads));
-    report.multiply_s = seconds_since(start);
-    if (request.verify) {
-        hooks.begin("verify");
-        VerifyOptions options;
-        options.by = judged_by(request, plan);
-        options.threads = request.threads;
-        options.cancel = hooks.cancel;
-        report.verified = matrices.verify(a, b, c, c0, options);
-        hooks.end();
-        require_passed(*report.verified, "the result", "; " + request.output + " was not written");
-    }
-    stop_if_cancelled(hooks);
-    matrices.write(c, stage("write C"));
-    hooks.end();
-    report.plan = std::move(plan);
-    return report;
-}
 
 /// On the processor, from files and to a file that can be gone through piece by piece: do the matrices fit in memory,
 /// and not the product's copies of them?
@@ -90,7 +48,7 @@ void require_bit_output(const Request& request) {
     check_writable(request.output);
 }
 
-Report multiply_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
+Report route_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
     const bool on_cuda = cuda::is_device_name(request.options.device);
     const bool planned_for_device =
         !request.plan_file.empty() && read_plan_text(request.plan_file).find(" device cuda ") != std::string::npos;
@@ -104,18 +62,17 @@ Report multiply_bits(const Request& request, Type algebra, const RequestHooks& h
         require_no_count(request);
         return multiply_bits_by_files(request, algebra, facts, hooks);
     }
-    PackedBits matrices(request, algebra, facts);
     if (planned_for_device || bits_go_to_device(request, facts.size)) {
         if (request.count) {
             require_count_alone(request);
         }
         cuda::require_device(bit_device_of(request));
         request.count ? check_matrix_writable(request.output, Type::i32) : require_bit_output(request);
-        return multiply_whole(std::move(matrices), request, decide_bits_on_device(request, algebra, facts.size), hooks);
+        return multiply_bits(request, facts, decide_bits_on_device(request, algebra, facts.size), hooks);
     }
     require_no_count(request);
     require_bit_output(request);
-    return multiply_whole(std::move(matrices), request, decide_bits(request, algebra, facts), hooks);
+    return multiply_bits(request, facts, decide_bits(request, algebra, facts), hooks);
 }
 
 void refuse_plan_over_devices(const Request& request) {
@@ -129,41 +86,7 @@ void refuse_plan_over_devices(const Request& request) {
     }
 }
 
-template <class Matrices>
-VerifyResult verify_whole(const Matrices& matrices, const Request& request, VerifyOptions options,
-                          const RequestHooks& hooks) {
-    const auto stage = [&](const char* name) { return stage_hooks(hooks, name, request.threads); };
-    const auto a = matrices.read(FileRole::a, stage("read A"));
-    const auto b = matrices.read(FileRole::b, stage("read B"));
-    const auto c = matrices.read(FileRole::result, stage("read C"));
-    std::optional<typename Matrices::Whole> c0;
-    if (request.beta != 0) {
-        c0 = matrices.read(FileRole::c0, stage("read C0"));
-    }
-    hooks.begin("verify");
-    options.threads = request.threads;
-    options.cancel = hooks.cancel;
-    VerifyResult result = matrices.verify(a, b, c, c0, options);
-    hooks.end();
-    return result;
-}
-
 }  // namespace
-
-void require_passed(const VerifyResult& result, const std::string& subject, const std::string& consequence) {
-    if (result.passed()) {
-        return;
-    }
-    std::string sentence =
-        fmt::format("{} {}", subject, result.verdict == Verdict::failed ? "is not the product" : "cannot be verified");
-    if (!result.explanation.empty()) {
-        sentence += ": " + result.explanation;
-    }
-    while (!sentence.empty() && sentence.back() == '.') {
-        sentence.pop_back();
-    }
-    throw NotVerified(sentence + consequence, result);
-}
 
 Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
@@ -172,7 +95,7 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
     const bool other_plan = !request.plan_file.empty() && !read_plan_text(request.plan_file).starts_with("bits ");
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");
-        return multiply_bits(request, *algebra, hooks);
+        return route_bits(request, *algebra, hooks);
     }
     if (request.count) {
         fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
@@ -184,7 +107,7 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(request.output, facts.type);
-    return multiply_whole(Numbers(request, facts), request, decide_numbers(request, facts, operand_bytes), hooks);
+    return multiply_numbers(request, facts, decide_numbers(request, facts, operand_bytes), hooks);
 }
 
 VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hooks) {
@@ -198,7 +121,7 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
         const BitFileHeader result = read_bit_header(request.output, facts.columns_c);
         require_size_of_result(request, result.rows, result.cols, facts.size);
         workspace_after(facts.operand_bytes, request);
-        return verify_whole(PackedBits(request, *algebra, facts), request, options, hooks);
+        return verify_bits(request, *algebra, facts, options, hooks);
     }
     constexpr int kRounds = 20;  // who asks for nothing but the check gets a chance of a miss of 2^-20 for floats
     options.rounds = kRounds;
@@ -211,7 +134,7 @@ VerifyResult verify_request(const VerifyRequest& given, const RequestHooks& hook
     }
     require_size_of_result(request, result.rows, result.cols, facts.size);
     workspace_after(facts.bytes(request.beta != 0), request);
-    return verify_whole(Numbers(request, facts), request, options, hooks);
+    return verify_numbers(request, facts, options, hooks);
 }
 
 }  // namespace heptad

@@ -38,6 +38,14 @@ struct FileRequestPlan {
     bool disk_binds() const;
 };
 
+/// What all plans tell.
+struct PlanFacts {
+    std::string text;  // one line, which parses back where it is of one device or the processor
+    int levels = 0;
+    std::int64_t workspace_bytes = 0;
+    double predicted_s = 0, error_bound = 0;
+};
+
 struct RequestPlan {
     Type type = Type::f32;
     ProblemSize size;
@@ -51,12 +59,7 @@ struct RequestPlan {
     std::string machine = {};  // of a plan alone: the device whose figures it was made with
     bool machine_measured = false;
 
-    /// One line, which parses back where it is of one device or the processor.
-    std::string text() const;
-    int levels() const;
-    std::int64_t workspace_bytes() const;
-    double predicted_s() const;
-    double error_bound() const;
+    PlanFacts facts() const;
     double growth() const;  // of errors, on random data; 0: not known
 };
 
