@@ -167,7 +167,7 @@ TEST_F(Bits, what_cannot_be_meant_is_refused) {
     heptad_fails(2, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--device", "reference"});
     heptad_fails(2, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--mode", "serial"});
     heptad_fails(2, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--alpha", "2"});
-    heptad_fails(2, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--algorithm", "strassen"});
+    heptad_fails(2, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--algorithm", "2x2x3-11"});
     heptad_fails(2, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "bool", "--levels", "1"});
     heptad_fails(3, {"mul", "A.pbm", "B.pbm", "-o", "C.pbm", "--type", "gf2"});
     heptad_fails(3, {"mul", "A.pbm", "cut.pbm", "-o", "C.pbm", "--type", "gf2"});
