@@ -72,6 +72,28 @@ private:
     double weights_ = 1 / squared(kModelError), sum_ = 0;
 };
 
+/// How much less sure a plan is than the surest one at its sizes, as a factor of time: of many plans that nobody ran,
+/// the most hopeful is the one that the model flatters most. None where nothing was measured nearby.
+class Doubt {
+public:
+    explicit Doubt(const ProductPlan& plan) : here_(plan.m, plan.k, plan.n) {}
+
+    void add(const MeasuredPlan& row, bool is_the_plan) {
+        const double weight = 1 / (squared(std::max(row.std_error / row.relative_time, kLeastError)) +
+                                   squared(kErrorPerOctave) * here_.squared_distance({row.m, row.k, row.n}));
+        surest_ = std::max(surest_, weight);
+        if (is_the_plan) {
+            own_ = std::max(own_, weight);
+        }
+    }
+    double factor() const { return std::exp(std_error(own_) - std_error(surest_)); }
+
+private:
+    static double std_error(double weight) { return 1 / std::sqrt(1 / squared(kModelError) + weight); }
+    Place here_;
+    double own_ = 0, surest_ = 0;
+};
+
 /// It took longer than the model has it, so plans like it may too. A gain over the model is a plan's own: else the most
 /// hopeful plan that nobody ran would be taken in place of the one that showed it.
 bool warns_of_others(const MeasuredPlan& row) {
@@ -102,6 +124,7 @@ int depth_of(const std::vector<LevelPlan>& levels) {
 
 double measured_ratio(const ProductPlan& plan, const Machine& machine, double library_over_plan) {
     Mean mean(plan);
+    Doubt doubt(plan);
     const int depth = depth_of(plan.levels);
     bool was_measured = false;
     for (const MeasuredPlan& row : machine.measured_plans) {
@@ -111,6 +134,9 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
             continue;
         }
         const bool same_levels = has_levels_of(plan, row.plan);
+        if (!is_classical && row.rounds >= kFewestRounds) {
+            doubt.add(row, same_levels && same_leaf);
+        }
         if (same_levels && same_leaf) {
             // A loss counts in full: the library cannot lose against itself.
             const bool lost = row.relative_time >= 1;
@@ -126,7 +152,7 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
     if (depth == 0 && was_measured && library_over_plan > 1) {
         mean.believe(std::log(library_over_plan));
     }
-    return mean.ratio();
+    return mean.ratio() * doubt.factor();
 }
 
 double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine) {

@@ -5,7 +5,8 @@
 //   log ratio = sum(w_i log(measured_i / modelled_i)) / (w_model + sum(w_i)),   w = 1 / std_error^2
 //
 // so the ratio goes to the measured one where the plan itself was measured, to 1 far from all of them, and is smooth in
-// the sizes in between.
+// the sizes in between. A plan with levels that is less sure than another at those sizes is expected to take longer by
+// what its standard error is larger.
 #pragma once
 
 #include <vector>

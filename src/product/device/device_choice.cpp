@@ -58,9 +58,11 @@ std::optional<std::string> device_of_matrices(const std::string& asked, const Co
 
 std::string device_that_pays(const ProblemSize& size, Type type, Type result_type, const Options& options,
                              const ProductContext& context) {
+    const bool is_free =
+        options.algorithm == "auto" && options.levels < 0 && options.mode == "auto" && options.leaf == "auto";
     // The child of a fork cannot use a driver that its parent has started.
-    if (options.device != "auto" || is_short_for_devices(size.m, size.k, size.n) || !runs_on_devices(type) ||
-        options.leaf != "auto" || context.workspace_bytes >= 0 || process_generation() > 0) {
+    if (options.device != "auto" || !is_free || is_short_for_devices(size.m, size.k, size.n) ||
+        !runs_on_devices(type) || context.workspace_bytes >= 0 || process_generation() > 0) {
         return options.device;
     }
     const double processor_s = plan_product(size.m, size.k, size.n, type, options, context).predicted_s;

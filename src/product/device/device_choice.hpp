@@ -23,7 +23,8 @@ std::optional<std::string> device_of_matrices(const std::string& asked, const Co
                                               const ConstView& c);
 
 /// "cuda" where the first NVIDIA device is predicted to multiply matrices in host memory so much sooner than this
-/// processor that starting it pays, transfers counted; else "auto". Asks no device about products that are short.
+/// processor that starting it pays, transfers counted; else "auto", and where levels, algorithm, mode or leaf are
+/// asked for. Asks no device about products that are short.
 std::string device_that_pays(const ProblemSize& size, Type type, Type result_type, const Options& options,
                              const ProductContext& context);
 /// The same for these matrices: devices read and write rows or columns that are contiguous.

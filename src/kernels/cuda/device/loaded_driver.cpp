@@ -10,13 +10,14 @@
 namespace heptad::cuda {
 namespace {
 
-// The driver's own numbers: cuPointerGetAttribute() is as old as unified addresses.
+// The driver's own numbers. cuPointerGetAttributes() takes any pointer; that for one attribute calls those of the host
+// an error, which tools that watch a program's calls would show.
 constexpr int kSuccess = 0;
 constexpr int kMemoryType = 2, kDeviceOrdinal = 9;  // CU_POINTER_ATTRIBUTE_...
 constexpr unsigned kDeviceMemory = 2;               // CU_MEMORYTYPE_DEVICE
-using GetAttribute = int (*)(void* data, int attribute, std::uintptr_t pointer);
+using GetAttributes = int (*)(unsigned count, int* attributes, void** data, std::uintptr_t pointer);
 
-std::atomic<GetAttribute> get_attribute{nullptr};
+std::atomic<GetAttributes> get_attributes{nullptr};
 std::atomic<std::int64_t> looked_at_tick{-1};
 
 /// Files by which a process reaches a device: of a workstation or server, of Windows's Linux, of a board.
@@ -44,7 +45,7 @@ bool has_loaded_driver() noexcept {
     if (!has_device_files()) {
         return false;
     }
-    if (get_attribute.load(std::memory_order_acquire) != nullptr) {
+    if (get_attributes.load(std::memory_order_acquire) != nullptr) {
         return true;
     }
     const std::int64_t now = tick();
@@ -56,8 +57,8 @@ bool has_loaded_driver() noexcept {
         return false;
     }
     // The handle is kept: the driver must not be unloaded between two looks.
-    const auto found = reinterpret_cast<GetAttribute>(dlsym(driver, "cuPointerGetAttribute"));
-    get_attribute.store(found, std::memory_order_release);
+    const auto found = reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
+    get_attributes.store(found, std::memory_order_release);
     return found != nullptr;
 }
 
@@ -65,12 +66,13 @@ std::optional<int> device_holding(const void* pointer) noexcept {
     if (!has_loaded_driver()) {
         return std::nullopt;
     }
-    const GetAttribute get = get_attribute.load(std::memory_order_acquire);
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     unsigned memory_type = 0;
     int device = 0;
-    if (get(&memory_type, kMemoryType, address) != kSuccess || memory_type != kDeviceMemory ||
-        get(&device, kDeviceOrdinal, address) != kSuccess) {
+    int attributes[] = {kMemoryType, kDeviceOrdinal};
+    void* data[] = {&memory_type, &device};
+    const GetAttributes get = get_attributes.load(std::memory_order_acquire);
+    if (get(2, attributes, data, reinterpret_cast<std::uintptr_t>(pointer)) != kSuccess ||
+        memory_type != kDeviceMemory) {
         return std::nullopt;
     }
     return device;
