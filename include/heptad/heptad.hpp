@@ -158,7 +158,8 @@ struct Options {
     std::string algorithm = "auto";  ///< a name of the catalogue, or "auto"
     int levels = -1;                 ///< -1: as many as pay; 0 and up: exactly so many, where the sizes allow it
     Accuracy accuracy = Accuracy::balanced;
-    /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices
+    /// "auto", "cpu", "reference", "cuda", "cuda:1"; several devices: "cuda:0,1", or "cpu:4" for four cores as devices.
+    /// auto: where the matrices lie; from host memory to an NVIDIA device where that is predicted to be clearly sooner
     std::string device = "auto";
     std::string leaf = "auto";  ///< "auto", or a leaf this machine has: "openblas", "blis", "mkl", "heptad"
     /// Mode of the levels: "auto", "serial" (little memory), "parallel", or "fused": the innermost one inside the
