@@ -220,7 +220,9 @@ TEST(smooth_plans, balanced_keeps_its_levels_where_only_fast_plans_were_measured
         const double gain_16384 = plan_for(16384, type, Accuracy::strict, site).predicted_s /
                                   plan_for(16384, type, Accuracy::balanced, site).predicted_s;
         EXPECT_GT(gain_8192, 1.1);
-        EXPECT_GT(gain_16384, 0.97 * gain_8192);
+        EXPECT_GT(gain_16384, 1.1);
+        constexpr double kMostDoubt = 1.1;  // of plans that nobody ran, where others were measured
+        EXPECT_GT(kMostDoubt * gain_16384, 0.97 * gain_8192);
     }
 }
 
