@@ -48,6 +48,7 @@ struct FileReport {
     double multiply_s = 0;           ///< of the products alone
     double error_bound = 0;          ///< on max|C - computed| / (max|A| * max|B|) for floats; 0 for exact types
     bool fell_back = false;          ///< classical, because of a NaN, an infinity or values whose sums might overflow
+    bool uneven = false;             ///< rows or columns so uneven that levels lose digits (docs/accuracy.md)
     bool in_pieces = false;          ///< from file to file; what follows is about that
     std::int64_t tiles = 0;          ///< pieces of C
     std::int64_t resumed_tiles = 0;  ///< of those, made by an earlier run

@@ -75,6 +75,7 @@ FileReport public_report(const Report& report) {
     told.size = report.plan.size;
     told.multiply_s = report.multiply_s;
     told.fell_back = report.products.fell_back;
+    told.uneven = report.products.uneven;
     if (const std::optional<FileProductReport>& files = report.files) {
         told.plan = to_string(files->plan);
         told.error_bound = files->error_bound;

@@ -231,6 +231,24 @@ TEST_F(FilesApi, what_cannot_be_meant_or_does_not_match_is_refused_and_writes_no
     EXPECT_EQ(file_count(), 2U);
 }
 
+TEST_F(FilesApi, uneven_rows_are_told_in_memory_and_in_pieces) {
+    write("A.npy", 64, 64, 1);
+    write("B.npy", 64, 64, 2);
+    FileOptions options;
+    options.product.levels = 1;
+    EXPECT_FALSE(multiply(options).uneven);
+    Matrix a = generate("normal", 64, 64, Type::f32, 1);
+    for (std::int64_t j = 0; j < 64; ++j) {
+        static_cast<float*>(a.data())[j] *= 1e6F;
+    }
+    write_npy(path("A.npy"), a);
+    EXPECT_TRUE(multiply(options).uneven);
+    options.resume = true;  // piece by piece, with memory for workspace
+    const FileReport pieces = multiply(options);
+    EXPECT_TRUE(pieces.in_pieces);
+    EXPECT_TRUE(pieces.uneven);
+}
+
 TEST_F(FilesApi, c_may_be_an_input_in_memory) {
     write("A.npy", 60, 60, 1);
     write("B.npy", 60, 60, 2);
