@@ -91,7 +91,7 @@ TEST(tune_device_plans, other_types_and_other_ways_to_keep_sums_are_left_to_the_
 TEST(tune_device_plans, odd_sizes_are_extended_to_the_plan_that_was_faster) {
     const Machine machine = machine_with(Type::tf32, 8192, kTwice, 0.9);
     const ProductPlan plan = plan_for(square(8191, Type::tf32), machine);
-    EXPECT_TRUE(plan.extended) << to_string(plan);
+    EXPECT_TRUE(plan.padded) << to_string(plan);
     ASSERT_EQ(plan.levels.size(), 1U);
     EXPECT_EQ(plan.leaf, "cublaslt-batched");
     const double library_s = plan_with_shape(square(8192, Type::tf32), machine, kLibrary).predicted_s;

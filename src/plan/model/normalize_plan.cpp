@@ -16,7 +16,7 @@ bool is_short(Type type) {
 /// A device judges A and B while the product runs, so C must stay as it is until the end: the outermost level keeps its
 /// products in workspace. A fused one asks for the judgement before it writes.
 void keep_c_until_the_end(ProductPlan& plan) {
-    if (is_on_device(plan) && plan.accumulate && !plan.change_basis && !plan.extended && !plan.levels.empty() &&
+    if (is_on_device(plan) && plan.accumulate && !plan.change_basis && !plan.padded && !plan.levels.empty() &&
         plan.levels.front().mode != LevelMode::fused) {
         plan.levels.front().mode = LevelMode::parallel;
         plan.levels.front().schedule.clear();
@@ -27,7 +27,7 @@ void keep_c_until_the_end(ProductPlan& plan) {
 /// first, and beta zero or C in workspace.
 bool can_scale_sums(const ProductPlan& plan) {
     return is_short(plan.type) && backend_traits(plan.backend).has_levels_of_short_types && !plan.levels.empty() &&
-           !plan.change_basis && (plan.extended || !plan.accumulate) &&
+           !plan.change_basis && (plan.padded || !plan.accumulate) &&
            std::all_of(plan.levels.begin(), plan.levels.end(),
                        [](const LevelPlan& level) { return level.mode == LevelMode::parallel; });
 }
@@ -70,7 +70,7 @@ void set_core(ProductPlan& plan) {
         }
     }
     plan.levels.resize(kept);
-    if (plan.extended) {
+    if (plan.padded) {
         // Blocks at the bottom have sides in multiples of 16: every type's rows are aligned, and the tensor cores'
         // tiles are full.
         constexpr std::int64_t kSide = 16;
@@ -95,7 +95,7 @@ bool shares_one_basis(const std::vector<LevelPlan>& levels) {
 /// A schedule that keeps a value in a block of another shape needs square blocks, and one that overwrites its inputs a
 /// level that may; anything else falls back to one that fits.
 void drop_unfitting_schedules(ProductPlan& plan) {
-    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    ProblemSize block{plan.core_m, plan.core_k, plan.core_n};
     for (std::size_t depth = 0; depth < plan.levels.size(); ++depth) {
         LevelPlan& level = plan.levels[depth];
         const Algorithm& algorithm = find_algorithm(level.algorithm).algorithm;

@@ -1,9 +1,14 @@
-// What was decided: the second of the three plain structs that carry a product. No pointers, prints on one line, and
-// the print parses back to an equal plan.
+// What was decided: the second of the three plain structs that carry a product, whatever its placement. No pointers,
+// prints on one line, and the print parses back to an equal plan.
+//
+// A plan is a list of steps over one leaf, from the outside in: what the disk, the ranks of a cluster and the host of
+// devices cut, and the levels of the place that multiplies. What those parts need to be carried out (schedules, places
+// in a workspace, pointers to kernels) is made from the plan where it runs.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +16,7 @@
 
 #include "base/fused.hpp"
 #include "base/leaf_traits.hpp"
+#include "plan/model/cuts.hpp"
 
 namespace heptad {
 
@@ -35,11 +41,18 @@ struct LevelPlan {
 struct ProductPlan {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
+    bool count = false;  // packed bits: how many ones a row and a column share, as i32
+    std::optional<DiskCut> disk;
+    std::optional<RankCut> rank;
+    std::optional<HostCut> host;
+    std::optional<TransferCut> transfers;
+    // What follows is of the blocks that those leave; without them, of the whole product.
     std::string backend{kUsualBackend};
     int threads = 1;
     bool accumulate = false;  // beta may be other than zero
     bool change_basis =
         false;  // all levels share one algorithm with bases: A, B are transformed once, C once at the end
+    std::optional<PanelCut> panels;
     std::vector<LevelPlan> levels;
     std::string leaf;         // of the products at the bottom
     std::string fringe_leaf;  // of what is peeled off
@@ -47,7 +60,7 @@ struct ProductPlan {
                  core_n = 0;  // divisible part; the rest is peeled off and multiplied classically
     /// The operands are copied to workspace first, with zeros appended up to the core's sizes: nothing is peeled off,
     /// and rows begin where a device likes them to.
-    bool extended = false;
+    bool padded = false;
     bool overwrite_inputs = false;  // carrying it out destroys A and B; only with the caller's leave
     /// On a device: sums are kept in f16, with powers of two taken out of A and B and put back into C. Eleven bits of
     /// significand are more than bf16 has and as many as tf32 has, and the range of f16 is no limit any more. Products

@@ -50,7 +50,7 @@ bool are_leaves_alone(const ProductPlan& plan) {
 /// On a device the rows of A, B and C as the caller has them may be slow to multiply; blocks in workspace are not.
 double alignment_factor(const ProductPlan& plan, const Machine& machine) {
     const bool from_workspace = !plan.levels.empty() && level_storage(plan, plan.levels.size() - 1).batched;
-    if (!is_on_device(plan) || from_workspace || plan.extended) {
+    if (!is_on_device(plan) || from_workspace || plan.padded) {
         return 1;
     }
     return rows_are_misaligned(plan) ? misaligned_factor(machine, plan.leaf, plan.type) : 1;
@@ -91,7 +91,7 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
             // What judges the operands or the result is launched beside it.
             const double guard_launches = choice->judges_result ? 1 : 3;
             const double guard_s = plan.levels.size() == 1 ? guard_launches * launch_s : 0;
-            const bool misaligned = plan.levels.size() == 1 && !plan.extended && rows_are_misaligned(plan);
+            const bool misaligned = plan.levels.size() == 1 && !plan.padded && rows_are_misaligned(plan);
             double seconds = guard_s + calls * choice->seconds * (misaligned ? choice->misaligned : 1);
             if (level.order == FusedOrder::atomic) {  // additions in any order find zeros
                 const double result = static_cast<double>(leaf.m * algorithm.m) *
@@ -120,8 +120,8 @@ double seconds_with_starts(const BackendTraits& backend, const Machine& machine,
 
 double model_seconds(const ProductPlan& plan, const Machine& machine) {
     double seconds = products_seconds(plan, machine);
-    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
-    if (plan.extended) {  // each matrix is read and written once
+    ProblemSize block{plan.core_m, plan.core_k, plan.core_n};
+    if (plan.padded) {  // each matrix is read and written once
         seconds += traffic_bytes({2, 2, 2, 0, false}, block, {plan.type, false}) / machine.combine_bytes_per_s +
                    5 * machine.call_s;
     }
@@ -136,7 +136,7 @@ double model_seconds(const ProductPlan& plan, const Machine& machine) {
     const std::vector<std::vector<LevelEntry>> entries = level_entries(plan);
     LevelEntry entry = entries.front().back();  // adding to C, if it may be asked for
     const auto element = static_cast<double>(element_bytes(plan.type));
-    const auto operands = [&](const BlockSize& b) {
+    const auto operands = [&](const ProblemSize& b) {
         return (static_cast<double>(b.m) * static_cast<double>(b.k) +
                 static_cast<double>(b.k) * static_cast<double>(b.n)) *
                element;
@@ -159,14 +159,14 @@ double model_seconds(const ProductPlan& plan, const Machine& machine) {
         count *= algorithm.rank();
     }
     seconds += bytes / machine.combine_bytes_per_s;
-    seconds += plan.extended ? 0 : fringe_seconds(plan, machine);
+    seconds += plan.padded ? 0 : fringe_seconds(plan, machine);
     const bool watched_in_passes =
         backend.is_device && plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums;
     if (is_float(plan.type) && !watched_in_passes) {
         const double result = static_cast<double>(plan.m) * static_cast<double>(plan.n) * element;
         // A fused level on a device is judged by the result where that is not added to, and by all three otherwise.
         const bool judges_result = backend.is_device && plan.levels.front().mode == LevelMode::fused;
-        const bool scans_operands = !judges_result || plan.accumulate || plan.extended;
+        const bool scans_operands = !judges_result || plan.accumulate || plan.padded;
         const auto choice = judges_result ? fused_choice(plan, machine) : std::nullopt;
         const bool scans_result = judges_result && (scans_operands || !choice || !choice->judges_result);
         seconds += ((scans_result ? result : 0) + (scans_operands ? operands({plan.m, plan.k, plan.n}) : 0)) /

@@ -11,6 +11,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "plan/model/cuts.hpp"
+
 namespace heptad {
 
 /// Whole numbers begin <= x < end.
@@ -24,12 +26,6 @@ struct IndexRange {
 IndexRange split_range(std::int64_t total, std::int64_t parts, std::int64_t index);
 /// The same within a range.
 IndexRange split_range(const IndexRange& whole, std::int64_t parts, std::int64_t index);
-
-struct ClusterGrid {
-    std::int64_t pm = 1, pk = 1, pn = 1;
-    std::int64_t ranks() const { return pm * pk * pn; }
-    bool operator==(const ClusterGrid&) const = default;
-};
 
 /// Where a rank stands. Ranks that share a block of A have consecutive numbers.
 struct GridPlace {

@@ -13,7 +13,6 @@
 namespace heptad {
 namespace {
 
-constexpr std::array kNames{"grid", "pegmm", "mod-pegmm", "caps"};
 constexpr std::int64_t kLargestBlock = std::int64_t{1} << 13;  // P4's
 /// Below, a panel is too thin for a level of a fast algorithm to pay.
 constexpr std::int64_t kThinnestPanel = 1024;
@@ -142,22 +141,6 @@ std::int64_t elements(const std::vector<Window>& windows) {
 }
 
 }  // namespace
-
-const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
-    return kNames.at(static_cast<std::size_t>(algorithm));
-}
-
-bool is_cluster_algorithm(const std::string& name) {
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
-    const auto* found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) {
-        fail(ErrorCode::usage, "'{}' is no algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
-    }
-    return static_cast<ClusterAlgorithm>(found - kNames.begin());
-}
 
 std::string to_string(const ClusterPlan& plan) {
     std::string text = fmt::format("cluster {} {} ranks={} algorithm={}", shape_text(plan.m, plan.k, plan.n),

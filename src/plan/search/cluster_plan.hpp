@@ -23,21 +23,8 @@
 
 namespace heptad {
 
-enum class ClusterAlgorithm : std::uint8_t { grid, pegmm, mod_pegmm, caps };
-/// "grid", "pegmm", "mod-pegmm", "caps".
-const char* cluster_algorithm_name(ClusterAlgorithm algorithm);
-bool is_cluster_algorithm(const std::string& name);
-/// Throws Error(usage) that lists the names.
-ClusterAlgorithm cluster_algorithm_from_name(const std::string& name);
-
 /// Pairs of blocks that a rank has in memory at a time: being read, on their way, being brought and being multiplied.
 constexpr std::int64_t kBlocksInFlight = 7;
-
-/// x, y, z: rows of a block of A and C, its inner size, columns of a block of B and C.
-struct BlockSize {
-    std::int64_t x = 0, y = 0, z = 0;
-    bool operator==(const BlockSize&) const = default;
-};
 
 struct ClusterPlan {
     std::int64_t m = 0, k = 0, n = 0;

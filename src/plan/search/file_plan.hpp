@@ -17,11 +17,11 @@
 #include <functional>
 #include <string>
 
+#include "plan/model/cuts.hpp"
 #include "plan/search/file_layout.hpp"
 
 namespace heptad {
 
-enum class Kept : std::uint8_t { a, b, c };
 const char* kept_name(Kept kept);
 
 struct FileProblem {

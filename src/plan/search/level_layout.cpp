@@ -165,7 +165,7 @@ LevelEntry entry_below(const ScheduleStep& product, const LevelEntry& entry) {
 }
 
 std::vector<std::vector<LevelEntry>> level_entries(const ProductPlan& plan) {
-    const bool adds = plan.accumulate && !plan.change_basis && !plan.extended;
+    const bool adds = plan.accumulate && !plan.change_basis && !plan.padded;
     // What a device has added to C cannot be taken back where the input turns out not to be finite.
     const bool operands_die = plan.overwrite_inputs && !(adds && is_on_device(plan));
     // A plan that accumulates may still be run with beta = 0.
@@ -248,7 +248,7 @@ std::int64_t stored_stride(std::int64_t length, Type type, bool padded) {
     return padded ? round_up(length, kRowAlignment / static_cast<std::int64_t>(element_bytes(type))) : length;
 }
 
-std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool padded) {
+std::int64_t block_bytes(Shape shape, const ProblemSize& block, Type type, bool padded) {
     const std::int64_t rows = shape == Shape::b ? block.k : block.m;
     const std::int64_t cols = shape == Shape::a ? block.k : block.n;
     // Stored by rows or by columns, whatever the operand is.
@@ -257,7 +257,7 @@ std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool pa
     return round_up(checked_mul(elements, static_cast<std::int64_t>(element_bytes(type))), kWorkspaceAlignment);
 }
 
-std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type, bool padded) {
+std::int64_t temporary_bytes(const Temporary& temporary, const ProblemSize& block, Type type, bool padded) {
     std::int64_t bytes = 0;
     for (const Shape shape : temporary.holds) {
         bytes = std::max(bytes, block_bytes(shape, block, type, padded));
@@ -265,7 +265,7 @@ std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block,
     return bytes;
 }
 
-std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
+std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const ProblemSize& block,
                                    const BlockTypes& types, const LevelStorage& storage) {
     std::int64_t bytes = 0;
     if (level.mode == LevelMode::fused) {
@@ -318,7 +318,7 @@ LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry,
             static_cast<double>(programs.algorithm->rank() + outputs * (entry.accumulate ? 2 : 1)), 3, false};
 }
 
-double traffic_bytes(const LevelCost& cost, const BlockSize& block, const BlockTypes& types) {
+double traffic_bytes(const LevelCost& cost, const ProblemSize& block, const BlockTypes& types) {
     const auto m = static_cast<double>(block.m);
     const auto k = static_cast<double>(block.k);
     const auto n = static_cast<double>(block.n);
@@ -326,7 +326,7 @@ double traffic_bytes(const LevelCost& cost, const BlockSize& block, const BlockT
            cost.c_blocks * m * n * static_cast<double>(element_bytes(types.products));
 }
 
-double wider_operand_bytes(const BlockSize& whole, Type type, bool scaled) {
+double wider_operand_bytes(const ProblemSize& whole, Type type, bool scaled) {
     const double wider =
         static_cast<double>(element_bytes(type)) - static_cast<double>(element_bytes(sums_type(type, scaled)));
     return wider * (static_cast<double>(whole.m) + static_cast<double>(whole.n)) * static_cast<double>(whole.k);
@@ -340,19 +340,19 @@ std::int64_t reserved_bytes(const ProductPlan& plan) {
     const std::int64_t limbs =
         leaf_traits(plan.leaf).has_limbs && !is_fused(plan) ? limb_bytes(leaf.m, leaf.k, leaf.n) : 0;
     // Where nothing else needs workspace, the device keeps its view of the operands in memory of its own.
-    const bool needs_none = !plan.extended && (plan.levels.empty() || (plan.levels.size() == 1 && is_fused(plan)));
+    const bool needs_none = !plan.padded && (plan.levels.empty() || (plan.levels.size() == 1 && is_fused(plan)));
     const bool is_judged = unit_roundoff(plan.type) > 0 && !plan.levels.empty();
     const std::int64_t guard = is_judged ? guard_bytes(plan.m, plan.k, plan.n) : kGuardBytes;
     return checked_add(needs_none ? 0 : guard, round_up(limbs, kWorkspaceAlignment));
 }
 
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
-    BlockSize block{plan.core_m, plan.core_k, plan.core_n};
+    ProblemSize block{plan.core_m, plan.core_k, plan.core_n};
     std::int64_t bytes = checked_add(plan.vendor_workspace_bytes, reserved_bytes(plan));
     const auto add_whole = [&](Shape shape) {
         bytes = checked_add(bytes, block_bytes(shape, block, plan.type, is_on_device(plan)));
     };
-    if (plan.extended) {
+    if (plan.padded) {
         add_whole(Shape::a);
         add_whole(Shape::b);
         add_whole(Shape::c);
@@ -362,7 +362,7 @@ std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
             add_whole(Shape::a);
             add_whole(Shape::b);
         }
-        if (plan.accumulate && !plan.extended) {
+        if (plan.accumulate && !plan.padded) {
             add_whole(Shape::c);
         }
     }

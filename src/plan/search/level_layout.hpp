@@ -15,11 +15,6 @@ namespace heptad {
 /// Every block of workspace starts on such a boundary.
 inline constexpr std::int64_t kWorkspaceAlignment = 64;
 
-/// Sizes of the blocks inside one level.
-struct BlockSize {
-    std::int64_t m = 0, k = 0, n = 0;
-};
-
 /// The additions of one level: what goes into the products and how the products make up C.
 struct LevelPrograms {
     const Algorithm* algorithm = nullptr;  // the coefficients the programs carry out (core or standard basis)
@@ -86,9 +81,9 @@ std::vector<CombineRun> combine_runs(const Schedule& schedule);
 /// Elements from one row of a stored block to the next (or of one column, where it is stored by columns).
 std::int64_t stored_stride(std::int64_t length, Type type, bool padded);
 /// Bytes of one stored block of that shape.
-std::int64_t block_bytes(Shape shape, const BlockSize& block, Type type, bool padded);
+std::int64_t block_bytes(Shape shape, const ProblemSize& block, Type type, bool padded);
 /// Bytes of a temporary: the largest shape it holds.
-std::int64_t temporary_bytes(const Temporary& temporary, const BlockSize& block, Type type, bool padded);
+std::int64_t temporary_bytes(const Temporary& temporary, const ProblemSize& block, Type type, bool padded);
 
 /// Types of the blocks that levels keep.
 struct BlockTypes {
@@ -97,7 +92,7 @@ struct BlockTypes {
 };
 
 /// Workspace of one level alone, its products' own workspace apart.
-std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const BlockSize& block,
+std::int64_t level_workspace_bytes(const LevelPlan& level, bool core, const LevelEntry& entry, const ProblemSize& block,
                                    const BlockTypes& types, const LevelStorage& storage);
 /// What the additions of one level cost, whatever the sizes: blocks of each shape read and written, and passes.
 struct LevelCost {
@@ -106,9 +101,9 @@ struct LevelCost {
     bool adds_products = false;  // the level below must accumulate
 };
 LevelCost level_cost(const LevelPlan& level, bool core, const LevelEntry& entry, const LevelStorage& storage);
-double traffic_bytes(const LevelCost& cost, const BlockSize& block, const BlockTypes& types);
+double traffic_bytes(const LevelCost& cost, const ProblemSize& block, const BlockTypes& types);
 /// What the outermost level reads of A and B beyond that, because they are wider than their sums.
-double wider_operand_bytes(const BlockSize& whole, Type type, bool scaled);
+double wider_operand_bytes(const ProblemSize& whole, Type type, bool scaled);
 
 /// Workspace that a device needs beside the blocks: its view of the operands, and what a leaf splits operands into.
 std::int64_t reserved_bytes(const ProductPlan& plan);

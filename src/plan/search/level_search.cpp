@@ -107,7 +107,7 @@ private:
     }
 
     /// The same levels with one more below them, inside the kernel, where the machine has such kernels.
-    void consider_fused_below(const std::vector<LevelPlan>& outer, const BlockSize& size, double growth) {
+    void consider_fused_below(const std::vector<LevelPlan>& outer, const ProblemSize& size, double growth) {
         if (machine_.fused.empty() || !is_mode_allowed(LevelMode::fused) || scales_sums_) {
             return;
         }
@@ -166,7 +166,7 @@ private:
     /// `traffic_s`.
     struct Partial {
         std::vector<LevelPlan> levels;
-        BlockSize size;
+        ProblemSize size;
         double products = 1, traffic_s = 0, passes = 0, seconds = 0, growth = 1;
         int depth = 0;
         bool accumulate = false;
@@ -201,8 +201,8 @@ private:
     void extend(const Partial& partial, std::vector<Partial>& next) const {
         for (const Candidate& candidate : candidates_) {
             const Algorithm& algorithm = candidate.entry->algorithm;
-            const BlockSize block{partial.size.m / algorithm.m, partial.size.k / algorithm.k,
-                                  partial.size.n / algorithm.n};
+            const ProblemSize block{partial.size.m / algorithm.m, partial.size.k / algorithm.k,
+                                    partial.size.n / algorithm.n};
             const double growth = partial.growth * std::max(1.0, candidate.entry->facts.rms_growth);
             if (std::min({block.m, block.k, block.n}) < limits_.smallest_leaf || growth > growth_limit_) {
                 continue;
@@ -227,7 +227,7 @@ private:
     }
 
     /// Of a product at the bottom; many ways lead to blocks of one size.
-    double leaf_estimate(const BlockSize& block) const {
+    double leaf_estimate(const ProblemSize& block) const {
         const auto [known, is_new] = leaf_estimates_.try_emplace({block.m, block.k, block.n}, 0.0);
         if (is_new) {
             known->second = new_leaf_estimate(block);
@@ -235,7 +235,7 @@ private:
         return known->second;
     }
 
-    double new_leaf_estimate(const BlockSize& block) const {
+    double new_leaf_estimate(const ProblemSize& block) const {
         const Type type = sums_type(problem_.type, scales_sums_);
         const std::string leaf = problem_.options.leaf == "auto"
                                      ? best_leaf(machine_, type, block.m, block.k, block.n, LeafUse::below_levels)

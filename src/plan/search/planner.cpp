@@ -55,7 +55,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
                     ? problem.options.leaf
                     : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
     const std::string_view when_misaligned = leaf_traits(plan.leaf).when_misaligned;
-    if (!when_misaligned.empty() && !plan.levels.empty() && !plan.extended && rows_are_misaligned(plan)) {
+    if (!when_misaligned.empty() && !plan.levels.empty() && !plan.padded && rows_are_misaligned(plan)) {
         plan.leaf = when_misaligned;
     }
     plan.fringe_leaf = fringe_leaf(plan);
@@ -198,6 +198,10 @@ void validate(const Problem& problem, const Machine& machine) {
 }  // namespace
 
 void check_plan(const ProductPlan& plan) {
+    if (plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count) {
+        fail(ErrorCode::input,
+             "this plan has other places divide the product first; it is no plan of one whole product of numbers");
+    }
     ProductPlan expected = plan;
     normalize_plan(expected);
     for (const LevelPlan& level : plan.levels) {
@@ -315,7 +319,7 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
         same_leaf.options.leaf = larger.leaf;
     }
     ProductPlan plan = empty_plan(problem);
-    plan.extended = true;
+    plan.padded = true;
     plan.levels = larger.levels;
     fill_in(plan, same_leaf, machine);
     return plan;

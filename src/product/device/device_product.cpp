@@ -203,7 +203,7 @@ std::shared_ptr<const ProductPlan> fitting_plan(std::int64_t m, std::int64_t k, 
 RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                   const ProductPlan& plan, int device, const ProductContext& context, void* workspace,
                   cuda::CudaBackend& backend) {
-    if (!plan.levels.empty() || plan.extended || plan.leaf == "cublaslt") {
+    if (!plan.levels.empty() || plan.padded || plan.leaf == "cublaslt") {
         backend.set_pass_shapes(pass_shapes(*machine_of(device)));
         backend.set_vendor_kernels(kernels_of(device));
     }
@@ -325,7 +325,7 @@ void multiply_batch_on_device(const ProductBatch& batch, const Options& options,
     const Options planned = batch.c.type == batch.a.type ? options : without_levels(options);
     const auto plan =
         fitting_plan(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, batch.beta != 0, context);
-    const bool one_call = !on_host && plan->levels.empty() && !plan->extended && plan->leaf.starts_with("cublas") &&
+    const bool one_call = !on_host && plan->levels.empty() && !plan->padded && plan->leaf.starts_with("cublas") &&
                           batch.a.type != Type::i32;
     ProductContext quiet = context;
     quiet.hooks.progress = {};                   // of the batch, not of each product

@@ -170,7 +170,7 @@ ProductPlan packed_plan(const ProductPlan& plan) {
     const bits::BitPlan inside = bit_plan_of(plan);
     ProductPlan packed = plan;
     packed.levels.clear();
-    packed.change_basis = packed.extended = packed.overwrite_inputs = false;
+    packed.change_basis = packed.padded = packed.overwrite_inputs = false;
     packed.core_m = plan.m;
     packed.core_k = plan.k;
     packed.core_n = plan.n;

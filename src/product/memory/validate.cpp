@@ -189,7 +189,7 @@ void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView&
     if (beta != 0 && !plan.accumulate) {
         fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
     }
-    if (c.type != plan.type && (!plan.levels.empty() || plan.extended)) {
+    if (c.type != plan.type && (!plan.levels.empty() || plan.padded)) {
         fail(ErrorCode::usage, "products of {} into {} have no levels; plan with levels = 0", type_name(plan.type),
              type_name(c.type));
     }

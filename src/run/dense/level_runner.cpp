@@ -90,9 +90,9 @@ View storage_view(void* memory, const ConstView& like, std::int64_t rows, std::i
 }
 
 View LevelRunner::stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape) {
-    const BlockSize size = shape == Shape::a   ? BlockSize{rows, cols, 0}
-                           : shape == Shape::b ? BlockSize{0, rows, cols}
-                                               : BlockSize{rows, 0, cols};
+    const ProblemSize size = shape == Shape::a   ? ProblemSize{rows, cols, 0}
+                             : shape == Shape::b ? ProblemSize{0, rows, cols}
+                                                 : ProblemSize{rows, 0, cols};
     return storage_view(arena_.take(block_bytes(shape, size, like.type, is_padded())), like, rows, cols, is_padded());
 }
 
@@ -317,7 +317,7 @@ void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a
                           b,
                           c,
                           is_padded()};
-    const BlockSize size{c.rows / schedule.m, a.cols / schedule.k, c.cols / schedule.n};
+    const ProblemSize size{c.rows / schedule.m, a.cols / schedule.k, c.cols / schedule.n};
     for (const Temporary& temporary : schedule.temporaries) {
         blocks.temporaries.push_back(arena_.take(temporary_bytes(temporary, size, plan_.type, is_padded())));
     }

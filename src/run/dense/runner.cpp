@@ -74,13 +74,13 @@ double even_enough(const ProductPlan& plan) {
 /// Does the outermost level add its products to C one by one? Then C takes part in sums, of which the first ones may
 /// overflow where the last one does not.
 bool adds_to_c_at_once(const ProductPlan& plan, double beta) {
-    return beta != 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused;
+    return beta != 0 && !plan.padded && plan.levels.front().mode == LevelMode::fused;
 }
 
 /// With beta = 0 a fused level need not look at A and B where they may be uneven: what is not finite in them, and every
 /// sum or product that overflows, makes some entry of C infinite or NaN, and no later addition makes that finite again.
 bool is_judged_by_result(const ProductPlan& plan, double beta) {
-    return beta == 0 && !plan.extended && plan.levels.front().mode == LevelMode::fused &&
+    return beta == 0 && !plan.padded && plan.levels.front().mode == LevelMode::fused &&
            !std::isfinite(plan.most_spread);
 }
 
@@ -136,7 +136,7 @@ public:
 private:
     static View take(const ProductPlan& plan, Arena& arena, const ConstView& like, std::int64_t rows, std::int64_t cols,
                      Shape shape) {
-        const BlockSize size{plan.core_m, plan.core_k, plan.core_n};
+        const ProblemSize size{plan.core_m, plan.core_k, plan.core_n};
         const bool padded = is_on_device(plan);
         return storage_view(arena.take(block_bytes(shape, size, plan.type, padded)), like, rows, cols, padded);
     }
@@ -182,7 +182,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         backend.multiply(std::vector<Product>{{alpha, a, b, beta, c}}, leaf);
         finish_product(hooks);
     };
-    if ((plan.levels.empty() && !plan.extended) || alpha == 0 || a.cols == 0) {
+    if ((plan.levels.empty() && !plan.padded) || alpha == 0 || a.cols == 0) {
         backend.begin_product(workspace, plan.levels.empty() ? reserved_bytes(plan) : 0);
         classical(plan.levels.empty() ? plan.leaf : plan.fringe_leaf);
         return report;
@@ -210,10 +210,10 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     };
     const LeafSize leaf = leaf_size(plan);
     const double fringe_work =
-        plan.extended ? 0 : volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
+        plan.padded ? 0 : volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
     ProgressMeter meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
     LevelRunner runner(plan, backend, arena, meter);
-    if (plan.extended) {
+    if (plan.padded) {
         const ExtendedOperands operands(plan, backend, arena, a, b, c);
         if (guard != nullptr) {
             guard->start(guard_limits(plan, alpha, beta), plan.m, plan.k, plan.n);

@@ -56,6 +56,60 @@ TEST(plan_text, prints_parse_back_to_equal_plans) {
     EXPECT_GT(plans, 300);
 }
 
+TEST(plan_text, plans_of_every_placement_print_and_parse_back) {
+    ProductPlan plan = example();
+    EXPECT_EQ(to_string(plan).find('{'), std::string::npos) << "no other place takes part";
+    plan.disk = DiskCut{"strassen", 1, 1 << 30, Kept::b, true, 64, 48, 32, 16, 8, 1, 512, 1, 4096};
+    for (const RankCut& rank : {RankCut{6, ClusterAlgorithm::grid, {3, 1, 2}, 4, {}, 0},
+                                RankCut{4, ClusterAlgorithm::pegmm, {}, 1, {8, 16, 32}, 0},
+                                RankCut{4, ClusterAlgorithm::mod_pegmm, {}, 1, {8, 16, 32}, 0},
+                                RankCut{7, ClusterAlgorithm::caps, {}, 1, {}, 1}}) {
+        plan.rank = rank;
+        EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+    }
+    plan.host = HostCut{"cuda:0,1", 2, "winograd", 2, 26, 26, 26, 3, true};
+    for (const TransferCut& transfers :
+         {TransferCut{"winograd", 2, 3, 4, {}, {}}, TransferCut{"", 1, 1, 1, {60, 42}, {50, 50, 1}}}) {
+        plan.transfers = transfers;
+        plan.panels = PanelCut{4096, 256, 128};
+        plan.count = plan.padded = true;
+        EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+        EXPECT_EQ(to_string(plan).find('\n'), std::string::npos);
+    }
+    EXPECT_THROW(check_plan(plan), Error) << "not the plan of one whole product";
+    const std::string text = to_string(plan);
+    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"keep=B", "keep=D"},
+                                                                                   {"tile=64x48", "tile=64"},
+                                                                                   {"tile=64x48", "tile=64x48x2"},
+                                                                                   {"strip=8;", ""},
+                                                                                   {"strip=8;", "strip=8;strip=8;"},
+                                                                                   {"strip=8;", "strip=8;colour=1;"},
+                                                                                   {"rank={", "rank="},
+                                                                                   {"algorithm=caps", "algorithm=none"},
+                                                                                   {"depths=60+42", "depths=60+-1"},
+                                                                                   {"steps=1", "steps=one"}}) {
+        EXPECT_EQ(parse_code(replaced(text, from, to)), ErrorCode::input) << from << " -> " << to;
+    }
+}
+
+TEST(plan_text, old_texts_are_refused_with_the_new_form) {
+    for (const auto& [old, shown] : std::vector<std::pair<std::string, std::string>>{
+             {"bits gf2 64 64 64 algorithm classical levels 0 leaf gfni 64x64x64 threads 1", "levels=... leaf=..."},
+             {"files m=1 k=1 n=1 type=f32", "disk={memory="},
+             {"devices cuda:0,1 64x64x64 f32 host=classical d_h=0", "host={devices="},
+             {"from-host 64x64x64 f32 by=winograd", "transfers={algorithm="},
+             {"cluster 64x64x64 f32 ranks=6 algorithm=grid", "rank={ranks=6"},
+             {to_string(example()) + " extended=yes", "padded=yes"}}) {
+        try {
+            parse_plan(old);
+            ADD_FAILURE() << old;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input);
+            EXPECT_NE(std::string(error.what()).find(shown), std::string::npos) << error.what();
+        }
+    }
+}
+
 TEST(plan_text, spaces_and_line_breaks_between_words_do_not_matter) {
     const ProductPlan plan = example();
     std::string text = to_string(plan);

@@ -200,11 +200,11 @@ TEST(device_plan, shapes_of_passes_come_from_the_machine_and_impossible_ones_are
 TEST(device_plan, misaligned_rows_are_extended_where_that_pays) {
     for (const Type type : {Type::tf32, Type::bf16, Type::i32}) {
         const ProductPlan odd = plan_device_product(4101, 4097, 4099, type, fast_on_device(), {});
-        EXPECT_TRUE(odd.extended) << to_string(odd);
+        EXPECT_TRUE(odd.padded) << to_string(odd);
         EXPECT_GE(odd.core_k, 4097);
         EXPECT_EQ(parse_plan(to_string(odd)), odd);
         EXPECT_NO_THROW(check_plan(odd));
-        EXPECT_FALSE(plan_device_product(4096, 4096, 4096, type, fast_on_device(), {}).extended) << type_name(type);
+        EXPECT_FALSE(plan_device_product(4096, 4096, 4096, type, fast_on_device(), {}).padded) << type_name(type);
     }
 }
 
@@ -217,8 +217,8 @@ TEST(device_plan, misaligned_rows_are_extended_also_where_a_kernel_of_our_choice
     const Problem odd{8191, 8191, 8191, Type::bf16, 1, fast_on_device()};
     const ProductPlan won = make_plan(even, machine);
     ASSERT_EQ(won.leaf, "cublaslt") << to_string(won);
-    EXPECT_FALSE(won.extended);
-    EXPECT_TRUE(make_plan(odd, machine).extended) << to_string(make_plan(odd, machine));
+    EXPECT_FALSE(won.padded);
+    EXPECT_TRUE(make_plan(odd, machine).padded) << to_string(make_plan(odd, machine));
 }
 
 TEST(device_plan, balanced_leaves_types_that_round_their_sums_to_the_vendor) {

@@ -229,7 +229,7 @@ TEST(device_promises, misaligned_rows_are_extended_and_the_result_is_right_to_th
                 options.accumulate = beta != 0;
                 const ProductPlan plan = plan_device_product(4101, 4097, 4099, type, options, {});
                 if (type == Type::tf32 || type == Type::bf16 || type == Type::i32) {
-                    EXPECT_TRUE(plan.extended) << to_string(plan);
+                    EXPECT_TRUE(plan.padded) << to_string(plan);
                 }
                 multiply_there(1, a, b, beta, c, options);
                 EXPECT_TRUE(a.equals_byte_for_byte(old_a));

@@ -1,0 +1,31 @@
+#include "plan/model/cuts.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::array kNames{"grid", "pegmm", "mod-pegmm", "caps"};
+
+}  // namespace
+
+const char* cluster_algorithm_name(ClusterAlgorithm algorithm) {
+    return kNames.at(static_cast<std::size_t>(algorithm));
+}
+
+bool is_cluster_algorithm(const std::string& name) {
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+ClusterAlgorithm cluster_algorithm_from_name(const std::string& name) {
+    const auto* found = std::find(kNames.begin(), kNames.end(), name);
+    if (found == kNames.end()) {
+        fail(ErrorCode::usage, "'{}' is no algorithm of a cluster; there are grid, pegmm, mod-pegmm and caps", name);
+    }
+    return static_cast<ClusterAlgorithm>(found - kNames.begin());
+}
+
+}  // namespace heptad
