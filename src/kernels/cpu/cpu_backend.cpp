@@ -100,7 +100,7 @@ bool has_no_terms(const Product& p) {
 
 /// One tile by our kernel, or by plain loops for the types it does not know.
 void multiply_by_own_kernel(const Product& p) {
-    if (p.a.type == p.c.type && gemm_supports(p.c.type)) {
+    if (gemm_supports(p.a.type)) {
         gemm(p);
     } else {
         ReferenceBackend().multiply({&p, 1}, "");
