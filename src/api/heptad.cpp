@@ -141,8 +141,12 @@ const Plan::Impl& Plan::impl() const try {
 
 Plan Plan::parse(const std::string& text) try {
     ProductPlan plan = parse_plan(text);
-    check_plan_in_memory(plan);
-    return public_plan(std::move(plan));
+    if (plan.host) {
+        check_plan_over_devices(plan);
+    } else if (!plan.disk && !plan.rank) {
+        check_plan_in_memory(plan);
+    }
+    return make_plan_handle(std::move(plan));
 } catch (...) {
     rethrow_as_error();
 }
@@ -156,7 +160,8 @@ Type Plan::type() const {
     return impl().plan.type;
 }
 int Plan::levels() const {
-    return static_cast<int>(impl().plan.levels.size());
+    const ProductPlan& plan = impl().plan;
+    return static_cast<int>(plan.levels.size()) + (plan.host ? plan.host->levels : 0);
 }
 std::int64_t Plan::workspace_bytes() const {
     return impl().plan.workspace_bytes;
@@ -178,15 +183,15 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
     options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);
     const auto make = on_device ? plan_device_product : plan_product;
-    return public_plan(make(size.m, size.k, size.n, type, options, inner),
-                       on_device ? cuda::device_index(options.device) : 0);
+    return make_plan_handle(make(size.m, size.k, size.n, type, options, inner),
+                            on_device ? cuda::device_index(options.device) : 0);
 } catch (...) {
     rethrow_as_error();
 }
 
 std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) try {
     return heptad::to_string(
-        make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)));
+        make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)).plan);
 } catch (...) {
     rethrow_as_error();
 }
@@ -244,14 +249,24 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 }
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
-              const Plan& plan, const Context& context) try {
-    if (is_device_product(plan.impl().plan.backend)) {
-        const int device = device_of_operands(a, b, c, plan.impl().device);
-        multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, device, product_context(context));
-        return;
+              const Plan& handle, const Context& context) try {
+    const ProductPlan& plan = handle.impl().plan;
+    const ProductContext inner = product_context(context);
+    if (plan.disk || plan.rank) {
+        fail(ErrorCode::usage, "the plan is for matrices {}",
+             plan.disk ? "in files; heptad::multiply_files() of heptad/files.hpp and `heptad mul` carry it out"
+                       : "on a cluster; `heptad-mpi mul` carries it out");
     }
-    device_of_matrices(plan.impl().plan.backend, a, b, c);  // refuses those on a device
-    multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
+    if (plan.host) {
+        device_of_matrices(plan.host->devices, a, b, c);  // refuses those on a device
+        multiply_over_devices(alpha, a, b, beta, c, plan, inner);
+    } else if (is_device_product(plan.backend)) {
+        const int device = device_of_operands(a, b, c, handle.impl().device);
+        multiply_on_device(alpha, a, b, beta, c, plan, device, inner);
+    } else {
+        device_of_matrices(plan.backend, a, b, c);  // refuses those on a device
+        multiply_in_memory(alpha, a, b, beta, c, plan, inner);
+    }
 } catch (...) {
     rethrow_as_error();
 }

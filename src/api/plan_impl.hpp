@@ -12,7 +12,7 @@ struct Plan::Impl {
     int device = 0;  // of several NVIDIA devices the one it was made for; the print does not tell
 };
 
-inline Plan public_plan(ProductPlan plan, int device = 0) {
+inline Plan make_plan_handle(ProductPlan plan, int device = 0) {
     return Plan(std::make_unique<Plan::Impl>(Plan::Impl{std::move(plan), device}));
 }
 

@@ -19,8 +19,9 @@ PlanFacts told_by(const BitDevicePlan& plan) {
 PlanFacts told_by(const HostOperandPlan& plan) {
     return {to_string(plan), plan.levels, plan.workspace_bytes, plan.schedule.predicted_s, plan.error_bound};
 }
-PlanFacts told_by(const HostPlan& plan) {
-    return {to_string(plan), plan.levels, plan.host_bytes, plan.predicted_s, plan.error_bound};
+PlanFacts told_by(const HostDecision& made) {
+    const ProductPlan& plan = made.plan;
+    return {to_string(plan), plan.host->levels, plan.workspace_bytes, plan.predicted_s, plan.error_bound};
 }
 PlanFacts told_by(const FileRequestPlan& plan) {
     return {to_string(plan.plan), plan.layers ? plan.layers->outer.levels : 0, plan.plan.workspace_bytes, plan.wall_s,
