@@ -166,9 +166,9 @@ BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices
     record.size = {matrices.c.rows(), matrices.a.cols(), matrices.c.cols()};
     record.device = bench.device;
     record.plan = in_core.plan;
-    const HostOperandPlan from_host = plan_host_operands(record.size, type, type, false, options, bench_context());
-    record.predicted_s = from_host.schedule.predicted_s;
-    record.levels = from_host.levels;
+    const ProductPlan from_host = plan_host_operands(record.size, type, type, false, options, bench_context()).plan;
+    record.predicted_s = from_host.predicted_s;
+    record.levels = level_count(from_host);
     record.workspace_bytes = from_host.workspace_bytes;
     record.error_bound = std::max(in_core.error_bound, from_host.error_bound);
     set_times(record, in_core.timing, timings.front());

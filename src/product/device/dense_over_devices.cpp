@@ -88,11 +88,11 @@ LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const Con
     }
     cpu::CpuBackend backend(pool);
     const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
-    const double growth = expected_growth(std::vector<LevelPlan>(
-        static_cast<std::size_t>(plan.host->levels), LevelPlan{plan.host->algorithm, LevelMode::serial, ""}));
+    const std::vector<LevelPlan> levels(static_cast<std::size_t>(plan.host->levels),
+                                        LevelPlan{plan.host->algorithm, LevelMode::serial, ""});
     return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.k, alpha, beta,
                                 {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs}),
-            spread_of(of_a, of_b) <= most_spread(growth, PlannerLimits{}.balanced_growth)};
+            spread_of(of_a, of_b) <= most_spread_of(levels)};
 }
 
 /// Cores as devices leave the host one thread for each stage.

@@ -112,7 +112,7 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
     }
     plan.device = cuda::device_index(options.device);
     options.workspace_limit_bytes = device_workspace_after(operand_bytes, request, plan.device);
-    HostOperandPlan divided =
+    TransferDecision divided =
         plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
     if (divided.is_divided()) {
         plan.decided = std::move(divided);

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "plan/search/transfer_plan.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/packed_bits.hpp"
 
@@ -77,6 +78,8 @@ ProductPlan read_plan_file(const std::string& path) {
         ProductPlan plan = parse_plan(text);
         if (plan.host) {
             check_plan_over_devices(plan);
+        } else if (plan.transfers) {
+            check_transfer_plan(plan);
         } else {
             check_plan_in_memory(plan);
         }

@@ -52,7 +52,7 @@ struct RequestPlan {
     std::int64_t operand_bytes = 0;
     /// One device or the processor as a whole (ProductPlan, BitPlan, BitDevicePlan); one device, transfers beside the
     /// products; several devices or one that is too small; from file to file.
-    std::variant<ProductPlan, bits::BitPlan, BitDevicePlan, HostOperandPlan, HostDecision, FileRequestPlan> decided =
+    std::variant<ProductPlan, bits::BitPlan, BitDevicePlan, TransferDecision, HostDecision, FileRequestPlan> decided =
         {};
     Options options = {};      // it was made with
     int device = -1;           // the number of an NVIDIA device that does it alone

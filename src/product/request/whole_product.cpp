@@ -62,7 +62,7 @@ public:
             return request_.plan_file.empty() ? multiply_over_devices(alpha, a, b, beta, c, plan.options, context)
                                               : multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
         }
-        if (const auto* divided = std::get_if<HostOperandPlan>(&plan.decided)) {
+        if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
             return multiply_host_operands(alpha, a, b, beta, c, divided->schedule, divided->options, plan.device,
                                           context);
         }
