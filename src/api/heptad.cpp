@@ -6,6 +6,7 @@
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
+#include "plan/search/transfer_plan.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
@@ -143,6 +144,8 @@ Plan Plan::parse(const std::string& text) try {
     ProductPlan plan = parse_plan(text);
     if (plan.host) {
         check_plan_over_devices(plan);
+    } else if (plan.transfers) {
+        check_transfer_plan(plan);
     } else if (!plan.disk && !plan.rank) {
         check_plan_in_memory(plan);
     }
@@ -160,8 +163,7 @@ Type Plan::type() const {
     return impl().plan.type;
 }
 int Plan::levels() const {
-    const ProductPlan& plan = impl().plan;
-    return static_cast<int>(plan.levels.size()) + (plan.host ? plan.host->levels : 0);
+    return level_count(impl().plan);
 }
 std::int64_t Plan::workspace_bytes() const {
     return impl().plan.workspace_bytes;
@@ -189,8 +191,8 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
     rethrow_as_error();
 }
 
-std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) try {
-    return heptad::to_string(
+Plan plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) try {
+    return make_plan_handle(
         make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)).plan);
 } catch (...) {
     rethrow_as_error();
