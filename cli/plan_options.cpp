@@ -169,7 +169,7 @@ Command add_plan(CLI::App& root, const std::string& /*typed*/) {
         "Beyond --memory, and with --resume, --overlap or --trace, the plan is the one of --files, as in mul.\n"
         "The print can be given back: heptad plan 4096 4096 4096 > p.txt; heptad mul A.npy B.npy -o C.npy --plan "
         "p.txt\n"
-        "(not the prints over several devices, from file to file and of clusters: give mul the same options).\n"
+        "(not the prints from file to file and of clusters: give mul the same options).\n"
         "Example: heptad plan 4096 4096 4096 --type f32 --accuracy fast");
     return {command, [words, sizes, machine, nodes, files]() -> Action {
                 PlanArguments plan;

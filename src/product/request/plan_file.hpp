@@ -9,7 +9,10 @@ namespace heptad {
 
 /// The plan, without what is for people. Throws Error(input).
 std::string read_plan_text(const std::string& path);
-/// A plan of numbers in memory. Throws Error(input).
+/// A plan of matrices in memory: of numbers, or cut up by a host for devices. Throws Error(input).
 ProductPlan read_plan_file(const std::string& path);
+/// Is there one (empty: none), and does a host cut the product up in it for devices? Of packed bits?
+bool has_host_plan(const std::string& path);
+bool has_packed_plan(const std::string& path);
 
 }  // namespace heptad
