@@ -1,6 +1,9 @@
 // The options of the commands that multiply nothing: algorithms and tune.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
+#include "algorithm_topic.hpp"
 #include "command.hpp"
 #include "commands.hpp"
 #include "option_words.hpp"
@@ -11,11 +14,11 @@ namespace {
 Command add_algorithms(CLI::App& root, const std::string& /*typed*/) {
     CLI::App* command = root.add_subcommand("algorithms", "the catalogue and its facts");
     auto algorithms = std::make_shared<AlgorithmsArguments>();
-    command
-        ->add_option("NAME", algorithms->name,
-                     "one algorithm (a name or an .alg file), or search-basis: find the sparsest bases of "
-                     "Strassen's algorithm over GF(2)")
-        ->type_name("");
+    std::string text = "one algorithm (a name or an .alg file)";
+    for (const auto* each = RegisterTopic::first; each != nullptr; each = each->next) {
+        text += fmt::format(", or {}: {}", each->entry.name, each->entry.does);
+    }
+    command->add_option("NAME", algorithms->name, text)->type_name("");
     command->add_flag("--all", algorithms->with_derived, "also list the symmetric variants of rectangular ones");
     add_json_flag(*command, algorithms->json);
     command->footer("Example: heptad algorithms winograd");

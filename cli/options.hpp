@@ -59,7 +59,7 @@ struct ClosureArguments {
 };
 
 struct AlgorithmsArguments {
-    std::string name;  // empty: the catalogue; "search-basis": the search over GF(2)
+    std::string name;  // of an algorithm or a topic; empty: the catalogue
     bool with_derived = false;
     bool json = false;
 };
