@@ -41,7 +41,7 @@ struct Chunk {
 
 class PngFile {
 public:
-    explicit PngFile(const std::string& path) : path_(path), open_(open_bit_file(path)) {
+    explicit PngFile(const std::string& path) : path_(path), open_(open_to_read(path, "a file")) {
         std::array<std::uint8_t, 8> start{};
         if (open_.bytes < 8) {
             refuse("is too short for a PNG file");
@@ -117,7 +117,7 @@ public:
 
 private:
     std::string path_;
-    OpenBitFile open_;
+    OpenFile open_;
     BitFileHeader header_;
     std::int64_t position_ = 8;
 };
@@ -255,9 +255,7 @@ BitMatrix read_png(const std::string& path, const FileHooks& hooks) {
         std::swap(row, above);
         if (i % 1024 == 0) {
             stop_if_cancelled(hooks, path);
-            if (hooks.progress) {
-                hooks.progress({static_cast<double>(i) / static_cast<double>(header.rows), "read"});
-            }
+            report(hooks, i, header.rows, "read");
         }
     }
     return matrix;
@@ -301,9 +299,7 @@ void write_png(const std::string& path, const ConstBitView& matrix, const FileHo
             } while (stream.avail_out == 0);
             if (i % 1024 == 0) {
                 stop_if_cancelled(hooks, path);
-                if (hooks.progress) {
-                    hooks.progress({static_cast<double>(i) / static_cast<double>(matrix.rows), "write"});
-                }
+                report(hooks, i, matrix.rows, "write");
             }
         }
     } catch (...) {
