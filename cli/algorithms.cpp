@@ -1,15 +1,25 @@
 // heptad algorithms: the catalogue, and the facts of one algorithm with its text.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "algorithm/catalogue.hpp"
 #include "algorithm/describe.hpp"
 #include "algorithm/schedule.hpp"
 #include "algorithm_topic.hpp"
-#include "commands.hpp"
+#include "command.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 
 namespace heptad::cli {
 namespace {
+
+struct AlgorithmsArguments {
+    std::string name;  // of an algorithm or a topic; empty: the catalogue
+    bool with_derived = false;
+    bool json = false;
+};
 
 std::vector<std::string> schedules_of(const std::string& algorithm) {
     std::vector<std::string> names;
@@ -69,8 +79,6 @@ nlohmann::ordered_json to_json(const CatalogueEntry& entry) {
     return object;
 }
 
-}  // namespace
-
 void run(const AlgorithmsArguments& arguments) {
     for (const auto* each = RegisterTopic::first; each != nullptr; each = each->next) {
         if (arguments.name == each->entry.name) {
@@ -100,4 +108,21 @@ void run(const AlgorithmsArguments& arguments) {
     print(nlohmann::ordered_json{{"algorithms", list}});
 }
 
+Command add_algorithms(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("algorithms", "the catalogue and its facts");
+    auto algorithms = std::make_shared<AlgorithmsArguments>();
+    std::string text = "one algorithm (a name or an .alg file)";
+    for (const auto* each = RegisterTopic::first; each != nullptr; each = each->next) {
+        text += fmt::format(", or {}: {}", each->entry.name, each->entry.does);
+    }
+    command->add_option("NAME", algorithms->name, text)->type_name("");
+    command->add_flag("--all", algorithms->with_derived, "also list the symmetric variants of rectangular ones");
+    add_json_flag(*command, algorithms->json);
+    command->footer("Example: heptad algorithms winograd");
+    return {command, [algorithms] { return [algorithms] { run(*algorithms); }; }};
+}
+
+const RegisterCommand registered({.order = 7, .add = add_algorithms});
+
+}  // namespace
 }  // namespace heptad::cli
