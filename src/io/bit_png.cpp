@@ -190,27 +190,15 @@ int paeth(int left, int above, int corner) {
 
 /// Undoes the filter of a row, in place; `above` is the row before.
 bool unfilter(int filter, std::uint8_t* row, const std::uint8_t* above, std::int64_t bytes) {
-    for (std::int64_t i = 0; i < bytes; ++i) {
+    if (filter < 0 || filter > 4) {
+        return false;
+    }
+    for (std::int64_t i = 0; filter > 0 && i < bytes; ++i) {
         const int left = i > 0 ? row[i - 1] : 0, up = above[i], corner = i > 0 ? above[i - 1] : 0;
-        int guess = 0;
-        switch (filter) {
-            case 0:
-                return true;
-            case 1:
-                guess = left;
-                break;
-            case 2:
-                guess = up;
-                break;
-            case 3:
-                guess = (left + up) / 2;
-                break;
-            case 4:
-                guess = paeth(left, up, corner);
-                break;
-            default:
-                return false;
-        }
+        const int guess = filter == 1   ? left
+                          : filter == 2 ? up
+                          : filter == 3 ? (left + up) / 2
+                                        : paeth(left, up, corner);
         row[i] = static_cast<std::uint8_t>(row[i] + guess);
     }
     return true;
