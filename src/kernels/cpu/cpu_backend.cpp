@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
+#include "base/view_copy.hpp"
 #include "kernels/cpu/cpu_backend_blas.hpp"
 #include "kernels/cpu/cpu_backend_tiles.hpp"
 #include "kernels/cpu/cpu_info.hpp"

@@ -52,8 +52,6 @@ ScanResult scan_view(const ConstView& view, InstructionSet set = best_instructio
 /// The scan of a view from those of its bands, from the top down or (by_rows = false) from the left to the right.
 ScanResult merge_scans(const std::vector<ScanResult>& bands, bool by_rows);
 
-/// to = from; any strides, transposing where they differ. Parts: copy blocks of both views.
-void copy_view(const ConstView& from, const View& to);
 /// c = beta * c; beta == 0 writes zeros and does not read c. Any strides and type.
 void scale_view(double beta, const View& c, InstructionSet set = best_instruction_set());
 
@@ -67,10 +65,4 @@ void gemm(const Product& product, InstructionSet set = best_instruction_set());
 void gemm_short(const Product& product, InstructionSet set);
 /// Bytes of packing memory that a thread holds (once, for all its calls) after its first gemm().
 std::int64_t gemm_scratch_bytes(InstructionSet set = best_instruction_set());
-/// Multiples of these as tile sizes waste nothing at the tile edges.
-struct GemmGranule {
-    std::int64_t rows = 1, cols = 1;
-};
-GemmGranule gemm_granule(Type type, InstructionSet set = best_instruction_set());
-
 }  // namespace heptad::cpu

@@ -253,16 +253,4 @@ std::int64_t gemm_scratch_bytes(InstructionSet set) {
     return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32)});
 }
 
-GemmGranule gemm_granule(Type type, InstructionSet set) {
-    const KernelTable& table = kernel_table_of(set);
-    switch (type) {
-        case Type::f64:
-            return {table.gemm_f64.tile_rows, table.gemm_f64.tile_cols};
-        case Type::i32:
-            return {table.gemm_i32.tile_rows, table.gemm_i32.tile_cols};
-        default:
-            return {table.gemm_f32.tile_rows, table.gemm_f32.tile_cols};
-    }
-}
-
 }  // namespace heptad::cpu

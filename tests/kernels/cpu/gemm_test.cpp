@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/half.hpp"
+#include "kernels/cpu/cpu_features.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/guarded_matrix.hpp"
 #include "kernels/reference/reference_backend.hpp"
@@ -101,11 +102,21 @@ TEST_P(gemm_kernels, shapes_around_the_end_of_products_without_packing_equal_ref
     }
 }
 
+std::pair<std::int64_t, std::int64_t> tile_of(Type type, InstructionSet set) {
+    const KernelTable& table = kernel_table_of(set);
+    const auto sides = [](const auto& kernels) {
+        return std::pair<std::int64_t, std::int64_t>(kernels.tile_rows, kernels.tile_cols);
+    };
+    return type == Type::f64   ? sides(table.gemm_f64)
+           : type == Type::i32 ? sides(table.gemm_i32)
+                               : sides(table.gemm_f32);
+}
+
 TEST_P(gemm_kernels, sizes_around_tiles_and_blocks_equal_reference_bit_for_bit) {
     for (const Type type : gemm_types) {
-        const GemmGranule granule = gemm_granule(type, GetParam());
-        for (const std::int64_t rows : {granule.rows, 5 * granule.rows, 26 * granule.rows}) {
-            for (const std::int64_t cols : {granule.cols, 3 * granule.cols}) {
+        const auto [tile_rows, tile_cols] = tile_of(type, GetParam());
+        for (const std::int64_t rows : {tile_rows, 5 * tile_rows, 26 * tile_rows}) {
+            for (const std::int64_t cols : {tile_cols, 3 * tile_cols}) {
                 for (std::int64_t off = -1; off <= 1; ++off) {
                     expect_equals_reference({type, rows + off, 37, cols + off, -1, 2}, GetParam(), random_);
                     expect_equals_reference({type, rows + off, 37, cols - off, 3, 0}, GetParam(), random_);
