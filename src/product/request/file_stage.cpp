@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/bit_bytes.hpp"
@@ -67,94 +65,68 @@ std::int64_t step_bytes(const HostForecast& told, bool in_host_memory) {
     return told.host_bytes + (in_host_memory ? told.devices * told.device_bytes : 0);
 }
 
-/// The plan of a step whose cut is made anew when it is multiplied.
-ProductPlan plan_of_cut(const StageProduct& product, Type type, int threads, bool in_host_memory, const CutStep& cut) {
+ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, const CutStep& cut) {
     ProductPlan plan;
-    plan.m = plan.core_m = product.m;
-    plan.k = plan.core_k = product.k;
-    plan.n = plan.core_n = product.n;
-    plan.type = type;
-    plan.threads = std::max(threads, 1);
-    plan.accumulate = product.accumulate;
-    plan.leaf = plan.fringe_leaf = "over-devices";
     try {
-        const HostForecast made =
-            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes).forecast;
-        plan.workspace_bytes = step_bytes(made, in_host_memory);
-        plan.predicted_s = made.predicted_s;
-        plan.error_bound = made.error_bound;
+        const HostDecision made =
+            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        plan = made.plan;
+        plan.workspace_bytes = step_bytes(made.forecast, in_host_memory);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;
         }
         plan.predicted_s = std::numeric_limits<double>::infinity();  // the cut goes on to smaller steps
     }
+    plan.m = product.m;
+    plan.k = product.k;
+    plan.n = product.n;
+    plan.type = type;
     return plan;
 }
 
 StageProducts over_devices_stage(const Request& asked) {
     const DeviceList list = parse_device_list(asked.options.device);
     open_devices(list);  // told before anything is touched
-    const Options options = asked.options;
-    const int threads = asked.threads;
     ProductContext context;
-    context.threads = threads;
-    const auto cut = [=](Type type) -> CutStep {
-        return [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-            Options limited = options;
-            limited.accumulate = accumulate;
-            limited.workspace_limit_bytes = host_bytes;
-            return make_plan_over_devices(size, type, type, limited, context);
-        };
-    };
+    context.threads = asked.threads;
     StageProducts stage;
-    stage.plan = [=](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, threads, !list.cuda, cut(type));
+    stage.plan = [=, options = asked.options](const StageProduct& product, Type type) {
+        return plan_of_cut(product, type, !list.cuda,
+                           [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
+                               Options limited = options;
+                               limited.accumulate = accumulate;
+                               limited.workspace_limit_bytes = host_bytes;
+                               return make_plan_over_devices(size, type, type, limited, context);
+                           });
     };
-    stage.how = [=](const ProductPlan& plan) {
-        return bits_decided_by(cut(plan.type)({plan.m, plan.k, plan.n}, plan.accumulate, plan.workspace_bytes).plan);
-    };
+    stage.how = bits_decided_by;
     stage.multiply = [=](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                         const ProductPlan& plan, void*, std::int64_t) {
-        Options limited = options;
-        limited.workspace_limit_bytes = plan.workspace_bytes;
-        return multiply_over_devices(alpha, a, b, beta, c, limited, context);
-    };
+                         const ProductPlan& plan, void*,
+                         std::int64_t) { return multiply_over_devices(alpha, a, b, beta, c, plan, context); };
     return stage;
 }
-
-/// Plans of steps that came before: they come again and again.
-using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, ProductPlan>;
 
 StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
     const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
-    const auto known = std::make_shared<BitCuts>();
-    const bits::BitOptions options = bit_options(asked);
-    const int threads = asked.threads;
     ProductContext context;
-    context.threads = threads;
-    const auto cut = [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-        bits::BitOptions limited = options;
-        limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
-        return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate, limited,
-                                          context);
-    };
+    context.threads = asked.threads;
     StageProducts stage;
-    stage.plan = [=](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, threads, !list.cuda, cut);
+    stage.plan = [=, options = bit_options(asked)](const StageProduct& product, Type type) {
+        return plan_of_cut(
+            product, type, !list.cuda, [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
+                bits::BitOptions limited = options;
+                limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
+                return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate,
+                                                  limited, context);
+            });
     };
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
-        // The cut that the step was planned with: where a file's rows begin inside words, buffers come on top of it.
-        const bool adds = beta != 0;
-        const BitCuts::key_type key{plan.m, plan.k, plan.n, adds};
-        if (!known->contains(key)) {
-            (*known)[key] = cut({plan.m, plan.k, plan.n}, adds, plan.workspace_bytes).plan;
-        }
         const std::int64_t cols = round_up(plan.n, kBitsOfByte);
-        run_host_plan((*known)[key], *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
-                      adds, context);
+        run_host_plan(plan, *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
+                      beta != 0, context);
         return RunReport{};
     };
     return stage;

@@ -76,21 +76,23 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     return multiply_bits(request, facts, decide_bits(request, algebra, facts), hooks);
 }
 
-/// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.
 void require_devices_of_plan(const Request& request) {
     const std::string& device = request.options.device;
+    if (request.plan_file.empty() || device == "auto") {
+        return;
+    }
+    if (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options))) {
+        fail(ErrorCode::usage,
+             "{} says who divides the product, and --device {} with its limits would say it anew; leave --plan out, or "
+             "name one device without limits for the plan of a whole product",
+             request.plan_file, device);
+    }
     if (has_host_plan(request.plan_file)) {
         const std::string planned = read_plan_file(request.plan_file).host->devices;
-        if (device != "auto" && device != planned) {
+        if (device != planned) {
             fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
                  request.plan_file, planned, device);
         }
-    } else if (!request.plan_file.empty() &&
-               (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options)))) {
-        fail(ErrorCode::usage,
-             "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
-             "--plan out, or name one device without limits",
-             request.plan_file, device);
     }
 }
 
