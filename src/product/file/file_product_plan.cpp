@@ -7,6 +7,7 @@
 #include "product/file/product_inputs.hpp"
 #include "product/file/product_sources.hpp"
 #include "product/file/step_plans.hpp"
+#include "product/memory/packed_bits.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
@@ -28,6 +29,7 @@ StageProducts processor_stage(const Options& options, int threads) {
         }
         return plan;
     };
+    stage.check = check_plan_in_memory;
     stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
         ProductContext context;
@@ -58,14 +60,14 @@ FileProblem file_problem(const FileProductRequest& request) {
             request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
 }
 
-FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
+FileChoice plan_file_product(const FileProblem& problem, const StageProducts& stage) {
     return plan_files(problem, [&](const StageProduct& product) {
         const ProductPlan plan = stage.plan(product, problem.type);
         return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
     });
 }
 
-FileLayers plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage) {
+LayeredChoice plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage) {
     const StageProducts within = within_levels(stage, outer);
     return plan_file_layers(problem, outer, [&](const StageProduct& product) {
         const ProductPlan plan = within.plan(product, problem.type);
@@ -73,17 +75,19 @@ FileLayers plan_layered_product(const FileProblem& problem, const OuterLevels& o
     });
 }
 
-PlannedSteps plan_steps(const FileLayers& layers, const StageProducts& stage) {
+ProductPlan plan_steps(const LayeredChoice& choice, const StageProducts& stage) {
+    const OuterLaunch& layers = choice.launch;
     const FileSchedule schedule = layers_schedule(layers);
-    const StepPlans products(schedule, layers.part_plan, within_levels(stage, layers.outer));
-    const double of_product = whole_error_bound(layers.part_plan, schedule.panels(), products.largest_error_bound());
-    return {products.largest(), layers_error_bound(layers, of_product)};
+    const StepPlans products(schedule, {choice.plan, layers.traffic}, within_levels(stage, layers.outer));
+    const double of_product = whole_error_bound(layers.part, schedule.panels(), products.largest_error_bound());
+    return with_steps(choice.plan, products, layers_error_bound(layers, of_product));
 }
 
-PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage) {
-    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
-    const StepPlans products(schedule, plan, stage);
-    return {products.largest(), whole_error_bound(plan, schedule.panels(), products.largest_error_bound())};
+ProductPlan plan_steps(const FileProblem& problem, const FileChoice& choice, const StageProducts& stage) {
+    const FileSchedule schedule(problem, *choice.plan.disk);
+    const StepPlans products(schedule, choice, stage);
+    return with_steps(choice.plan, products,
+                      whole_error_bound(problem, schedule.panels(), products.largest_error_bound()));
 }
 
 }  // namespace heptad

@@ -12,6 +12,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -74,11 +75,13 @@ ProductPlan plan_of_cut(const StageProduct& product, Type type, int threads, boo
     plan.k = plan.core_k = product.k;
     plan.n = plan.core_n = product.n;
     plan.type = type;
-    plan.threads = std::max(threads, 1);
+    plan.threads = threads > 0 ? threads : available_cores();
     plan.accumulate = product.accumulate;
     plan.leaf = plan.fringe_leaf = "over-devices";
     try {
         const HostPlan made = cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        plan.host = {made.devices, made.device_count, made.algorithm, made.levels,  made.block.m,
+                     made.block.k, made.block.n,      made.pipelines, made.in_place};
         plan.workspace_bytes = step_bytes(made, in_host_memory);
         plan.predicted_s = made.predicted_s;
         plan.error_bound = made.error_bound;
@@ -168,30 +171,33 @@ bool is_cut_up_by_host(const Options& options) {
 
 /// What the host would make of a whole step of the plan, if more workspace than the device has left would make the
 /// step faster: else levels at the host cannot pay.
-std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FilePlan& plan,
+std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FileChoice& choice,
                                       const StageProducts& on_device) {
-    const bool accumulate = plan.depth < plan.k || plan.adds;
+    const DiskCut& cut = *choice.plan.disk;
+    const FileTraffic& traffic = choice.traffic;
+    const bool accumulate = cut.depth < problem.k || problem.adds;
     const double step_s =
         on_device
-            .plan({plan.strip_m, plan.depth, plan.tile_n, accumulate, 0, plan.tile_bytes, plan.panel_bytes},
+            .plan({cut.strip_m, cut.depth, cut.tile_n, accumulate, 0, traffic.tile_bytes, traffic.panel_bytes},
                   problem.type)
             .predicted_s;
     Options options = request.options;
     options.host = {};
     options.accumulate = accumulate;
     const double unlimited_s =
-        plan_device_product(plan.strip_m, plan.depth, plan.tile_n, problem.type, options, {}).predicted_s;
+        plan_device_product(cut.strip_m, cut.depth, cut.tile_n, problem.type, options, {}).predicted_s;
     if (!(unlimited_s < step_s)) {
         return std::nullopt;
     }
     options.host = request.options.host;
-    options.workspace_limit_bytes = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
+    options.workspace_limit_bytes =
+        problem.memory_bytes - traffic.tile_bytes - traffic.panel_bytes - traffic.check_bytes;
     ProductContext context;
     context.threads = request.threads;
     try {
-        return choose_stage(problem, plan, step_s,
-                            make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
-                                                   options, context));
+        return choose_stage(
+            problem, traffic, step_s,
+            make_plan_over_devices({cut.strip_m, cut.depth, cut.tile_n}, problem.type, problem.type, options, context));
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;
@@ -213,11 +219,11 @@ StageDecision decide_stage(const Request& request, const FileProblem& problem) {
     if (problem.m == 0 || problem.k == 0 || problem.n == 0) {  // there are no steps
         return {std::move(on_device), ""};
     }
-    const FilePlan plan = plan_file_product(problem, on_device);
-    if (disk_binds(problem, plan)) {
+    const FileChoice planned = plan_file_product(problem, on_device);
+    if (disk_binds(problem, planned.traffic)) {
         return {std::move(on_device), ""};
     }
-    const std::optional<StageChoice> choice = choice_for(request, problem, plan, on_device);
+    const std::optional<StageChoice> choice = choice_for(request, problem, planned, on_device);
     return {choice && choice->by == StepsCutBy::host ? over_devices_stage(request) : std::move(on_device),
             choice ? choice->reason : ""};
 }

@@ -52,7 +52,7 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     const bool on_cuda = cuda::is_device_name(request.options.device);
     const bool planned_for_device =
         !request.plan_file.empty() && read_plan_text(request.plan_file).find(" device cuda ") != std::string::npos;
-    if (!request.plan_file.empty() && !planned_for_device && on_cuda) {
+    if (!request.plan_file.empty() && !planned_for_device && on_cuda && !plans_files(request.plan_file)) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
     }
@@ -91,8 +91,13 @@ void refuse_plan_over_devices(const Request& request) {
 Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
-    refuse_plan_over_devices(request);
-    const bool other_plan = !request.plan_file.empty() && !read_plan_text(request.plan_file).starts_with("bits ");
+    refuse_rank_plan(request.plan_file);
+    const bool by_files = plans_files(request.plan_file);
+    if (!by_files) {
+        refuse_plan_over_devices(request);
+    }
+    const bool other_plan =
+        !request.plan_file.empty() && !by_files && !read_plan_text(request.plan_file).starts_with("bits ");
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");
         return route_bits(request, *algebra, hooks);

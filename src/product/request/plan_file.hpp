@@ -11,5 +11,11 @@ namespace heptad {
 std::string read_plan_text(const std::string& path);
 /// A plan of numbers in memory. Throws Error(input).
 ProductPlan read_plan_file(const std::string& path);
+/// Does the file, if there is one, hold a plan from file to file?
+bool plans_files(const std::string& path);
+/// That plan. Throws Error(input).
+ProductPlan read_disk_plan(const std::string& path);
+/// Throws Error(usage) for a plan among the ranks of a cluster, which heptad-mpi carries out.
+void refuse_rank_plan(const std::string& path);
 
 }  // namespace heptad
