@@ -190,9 +190,7 @@ void run_p4_set(const P4SetArguments& bench) {
                     format_seconds(overlapped.write.busy_s)));
     row("overlapped / bound", fmt::format("{:.3f} (the larger of product {} and disk {})", overlapped.wall_s / bound_s,
                                           format_seconds(product_s), format_seconds(disk_s)));
-    row("moved", fmt::format("{}; blocks of 8192 as in the paper move {}",
-                             format_bytes(overlapped.layers ? overlapped.layers->moved_bytes()
-                                                            : overlapped.traffic.moved_bytes()),
+    row("moved", fmt::format("{}; blocks of 8192 as in the paper move {}", format_bytes(overlapped.moved_bytes()),
                              format_bytes(paper_bytes)));
     row("peak of memory", fmt::format("{}{}", format_bytes(record["peak_resident_bytes"]),
                                       peak_is_of_product ? "" : ", with the generated inputs"));

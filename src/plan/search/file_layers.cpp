@@ -280,7 +280,10 @@ FileSchedule layers_schedule(const OuterLaunch& layers) {
     return {layers.part, layers.cut, {layers.products(), layers.product_bytes}};
 }
 
-LayeredChoice plan_file_layers(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict) {
+FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict) {
+    if (outer.levels == 0) {
+        return {plan_files(problem, predict), {}};
+    }
     OuterLaunch layers = around_products(problem, outer);
     if (layers.part.memory_bytes <= 0) {
         fail(ErrorCode::resource,
@@ -288,8 +291,8 @@ LayeredChoice plan_file_layers(const FileProblem& problem, const OuterLevels& ou
              "larger --memory, or leave --host-levels out",
              layers.a.bounce_bytes, problem.memory_bytes);
     }
-    FileChoice part = plan_files(layers.part, predict);
-    ProductPlan& plan = part.plan;
+    FileLaunch launch{plan_files(layers.part, predict), {}};
+    ProductPlan& plan = launch.plan;
     plan.m = problem.m;
     plan.k = problem.k;
     plan.n = problem.n;
@@ -297,19 +300,33 @@ LayeredChoice plan_file_layers(const FileProblem& problem, const OuterLevels& ou
     plan.disk->algorithm = outer.algorithm;
     plan.disk->levels = outer.levels;
     plan.disk->memory_bytes = problem.memory_bytes;
-    take_cut(layers, *plan.disk, part.traffic);
+    take_cut(layers, *plan.disk, launch.traffic);
     plan.predicted_s = predicted_wall_s(layers);
-    return {plan, std::move(layers)};
+    launch.layers = std::move(layers);
+    return launch;
 }
 
-LayeredChoice file_layers(const FileProblem& problem, ProductPlan plan) {
+FileLaunch file_launch(const FileProblem& problem, ProductPlan plan) {
     check_disk_plan(problem, plan);
+    if (plan.disk->levels == 0) {
+        return {file_choice(problem, std::move(plan)), {}};
+    }
     DiskCut& cut = *plan.disk;
     OuterLaunch layers = around_products(problem, {cut.algorithm, cut.levels});
     check_disk_cut(layers.part, cut);
     cut = with_fitting_blocks(layers.part, cut);
     take_cut(layers, cut, file_traffic(layers.part, cut, plan.workspace_bytes));
-    return {plan, std::move(layers)};
+    const FileTraffic traffic = layers.traffic;
+    return {{std::move(plan), traffic}, std::move(layers)};
+}
+
+FileSchedule schedule_of(const FileProblem& problem, const FileLaunch& launch) {
+    return launch.layers ? layers_schedule(*launch.layers) : FileSchedule(problem, *launch.plan.disk);
+}
+
+double predicted_wall_s(const FileProblem& problem, const FileLaunch& launch) {
+    return launch.layers ? predicted_wall_s(*launch.layers)
+                         : predicted_wall_s(problem, *launch.plan.disk, launch.traffic);
 }
 
 void set_disk_rates(OuterLaunch& layers, double read_bytes_per_s, double write_bytes_per_s) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,17 +83,26 @@ FileLayout products_layout(const OuterLaunch& layers);
 /// The steps of all products, in their order.
 FileSchedule layers_schedule(const OuterLaunch& layers);
 
-/// A plan with outer levels, and what it takes.
-struct LayeredChoice {
-    ProductPlan plan;
-    OuterLaunch launch;
+/// A plan from file to file, with outer levels or without, and what it takes.
+struct FileLaunch : FileChoice {
+    std::optional<OuterLaunch> layers;  ///< outer levels; the traffic is that of one of their products
+
+    std::int64_t read_bytes() const { return layers ? layers->read_bytes() : traffic.read_bytes(); }
+    std::int64_t written_bytes() const { return layers ? layers->all_written_bytes() : traffic.written_bytes; }
+    std::int64_t moved_bytes() const { return read_bytes() + written_bytes(); }
+    std::int64_t used_bytes() const { return layers ? layers->used_bytes() : traffic.used_bytes(); }
+    double multiply_s() const { return layers ? layers->multiply_s() : traffic.multiply_s; }
 };
-/// Its steps are left open. Throws Error(usage) for types whose sums would be rounded to 16 bits, for packed bits and
-/// for algorithms that do not admit the type; Error(resource) where the memory is too small. `memory_bytes` of the
-/// problem is for everything.
-LayeredChoice plan_file_layers(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict);
+/// Its steps are left open. With outer levels, throws Error(usage) for types whose sums would be rounded to 16 bits,
+/// for packed bits and for algorithms that do not admit the type; Error(resource) where the memory is too small.
+/// `memory_bytes` of the problem is for everything.
+FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict);
 /// The same of a plan that was made before. Throws Error(input) where it cannot be carried out.
-LayeredChoice file_layers(const FileProblem& problem, ProductPlan plan);
+FileLaunch file_launch(const FileProblem& problem, ProductPlan plan);
+/// Its steps; with outer levels those of all their products, in their order.
+FileSchedule schedule_of(const FileProblem& problem, const FileLaunch& launch);
+/// With the rates of the problem and, with outer levels, of those.
+double predicted_wall_s(const FileProblem& problem, const FileLaunch& launch);
 
 /// Takes these rates of the disk, not those that plans for mul take.
 void set_disk_rates(OuterLaunch& layers, double read_bytes_per_s, double write_bytes_per_s);

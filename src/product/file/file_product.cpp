@@ -101,7 +101,7 @@ public:
         }
         FileProblem problem = problem_of(inputs);
         choose_plan(problem);  // refuses what does not fit before anything is touched
-        header.plan = choice_.plan;
+        header.plan = launch_.plan;
         std::optional<JournalContents> before = is_left ? read_journal(names_.journal()) : std::nullopt;
         if (!before) {
             return leftovers_.tidily([&] { return start(problem, header, inputs); });
@@ -139,19 +139,17 @@ private:
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
         leftovers_.remove_of_others();
         Outputs outputs{PartialFile(names_, header_bytes(), problem.c, hooks_.watch), {}};
-        if (layers_) {
-            outputs.products.emplace(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        if (launch_.layers) {
+            outputs.products.emplace(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
         if (outputs.block_bytes() != problem.c.block_bytes) {
             problem.c.block_bytes = outputs.block_bytes();
             choose_plan(problem);
         }
-        const FileSchedule schedule = schedule_of(problem);
-        const StepPlans products(schedule, choice_, stage_);
-        const double bound =
-            whole_error_bound(layers_ ? layers_->part : problem, schedule.panels(), products.largest_error_bound());
-        choice_.plan = with_steps(choice_.plan, products, layers_ ? layers_error_bound(*layers_, bound) : bound);
-        header.plan = choice_.plan;
+        const FileSchedule schedule = schedule_of(problem, launch_);
+        const StepPlans products(schedule, launch_, stage_);
+        launch_.plan = with_steps(problem, launch_, schedule, products);
+        header.plan = launch_.plan;
         header.products = products.all();
         header.how = how_of(header.products);
         JournalWriter journal(names_, header, hooks_.watch);
@@ -163,18 +161,20 @@ private:
         const ProductPlan& plan = before.header.plan;
         FileProblem problem = problem_of(inputs);
         Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch), {}};
-        if (layers_) {
-            outputs.products = PartialFile::reopen(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        if (launch_.layers) {
+            outputs.products =
+                PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
         if (plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block) {
             fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
                  names_.partial());
         }
         problem.c.block_bytes = outputs.block_bytes();
-        take_plan(problem, plan);
+        take(file_launch(problem, plan));
         // The run before may have checked, and this one not, or the other way round.
-        require_memory_as_begun(choice_.traffic, layers_ ? layers_->part.memory_bytes : problem.memory_bytes, names_);
-        const FileSchedule schedule = schedule_of(problem);
+        require_memory_as_begun(launch_.traffic,
+                                launch_.layers ? launch_.layers->part.memory_bytes : problem.memory_bytes, names_);
+        const FileSchedule schedule = schedule_of(problem, launch_);
         if (how_of(before.header.products) != before.header.how) {
             fail(ErrorCode::input,
                  "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
@@ -204,13 +204,13 @@ private:
 
     FileProductReport carry_out(const FileSchedule& schedule, const StepPlans& products, const EarlierRun& earlier,
                                 const OpenInputs& inputs, Outputs& outputs, JournalWriter& journal) {
-        const ProductPlan& plan = choice_.plan;
+        const ProductPlan& plan = launch_.plan;
         const DiskCut& cut = *plan.disk;
         const auto& [a, b, c0] = inputs;
         const std::map<std::int64_t, JournalTile>& finished = earlier.finished;
         // With outer levels, C0 and the factors come in at the end.
-        const bool adds = c0.has_value() && !layers_;
-        const double alpha = layers_ ? 1 : request_.alpha;
+        const bool adds = c0.has_value() && !launch_.layers;
+        const double alpha = launch_.layers ? 1 : request_.alpha;
         const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
         PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
         PipelineFiles files{
@@ -219,13 +219,13 @@ private:
             files.c0_layout = cut.mirrored ? transposed(c0->layout()) : c0->layout();
         }
         std::optional<OperandSums> sums;
-        if (layers_) {
-            sums.emplace(*layers_, inputs, finished);
+        if (launch_.layers) {
+            sums.emplace(*launch_.layers, inputs, finished);
             files.left_sums = cut.mirrored ? &sums->b : &sums->a;
             files.right_sums = cut.mirrored ? &sums->a : &sums->b;
         }
         PipelineOptions options;
-        options.buffers = file_buffers(layers_ ? layers_->part : problem_of(inputs), cut);
+        options.buffers = file_buffers(launch_.layers ? launch_.layers->part : problem_of(inputs), cut);
         options.tile_m = cut.tile_m;
         options.tile_n = cut.tile_n;
         options.overlap = request_.overlap;
@@ -239,16 +239,14 @@ private:
         }
 
         FileProductReport report;
-        report.plan = plan;
-        report.traffic = choice_.traffic;
-        report.layers = layers_;
+        static_cast<FileLaunch&>(report) = launch_;
         report.error_bound = plan.error_bound;
         report.tiles = schedule.tiles();
         report.resident_at_start_bytes = resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
         std::optional<StreamedCheck> check;
         const check::JudgedProduct judged = judged_product(schedule, products);
-        if (request_.verify && !layers_) {
+        if (request_.verify && !launch_.layers) {
             check.emplace(schedule, judged, hooks_.threads);
         }
 
@@ -310,7 +308,7 @@ private:
         };
         work.progress = [&](double fraction) {
             if (hooks_.progress) {
-                hooks_.progress({layers_ ? (1 - kLastPassShare) * fraction : fraction, "files"});
+                hooks_.progress({launch_.layers ? (1 - kLastPassShare) * fraction : fraction, "files"});
             }
         };
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
@@ -323,7 +321,7 @@ private:
         if (done < static_cast<std::int64_t>(missing.size())) {
             fail(ErrorCode::cancelled, "interrupted");
         }
-        if (layers_) {
+        if (launch_.layers) {
             require_even_operands(layered(), *sums, !finished.empty());
             sums.reset();
             workspace = {};
@@ -349,7 +347,7 @@ private:
     /// What a check allows: the levels of the steps, those around them, and each sum of partial results round.
     check::JudgedProduct judged_product(const FileSchedule& schedule, const StepPlans& products) const {
         const double growth = products.largest_growth() * expected_growth(request_.outer);
-        const std::int64_t additions = layers_ ? static_cast<std::int64_t>(growth_.roundings) : 0;
+        const std::int64_t additions = launch_.layers ? static_cast<std::int64_t>(growth_.roundings) : 0;
         return {request_.alpha,
                 request_.beta,
                 sources_.k,
@@ -387,39 +385,22 @@ private:
     }
 
     void choose_plan(const FileProblem& problem) {
+        take(request_.plan ? file_launch(problem, *request_.plan) : plan_file_product(problem, stage_, request_.outer));
         if (request_.plan) {
-            take_plan(problem, *request_.plan);
-            require_memory_of_plan(layers_ ? layers_->used_bytes() : choice_.traffic.used_bytes(),
-                                   problem.memory_bytes);
-            StepPlans(schedule_of(problem), choice_, stage_);
-        } else if (request_.outer.levels == 0) {
-            choice_ = plan_file_product(problem, stage_);
-        } else {
-            take_layers(plan_layered_product(problem, request_.outer, stage_));
+            require_memory_of_plan(launch_.used_bytes(), problem.memory_bytes);
+            StepPlans(schedule_of(problem, launch_), launch_, stage_);
         }
     }
 
-    /// One that was made before. Throws Error(input) where it cannot be carried out.
-    void take_plan(const FileProblem& problem, const ProductPlan& plan) {
-        if (request_.outer.levels == 0) {
-            choice_ = file_choice(problem, plan);
-        } else {
-            take_layers(file_layers(problem, plan));
+    void take(FileLaunch launch) {
+        launch_ = std::move(launch);
+        if (launch_.layers) {
+            growth_ = layer_growth(launch_.layers->layer);
+            leftovers_.are_parts_of_sums = true;
         }
     }
 
-    void take_layers(const LayeredChoice& layered) {
-        layers_ = layered.launch;
-        growth_ = layer_growth(layers_->layer);
-        leftovers_.are_parts_of_sums = true;
-        choice_ = {layered.plan, layered.launch.traffic};
-    }
-
-    LayeredRun layered() const { return {request_, *layers_, growth_, hooks_, trace_}; }
-
-    FileSchedule schedule_of(const FileProblem& problem) const {
-        return layers_ ? layers_schedule(*layers_) : FileSchedule(problem, *choice_.plan.disk);
-    }
+    LayeredRun layered() const { return {request_, *launch_.layers, growth_, hooks_, trace_}; }
 
     const FileProductRequest& request_;
     StageProducts stage_;
@@ -427,8 +408,7 @@ private:
     StageTrace& trace_;
     ProductSources sources_;
     OutputNames names_;
-    FileChoice choice_;  // with outer levels, the traffic of one of their products
-    std::optional<OuterLaunch> layers_;
+    FileLaunch launch_;
     LayerGrowth growth_;
     Leftovers leftovers_;
 };

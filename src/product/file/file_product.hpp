@@ -55,12 +55,9 @@ struct StageProducts {
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);
 
-struct FileProductReport {
-    ProductPlan plan;                   ///< with how a whole strip is multiplied by a whole panel
-    FileTraffic traffic;                ///< with outer levels: of one of their products
-    std::optional<OuterLaunch> layers;  ///< outer levels
-    std::string no_layers;              ///< why outer levels that were asked for were given up; empty: they were not
-    RunReport products;                 ///< what became of them on the processor
+struct FileProductReport : FileLaunch {
+    std::string no_layers;  ///< why outer levels that were asked for were given up; empty: they were not
+    RunReport products;     ///< what became of them on the processor
     std::int64_t tiles = 0, resumed_tiles = 0;
     std::int64_t damaged_lines = 0;            ///< of the journal of an earlier run, which were not believed
     std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
@@ -75,13 +72,10 @@ struct FileProductReport {
 /// Sizes and layouts of a request, headers read and compared. Throws Error(input) where they do not fit together.
 FileProblem file_problem(const FileProductRequest& request);
 /// The plan that multiply_files() would choose, with the prediction of the stage; its steps are left open.
-FileChoice plan_file_product(const FileProblem& problem, const StageProducts& stage);
-/// The same with outer levels.
-LayeredChoice plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage);
+FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer = {});
 
 /// The plan with its steps: how the one with the most work is multiplied, and the bound that the whole result keeps.
-ProductPlan plan_steps(const FileProblem& problem, const FileChoice& choice, const StageProducts& stage);
-ProductPlan plan_steps(const LayeredChoice& choice, const StageProducts& stage);
+ProductPlan plan_steps(const FileProblem& problem, const FileLaunch& launch, const StageProducts& stage);
 
 /// With outer levels, a NaN, an Inf or sums that might overflow where the product does not send it back to the start,
 /// without those levels. Throws Error(cancelled) after the tile in flight when hooks.cancel is set; what is finished is

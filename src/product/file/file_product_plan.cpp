@@ -60,34 +60,18 @@ FileProblem file_problem(const FileProductRequest& request) {
             request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
 }
 
-FileChoice plan_file_product(const FileProblem& problem, const StageProducts& stage) {
-    return plan_files(problem, [&](const StageProduct& product) {
-        const ProductPlan plan = stage.plan(product, problem.type);
-        return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
-    });
-}
-
-LayeredChoice plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage) {
+FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer) {
     const StageProducts within = within_levels(stage, outer);
-    return plan_file_layers(problem, outer, [&](const StageProduct& product) {
+    return plan_file_launch(problem, outer, [&](const StageProduct& product) {
         const ProductPlan plan = within.plan(product, problem.type);
         return StagePrediction{plan.predicted_s, within.open_device ? 0 : plan.workspace_bytes};
     });
 }
 
-ProductPlan plan_steps(const LayeredChoice& choice, const StageProducts& stage) {
-    const OuterLaunch& layers = choice.launch;
-    const FileSchedule schedule = layers_schedule(layers);
-    const StepPlans products(schedule, {choice.plan, layers.traffic}, within_levels(stage, layers.outer));
-    const double of_product = whole_error_bound(layers.part, schedule.panels(), products.largest_error_bound());
-    return with_steps(choice.plan, products, layers_error_bound(layers, of_product));
-}
-
-ProductPlan plan_steps(const FileProblem& problem, const FileChoice& choice, const StageProducts& stage) {
-    const FileSchedule schedule(problem, *choice.plan.disk);
-    const StepPlans products(schedule, choice, stage);
-    return with_steps(choice.plan, products,
-                      whole_error_bound(problem, schedule.panels(), products.largest_error_bound()));
+ProductPlan plan_steps(const FileProblem& problem, const FileLaunch& launch, const StageProducts& stage) {
+    const OuterLevels outer = launch.layers ? launch.layers->outer : OuterLevels{};
+    const FileSchedule schedule = schedule_of(problem, launch);
+    return with_steps(problem, launch, schedule, StepPlans(schedule, launch, within_levels(stage, outer)));
 }
 
 }  // namespace heptad

@@ -44,22 +44,17 @@ std::vector<StageProduct> shapes_of(const FileSchedule& schedule, const FileChoi
     return shapes;
 }
 
-/// What of a step a plan from file to file says.
-ProductPlan with_step(ProductPlan plan, const ProductPlan& step) {
-    plan.host = step.host;
-    plan.backend = step.backend;
-    plan.threads = step.threads;
-    plan.change_basis = step.change_basis;
-    plan.levels = step.levels;
-    plan.leaf = step.leaf;
-    plan.fringe_leaf = step.fringe_leaf;
-    plan.core_m = step.core_m;
-    plan.core_k = step.core_k;
-    plan.core_n = step.core_n;
-    plan.padded = step.padded;
-    plan.scaled_sums = step.scaled_sums;
-    plan.most_spread = step.most_spread;
-    return plan;
+/// The plan of a product with how another one's blocks are multiplied.
+ProductPlan with_step(const ProductPlan& plan, ProductPlan step) {
+    step.m = plan.m;
+    step.k = plan.k;
+    step.n = plan.n;
+    step.disk = plan.disk;
+    step.accumulate = plan.accumulate;
+    step.workspace_bytes = plan.workspace_bytes;
+    step.predicted_s = plan.predicted_s;
+    step.error_bound = plan.error_bound;
+    return step;
 }
 
 /// The step as the plan says, where that is another one than the stage would make.
@@ -147,15 +142,17 @@ double StepPlans::largest_growth() const {
     return growth;
 }
 
-double whole_error_bound(const FileProblem& problem, std::int64_t panels, double of_panel) {
-    const double additions =
-        static_cast<double>(panels - 1) * static_cast<double>(problem.k) * unit_roundoff(problem.type);
-    return static_cast<double>(panels) * of_panel + additions;
-}
-
-ProductPlan with_steps(ProductPlan plan, const StepPlans& products, double error_bound) {
-    plan = with_step(std::move(plan), products.largest());
-    plan.error_bound = error_bound;
+ProductPlan with_steps(const FileProblem& problem, const FileLaunch& launch, const FileSchedule& schedule,
+                       const StepPlans& products) {
+    ProductPlan plan = with_step(launch.plan, products.largest());
+    // Sums of partial products: each has its bound, and each addition rounds what is there.
+    const auto panels = static_cast<double>(schedule.panels());
+    const std::int64_t k = launch.layers ? launch.layers->part.k : problem.k;
+    plan.error_bound =
+        panels * products.largest_error_bound() + (panels - 1) * static_cast<double>(k) * unit_roundoff(problem.type);
+    if (launch.layers) {
+        plan.error_bound = layers_error_bound(*launch.layers, plan.error_bound);
+    }
     return plan;
 }
 

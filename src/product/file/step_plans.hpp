@@ -30,11 +30,9 @@ private:
     std::map<Shape, ProductPlan> plans_;
 };
 
-/// Sums of `panels` partial products: each has its bound, and each addition rounds what is there.
-double whole_error_bound(const FileProblem& problem, std::int64_t panels, double of_panel);
-
 /// The plan with what its steps are: how the largest is multiplied, and the bound that the whole result keeps.
-ProductPlan with_steps(ProductPlan plan, const StepPlans& products, double error_bound);
+ProductPlan with_steps(const FileProblem& problem, const FileLaunch& launch, const FileSchedule& schedule,
+                       const StepPlans& products);
 
 /// The levels of steps and the outer ones together keep an accuracy word.
 StageProducts within_levels(StageProducts stage, const OuterLevels& outer);

@@ -20,19 +20,13 @@ struct DiskRates {
 };
 
 /// From file to file: the cut, and what it would take on a disk of these rates.
-struct FileRequestPlan {
+struct FileRequestPlan : FileLaunch {
     FileProblem problem;
-    ProductPlan plan;
-    FileTraffic traffic;                // with outer levels: of one of their products
-    std::optional<OuterLaunch> layers;  // outer levels
     DiskRates disk;
     double read_s = 0, write_s = 0, wall_s = 0;
     std::string stage_reason;      // why the host takes levels of its own, or none; mostly empty
     std::string outer_level_hint;  // see outer_levels.hpp
 
-    std::int64_t read_bytes() const { return layers ? layers->read_bytes() : traffic.read_bytes(); }
-    std::int64_t written_bytes() const { return layers ? layers->all_written_bytes() : traffic.written_bytes; }
-    double multiply_s() const { return layers ? layers->multiply_s() : traffic.multiply_s; }
     bool disk_binds() const;
 };
 

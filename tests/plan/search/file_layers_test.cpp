@@ -30,7 +30,7 @@ StagePrediction flat(const StageProduct& product) {
 
 TEST(FileLayers, one_level_of_strassen_reads_each_block_as_often_as_it_is_added) {
     const OuterLaunch layers =
-        plan_file_layers(problem_of(32768, 32768, 32768, 2 * kGiB), {"strassen", 1}, flat).launch;
+        *plan_file_launch(problem_of(32768, 32768, 32768, 2 * kGiB), {"strassen", 1}, flat).layers;
     EXPECT_EQ(layers.products(), 7);
     EXPECT_EQ(layers.scratch_bytes(), 7 * kGiB);
     EXPECT_EQ(layers.products_written_bytes, 7 * kGiB);
@@ -48,7 +48,7 @@ TEST(FileLayers, pieces_of_a_sum_cover_its_blocks_once_and_end_at_the_edge) {
     for (const bool by_columns : {false, true}) {
         FileProblem problem = problem_of(101, 67, 59, 64 << 10);
         problem.a.by_columns = by_columns;
-        const OuterLaunch layers = plan_file_layers(problem, {"winograd", 2}, flat).launch;
+        const OuterLaunch layers = *plan_file_launch(problem, {"winograd", 2}, flat).layers;
         for (const BlockedOperand& operand : {layers.a, transposed(layers.b)}) {
             std::map<std::pair<std::int64_t, std::int64_t>, int> seen;
             const FileWindow all{0, operand.block_rows, 0, operand.block_cols};
@@ -72,7 +72,7 @@ TEST(FileLayers, pieces_of_a_sum_cover_its_blocks_once_and_end_at_the_edge) {
 }
 
 TEST(FileLayers, results_of_repeats_lie_apart_and_steps_go_through_all_of_them) {
-    const OuterLaunch layers = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).launch;
+    const OuterLaunch layers = *plan_file_launch(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).layers;
     const FileSchedule schedule = layers_schedule(layers);
     ASSERT_EQ(schedule.tiles() % 7, 0);
     std::set<std::int64_t> offsets;
@@ -87,7 +87,7 @@ TEST(FileLayers, results_of_repeats_lie_apart_and_steps_go_through_all_of_them) 
 }
 
 TEST(FileLayers, windows_have_one_number_where_they_are_the_same_and_others_else) {
-    const OuterLaunch layers = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).launch;
+    const OuterLaunch layers = *plan_file_launch(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).layers;
     const FileSchedule schedule = layers_schedule(layers);
     using Known = std::map<std::int64_t, std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>>;
     Known left, right;
@@ -113,24 +113,24 @@ TEST(FileLayers, windows_have_one_number_where_they_are_the_same_and_others_else
 
 TEST(FileLayers, check_of_the_whole_result_stays_in_memory_and_reads_once_more) {
     FileProblem problem = problem_of(32768, 32768, 32768, 2 * kGiB);
-    const OuterLaunch without = plan_file_layers(problem, {"strassen", 1}, flat).launch;
+    const OuterLaunch without = *plan_file_launch(problem, {"strassen", 1}, flat).layers;
     problem.line_bytes = 300;
-    const OuterLaunch with = plan_file_layers(problem, {"strassen", 1}, flat).launch;
+    const OuterLaunch with = *plan_file_launch(problem, {"strassen", 1}, flat).layers;
     EXPECT_LE(with.used_bytes(), problem.memory_bytes);
     EXPECT_EQ(with.cut, without.cut);
     EXPECT_EQ(with.traffic, without.traffic);
     EXPECT_EQ(with.read_bytes(), without.read_bytes() + problem.a.total_bytes() + problem.b.total_bytes());
     problem.memory_bytes = 8 << 20;
-    EXPECT_THROW(plan_file_layers(problem, {"strassen", 1}, flat), Error);
+    EXPECT_THROW(plan_file_launch(problem, {"strassen", 1}, flat), Error);
 }
 
 TEST(FileLayers, bound_and_expected_growth_are_those_of_the_level) {
-    const OuterLaunch one = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).launch;
+    const OuterLaunch one = *plan_file_launch(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).layers;
     EXPECT_GE(layers_error_bound(one, 1), layer_growth(one.layer).growth);
     EXPECT_EQ(expected_growth(OuterLevels{"strassen", 0}), 1);
     EXPECT_GT(expected_growth(OuterLevels{"strassen", 2}), expected_growth(OuterLevels{"strassen", 1}));
     const OuterLaunch exact =
-        plan_file_layers(problem_of(640, 512, 768, 1 << 20, Type::i32), {"strassen", 1}, flat).launch;
+        *plan_file_launch(problem_of(640, 512, 768, 1 << 20, Type::i32), {"strassen", 1}, flat).layers;
     EXPECT_EQ(layers_error_bound(exact, 0), 0);
 }
 
@@ -138,7 +138,7 @@ TEST(FileLayers, levels_pay_where_products_bind_and_cost_where_the_disk_does) {
     FileProblem problem = problem_of(32768, 32768, 32768, 2 * kGiB);
     const auto wall_with = [&](double disk_bytes_per_s) {
         problem.read_bytes_per_s = problem.write_bytes_per_s = disk_bytes_per_s;
-        return std::pair(plan_file_layers(problem, {"strassen", 1}, flat).plan.predicted_s,
+        return std::pair(plan_file_launch(problem, {"strassen", 1}, flat).plan.predicted_s,
                          plan_files(problem, flat).plan.predicted_s);
     };
     const auto [with_fast, without_fast] = wall_with(1e10);
@@ -153,21 +153,22 @@ TEST(FileLayers, print_parses_back_to_a_plan_that_takes_as_much_and_edits_are_re
             for (const std::int64_t memory : {3 << 20, 8 << 20, 40 << 20}) {
                 FileProblem problem = problem_of(1640, 1512, 1768, memory);
                 problem.adds = levels == 2;
-                const auto [plan, launch] = plan_file_layers(problem, {algorithm, levels}, flat);
+                const FileLaunch launch = plan_file_launch(problem, {algorithm, levels}, flat);
+                const ProductPlan& plan = launch.plan;
                 const std::string text = to_string(plan);
                 ASSERT_EQ(parse_plan(text), plan) << text;
-                const LayeredChoice taken = file_layers(problem, parse_plan(text));
+                const FileLaunch taken = file_launch(problem, parse_plan(text));
                 EXPECT_EQ(taken.plan, plan) << text;
-                EXPECT_EQ(taken.launch.moved_bytes(), launch.moved_bytes()) << text;
-                EXPECT_EQ(taken.launch.used_bytes(), launch.used_bytes()) << text;
+                EXPECT_EQ(taken.moved_bytes(), launch.moved_bytes()) << text;
+                EXPECT_EQ(taken.used_bytes(), launch.used_bytes()) << text;
                 for (const int other : {0, 99}) {
                     ProductPlan edited = plan;
                     edited.disk->levels = other;
-                    EXPECT_THROW(file_layers(problem, edited), Error) << other;
+                    EXPECT_THROW(file_launch(problem, edited), Error) << other;
                 }
                 ProductPlan edited = plan;
-                edited.disk->tile_m = launch.part.m + launch.part.n;
-                EXPECT_THROW(file_layers(problem, edited), Error);
+                edited.disk->tile_m = launch.layers->part.m + launch.layers->part.n;
+                EXPECT_THROW(file_launch(problem, edited), Error);
             }
         }
     }
@@ -176,7 +177,7 @@ TEST(FileLayers, print_parses_back_to_a_plan_that_takes_as_much_and_edits_are_re
 TEST(FileLayers, types_and_memories_that_do_not_go_are_refused) {
     const auto code_of = [](const FileProblem& problem, const OuterLevels& outer) {
         try {
-            plan_file_layers(problem, outer, flat);
+            plan_file_launch(problem, outer, flat);
         } catch (const Error& error) {
             return error.code();
         }

@@ -294,7 +294,7 @@ TEST_F(FileLayersTest, error_bound_counts_the_outer_level) {
         processor_stage({}, 2).plan({strip.rows, strip.cols, panel.cols, true, 0}, Type::f32).error_bound;
     EXPECT_GT(report.error_bound, growth.growth * of_step);
     EXPECT_EQ(report.error_bound, report.plan.error_bound);
-    EXPECT_EQ(report.error_bound, plan_steps({report.plan, *report.layers}, processor_stage({}, 2)).error_bound);
+    EXPECT_EQ(report.error_bound, plan_steps(report.layers->whole, report, processor_stage({}, 2)).error_bound);
     EXPECT_EQ(multiply(prepare_layers({.m = 300, .k = 210, .n = 260, .type = Type::i32, .memory_bytes = 100 << 10}))
                   .error_bound,
               0);
