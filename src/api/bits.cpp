@@ -122,7 +122,8 @@ BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given,
 std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const Context& context) try {
     const BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
-        return heptad::to_string(make_bit_plan_over_devices(algebra, size, false, options, product_context(context)));
+        return heptad::to_string(
+            make_bit_plan_over_devices(algebra, size, false, options, product_context(context)).plan);
     }
     if (cuda::is_device_name(options.device)) {
         return describe_bits_on_cuda(algebra, size, options, product_context(context));

@@ -97,6 +97,14 @@ inline bool is_on_device(const ProductPlan& plan) {
     return backend_traits(plan.backend).is_device;
 }
 
+/// Are its matrices bits in words? Those are always padded; bits one to a byte never are.
+inline bool is_packed(const ProductPlan& plan) {
+    return (plan.type == Type::gf2 || plan.type == Type::boolean) && plan.padded;
+}
+
+/// Of all places together: the most levels that a product at the bottom is part of.
+int level_count(const ProductPlan& plan);
+
 /// The innermost level's products have their sums inside.
 inline bool is_fused(const ProductPlan& plan) {
     return !plan.levels.empty() && plan.levels.back().mode == LevelMode::fused;

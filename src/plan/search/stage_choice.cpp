@@ -13,11 +13,12 @@ bool disk_binds(const FileProblem& problem, const FileTraffic& traffic) {
            traffic.multiply_s;
 }
 
-StageChoice choose_stage(const FileProblem& problem, const FileTraffic& traffic, double step_s, const HostPlan& cut) {
+StageChoice choose_stage(const FileProblem& problem, const FileTraffic& traffic, double step_s,
+                         const ProductPlan& cut) {
     if (disk_binds(problem, traffic)) {
         return {StepsCutBy::file, "the disk binds: faster products would not help"};
     }
-    if (cut.levels == 0) {
+    if (cut.host->levels == 0) {
         return {StepsCutBy::file, "no level at the host pays"};
     }
     if (!(kLeastGain * cut.predicted_s < step_s)) {

@@ -4,7 +4,9 @@
 
 #include <heptad/bits.hpp>
 
+#include "plan/model/plan.hpp"
 #include "product/device/bit_device_plan.hpp"
+#include "run/bits/bit_plan.hpp"
 
 namespace heptad {
 
@@ -12,5 +14,10 @@ namespace heptad {
 /// plan_bit_device_product().
 BitDevicePlan plan_bit_block(Type algebra, const ProblemSize& block, const bits::BitOptions& options,
                              std::int64_t workspace_limit_bytes, const BitDeviceFacts& facts, bool aligned = true);
+
+/// What was decided for a block, and the options that decide the same.
+ProductPlan block_plan_of(const BitDevicePlan& plan);
+ProductPlan block_plan_of(const bits::BitPlan& plan);
+bits::BitOptions bit_options_of(const ProductPlan& block);
 
 }  // namespace heptad

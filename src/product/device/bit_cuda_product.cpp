@@ -130,7 +130,7 @@ std::string describe_bits_on_cuda(Type algebra, const ProblemSize& size, const b
     require_algebra(algebra);
     const int device = cuda::device_index(options.device);
     if (goes_beyond_device(operand_bytes(size), limits_of(options))) {
-        return to_string(make_bit_plan_over_devices(algebra, size, false, options, context));
+        return to_string(make_bit_plan_over_devices(algebra, size, false, options, context).plan);
     }
     return plan_bit_block(algebra, size, options, usable_bytes(device) - operand_bytes(size), bit_device_facts(device))
         .to_string();

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "kernels/bits/word_buffer.hpp"
+#include "product/device/bit_block_plan.hpp"
 #include "product/memory/product.hpp"
 #include "run/bits/bit_product.hpp"
 
@@ -31,7 +32,7 @@ public:
         void* const s = static_cast<const CpuPlace&>(right).data();
         if (product_.left.packed) {
             bits::multiply_bits(product_.left.type, product_.left.bits(t), product_.right.bits(s),
-                                product_.result.bits(result_.data()), beta != 0, product_.bit_options,
+                                product_.result.bits(result_.data()), beta != 0, bit_options_of(product_.plan),
                                 {1, {product_.cancel}});
             return;
         }
@@ -39,7 +40,7 @@ public:
         context.threads = 1;
         context.hooks.cancel = product_.cancel;
         multiply_in_memory(alpha, product_.left.view(t), product_.right.view(s), beta,
-                           product_.result.view(result_.data()), product_.options, context);
+                           product_.result.view(result_.data()), product_.plan, context);
     }
 
     void download(void* to) override {

@@ -109,7 +109,7 @@ public:
         context.workspace_bytes = workspace().bytes;
         context.hooks.cancel = product().cancel;
         multiply_on_device(alpha, product().left.view(data_of(left)), product().right.view(data_of(right)), beta,
-                           product().result.view(result()), product().options, context);
+                           product().result.view(result()), product().plan, device(), context);
         stream().synchronize();
     }
 };
@@ -146,12 +146,10 @@ std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     if (product.left.packed) {
         const BitDevicePlan plan =
             plan_bit_block(product.left.type, {product.left.rows, product.left.cols, product.right.cols},
-                           product.bit_options, product.options.workspace_limit_bytes, bit_device_facts(index_));
+                           bit_options_of(product.plan), product.plan.workspace_bytes, bit_device_facts(index_));
         return std::make_unique<PackedCudaLane>(product, index_, plan, workspace_of(plan.workspace_bytes()));
     }
-    SubProduct here = product;
-    here.options.device = name();
-    return std::make_unique<DenseCudaLane>(here, index_, workspace_of(here.options.workspace_limit_bytes));
+    return std::make_unique<DenseCudaLane>(product, index_, workspace_of(product.plan.workspace_bytes));
 }
 
 std::unique_ptr<OperandPlace> CudaDevice::open_place(const SubProduct& product, Operand operand) {

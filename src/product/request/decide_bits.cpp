@@ -73,6 +73,12 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size) {
 
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
     RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
+    if (has_host_plan(request.plan_file)) {
+        const ProductPlan given = read_plan_file(request.plan_file);
+        require_fitting_plan(given, request, algebra, facts.size);
+        plan.decided = given_over_devices(given, request, facts.operand_bytes);
+        return plan;
+    }
     if (!request.plan_file.empty() || !bits_go_over_devices(request, facts.size)) {
         plan.decided = whole_plan(request, algebra, facts);
         return plan;

@@ -7,6 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "plan/search/transfer_plan.hpp"
+#include "product/device/over_devices.hpp"
 #include "product/memory/packed_bits.hpp"
 
 namespace heptad {
@@ -93,20 +95,28 @@ std::string read_plan_text(const std::string& path) {
     return without_comments(text);
 }
 
+bool has_host_plan(const std::string& path) {
+    return !path.empty() && read_plan_text(path).find(" host={") != std::string::npos && !plans_files(path);
+}
+
+bool has_packed_plan(const std::string& path) {
+    return !path.empty() && (read_plan_text(path).starts_with("bits ") || plans_files(path) ||
+                             (has_host_plan(path) && is_packed(read_plan_file(path))));
+}
+
 ProductPlan read_plan_file(const std::string& path) {
     const std::string text = read_plan_text(path);
     try {
         ProductPlan plan = parse_plan(text);
-        check_plan_in_memory(plan);
+        if (plan.host) {
+            check_plan_over_devices(plan);
+        } else if (plan.transfers) {
+            check_transfer_plan(plan);
+        } else {
+            check_plan_in_memory(plan);
+        }
         return plan;
     } catch (const Error& error) {
-        if (text.starts_with("devices ")) {
-            fail(
-                ErrorCode::input,
-                "{} holds a plan that --plan does not take back: it follows from the options of a product over several "
-                "devices; give those to mul",
-                path);
-        }
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
     }
 }
