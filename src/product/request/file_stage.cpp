@@ -10,6 +10,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -141,31 +142,34 @@ bool is_cut_up_by_host(const Options& options) {
 
 /// What the host would make of a whole step of the plan, if more workspace than the device has left would make the
 /// step faster: else levels at the host cannot pay.
-std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FilePlan& plan,
+std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FileChoice& choice,
                                       const StageProducts& on_device) {
-    const bool accumulate = plan.depth < plan.k || plan.adds;
+    const DiskCut& cut = *choice.plan.disk;
+    const FileTraffic& traffic = choice.traffic;
+    const bool accumulate = cut.depth < problem.k || problem.adds;
     const double step_s =
         on_device
-            .plan({plan.strip_m, plan.depth, plan.tile_n, accumulate, 0, plan.tile_bytes, plan.panel_bytes},
+            .plan({cut.strip_m, cut.depth, cut.tile_n, accumulate, 0, traffic.tile_bytes, traffic.panel_bytes},
                   problem.type)
             .predicted_s;
     Options options = request.options;
     options.host = {};
     options.accumulate = accumulate;
     const double unlimited_s =
-        plan_device_product(plan.strip_m, plan.depth, plan.tile_n, problem.type, options, {}).predicted_s;
+        plan_device_product(cut.strip_m, cut.depth, cut.tile_n, problem.type, options, {}).predicted_s;
     if (!(unlimited_s < step_s)) {
         return std::nullopt;
     }
     options.host = request.options.host;
-    options.workspace_limit_bytes = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
+    options.workspace_limit_bytes =
+        problem.memory_bytes - traffic.tile_bytes - traffic.panel_bytes - traffic.check_bytes;
     ProductContext context;
     context.threads = request.threads;
     try {
-        return choose_stage(problem, plan, step_s,
-                            make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
-                                                   options, context)
-                                .plan);
+        return choose_stage(
+            problem, traffic, step_s,
+            make_plan_over_devices({cut.strip_m, cut.depth, cut.tile_n}, problem.type, problem.type, options, context)
+                .plan);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;
@@ -187,11 +191,11 @@ StageDecision decide_stage(const Request& request, const FileProblem& problem) {
     if (problem.m == 0 || problem.k == 0 || problem.n == 0) {  // there are no steps
         return {std::move(on_device), ""};
     }
-    const FilePlan plan = plan_file_product(problem, on_device);
-    if (disk_binds(problem, plan)) {
+    const FileChoice planned = plan_file_product(problem, on_device);
+    if (disk_binds(problem, planned.traffic)) {
         return {std::move(on_device), ""};
     }
-    const std::optional<StageChoice> choice = choice_for(request, problem, plan, on_device);
+    const std::optional<StageChoice> choice = choice_for(request, problem, planned, on_device);
     return {choice && choice->by == StepsCutBy::host ? over_devices_stage(request) : std::move(on_device),
             choice ? choice->reason : ""};
 }

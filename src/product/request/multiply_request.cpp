@@ -53,7 +53,8 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     const bool planned_for_device =
         !request.plan_file.empty() && read_plan_text(request.plan_file).find(" device cuda ") != std::string::npos;
     const bool over_devices = has_host_plan(request.plan_file);
-    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda) {
+    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda &&
+        !plans_files(request.plan_file)) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
     }
@@ -76,16 +77,11 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     return multiply_bits(request, facts, decide_bits(request, algebra, facts), hooks);
 }
 
+/// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.
 void require_devices_of_plan(const Request& request) {
     const std::string& device = request.options.device;
     if (request.plan_file.empty() || device == "auto") {
         return;
-    }
-    if (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options))) {
-        fail(ErrorCode::usage,
-             "{} says who divides the product, and --device {} with its limits would say it anew; leave --plan out, or "
-             "name one device without limits for the plan of a whole product",
-             request.plan_file, device);
     }
     if (has_host_plan(request.plan_file)) {
         const std::string planned = read_plan_file(request.plan_file).host->devices;
@@ -93,6 +89,12 @@ void require_devices_of_plan(const Request& request) {
             fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
                  request.plan_file, planned, device);
         }
+    } else if (!plans_files(request.plan_file) &&
+               (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options)))) {
+        fail(ErrorCode::usage,
+             "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
+             "--plan out, or name one device without limits",
+             request.plan_file, device);
     }
 }
 
@@ -101,6 +103,7 @@ void require_devices_of_plan(const Request& request) {
 Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
+    refuse_rank_plan(request.plan_file);
     require_devices_of_plan(request);
     const bool other_plan = !request.plan_file.empty() && !has_packed_plan(request.plan_file);
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
