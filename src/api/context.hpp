@@ -1,4 +1,4 @@
-// What stands behind heptad::Context and heptad::Plan.
+// What stands behind heptad::Context.
 #pragma once
 
 #include "product/memory/product.hpp"
@@ -13,11 +13,6 @@ struct Context::Impl {
     void* stream = nullptr;
     ProgressCallback progress;
     std::optional<CancelToken> cancel;
-};
-
-struct Plan::Impl {
-    ProductPlan plan;
-    int device = 0;  // of several NVIDIA devices the one it was made for; the print does not tell
 };
 
 /// The options, with the device of the context where they leave it open. Bit options are alike.

@@ -1,5 +1,6 @@
 // The C++ interface: thin shells around the layers below.
 #include "api/context.hpp"
+#include "api/plan_impl.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "base/workspace.hpp"
@@ -10,7 +11,7 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/batch.hpp"
-#include "product/memory/packed_bits.hpp"
+#include "product/request/plan_file.hpp"
 
 namespace heptad {
 
@@ -139,9 +140,9 @@ const Plan::Impl& Plan::impl() const try {
 }
 
 Plan Plan::parse(const std::string& text) try {
-    auto impl = std::make_unique<Impl>(Impl{parse_plan(text), 0});
-    check_plan_in_memory(impl->plan);
-    return Plan(std::move(impl));
+    ProductPlan plan = parse_plan(text);
+    check_given_plan(plan);
+    return make_plan_handle(std::move(plan));
 } catch (...) {
     rethrow_as_error();
 }
@@ -177,8 +178,8 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
     options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);
     const auto make = on_device ? plan_device_product : plan_product;
-    return Plan(std::make_unique<Plan::Impl>(Plan::Impl{make(size.m, size.k, size.n, type, options, inner),
-                                                        on_device ? cuda::device_index(options.device) : 0}));
+    return make_plan_handle(make(size.m, size.k, size.n, type, options, inner),
+                            on_device ? cuda::device_index(options.device) : 0);
 } catch (...) {
     rethrow_as_error();
 }

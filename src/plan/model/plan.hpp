@@ -6,6 +6,7 @@
 // in a workspace, pointers to kernels) is made from the plan where it runs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -41,7 +42,8 @@ struct LevelPlan {
 struct ProductPlan {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
-    bool count = false;  // packed bits: how many ones a row and a column share, as i32
+    bool packed = false;  // bits, 64 elements to a word
+    bool count = false;   // of packed bits: how many ones a row and a column share, as i32
     std::optional<DiskCut> disk;
     std::optional<RankCut> rank;
     std::optional<HostCut> host;
@@ -95,6 +97,12 @@ inline Type leaf_type(const ProductPlan& plan) {
 
 inline bool is_on_device(const ProductPlan& plan) {
     return backend_traits(plan.backend).is_device;
+}
+
+/// P3's d_s and d_p, where levels are serial and parallel ones.
+inline int levels_in_mode(const ProductPlan& plan, LevelMode mode) {
+    return static_cast<int>(std::count_if(plan.levels.begin(), plan.levels.end(),
+                                          [&](const LevelPlan& level) { return level.mode == mode; }));
 }
 
 /// The innermost level's products have their sums inside.

@@ -28,13 +28,12 @@ void require_host_view(const ConstBitView& view, const char* name) {
     }
 }
 
-void require_shapes(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b) {
+void require_shapes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
     require_host_view(a, "A");
     require_host_view(b, "B");
-    const ProblemSize& size = plan.problem.size;
-    if (a.rows != size.m || a.cols != size.k || b.rows != size.k || b.cols != size.n) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", size.m,
-             size.k, size.n, a.rows, a.cols, b.rows, b.cols);
+    if (a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m,
+             plan.k, plan.n, a.rows, a.cols, b.rows, b.cols);
     }
 }
 
@@ -144,14 +143,14 @@ private:
 
 }  // namespace
 
-HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b,
+HostBitTimes multiply_host_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b,
                                           const BitView& c, bool accumulate, int device, const RunHooks& hooks) {
     start_product(hooks);
     cuda::require_device(device);
     require_shapes(plan, a, b);
     require_host_view(c, "C");
     bits::require_product(a, b, c);
-    if (plan.problem.operation == cuda::BitOperation::count) {
+    if (plan.count) {
         fail(ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
     }
     HostBitTimes times;
@@ -159,7 +158,7 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     const cuda::DeviceScope scope(device);
     const cuda::Stream compute(device);
     const DeviceMirror mirror_a(a, compute), mirror_b(b, compute), mirror_c(c, compute);
-    const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
+    const cuda::DeviceMemory workspace(device, plan.workspace_bytes, compute.handle());
     CudaMover mover(mirror_a, mirror_b, compute, hooks, plan.predicted_s);
     mover.set_result(mirror_c);
     if (accumulate) {
@@ -184,12 +183,12 @@ HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const Const
     return times;
 }
 
-void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
+void count_host_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
                                std::int64_t c_row_stride, int device, const RunHooks& hooks) {
     start_product(hooks);
     cuda::require_device(device);
     require_shapes(plan, a, b);
-    if (plan.problem.operation != cuda::BitOperation::count) {
+    if (!plan.count) {
         fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
     }
     if (c_row_stride < b.cols) {
@@ -201,7 +200,7 @@ void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a,
     const std::int64_t row_bytes = 4 * b.cols;
     const cuda::DeviceMemory device_c(device, std::max<std::int64_t>(checked_mul(a.rows, row_bytes), 16),
                                       compute.handle());
-    const cuda::DeviceMemory workspace(device, plan.workspace_bytes(), compute.handle());
+    const cuda::DeviceMemory workspace(device, plan.workspace_bytes, compute.handle());
     CudaMover mover(mirror_a, mirror_b, compute, hooks, plan.predicted_s);
     const BitDeviceOperands operands{mirror_a.device.view.words,
                                      mirror_a.device.view.stride,

@@ -61,8 +61,8 @@ private:
 /// What launches read and write, found from the matrices that they point to.
 class Footprints {
 public:
-    Footprints(const BitDevicePlan& plan, const BitDeviceOperands& operands)
-        : Footprints(plan, operands, piece_of(plan)) {}
+    Footprints(const BitDeviceLaunch& launch, const BitDeviceOperands& operands)
+        : Footprints(launch, operands, piece_of(launch)) {}
 
     Pieces& a() { return a_; }
     Pieces& b() { return b_; }
@@ -103,20 +103,20 @@ private:
     struct PieceShape {
         std::int64_t m, k, n;
     };
-    static PieceShape piece_of(const BitDevicePlan& plan) {
-        const ProblemSize& size = plan.problem.size;
-        if (plan.levels() == 0) {
-            return {size.m, plan.panel_k, plan.panel_cols};
+    static PieceShape piece_of(const BitDeviceLaunch& launch) {
+        const ProblemSize& size = launch.problem.size;
+        if (launch.levels() == 0) {
+            return {size.m, launch.panels.k, launch.panels.cols};
         }
-        const int below = plan.parallel_levels;
-        return {plan.shape.m << below, plan.shape.k << below, plan.shape.n << below};
+        const int below = launch.parallel_levels;
+        return {launch.shape.m << below, launch.shape.k << below, launch.shape.n << below};
     }
-    Footprints(const BitDevicePlan& plan, const BitDeviceOperands& operands, const PieceShape& piece)
-        : a_(operands.a, plan.problem.size.m, plan.problem.size.k, operands.a_row_words, piece.m,
+    Footprints(const BitDeviceLaunch& launch, const BitDeviceOperands& operands, const PieceShape& piece)
+        : a_(operands.a, launch.problem.size.m, launch.problem.size.k, operands.a_row_words, piece.m,
              bits::words_of(piece.k)),
-          b_(operands.b, plan.problem.size.k, plan.problem.size.n, operands.b_row_words, piece.k,
+          b_(operands.b, launch.problem.size.k, launch.problem.size.n, operands.b_row_words, piece.k,
              bits::words_of(piece.n)),
-          c_(operands.c, plan.problem.size.m, plan.problem.size.n, operands.c_row_stride, piece.m,
+          c_(operands.c, launch.problem.size.m, launch.problem.size.n, operands.c_row_stride, piece.m,
              bits::words_of(piece.n)) {}
 
     template <class Visit>
@@ -222,13 +222,14 @@ private:
 
 }  // namespace
 
-void run_with_transfers(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
+void run_with_transfers(const ProductPlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
                         BitMover& mover) {
-    Footprints footprints(plan, operands);
+    const BitDeviceLaunch launch = bit_device_launch(plan, operands);
+    Footprints footprints(launch, operands);
     CountingVerbs counting(footprints);
-    run_bit_device_plan(plan, counting, operands);
+    walk_bit_device(launch, counting, operands);
     TransferringVerbs transferring(verbs, footprints, mover, counting.products());
-    run_bit_device_plan(plan, transferring, operands);
+    walk_bit_device(launch, transferring, operands);
 }
 
 }  // namespace heptad

@@ -27,9 +27,9 @@ public:
     virtual void launched(std::int64_t number, std::int64_t count) = 0;
 };
 
-/// run_bit_device_plan() with transfers in between. Every piece of A and B that the plan reads is brought once, every
+/// A plan with transfers in between. Every piece of A and B that the plan reads is brought once, every
 /// piece of C is put away once. Counts are not put away: their matrix is not made of bits.
-void run_with_transfers(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
+void run_with_transfers(const ProductPlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
                         BitMover& mover);
 
 }  // namespace heptad

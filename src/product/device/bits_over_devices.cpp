@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "move/layer_stages.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/device/bit_blocks.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_list.hpp"
@@ -21,7 +20,7 @@ constexpr double kCoreBitOperationsPerS = 1e13;
 
 /// A block that does not fit is forecast with what it would need: another cut is tried then.
 template <class MakePlan>
-BitDevicePlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
+ProductPlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
     try {
         return make_plan(workspace);
     } catch (const Error& problem) {
@@ -39,20 +38,21 @@ SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::Bit
             if (std::max({block.m, block.k, block.n}) >= kMostBitSide) {  // other cuts have smaller blocks
                 return SolveForecast{0, std::numeric_limits<std::int64_t>::max() / 4, 0, 1};
             }
-            const BitDevicePlan plan = plan_within(
-                workspace, [&](std::int64_t limit) { return plan_bit_block(algebra, block, options, limit, facts); });
-            return SolveForecast{plan.predicted_s, plan.workspace_bytes(), 0, 1};
+            const ProductPlan plan = plan_within(workspace, [&](std::int64_t limit) {
+                return plan_bit_device_product({bit_operation(algebra), block}, bit_device_options(options, limit),
+                                               facts);
+            });
+            return SolveForecast{plan.predicted_s, plan.workspace_bytes, 0, 1};
         };
     }
     return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
-        const bits::BitPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        const ProductPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        const bits::BitLaunch launch = bits::bit_launch(plan);
         // What the leaf takes for tables and the like counts as rows of A, as in its own plan.
-        double operations = 2 * static_cast<double>(plan.shape.m + plan.leaf->overhead_rows) *
-                            static_cast<double>(plan.shape.k) * static_cast<double>(plan.shape.n);
-        for (int level = 0; level < plan.levels; ++level) {
-            operations *= 7;
-        }
-        return SolveForecast{operations / kCoreBitOperationsPerS, plan.workspace_bytes(), 0, 1};
+        const double operations =
+            2 * launch.work() *
+            (1 + static_cast<double>(launch.leaf->overhead_rows) / static_cast<double>(launch.shape.m));
+        return SolveForecast{operations / kCoreBitOperationsPerS, plan.workspace_bytes, 0, 1};
     };
 }
 
@@ -139,6 +139,22 @@ HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool 
     return make_host_plan(problem, device_facts(list),
                           host_facts(options.host.host_memory_bytes, effective_threads(context)),
                           forecaster(list, algebra, device_options(options)));
+}
+
+ProductPlan plan_of(const HostPlan& plan) {
+    ProductPlan whole;
+    whole.m = plan.size.m;
+    whole.k = plan.size.k;
+    whole.n = plan.size.n;
+    whole.type = plan.type;
+    whole.packed = plan.packed;
+    whole.host = HostCut{plan.devices, plan.device_count, plan.algorithm, plan.levels,  plan.block.m,
+                         plan.block.k, plan.block.n,      plan.pipelines, plan.in_place};
+    whole.leaf = "auto";
+    whole.workspace_bytes = plan.host_bytes;
+    whole.predicted_s = plan.predicted_s;
+    whole.error_bound = plan.error_bound;
+    return whole;
 }
 
 SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options, const ProductContext& context) {

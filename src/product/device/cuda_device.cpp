@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/staging.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_product.hpp"
 
@@ -116,8 +115,7 @@ public:
 
 class PackedCudaLane final : public CudaLane {
 public:
-    PackedCudaLane(const SubProduct& product, int device, BitDevicePlan plan,
-                   std::shared_ptr<SharedWorkspace> workspace)
+    PackedCudaLane(const SubProduct& product, int device, ProductPlan plan, std::shared_ptr<SharedWorkspace> workspace)
         : CudaLane(product, device, std::move(workspace)), plan_(std::move(plan)) {}
 
     void solve(const OperandPlace& left, const OperandPlace& right, double /*alpha*/, double beta) override {
@@ -128,7 +126,7 @@ public:
     }
 
 private:
-    BitDevicePlan plan_;
+    ProductPlan plan_;
 };
 
 }  // namespace
@@ -144,10 +142,10 @@ std::string CudaDevice::name() const {
 std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     const cuda::DeviceScope scope(index_);
     if (product.left.packed) {
-        const BitDevicePlan plan =
-            plan_bit_block(product.left.type, {product.left.rows, product.left.cols, product.right.cols},
-                           product.bit_options, product.options.workspace_limit_bytes, bit_device_facts(index_));
-        return std::make_unique<PackedCudaLane>(product, index_, plan, workspace_of(plan.workspace_bytes()));
+        const ProductPlan plan = plan_bit_device_product(
+            {bit_operation(product.left.type), {product.left.rows, product.left.cols, product.right.cols}},
+            bit_device_options(product.bit_options, product.options.workspace_limit_bytes), bit_device_facts(index_));
+        return std::make_unique<PackedCudaLane>(product, index_, plan, workspace_of(plan.workspace_bytes));
     }
     SubProduct here = product;
     here.options.device = name();

@@ -5,6 +5,7 @@
 #include <heptad/bits.hpp>
 
 #include "move/compute_device.hpp"
+#include "plan/model/plan.hpp"
 #include "plan/search/host_plan.hpp"
 #include "product/memory/product.hpp"
 
@@ -20,6 +21,9 @@ struct BitOffsets {
 HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
                                     const bits::BitOptions& options, const ProductContext& context,
                                     const BitOffsets& offsets = {});
+
+/// What the host decides there.
+ProductPlan plan_of(const HostPlan& plan);
 
 /// c = alpha * a * b + beta * c. Validates everything; throws Error, and nothing hangs when a device is lost. C is
 /// undefined after an error that came later than the checks.

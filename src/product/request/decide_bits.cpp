@@ -6,34 +6,40 @@
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "product/device/bit_device_product.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/plan_file.hpp"
 #include "product/request/request_plan.hpp"
+#include "run/bits/bit_plan.hpp"
 
 namespace heptad {
 namespace {
 
-bits::BitPlan whole_plan(const Request& request, Type algebra, const BitFacts& facts) {
-    bits::BitPlan plan =
-        request.plan_file.empty()
-            ? fitting_bit_plan(algebra, facts.size, request, workspace_limit_after(facts.operand_bytes, request))
-            : bits::parse_bit_plan(read_plan_text(request.plan_file));
-    const ProblemSize& size = plan.size;
-    if (plan.algebra != algebra || size.m != facts.size.m || size.k != facts.size.k || size.n != facts.size.n) {
+/// The plan of the caller, for a product like this one.
+ProductPlan given_plan(const Request& request, Type algebra, const ProblemSize& size) {
+    ProductPlan plan = read_plan_file(request.plan_file);
+    if (plan.type != algebra || plan.count != request.count || plan.m != size.m || plan.k != size.k ||
+        plan.n != size.n) {
+        const auto kind = [](Type type, bool count) { return count ? "counts" : type_name(type); };
         fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
-             request.plan_file, size.m, size.k, size.n, type_name(plan.algebra), facts.size.m, facts.size.k,
-             facts.size.n, type_name(algebra));
+             request.plan_file, plan.m, plan.k, plan.n, kind(plan.type, plan.count), size.m, size.k, size.n,
+             kind(algebra, request.count));
     }
+    return plan;
+}
+
+ProductPlan whole_plan(const Request& request, Type algebra, const BitFacts& facts) {
+    ProductPlan plan = request.plan_file.empty() ? fitting_bit_plan(algebra, facts.size, request,
+                                                                    workspace_limit_after(facts.operand_bytes, request))
+                                                 : given_plan(request, algebra, facts.size);
     const std::int64_t left = workspace_after(facts.operand_bytes, request);
-    if (plan.workspace_bytes() > left) {
+    if (plan.workspace_bytes > left) {
         fail(ErrorCode::resource,
              "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
              "fewer --levels or a larger --memory",
-             format_bytes(plan.workspace_bytes()), plan.workspace_bytes(), format_bytes(left));
+             format_bytes(plan.workspace_bytes), plan.workspace_bytes, format_bytes(left));
     }
     return plan;
 }
@@ -54,8 +60,7 @@ void require_no_count(const Request& request) {
     }
 }
 
-bits::BitPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request,
-                               std::int64_t limit_bytes) {
+ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes) {
     return bits::make_fitting_bit_plan(algebra, size, bit_options(request),
                                        request.threads > 0 ? request.threads : available_cores(),
                                        request.memory_bytes ? std::numeric_limits<std::int64_t>::max() : limit_bytes);
@@ -91,22 +96,14 @@ RequestPlan decide_bits_on_device(const Request& request, Type algebra, const Pr
     RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
                      device,  request.count};
     const std::int64_t limit_bytes = device_workspace_after(plan.operand_bytes, request, device);
-    const BitDeviceProblem problem{bit_operation(request, algebra), size, true};
     if (request.plan_file.empty()) {
-        plan.decided =
-            plan_bit_device_product(problem, bit_device_options(request, limit_bytes), bit_device_facts(device));
+        plan.decided = plan_bits_on_device(request, algebra, size, limit_bytes);
         return plan;
     }
-    BitDevicePlan given = parse_bit_device_plan(read_plan_text(request.plan_file), bit_device_facts(device));
-    const ProblemSize& planned = given.problem.size;
-    if (given.problem.operation != problem.operation || planned.m != size.m || planned.k != size.k ||
-        planned.n != size.n) {
-        fail(ErrorCode::input, "{} plans '{}', but the files hold a product of {} x {} x {} in {}", request.plan_file,
-             given.to_string(), size.m, size.k, size.n, request.count ? "counts" : type_name(algebra));
-    }
-    if (given.workspace_bytes() > limit_bytes) {
+    ProductPlan given = given_plan(request, algebra, size);
+    if (given.workspace_bytes > limit_bytes) {
         fail(ErrorCode::resource, "the plan of {} needs a workspace of {} bytes, but {} bytes are left on cuda:{}",
-             request.plan_file, given.workspace_bytes(), limit_bytes, device);
+             request.plan_file, given.workspace_bytes, limit_bytes, device);
     }
     plan.decided = std::move(given);
     return plan;

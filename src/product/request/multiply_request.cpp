@@ -32,9 +32,9 @@ bool leaves_no_workspace(const Request& request, Type algebra, const BitFacts& f
     if (!possible) {
         return false;
     }
-    const bits::BitPlan plan =
+    const ProductPlan plan =
         fitting_bit_plan(algebra, facts.size, request, workspace_limit_after(facts.operand_bytes, request));
-    return checked_add(facts.operand_bytes, plan.workspace_bytes()) > memory_limit_bytes(request);
+    return checked_add(facts.operand_bytes, plan.workspace_bytes) > memory_limit_bytes(request);
 }
 
 void require_count_alone(const Request& request) {
@@ -50,8 +50,7 @@ void require_bit_output(const Request& request) {
 
 Report route_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
     const bool on_cuda = cuda::is_device_name(request.options.device);
-    const bool planned_for_device =
-        !request.plan_file.empty() && read_plan_text(request.plan_file).find(" device cuda ") != std::string::npos;
+    const bool planned_for_device = !request.plan_file.empty() && is_on_device(read_plan_file(request.plan_file));
     if (!request.plan_file.empty() && !planned_for_device && on_cuda) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
@@ -92,7 +91,7 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
     refuse_plan_over_devices(request);
-    const bool other_plan = !request.plan_file.empty() && !read_plan_text(request.plan_file).starts_with("bits ");
+    const bool other_plan = !request.plan_file.empty() && !read_plan_file(request.plan_file).packed;
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");
         return route_bits(request, *algebra, hooks);

@@ -7,7 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "product/device/bit_device_plan.hpp"
 #include "product/memory/packed_bits.hpp"
+#include "run/bits/bit_launch.hpp"
 
 namespace heptad {
 namespace {
@@ -61,11 +63,19 @@ std::string read_plan_text(const std::string& path) {
     return without_comments(text);
 }
 
+void check_given_plan(const ProductPlan& plan) {
+    if (!plan.packed) {
+        check_plan_in_memory(plan);
+    } else {
+        is_on_device(plan) ? check_bit_device_plan(plan) : bits::check_bit_plan(plan);
+    }
+}
+
 ProductPlan read_plan_file(const std::string& path) {
     const std::string text = read_plan_text(path);
     try {
         ProductPlan plan = parse_plan(text);
-        check_plan_in_memory(plan);
+        check_given_plan(plan);
         return plan;
     } catch (const Error& error) {
         if (text.starts_with("devices ") || text.starts_with("files ") || text.starts_with("cluster ")) {

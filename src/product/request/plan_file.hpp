@@ -9,7 +9,9 @@ namespace heptad {
 
 /// The plan, without what is for people. Throws Error(input).
 std::string read_plan_text(const std::string& path);
-/// A plan of numbers in memory. Throws Error(input).
+/// Throws Error(input) if a plan, which may come from anywhere, cannot be carried out.
+void check_given_plan(const ProductPlan& plan);
+/// A plan that passed that. Throws Error(input).
 ProductPlan read_plan_file(const std::string& path);
 
 }  // namespace heptad

@@ -10,12 +10,6 @@ PlanFacts told_by(const ProductPlan& plan) {
     return {to_string(plan), static_cast<int>(plan.levels.size()), plan.workspace_bytes, plan.predicted_s,
             plan.error_bound};
 }
-PlanFacts told_by(const bits::BitPlan& plan) {
-    return {plan.to_string(), plan.levels, plan.workspace_bytes(), plan.predicted_s, 0};
-}
-PlanFacts told_by(const BitDevicePlan& plan) {
-    return {plan.to_string(), plan.levels(), plan.workspace_bytes(), plan.predicted_s, 0};
-}
 PlanFacts told_by(const HostOperandPlan& plan) {
     return {to_string(plan), plan.levels, plan.workspace_bytes, plan.schedule.predicted_s, plan.error_bound};
 }
@@ -39,7 +33,7 @@ PlanFacts RequestPlan::facts() const {
 
 double RequestPlan::growth() const {
     const auto* whole = std::get_if<ProductPlan>(&decided);
-    return whole != nullptr ? expected_growth(whole->levels) : 0;
+    return whole != nullptr && !whole->packed ? expected_growth(whole->levels) : 0;
 }
 
 }  // namespace heptad

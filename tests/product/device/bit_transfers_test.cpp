@@ -64,8 +64,8 @@ void check_case(const BitDeviceCase& x, std::mt19937_64& random, int* pieces = n
     std::vector<std::uint64_t> a(data.a.words.size(), 0xdeadbeefdeadbeefU), b(data.b.words.size(), 0xdeadbeefdeadbeefU);
     std::vector<std::uint64_t> c = data.c, host_c = data.c;
     const bool aligned = is_aligned_for_leaf(a.data(), data.a.row_words);
-    const BitDevicePlan plan = plan_bit_device_product({x.operation, x.size, aligned}, x.options);
-    std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan.workspace_bytes() / 8) + 2);
+    const ProductPlan plan = plan_bit_device_product({x.operation, x.size, aligned}, x.options);
+    std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan.workspace_bytes / 8) + 2);
     CopyingMover mover({&data.a.words, &a, data.a.row_words}, {&data.b.words, &b, data.b.row_words},
                        {&c, &host_c, data.c_row_stride});
     HostBitVerbs verbs;
