@@ -1,9 +1,11 @@
 #include "product/device/bit_device_launch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "run/bits/bit_launch.hpp"
 
 namespace heptad {
 namespace {
@@ -115,26 +117,20 @@ BitDeviceLaunch bit_device_launch(const ProductPlan& plan, bool aligned) {
 }
 
 ProductPlan plan_of(const BitDeviceLaunch& launch) {
-    ProductPlan plan;
-    const ProblemSize& size = launch.problem.size;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.type = launch.problem.operation == BitOperation::any ? Type::boolean : Type::gf2;
-    plan.packed = plan.padded = plan.accumulate = true;
-    plan.count = launch.problem.operation == BitOperation::count;
-    plan.backend = "cuda";
+    const BitOperation operation = launch.problem.operation;
+    std::vector<LevelPlan> levels;
     for (int level = 0; level < launch.levels(); ++level) {
-        plan.levels.push_back(
+        levels.push_back(
             {launch.program->name, level < launch.serial_levels ? LevelMode::serial : LevelMode::parallel, ""});
     }
+    ProductPlan plan = bits::plan_of_leaves(operation == BitOperation::any ? Type::boolean : Type::gf2,
+                                            launch.problem.size, launch.shape, std::move(levels));
+    plan.count = operation == BitOperation::count;
+    plan.backend = "cuda";
     if (launch.levels() == 0) {
         plan.panels = launch.panels;
     }
     plan.leaf = launch.leaf;
-    plan.core_m = launch.shape.m << launch.levels();
-    plan.core_k = launch.shape.k << launch.levels();
-    plan.core_n = launch.shape.n << launch.levels();
     plan.workspace_bytes = launch.workspace_bytes();
     return plan;
 }
@@ -152,17 +148,12 @@ void check_bit_device_plan(const ProductPlan& plan) {
              "serial and {} parallel ones, and without levels there are panels",
              to_string(plan), kMostBitSide, fmt::join(leaves, ", "), kMostSerialBitLevels, kMostParallelBitLevels);
     }
-    try {
+    bits::require_same_plan(plan, [&] {
         const bool aligned = laid_out(plan, true).workspace_bytes() == plan.workspace_bytes;
-        ProductPlan expected = plan_of(laid_out(plan, aligned));
-        expected.type = plan.type;  // counts are over no algebra
-        expected.predicted_s = plan.predicted_s;
-        if (!(expected == plan)) {
-            fail(ErrorCode::input, "with its levels it would read '{}'", to_string(expected));
-        }
-    } catch (const Error& error) {  // of a word of the plan, not one of the caller
-        fail(ErrorCode::input, "the plan '{}' cannot be carried out: {}", to_string(plan), error.what());
-    }
+        ProductPlan made = plan_of(laid_out(plan, aligned));
+        made.type = plan.type;  // counts are over no algebra
+        return made;
+    });
 }
 
 }  // namespace heptad

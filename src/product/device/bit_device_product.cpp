@@ -28,13 +28,6 @@ void require_device_view(const ConstBitView& view, const char* name, int device)
     }
 }
 
-void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
-    if (a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m,
-             plan.k, plan.n, a.rows, a.cols, b.rows, b.cols);
-    }
-}
-
 void enqueue(const ProductPlan& plan, BitDeviceOperands operands, int device, void* stream, void* workspace) {
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
@@ -68,6 +61,13 @@ MeasuredBits measured_bits(int device) {
 }
 
 }  // namespace
+
+void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
+    if (a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m,
+             plan.k, plan.n, a.rows, a.cols, b.rows, b.cols);
+    }
+}
 
 BitDeviceFacts bit_device_facts(int device) {
     BitDeviceFacts facts;

@@ -29,6 +29,9 @@ BitDeviceLaunch bit_device_launch(const ProductPlan& plan, const BitDeviceOperan
 /// row's last word beyond the last column stay as they are.
 void walk_bit_device(const BitDeviceLaunch& launch, cuda::BitVerbs& verbs, const BitDeviceOperands& operands);
 
+/// Throws Error(usage) if A and B have other sizes than were planned for.
+void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b);
+
 /// What the planner should know of a device that is there.
 BitDeviceFacts bit_device_facts(int device);
 

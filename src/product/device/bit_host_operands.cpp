@@ -30,10 +30,7 @@ void require_host_view(const ConstBitView& view, const char* name) {
 void require_shapes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
     require_host_view(a, "A");
     require_host_view(b, "B");
-    if (a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m,
-             plan.k, plan.n, a.rows, a.cols, b.rows, b.cols);
-    }
+    require_sizes(plan, a, b);
 }
 
 /// The words of a matrix, which are moved as bytes.

@@ -42,8 +42,7 @@ std::string without_comments(const std::string& text) {
     return kept;
 }
 
-}  // namespace
-
+/// The plan, without what is for people.
 std::string read_plan_text(const std::string& path) {
     std::string text = read_small_file(path);
     if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
@@ -62,6 +61,8 @@ std::string read_plan_text(const std::string& path) {
     }
     return without_comments(text);
 }
+
+}  // namespace
 
 void check_given_plan(const ProductPlan& plan) {
     if (!plan.packed) {

@@ -7,8 +7,6 @@
 
 namespace heptad {
 
-/// The plan, without what is for people. Throws Error(input).
-std::string read_plan_text(const std::string& path);
 /// Throws Error(input) if a plan, which may come from anywhere, cannot be carried out.
 void check_given_plan(const ProductPlan& plan);
 /// A plan that passed that. Throws Error(input).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -56,20 +55,6 @@ private:
     WordBuffer scratch_;
 };
 
-std::vector<BitLaunch> launches_of(const std::vector<ProductPlan>& plans) {
-    std::vector<BitLaunch> launches;
-    std::transform(plans.begin(), plans.end(), std::back_inserter(launches), bit_launch);
-    return launches;
-}
-
-double total_work(const std::vector<BitLaunch>& launches) {
-    double work = 0;
-    for (const BitLaunch& launch : launches) {
-        work += launch.work();
-    }
-    return work;
-}
-
 /// Hooks that show the part [done, done + share) of something larger.
 BitHooks part_of(const BitHooks& whole, double done, double share) {
     if (!whole.progress) {
@@ -80,10 +65,13 @@ BitHooks part_of(const BitHooks& whole, double done, double share) {
             }};
 }
 
-BitMatrix chain_packed(const std::vector<ProductPlan>& plans, const std::vector<ConstBitView>& factors,
-                       const BitHooks& hooks) {
-    const std::vector<BitLaunch> launches = launches_of(plans);
-    WorkMeter meter(hooks, total_work(launches));
+BitMatrix chain_packed(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const BitHooks& hooks) {
+    std::vector<BitLaunch> launches;
+    double work = 0;
+    for (const ProductPlan& plan : chain.plans) {
+        work += launches.emplace_back(bit_launch(plan)).work();
+    }
+    WorkMeter meter(hooks, work);
     Packed left(launches[0].left());
     PackedSteps(launches[0], meter).pack(factors[0], left);
     for (std::size_t i = 0;; ++i) {
@@ -100,15 +88,14 @@ BitMatrix chain_packed(const std::vector<ProductPlan>& plans, const std::vector<
     }
 }
 
-BitMatrix chain_apart(const std::vector<ProductPlan>& plans, const std::vector<ConstBitView>& factors,
-                      const BitHooks& hooks) {
-    const std::vector<BitLaunch> launches = launches_of(plans);
+BitMatrix chain_apart(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const BitHooks& hooks) {
     BitMatrix left;
     double done = 0;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        BitMatrix result(plans[i].m, plans[i].n);
-        const double share = launches[i].work() / total_work(launches);
-        multiply_bits(plans[i], i == 0 ? factors[0] : ConstBitView(left), factors[i + 1], result.view(), false,
+    for (std::size_t i = 0; i < chain.plans.size(); ++i) {
+        const ProductPlan& plan = chain.plans[i];
+        BitMatrix result(plan.m, plan.n);
+        const double share = plan.predicted_s / chain.predicted_s;
+        multiply_bits(plan, i == 0 ? factors[0] : ConstBitView(left), factors[i + 1], result.view(), false,
                       part_of(hooks, done, share));
         done += share;
         left = std::move(result);
@@ -215,8 +202,7 @@ BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors,
     if (chain.plans.empty()) {
         return BitMatrix::copy_of(factors.front());
     }
-    return chain.packed ? chain_packed(chain.plans, factors, context.hooks)
-                        : chain_apart(chain.plans, factors, context.hooks);
+    return (chain.packed ? chain_packed : chain_apart)(chain, factors, context.hooks);
 }
 
 BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,

@@ -49,21 +49,13 @@ ProductPlan plan_of(const BitLaunch& launch) {
     for (const auto& [x, y] : {std::pair{shape.m, shape.k}, std::pair{shape.k, shape.n}, std::pair{shape.m, shape.n}}) {
         checked_mul(checked_mul(x, y), std::int64_t{8} << (2 * launch.levels));  // all that follows fits in 64 bits
     }
-    ProductPlan plan;
-    plan.m = launch.size.m;
-    plan.k = launch.size.k;
-    plan.n = launch.size.n;
-    plan.type = launch.algebra;
-    plan.packed = plan.padded = plan.accumulate = true;
+    const std::string algorithm = launch.program != nullptr ? launch.program->name : "";
+    ProductPlan plan = plan_of_leaves(
+        launch.algebra, launch.size, shape,
+        std::vector<LevelPlan>(static_cast<std::size_t>(launch.levels), {algorithm, LevelMode::serial, ""}));
     plan.threads = launch.threads;
     plan.change_basis = !launch.into().empty();
-    if (launch.levels > 0) {
-        plan.levels.assign(static_cast<std::size_t>(launch.levels), {launch.program->name, LevelMode::serial, ""});
-    }
     plan.leaf = launch.leaf->name;
-    plan.core_m = shape.m << launch.levels;
-    plan.core_k = shape.k << launch.levels;
-    plan.core_n = shape.n << launch.levels;
     plan.workspace_bytes =
         8 * (launch.left().words() + launch.right().words() + launch.result().words() + launch.scratch_words());
     return plan;
@@ -79,7 +71,7 @@ void check_bit_plan(const ProductPlan& plan) {
         fail(ErrorCode::input, "a {} product of packed bits has 0 to {} levels and 1 to {} threads, not {} and {}",
              type_name(plan.type), most_levels, kMostThreads, plan.levels.size(), plan.threads);
     }
-    try {
+    require_same_plan(plan, [&] {
         const BitLaunch launch = bit_launch(plan);
         const LeafShape& shape = launch.shape;
         const std::int64_t column_unit = launch.leaf->layout->column_unit();
@@ -90,10 +82,31 @@ void check_bit_plan(const ProductPlan& plan) {
             fail(ErrorCode::input, "leaves of {} x {} x {} are none of {} that its {} levels would leave", shape.m,
                  shape.k, shape.n, plan.leaf, launch.levels);
         }
-        ProductPlan expected = plan_of(launch);
-        expected.predicted_s = plan.predicted_s;
-        if (!(expected == plan)) {
-            fail(ErrorCode::input, "with its levels it would read '{}'", to_string(expected));
+        return plan_of(launch);
+    });
+}
+
+ProductPlan plan_of_leaves(Type algebra, const ProblemSize& size, const LeafShape& leaf,
+                           std::vector<LevelPlan> levels) {
+    ProductPlan plan;
+    plan.m = size.m;
+    plan.k = size.k;
+    plan.n = size.n;
+    plan.type = algebra;
+    plan.packed = plan.padded = plan.accumulate = true;
+    plan.core_m = leaf.m << levels.size();
+    plan.core_k = leaf.k << levels.size();
+    plan.core_n = leaf.n << levels.size();
+    plan.levels = std::move(levels);
+    return plan;
+}
+
+void require_same_plan(const ProductPlan& plan, const std::function<ProductPlan()>& make) {
+    try {
+        ProductPlan made = make();
+        made.predicted_s = plan.predicted_s;
+        if (!(made == plan)) {
+            fail(ErrorCode::input, "with its levels it would read '{}'", to_string(made));
         }
     } catch (const Error& error) {  // of a word of the plan, not one of the caller
         fail(ErrorCode::input, "the plan '{}' cannot be carried out here: {}", to_string(plan), error.what());

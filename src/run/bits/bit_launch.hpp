@@ -1,7 +1,9 @@
 // What a product of packed bit matrices is carried out with: made from its plan, where it runs.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "kernels/bits/interleave.hpp"
 #include "plan/model/plan.hpp"
@@ -51,5 +53,10 @@ ProductPlan plan_of(const BitLaunch& launch);
 
 /// Throws Error(input) if a plan, which may come from anywhere, is none of packed bits on this processor.
 void check_bit_plan(const ProductPlan& plan);
+
+/// What plans of packed bits have in common, here and on devices.
+ProductPlan plan_of_leaves(Type algebra, const ProblemSize& size, const LeafShape& leaf, std::vector<LevelPlan> levels);
+/// Throws Error(input) unless what a plan says is made into the same one again, whatever is predicted.
+void require_same_plan(const ProductPlan& plan, const std::function<ProductPlan()>& make);
 
 }  // namespace heptad::bits
