@@ -104,7 +104,7 @@ std::string plan_text(const RequestPlan& plan) {
         return plan_text(*files);
     }
     const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
-    if (whole.packed) {
+    if (is_packed(whole)) {
         return text_of_bits(whole, plan);
     }
     const std::string machine = plan.machine.empty()
@@ -128,7 +128,7 @@ nlohmann::ordered_json plan_json(const RequestPlan& plan) {
                                   {"type", type_name(plan.type)},
                                   {"levels", facts.levels}};
     const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-    const bool bits_on_device = whole != nullptr && whole->packed && plan.device >= 0;
+    const bool bits_on_device = whole != nullptr && is_packed(*whole) && plan.device >= 0;
     if (bits_on_device) {
         object.update({{"d_h", 0},
                        {"d_s", levels_in_mode(*whole, LevelMode::serial)},

@@ -79,7 +79,7 @@ std::string place_of_bits(const RequestPlan& plan) {
 bool is_packed(const RequestPlan& plan) {
     const auto* over = std::get_if<HostPlan>(&plan.decided);
     const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-    return over != nullptr ? over->packed : whole != nullptr && whole->packed;
+    return over != nullptr ? over->packed : whole != nullptr && heptad::is_packed(*whole);
 }
 
 nlohmann::ordered_json json_of_numbers(const Report& report, const Request& request, double rate) {

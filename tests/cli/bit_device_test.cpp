@@ -22,7 +22,7 @@ protected:
 TEST_F(BitDevice, plan_names_the_layers_of_p3_and_needs_no_device) {
     const std::string text =
         heptad_ok({"plan", "65536", "65536", "65536", "--type", "gf2", "--device", "cuda", "--memory", "100G"});
-    EXPECT_EQ(text.rfind("plan 65536x65536x65536 gf2 packed=yes backend=cuda ", 0), 0U) << text;
+    EXPECT_EQ(text.rfind("plan 65536x65536x65536 gf2 backend=cuda ", 0), 0U) << text;
     for (const char* const part : {":parallel", "\n# predicted       ", "\n# machine "}) {
         EXPECT_TRUE(contains(text, part)) << part << text;
     }
@@ -32,7 +32,7 @@ TEST_F(BitDevice, plan_names_the_layers_of_p3_and_needs_no_device) {
     for (const char* const layer : {"d_h", "d_s", "d_p"}) {
         EXPECT_EQ(plan[layer], 0) << layer;
     }
-    EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bool packed=yes count=yes "));
+    EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bool count=yes "));
     EXPECT_GT(plan["predicted_s"].get<double>(), 0);
     EXPECT_TRUE(contains(
         heptad_ok({"plan", "65536", "65536", "65536", "--type", "bool", "--device", "cuda", "--memory", "100G"}),

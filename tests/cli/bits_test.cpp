@@ -95,12 +95,12 @@ TEST_F(Bits, npy_of_bool_is_multiplied_as_packed_bits) {
     write_matrix("A.npy", a, "|b1");
     const auto object = heptad_json({"mul", "A.npy", "A.npy", "-o", "C.npy", "--verify"});
     EXPECT_EQ(object["type"], "bool");
-    EXPECT_TRUE(contains(object["plan"], "bool packed=yes"));
+    EXPECT_TRUE(contains(object["plan"], "padded=yes"));
     EXPECT_EQ(read_matrix("C.npy"), as_bool(product(a, a)));
     // What only the general way can do goes the general way.
     const auto general = heptad_json(
         {"mul", "A.npy", "A.npy", "-o", "D.npy", "--type", "gf2", "--algorithm", "strassen", "--levels", "1"});
-    EXPECT_FALSE(contains(general["plan"], "packed=yes"));
+    EXPECT_FALSE(contains(general["plan"], "padded=yes"));
     EXPECT_EQ(read_matrix("D.npy"), over_gf2(product(a, a)));
 }
 

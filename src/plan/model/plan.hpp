@@ -42,8 +42,7 @@ struct LevelPlan {
 struct ProductPlan {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
-    bool packed = false;  // bits, 64 elements to a word
-    bool count = false;   // of packed bits: how many ones a row and a column share, as i32
+    bool count = false;  // packed bits: how many ones a row and a column share, as i32
     std::optional<DiskCut> disk;
     std::optional<RankCut> rank;
     std::optional<HostCut> host;
@@ -97,6 +96,11 @@ inline Type leaf_type(const ProductPlan& plan) {
 
 inline bool is_on_device(const ProductPlan& plan) {
     return backend_traits(plan.backend).is_device;
+}
+
+/// Are its matrices bits in words? Those are always padded; bits one to a byte never are.
+inline bool is_packed(const ProductPlan& plan) {
+    return (plan.type == Type::gf2 || plan.type == Type::boolean) && plan.padded;
 }
 
 /// P3's d_s and d_p, where levels are serial and parallel ones.

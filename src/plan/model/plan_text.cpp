@@ -103,7 +103,6 @@ void fields_of(Cut& cut, Fields& fields) {
 template <class Plan, class Fields>
 requires std::is_same_v<std::remove_const_t<Plan>, ProductPlan>
 void fields_of(Plan& plan, Fields& fields) {
-    fields.optional("packed", plan.packed, false);
     fields.optional("count", plan.count, false);
     fields.nested("disk", plan.disk);
     fields.nested("rank", plan.rank);

@@ -198,7 +198,7 @@ void validate(const Problem& problem, const Machine& machine) {
 }  // namespace
 
 void check_plan(const ProductPlan& plan) {
-    if (plan.packed) {
+    if (is_packed(plan)) {
         fail(ErrorCode::input, "this is a plan for packed bits, 64 elements to a word, and none for numbers");
     }
     if (plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count) {

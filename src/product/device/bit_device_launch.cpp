@@ -137,9 +137,8 @@ ProductPlan plan_of(const BitDeviceLaunch& launch) {
 
 void check_bit_device_plan(const ProductPlan& plan) {
     const std::vector<std::string> leaves = cuda::bit_leaf_names();
-    const bool of_bits = plan.packed && (plan.type == Type::gf2 || plan.type == Type::boolean);
     const bool may_have_levels = plan.type == Type::gf2 && !plan.count;
-    if (!of_bits || std::max({plan.m, plan.k, plan.n}) >= kMostBitSide || !has_possible_panels(plan) ||
+    if (!is_packed(plan) || std::max({plan.m, plan.k, plan.n}) >= kMostBitSide || !has_possible_panels(plan) ||
         std::find(leaves.begin(), leaves.end(), plan.leaf) == leaves.end() ||
         levels_in_mode(plan, LevelMode::serial) > (may_have_levels ? kMostSerialBitLevels : 0) ||
         levels_in_mode(plan, LevelMode::parallel) > (may_have_levels ? kMostParallelBitLevels : 0)) {

@@ -147,7 +147,7 @@ ProductPlan plan_of(const HostPlan& plan) {
     whole.k = plan.size.k;
     whole.n = plan.size.n;
     whole.type = plan.type;
-    whole.packed = plan.packed;
+    whole.padded = plan.packed;
     whole.host = HostCut{plan.devices, plan.device_count, plan.algorithm, plan.levels,  plan.block.m,
                          plan.block.k, plan.block.n,      plan.pipelines, plan.in_place};
     whole.leaf = "auto";

@@ -19,7 +19,7 @@ void require_fitting_plan(const ProductPlan& given, const Request& request, cons
              request.plan_file, given.m, given.k, given.n, type_name(given.type), facts.size.m, facts.size.k,
              facts.size.n, type_name(facts.type));
     }
-    if (given.packed) {
+    if (is_packed(given)) {
         fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",
              request.plan_file);
     }

@@ -91,7 +91,7 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
     refuse_plan_over_devices(request);
-    const bool other_plan = !request.plan_file.empty() && !read_plan_file(request.plan_file).packed;
+    const bool other_plan = !request.plan_file.empty() && !is_packed(read_plan_file(request.plan_file));
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");
         return route_bits(request, *algebra, hooks);

@@ -65,7 +65,7 @@ std::string read_plan_text(const std::string& path) {
 }  // namespace
 
 void check_given_plan(const ProductPlan& plan) {
-    if (!plan.packed) {
+    if (!is_packed(plan)) {
         check_plan_in_memory(plan);
     } else {
         is_on_device(plan) ? check_bit_device_plan(plan) : bits::check_bit_plan(plan);

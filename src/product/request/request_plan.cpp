@@ -33,7 +33,7 @@ PlanFacts RequestPlan::facts() const {
 
 double RequestPlan::growth() const {
     const auto* whole = std::get_if<ProductPlan>(&decided);
-    return whole != nullptr && !whole->packed ? expected_growth(whole->levels) : 0;
+    return whole != nullptr && !is_packed(*whole) ? expected_growth(whole->levels) : 0;
 }
 
 }  // namespace heptad

@@ -62,8 +62,7 @@ ProductPlan plan_of(const BitLaunch& launch) {
 }
 
 void check_bit_plan(const ProductPlan& plan) {
-    const bool of_bits = plan.packed && (plan.type == Type::gf2 || plan.type == Type::boolean);
-    if (!of_bits || plan.backend != kUsualBackend) {
+    if (!is_packed(plan) || plan.backend != kUsualBackend) {
         fail(ErrorCode::input, "this is no plan for packed bits on the processor: '{}'", to_string(plan));
     }
     const std::size_t most_levels = plan.type == Type::gf2 ? kMostLevels : 0;
@@ -93,7 +92,7 @@ ProductPlan plan_of_leaves(Type algebra, const ProblemSize& size, const LeafShap
     plan.k = size.k;
     plan.n = size.n;
     plan.type = algebra;
-    plan.packed = plan.padded = plan.accumulate = true;
+    plan.padded = plan.accumulate = true;
     plan.core_m = leaf.m << levels.size();
     plan.core_k = leaf.k << levels.size();
     plan.core_n = leaf.n << levels.size();

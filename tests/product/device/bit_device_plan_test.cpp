@@ -192,7 +192,7 @@ TEST(bit_device_plan, the_print_names_the_layers_of_p3) {
     options.levels = 3;
     options.serial_levels = 1;
     EXPECT_EQ(to_string(plan_for(65536, BitOperation::parity, options))
-                  .find("plan 65536x65536x65536 gf2 packed=yes backend=cuda threads=1 "
+                  .find("plan 65536x65536x65536 gf2 backend=cuda threads=1 "
                         "levels=self-inverse:serial,self-inverse:parallel,self-inverse:parallel leaf=wgmma "
                         "core=65536x65536x65536 padded=yes "),
               0U);
@@ -234,8 +234,7 @@ TEST(bit_device_plan, a_plan_that_was_edited_is_bad_input) {
     };
     EXPECT_NO_THROW(check_bit_device_plan(parse_plan(with(levels, "predicted-s", "7"))));
     for (const std::string& wrong :
-         {with(levels, "packed", "no"),
-          with(levels, "backend", "cpu"),
+         {with(levels, "backend", "cpu"),
           with(levels, "threads", "2"),
           with(levels, "levels", "none"),
           with(levels, "levels", "self-inverse:serial"),
@@ -250,8 +249,8 @@ TEST(bit_device_plan, a_plan_that_was_edited_is_bad_input) {
           with(levels, "padded", "no"),
           levels + " count=yes",
           levels + " panels={k=128;cols=256}",
-          "plan 9223372036854775807x1x1 gf2" + levels.substr(levels.find(" packed=")),
-          "plan 5000x5000x5000 f32" + levels.substr(levels.find(" packed=")),
+          "plan 9223372036854775807x1x1 gf2" + levels.substr(levels.find(" backend=")),
+          "plan 5000x5000x5000 f32" + levels.substr(levels.find(" backend=")),
           with(panels, "panels", "{k=0;cols=256}"),
           with(panels, "panels", "{k=100;cols=256}"),
           with(panels, "panels", "{k=70016;cols=256}"),
