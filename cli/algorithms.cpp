@@ -1,15 +1,25 @@
-// heptad algorithms: the catalogue, the facts of one algorithm with its text, and the search for sparse bases.
+// heptad algorithms: the catalogue, and the facts of one algorithm with its text.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "algorithm/catalogue.hpp"
 #include "algorithm/describe.hpp"
 #include "algorithm/schedule.hpp"
-#include "algorithm/search_basis.hpp"
-#include "commands.hpp"
+#include "algorithm_topic.hpp"
+#include "command.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 
 namespace heptad::cli {
 namespace {
+
+struct AlgorithmsArguments {
+    std::string name;  // of an algorithm or a topic; empty: the catalogue
+    bool with_derived = false;
+    bool json = false;
+};
 
 std::vector<std::string> schedules_of(const std::string& algorithm) {
     std::vector<std::string> names;
@@ -69,49 +79,11 @@ nlohmann::ordered_json to_json(const CatalogueEntry& entry) {
     return object;
 }
 
-nlohmann::ordered_json to_json(const MatrixBases& bases) {
-    return {{"examined", bases.examined},
-            {"least_additions", bases.least_additions},
-            {"with_least_additions", bases.with_least_additions},
-            {"best_weights", bases.best_weights},
-            {"with_best_weights", bases.with_best_weights},
-            {"least_basis_additions", bases.least_basis_additions},
-            {"with_least_basis_additions", bases.with_least_basis_additions}};
-}
-
-nlohmann::ordered_json to_json(const BasisDesign& design) {
-    return {{"additions", {design.additions_a, design.additions_b, design.additions_c}},
-            {"basis_additions", {design.basis_additions_a, design.basis_additions_b, design.basis_additions_c}},
-            {"weights_a", design.weights_a},
-            {"weights_b", design.weights_b},
-            {"weights_c", design.weights_c},
-            {"attained", design.attained},
-            {"forms_with", design.forms_with},
-            {"example", print_algorithm(design.example)}};
-}
-
-void run_search(bool json) {
-    const BasisSearch search = search_basis();
-    if (!json) {
-        print(describe(search));
-        return;
-    }
-    print(nlohmann::ordered_json{{"u", to_json(search.u)},
-                                 {"v", to_json(search.v)},
-                                 {"w", to_json(search.w)},
-                                 {"forms", search.forms},
-                                 {"self_inverse", to_json(search.self_inverse)},
-                                 {"self_inverse_cheap_bases", to_json(search.self_inverse_cheap_bases)},
-                                 {"chaining", to_json(search.chaining)},
-                                 {"chaining_light", to_json(search.chaining_light)}});
-}
-
-}  // namespace
-
 void run(const AlgorithmsArguments& arguments) {
-    if (arguments.name == "search-basis") {
-        run_search(arguments.json);
-        return;
+    for (const auto* each = RegisterTopic::first; each != nullptr; each = each->next) {
+        if (arguments.name == each->entry.name) {
+            return each->entry.run(arguments.json);
+        }
     }
     if (!arguments.name.empty()) {
         const CatalogueEntry& entry = find_algorithm(arguments.name);
@@ -136,4 +108,21 @@ void run(const AlgorithmsArguments& arguments) {
     print(nlohmann::ordered_json{{"algorithms", list}});
 }
 
+Command add_algorithms(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("algorithms", "the catalogue and its facts");
+    auto algorithms = std::make_shared<AlgorithmsArguments>();
+    std::string text = "one algorithm (a name or an .alg file)";
+    for (const auto* each = RegisterTopic::first; each != nullptr; each = each->next) {
+        text += fmt::format(", or {}: {}", each->entry.name, each->entry.does);
+    }
+    command->add_option("NAME", algorithms->name, text)->type_name("");
+    command->add_flag("--all", algorithms->with_derived, "also list the symmetric variants of rectangular ones");
+    add_json_flag(*command, algorithms->json);
+    command->footer("Example: heptad algorithms winograd");
+    return {command, [algorithms] { return [algorithms] { run(*algorithms); }; }};
+}
+
+const RegisterCommand registered({.order = 7, .add = add_algorithms});
+
+}  // namespace
 }  // namespace heptad::cli

@@ -1,13 +1,16 @@
 // heptad closure: which vertices of a graph can be reached from which.
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/timing.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "interrupt.hpp"
 #include "io/bit_file.hpp"
+#include "io/matrix_market.hpp"
 #include "io/npy.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
 #include "product/request/bit_operands.hpp"
@@ -16,6 +19,15 @@
 #include "text.hpp"
 
 namespace heptad::cli {
+namespace {
+
+struct ClosureArguments {
+    std::string graph, output;
+    std::optional<std::int64_t> columns;
+    std::string device = "auto";
+    int threads = 0;
+    bool json = false;
+};
 
 void run(const ClosureArguments& asked) {
     ClosureArguments arguments = asked;
@@ -61,4 +73,28 @@ void run(const ClosureArguments& asked) {
                       header.rows, edges, pairs, format_seconds(closure_s)));
 }
 
+Command add_closure(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("closure", "transitive closure of a graph, given as a Boolean matrix");
+    auto closure = std::make_shared<ClosureArguments>();
+    auto threads = std::make_shared<std::string>();
+    auto columns = std::make_shared<std::string>();
+    command->add_option("G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy")->required()->type_name("");
+    command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
+    command->add_option("--threads", *threads, "threads to use (default: all cores)")->type_name("N");
+    command->add_option("--device", closure->device, "cpu (default), cuda or cuda:N")->type_name("D");
+    add_columns_option(*command, *columns);
+    add_json_flag(*command, closure->json);
+    command->footer(
+        "Entry (i, j) of the result: is there a path of one or more edges from i to j?\n"
+        "Example: heptad closure G.pbm -o R.pbm");
+    return {command, [closure, threads, columns] {
+                closure->threads = thread_count(*threads);
+                closure->columns = column_count(*columns);
+                return [closure] { run(*closure); };
+            }};
+}
+
+const RegisterCommand registered({.order = 6, .add = add_closure});
+
+}  // namespace
 }  // namespace heptad::cli

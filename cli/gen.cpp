@@ -1,15 +1,18 @@
 // heptad gen: a random or special matrix as a file.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/bit_file.hpp"
 #include "io/generate.hpp"
+#include "io/matrix_market.hpp"
 #include "io/matrix_write.hpp"
 #include "io/npy.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/memory_limits.hpp"
@@ -17,6 +20,19 @@
 #include "text.hpp"
 
 namespace heptad::cli {
+namespace {
+
+struct GenArguments {
+    std::string kind, output;
+    std::int64_t rows = 0, cols = 0;
+    Type type = Type::f32;
+    std::uint64_t seed = 1;
+    std::int64_t low = -8, high = 8;  // integer
+    std::optional<double> density;    // bits, graph
+    bool packed = false;              // .npy of eight bits per byte
+    bool json = false;
+};
+
 void run(const GenArguments& arguments) {
     GenArguments gen = arguments;
     gen.output = claim_output(gen.output);
@@ -66,4 +82,75 @@ void run(const GenArguments& arguments) {
                       gen.kind, gen.seed));
 }
 
+Command add_gen(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("gen", "write a matrix of random or special entries");
+    struct Words {
+        std::string kind, shape, type, seed, output, density, low, high;
+        bool packed = false, json = false;
+    };
+    auto words = std::make_shared<Words>();
+    command
+        ->add_option("KIND", words->kind,
+                     "uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert or kaporin")
+        ->required()
+        ->type_name("");
+    command->add_option("--shape", words->shape, "rows and columns")->required()->type_name("MxN");
+    command->add_option("--type", words->type, "element type (default f32; gf2 for bits, bool for graph)")
+        ->type_name("T");
+    command->add_option("--seed", words->seed, "same seed, same matrix (default 1)")->type_name("S");
+    command->add_option("--low", words->low, "smallest entry of integer (default -8)")->type_name("L");
+    command->add_option("--high", words->high, "largest entry of integer (default 8)")->type_name("H");
+    command->add_option("--density", words->density, "share of ones of bits and graph, 0 to 1")->type_name("D");
+    command->add_flag("--packed", words->packed,
+                      "bit matrices: a .npy of eight bits per byte, as numpy.packbits has it");
+    command->add_option("-o,--output", words->output, "file to write: .npy, file.h5:/dataset, or .pbm .png of bits")
+        ->required()
+        ->type_name("F");
+    add_json_flag(*command, words->json);
+    command->footer("Example: heptad gen uniform --shape 4096x4096 --type f32 --seed 1 -o A.npy");
+    return {
+        command, [words] {
+            GenArguments gen;
+            gen.kind = words->kind;
+            gen.output = words->output;
+            gen.json = words->json;
+            gen.packed = words->packed;
+            const std::vector<std::int64_t> shape = parse_shape("--shape", words->shape, 2);
+            gen.rows = shape[0];
+            gen.cols = shape[1];
+            if (!words->type.empty()) {
+                gen.type = type_from_name(words->type);
+            } else {
+                gen.type = gen.kind == "bits" ? Type::gf2 : gen.kind == "graph" ? Type::boolean : Type::f32;
+            }
+            if (!words->seed.empty()) {
+                gen.seed = static_cast<std::uint64_t>(parse_integer("--seed", words->seed, 0, kLargestSize));
+            }
+            constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+            constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+            if (!words->low.empty()) {
+                gen.low = parse_integer("--low", words->low, kLow, kHigh);
+            }
+            if (!words->high.empty()) {
+                gen.high = parse_integer("--high", words->high, kLow, kHigh);
+            }
+            if (gen.kind != "integer" && !(words->low.empty() && words->high.empty())) {
+                fail(ErrorCode::usage, "--low and --high are for gen integer, not for {}; leave them out", gen.kind);
+            }
+            if (gen.kind != "bits" && gen.kind != "graph" && !words->density.empty()) {
+                fail(ErrorCode::usage, "--density is for gen bits and gen graph, not for {}; leave it out", gen.kind);
+            }
+            if (!words->density.empty()) {
+                gen.density = parse_real("--density", words->density);
+                if (*gen.density < 0 || *gen.density > 1) {
+                    fail(ErrorCode::usage, "--density takes a number from 0 to 1, not '{}'", words->density);
+                }
+            }
+            return [gen] { run(gen); };
+        }};
+}
+
+const RegisterCommand registered({.order = 4, .add = add_gen});
+
+}  // namespace
 }  // namespace heptad::cli

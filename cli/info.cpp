@@ -2,11 +2,13 @@
 // devices, the leaf that products end in), or a matrix file.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "base/thread_pool.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "cuda_text.hpp"
 #include "io/bit_file.hpp"
 #include "io/machine_file.hpp"
@@ -14,6 +16,7 @@
 #include "io/matrix_source.hpp"
 #include "io/npy.hpp"
 #include "machine_text.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
 #include "product/request/bit_operands.hpp"
@@ -23,6 +26,13 @@
 
 namespace heptad::cli {
 namespace {
+
+struct InfoArguments {
+    std::string file;  // empty: this machine
+    std::optional<Type> type;
+    std::optional<std::int64_t> columns;  // the .npy holds packed bits
+    bool json = false;
+};
 
 nlohmann::ordered_json machine_json() {
     const cpu::CpuInfo& cpu = cpu::cpu_info();
@@ -235,8 +245,6 @@ void run_file(const InfoArguments& arguments) {
     print(text);
 }
 
-}  // namespace
-
 void run(const InfoArguments& arguments) {
     if (!arguments.file.empty()) {
         run_file(arguments);
@@ -247,4 +255,41 @@ void run(const InfoArguments& arguments) {
     }
 }
 
+/// Options that the file leaves no room for are refused, not ignored.
+void require_info_options(const InfoArguments& info) {
+    if (info.file.empty() && (info.type || info.columns)) {
+        fail(ErrorCode::usage, "--type and --columns tell of a matrix file; name one, or leave them out");
+    }
+    const bool bits = is_bit_file_name(info.file) || info.columns;
+    if (info.columns && (is_bit_file_name(info.file) || is_matrix_market_name(info.file))) {
+        fail(ErrorCode::usage, "{} tells its columns itself; --columns is for .npy files of packed bits", info.file);
+    }
+    if (bits && info.type && *info.type != Type::gf2 && *info.type != Type::boolean) {
+        fail(ErrorCode::usage, "{} holds bits, not {}; leave --type out", info.file, type_name(*info.type));
+    }
+}
+
+Command add_info(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("info", "this machine, or a matrix file");
+    auto info = std::make_shared<InfoArguments>();
+    command->add_option("FILE", info->file, "a matrix file; without it, the machine")->type_name("");
+    auto type = std::make_shared<std::string>();
+    command->add_option("--type", *type, "element type, where the file allows several")->type_name("T");
+    auto columns = std::make_shared<std::string>();
+    add_columns_option(*command, *columns);
+    add_json_flag(*command, info->json);
+    command->footer("Example: heptad info A.npy");
+    return {command, [info, type, columns] {
+                info->columns = column_count(*columns);
+                if (!type->empty()) {
+                    info->type = type_from_name(*type);
+                }
+                require_info_options(*info);
+                return [info] { run(*info); };
+            }};
+}
+
+const RegisterCommand registered({.order = 5, .add = add_info});
+
+}  // namespace
 }  // namespace heptad::cli

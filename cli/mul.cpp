@@ -1,13 +1,13 @@
 // heptad mul: C = alpha * op(A) * op(B) + beta * C0, from files to a file, wherever the product is made.
 #include "check_result.hpp"
 #include "command.hpp"
-#include "commands.hpp"
 #include "option_words.hpp"
 #include "output.hpp"
 #include "report_text.hpp"
 #include "stage_hooks.hpp"
 
 namespace heptad::cli {
+namespace {
 
 void run(const MulArguments& mul) {
     Request request = mul.request;
@@ -23,8 +23,6 @@ void run(const MulArguments& mul) {
     }
     print_report(report, request, mul.json);
 }
-
-namespace {
 
 Command add_mul(CLI::App& root, const std::string& /*typed*/) {
     const MulWords words = add_mul_words(root);

@@ -9,58 +9,68 @@
 namespace heptad::cli {
 namespace {
 
-std::string text_of(const HostPlan& plan) {
-    std::string text = to_string(plan) + "\n";
-    text += plan.levels > 0 ? fmt::format("# host            {} level{} of {} (d_h = {})\n", plan.levels,
-                                          plan.levels == 1 ? "" : "s", plan.algorithm, plan.levels)
-                            : fmt::format("# host            segments of C, {} step{} along k (d_h = 0)\n", plan.grid.k,
-                                          plan.grid.k == 1 ? "" : "s");
-    text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", plan.tasks,
-                        plan.block.m, plan.block.k, plan.block.n, plan.device_count, plan.device_count == 1 ? "" : "s",
-                        plan.pipelines, plan.pipelines == 1 ? "" : "s");
-    text += fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
-                        format_bytes(plan.device_bytes), format_bytes(plan.workspace_bytes),
-                        format_bytes(plan.host_bytes), plan.in_place ? " (blocks are read and written in place)" : "");
-    text += fmt::format("# transfers       {} there, {} back\n", format_bytes(plan.upload_bytes),
-                        format_bytes(plan.download_bytes));
-    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
-                        format_seconds(plan.solve_s), format_seconds(plan.upload_s), format_seconds(plan.download_s),
-                        format_seconds(plan.host_s), plan.binds());
-    const double operations = operation_count(plan.size);
-    text += fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
+std::string time_and_bound(const ProductPlan& plan) {
+    const double operations = operation_count({plan.m, plan.k, plan.n});
+    std::string text = fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
     if (plan.predicted_s > 0 && operations > 0) {
         text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
     }
-    text += plan.error_bound > 0 ? fmt::format("\n# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
-                                 : std::string("\n# error bound     0 (exact)\n");
-    text += "# to carry it out give mul the same options; --plan takes back plans of whole products only\n";
-    return text;
+    return text + (plan.error_bound > 0
+                       ? fmt::format("\n# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
+                       : std::string("\n# error bound     0 (exact)\n"));
 }
 
-nlohmann::ordered_json json_of(const HostPlan& plan, std::int64_t operand_bytes) {
-    return {{"m", plan.size.m},
-            {"k", plan.size.k},
-            {"n", plan.size.n},
+std::string text_of(const HostDecision& made) {
+    const ProductPlan& plan = made.plan;
+    const HostForecast& told = made.forecast;
+    const HostCut& cut = *plan.host;
+    const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
+    std::string text = to_string(plan) + "\n";
+    text += cut.levels > 0 ? fmt::format("# host            {} level{} of {} (d_h = {})\n", cut.levels,
+                                         plural(cut.levels), cut.algorithm, cut.levels)
+                           : fmt::format("# host            segments of C, {} step{} along k (d_h = 0)\n", told.steps,
+                                         plural(told.steps));
+    text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", told.tasks,
+                        cut.block_m, cut.block_k, cut.block_n, told.devices, plural(told.devices), cut.pipelines,
+                        plural(cut.pipelines));
+    text += fmt::format("# memory          {} on each device ({} of them workspace), {} of buffers on the host{}\n",
+                        format_bytes(told.device_bytes), format_bytes(cut.workspace_bytes),
+                        format_bytes(told.host_bytes), cut.in_place ? " (blocks are read and written in place)" : "");
+    text += fmt::format("# transfers       {} there, {} back\n", format_bytes(told.upload_bytes),
+                        format_bytes(told.download_bytes));
+    text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
+                        format_seconds(told.solve_s), format_seconds(told.upload_s), format_seconds(told.download_s),
+                        format_seconds(told.host_s), told.binds());
+    return text + time_and_bound(plan);
+}
+
+nlohmann::ordered_json json_of(const HostDecision& made, std::int64_t operand_bytes) {
+    const ProductPlan& plan = made.plan;
+    const HostForecast& told = made.forecast;
+    const HostCut& cut = *plan.host;
+    return {{"m", plan.m},
+            {"k", plan.k},
+            {"n", plan.n},
             {"type", type_name(plan.type)},
-            {"devices", plan.devices},
-            {"device_count", plan.device_count},
-            {"levels", plan.levels},
-            {"host_algorithm", plan.algorithm},
-            {"block", {plan.block.m, plan.block.k, plan.block.n}},
-            {"tasks", plan.tasks},
-            {"pipelines", plan.pipelines},
-            {"in_place", plan.in_place},
+            {"devices", cut.devices},
+            {"device_count", told.devices},
+            {"levels", cut.levels},
+            {"host_algorithm", cut.algorithm},
+            {"block", {cut.block_m, cut.block_k, cut.block_n}},
+            {"tasks", told.tasks},
+            {"pipelines", cut.pipelines},
+            {"in_place", cut.in_place},
             {"operand_bytes", operand_bytes},
-            {"workspace_bytes", plan.host_bytes},
-            {"device_bytes", plan.device_bytes},
-            {"upload_bytes", plan.upload_bytes},
-            {"download_bytes", plan.download_bytes},
-            {"solve_s", plan.solve_s},
-            {"upload_s", plan.upload_s},
-            {"download_s", plan.download_s},
-            {"host_s", plan.host_s},
-            {"binds", plan.binds()},
-            {"bound_s", plan.bound_s()},
+            {"workspace_bytes", plan.workspace_bytes},
+            {"device_bytes", told.device_bytes},
+            {"upload_bytes", told.upload_bytes},
+            {"download_bytes", told.download_bytes},
+            {"solve_s", told.solve_s},
+            {"upload_s", told.upload_s},
+            {"download_s", told.download_s},
+            {"host_s", told.host_s},
+            {"binds", told.binds()},
+            {"bound_s", told.bound_s()},
             {"predicted_s", plan.predicted_s},
             {"error_bound", plan.error_bound},
             {"plan", to_string(plan)}};
@@ -83,21 +93,12 @@ std::string text_of_bits(const ProductPlan& plan, const RequestPlan& told) {
 }  // namespace
 
 std::string print_plan(const ProductPlan& plan) {
-    std::string text = to_string(plan) + "\n";
-    text += fmt::format("# workspace       {} ({} bytes)\n", format_bytes(plan.workspace_bytes), plan.workspace_bytes);
-    text += fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
-    const double operations = operation_count({plan.m, plan.k, plan.n});
-    if (plan.predicted_s > 0 && operations > 0) {
-        text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
-    }
-    text += "\n";
-    text += plan.error_bound > 0 ? fmt::format("# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
-                                 : std::string("# error bound     0 (exact)\n");
-    return text;
+    return fmt::format("{}\n# workspace       {} ({} bytes)\n{}", to_string(plan), format_bytes(plan.workspace_bytes),
+                       plan.workspace_bytes, time_and_bound(plan));
 }
 
 std::string plan_text(const RequestPlan& plan) {
-    if (const auto* over = std::get_if<HostPlan>(&plan.decided)) {
+    if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
         return text_of(*over);
     }
     if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
@@ -115,7 +116,7 @@ std::string plan_text(const RequestPlan& plan) {
 }
 
 nlohmann::ordered_json plan_json(const RequestPlan& plan) {
-    if (const auto* over = std::get_if<HostPlan>(&plan.decided)) {
+    if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
         return json_of(*over, plan.operand_bytes);
     }
     if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {

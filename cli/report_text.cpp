@@ -72,14 +72,14 @@ void print_files(const Report& report, const Request& request, bool json) {
 
 /// Where packed bits were multiplied, and by what.
 std::string place_of_bits(const RequestPlan& plan) {
-    const auto* over = std::get_if<HostPlan>(&plan.decided);
-    return over != nullptr ? "over " + over->devices : "leaf " + std::get<ProductPlan>(plan.decided).leaf;
+    const auto* over = std::get_if<HostDecision>(&plan.decided);
+    return over != nullptr ? "over " + over->plan.host->devices : "leaf " + std::get<ProductPlan>(plan.decided).leaf;
 }
 
 bool is_packed(const RequestPlan& plan) {
-    const auto* over = std::get_if<HostPlan>(&plan.decided);
-    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
-    return over != nullptr ? over->packed : whole != nullptr && heptad::is_packed(*whole);
+    const auto* over = std::get_if<HostDecision>(&plan.decided);
+    const auto* whole = over != nullptr ? &over->plan : std::get_if<ProductPlan>(&plan.decided);
+    return whole != nullptr && is_packed(*whole);
 }
 
 nlohmann::ordered_json json_of_numbers(const Report& report, const Request& request, double rate) {
@@ -105,9 +105,9 @@ nlohmann::ordered_json json_of_bits(const Report& report, const Request& request
     nlohmann::ordered_json object = plan_json(report.plan);
     object["output"] = request.output;
     object["multiply_s"] = report.multiply_s;
-    const auto* over = std::get_if<HostPlan>(&report.plan.decided);
-    if (over != nullptr && over->bound_s() > 0) {
-        object["wall_over_bound"] = report.multiply_s / over->bound_s();
+    const auto* over = std::get_if<HostDecision>(&report.plan.decided);
+    if (over != nullptr && over->forecast.bound_s() > 0) {
+        object["wall_over_bound"] = report.multiply_s / over->forecast.bound_s();
     }
     object["effective_tops"] = rate / 1e12;
     return object;

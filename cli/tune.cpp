@@ -1,15 +1,18 @@
 // heptad tune: measures this machine once and keeps it; plans use it.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "algorithm_topic.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "interrupt.hpp"
 #include "io/device_machine.hpp"
 #include "io/machine_file.hpp"
 #include "machine_text.hpp"
+#include "option_words.hpp"
 #include "output.hpp"
 #include "product/device/device_facts.hpp"
 #include "progress.hpp"
@@ -18,6 +21,14 @@
 
 namespace heptad::cli {
 namespace {
+
+struct TuneArguments {
+    std::string device = "cpu";  // or a CUDA device
+    bool quick = false;
+    bool show = false;
+    int threads = 0;
+    bool json = false;
+};
 
 constexpr double kBudgetSeconds = 100, kQuickBudgetSeconds = 5;
 
@@ -50,8 +61,6 @@ Machine device_machine(const TuneArguments& arguments) {
     });
 }
 
-}  // namespace
-
 void run(const TuneArguments& arguments) {
     const bool on_device = cuda::is_device_name(arguments.device);
     const int threads = arguments.threads > 0 ? arguments.threads : available_cores();
@@ -70,4 +79,25 @@ void run(const TuneArguments& arguments) {
     print(fmt::format("tuned        {}\nthreads      {}\n{}", where, machine.threads, machine_summary(machine)));
 }
 
+Command add_tune(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("tune", "measure this machine once; plans use it");
+    auto tune = std::make_shared<TuneArguments>();
+    command->add_flag("--quick", tune->quick, "fewer and smaller measurements; on a device, of bit products alone");
+    auto device = std::make_shared<std::string>();
+    command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
+    command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
+    auto threads = std::make_shared<std::string>();
+    command->add_option("--threads", *threads, "measure for so many threads (default: all cores)")->type_name("N");
+    add_json_flag(*command, tune->json);
+    command->footer("Example: heptad tune --quick");
+    return {command, [tune, threads, device] {
+                tune->device = device->empty() ? "cpu" : parse_device(*device);
+                tune->threads = thread_count(*threads);
+                return [tune] { run(*tune); };
+            }};
+}
+
+const RegisterCommand registered({.order = 8, .add = add_tune});
+
+}  // namespace
 }  // namespace heptad::cli

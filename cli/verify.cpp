@@ -1,12 +1,21 @@
 // heptad verify: is C = alpha * op(A) * op(B) + beta * C0? Prints the residual and the chance of a miss.
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "check_result.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "output.hpp"
+#include "product_words.hpp"
 #include "stage_hooks.hpp"
+#include "text.hpp"
 
 namespace heptad::cli {
+namespace {
+
+struct VerifyArguments {
+    VerifyRequest request;
+    bool json = false;
+};
 
 void run(const VerifyArguments& arguments) {
     ProgressMeter meter;
@@ -20,4 +29,39 @@ void run(const VerifyArguments& arguments) {
     }
 }
 
+Command add_verify(CLI::App& root, const std::string& /*typed*/) {
+    CLI::App* command = root.add_subcommand("verify", "check C = A*B without computing it");
+    auto words = std::make_shared<ProductWords>();
+    auto all_rows = std::make_shared<bool>(false);
+    auto seed = std::make_shared<std::string>();
+    command->add_option("A", words->a, "left matrix: .npy, file.h5:/dataset, .mtx, or .pbm .png of bits")
+        ->required()
+        ->type_name("");
+    command->add_option("B", words->b, "right matrix")->required()->type_name("");
+    command->add_option("C", words->output, "claimed result")->required()->type_name("");
+    command->add_option("--type", words->type, "element type, where the files allow several")->type_name("T");
+    command
+        ->add_option("--accuracy", words->accuracy,
+                     "what C was allowed: strict, balanced (default), or fast, judged by whole matrices")
+        ->type_name("WORD");
+    command->add_option("--threads", words->threads, "threads to use (default: all cores)")->type_name("N");
+    add_update_options(*command, *words);
+    command->add_flag("--all-rows", *all_rows, "bool: recompute every row, not a sample");
+    command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");
+    add_json_flag(*command, words->json);
+    command->footer("Exit code 5 if C is wrong or cannot be verified.\nExample: heptad verify A.npy B.npy C.npy");
+    return {command, [words, all_rows, seed] {
+                require_beta_with_add(*words);
+                VerifyArguments arguments{{request_of(*words), *all_rows}, words->json};
+                if (!seed->empty()) {
+                    arguments.request.seed =
+                        static_cast<std::uint64_t>(parse_integer("--seed", *seed, 0, kLargestSize));
+                }
+                return [arguments] { run(arguments); };
+            }};
+}
+
+const RegisterCommand registered({.order = 3, .add = add_verify});
+
+}  // namespace
 }  // namespace heptad::cli

@@ -4,10 +4,10 @@
 
 #include "base/error.hpp"
 #include "bench/suites/device_contest.hpp"
+#include "bench/suites/device_energy.hpp"
 #include "bench/suites/device_error.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
-#include "kernels/cuda/device/energy.hpp"
 #include "product/device/device_product.hpp"
 #include "product/request/request.hpp"
 

@@ -61,16 +61,17 @@ ContestRules rules_of(const BenchDevicesArguments& bench) {
     return rules;
 }
 
-BenchRecord record_of(const HostPlan& plan, const std::vector<Timing>& timings) {
+BenchRecord record_of(const HostDecision& made, const std::vector<Timing>& timings) {
+    const ProductPlan& plan = made.plan;
     BenchRecord record;
     record.suite = "devices";
     record.type = plan.type;
-    record.size = plan.size;
-    record.device = plan.devices;
-    record.threads = plan.device_count;
+    record.size = {plan.m, plan.k, plan.n};
+    record.device = plan.host->devices;
+    record.threads = made.forecast.devices;
     record.plan = to_string(plan);
-    record.levels = plan.levels;
-    record.workspace_bytes = plan.host_bytes;
+    record.levels = plan.host->levels;
+    record.workspace_bytes = plan.workspace_bytes;
     record.predicted_s = plan.predicted_s;
     record.error_bound = plan.error_bound;
     if (timings.size() > 1) {
@@ -165,9 +166,9 @@ BenchRecord bench_host_to_host(const BenchDevicesArguments& bench, BenchMatrices
     record.size = {matrices.c.rows(), matrices.a.cols(), matrices.c.cols()};
     record.device = bench.device;
     record.plan = in_core.plan;
-    const HostOperandPlan from_host = plan_host_operands(record.size, type, type, false, options, bench_context());
-    record.predicted_s = from_host.schedule.predicted_s;
-    record.levels = from_host.levels;
+    const ProductPlan from_host = plan_host_operands(record.size, type, type, false, options, bench_context()).plan;
+    record.predicted_s = from_host.predicted_s;
+    record.levels = level_count(from_host);
     record.workspace_bytes = from_host.workspace_bytes;
     record.error_bound = std::max(in_core.error_bound, from_host.error_bound);
     set_times(record, in_core.timing, timings.front());
@@ -188,7 +189,7 @@ BenchRecord bench_dense(const BenchDevicesArguments& bench, Type type, const Pro
     if (fits && list.indices.size() == 1 && !goes_beyond_device(matrices.bytes(), options)) {
         return bench_host_to_host(bench, matrices, progress);
     }
-    const HostPlan plan = make_plan_over_devices(size, type, type, options, context);
+    const HostDecision plan = make_plan_over_devices(size, type, type, options, context);
     std::vector<Contestant> contestants;
     if (!list.cuda) {
         ProductContext threads = context;
@@ -204,7 +205,7 @@ BenchRecord bench_dense(const BenchDevicesArguments& bench, Type type, const Pro
     contestants.push_back(repeated("heptad", [&] {
         multiply_over_devices(1, matrices.a.view(), matrices.b.view(), 0, matrices.c.view(), options, context);
     }));
-    return record_of(plan, contest(bench, matrices, contestants, to_string(plan), progress));
+    return record_of(plan, contest(bench, matrices, contestants, to_string(plan.plan), progress));
 }
 
 /// Where there is nothing to compare with, the bound takes its place: the ratio is the share of it that was reached, as
@@ -233,14 +234,14 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     BitMatrix c(size.m, size.n);
     ProductContext context;
     context.hooks.cancel = &interrupt_token();
-    const HostPlan plan = make_bit_plan_over_devices(type, size, false, options, context);
+    const HostDecision plan = make_bit_plan_over_devices(type, size, false, options, context);
     const DeviceList list = parse_device_list(bench.device);
     const DeviceSet devices = open_devices(list);
-    BlockProducts products(plan, bit_sub_product(plan, options, context), *devices.front(), a, b);
+    BlockProducts products(plan.forecast, bit_sub_product(plan.plan, context), *devices.front(), a, b);
     std::vector<Contestant> contestants{repeated("products", [&] { products.run(); })};
     if (!list.cuda) {
         contestants.push_back(repeated("threads", [&] {
-            bits::multiply_bits(type, a, b, c.view(), false, {}, {plan.device_count, {&interrupt_token()}});
+            bits::multiply_bits(type, a, b, c.view(), false, {}, {plan.forecast.devices, {&interrupt_token()}});
         }));
     }
     contestants.push_back(
@@ -250,7 +251,7 @@ BenchRecord bench_bits(const BenchDevicesArguments& bench, Type type, const Prob
     hooks.progress = progress;
     hooks.after_last_sample = [&](std::size_t contestant) {
         if (contestant + 1 == contestants.size()) {
-            require_right(verify_bits(type, a, b, c, {}).passed(), to_string(plan));
+            require_right(verify_bits(type, a, b, c, {}).passed(), to_string(plan.plan));
         }
     };
     const std::vector<Timing> timings = run_contest(contestants, rules_of(bench), hooks);

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "bench/suites/blocked_loop.hpp"
-#include "check/measured_error.hpp"
+#include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
 #include "kernels/cpu/vendor_blas_calls.hpp"

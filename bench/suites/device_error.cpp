@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "check/measured_error.hpp"
+#include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
 
 namespace heptad::cli {

@@ -1,5 +1,5 @@
 // The error of a product on a device: some of its entries, spread over C, against the same ones recomputed on the host
-// in a higher precision. The definition is that of check/measured_error.hpp: max|C - exact| / (max|A| * max|B|), and
+// in a higher precision. The definition is that of measured_error.hpp: max|C - exact| / (max|A| * max|B|), and
 // for integers 0 or 1.
 #pragma once
 

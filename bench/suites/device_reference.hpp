@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/matrix.hpp"
-#include "check/difference.hpp"
+#include "bench/suites/difference.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
 

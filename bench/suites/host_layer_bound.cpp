@@ -62,9 +62,9 @@ std::string HostLayerBound::text(double wall_s) const {
                        format_seconds(host_memory_s));
 }
 
-BlockProducts::BlockProducts(HostPlan plan, const SubProduct& product, ComputeDevice& device, const ConstBitView& a,
-                             const ConstBitView& b)
-    : plan_(std::move(plan)),
+BlockProducts::BlockProducts(HostForecast forecast, const SubProduct& product, ComputeDevice& device,
+                             const ConstBitView& a, const ConstBitView& b)
+    : forecast_(forecast),
       product_(product),
       device_(device),
       left_(device.open_place(product, Operand::left)),
@@ -75,8 +75,7 @@ BlockProducts::BlockProducts(HostPlan plan, const SubProduct& product, ComputeDe
 }
 
 void BlockProducts::run() {
-    const std::int64_t steps = plan_.levels == 0 ? plan_.grid.k : 1;
-    const std::int64_t groups = ceil_div(plan_.tasks / steps, plan_.device_count);
+    const std::int64_t steps = forecast_.steps, groups = ceil_div(forecast_.tasks / steps, forecast_.devices);
     for (std::int64_t task = 0; task < groups * steps; ++task) {
         lane_->solve(*left_, *right_, 1, task % steps > 0 ? 1 : 0);
     }
@@ -88,13 +87,13 @@ HostLayerBound BlockProducts::bound(double products_s) {
     const double up_s = seconds_of([&] { lane_->upload(*left_, left.get()); });
     const double down_s = seconds_of([&] { lane_->download(result.get()); });
     const auto share = [&](std::int64_t all, std::int64_t block) {
-        return static_cast<double>(all) / static_cast<double>(block) / plan_.device_count;
+        return static_cast<double>(all) / static_cast<double>(block) / forecast_.devices;
     };
     HostLayerBound bound;
     bound.products_s = products_s;
-    bound.link_s = std::max(share(plan_.upload_bytes, product_.left.bytes()) * up_s,
-                            share(plan_.download_bytes, product_.result.bytes()) * down_s);
-    bound.host_memory_s = static_cast<double>(plan_.upload_bytes + plan_.download_bytes) /
+    bound.link_s = std::max(share(forecast_.upload_bytes, product_.left.bytes()) * up_s,
+                            share(forecast_.download_bytes, product_.result.bytes()) * down_s);
+    bound.host_memory_s = static_cast<double>(forecast_.upload_bytes + forecast_.download_bytes) /
                           copied_bytes_per_s(left.get(), product_.left.bytes());
     return bound;
 }

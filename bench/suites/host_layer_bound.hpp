@@ -26,7 +26,7 @@ struct HostLayerBound {
 class BlockProducts {
 public:
     /// `a` and `b` are only read here.
-    BlockProducts(HostPlan plan, const SubProduct& product, ComputeDevice& device, const ConstBitView& a,
+    BlockProducts(HostForecast forecast, const SubProduct& product, ComputeDevice& device, const ConstBitView& a,
                   const ConstBitView& b);
 
     /// All products that one of the devices has to make, one after another.
@@ -35,7 +35,7 @@ public:
     HostLayerBound bound(double products_s);
 
 private:
-    HostPlan plan_;
+    HostForecast forecast_;
     SubProduct product_;
     ComputeDevice& device_;
     std::unique_ptr<OperandPlace> left_, right_;  // before the lane that uses them

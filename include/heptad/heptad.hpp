@@ -220,8 +220,8 @@ public:
     std::string to_string() const;
     ProblemSize size() const;
     Type type() const;
-    int levels() const;
-    std::int64_t workspace_bytes() const;
+    int levels() const;                    ///< those of a host that feeds devices among them
+    std::int64_t workspace_bytes() const;  ///< of a host that feeds devices: its buffers
     double predicted_s() const;
     /// Bound on max|C - computed| / (max|A| * max|B|) for floats; 0 for exact types.
     double error_bound() const;
@@ -266,10 +266,9 @@ private:
 /// What multiply() would do. Transposes and strides do not change the plan.
 HEPTAD_API Plan plan(ProblemSize size, Type type, const Options& options = {}, const Context& context = {});
 
-/// One line: how multiply() would cut up a product of matrices in host memory and deal it out to the devices that the
-/// options name, such as "cuda:0,1" or "cpu:4". Needs no device: without one, the figures of an H200 are taken.
-HEPTAD_API std::string plan_over_devices(ProblemSize size, Type type, const Options& options,
-                                         const Context& context = {});
+/// How multiply() would cut up a product of matrices in host memory and deal it out to the devices that the options
+/// name, such as "cuda:0,1" or "cpu:4". Needs no device: without one, the figures of an H200 are taken.
+HEPTAD_API Plan plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context = {});
 
 // ---------------------------------------------------------------- products
 
@@ -304,7 +303,8 @@ struct AnyView {
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Options& options = {}, const Context& context = {});
 
-/// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type.
+/// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type, or for other things
+/// than matrices in memory: heptad/files.hpp and `heptad-mpi` carry out those of files and of a cluster.
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Plan& plan, const Context& context = {});
 

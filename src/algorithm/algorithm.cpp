@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "base/names.hpp"
 
 namespace heptad {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 /// Largest algorithm that is ever built: keeps proofs and derived programs within seconds and memory within reason.
 constexpr int max_composed_dimension = 64;
 constexpr int max_composed_rank = 4096;
+
+constexpr Names<Ring, 4> kRings{{"Z", "Z[1/2]", "Q", "GF(2)"}};
 
 CoefficientMatrix in_ring(const CoefficientMatrix& x, Ring ring) {
     return ring == Ring::gf2 ? reduced_mod_2(x) : x;
@@ -76,26 +79,11 @@ Algorithm rotated_variant(const Algorithm& x) {
 }  // namespace
 
 const char* ring_name(Ring ring) {
-    switch (ring) {
-        case Ring::integers:
-            return "Z";
-        case Ring::halves:
-            return "Z[1/2]";
-        case Ring::rationals:
-            return "Q";
-        case Ring::gf2:
-            return "GF(2)";
-    }
-    return "?";
+    return kRings.of(ring);
 }
 
 std::optional<Ring> ring_from_name(std::string_view name) {
-    for (const Ring ring : {Ring::integers, Ring::halves, Ring::rationals, Ring::gf2}) {
-        if (name == ring_name(ring)) {
-            return ring;
-        }
-    }
-    return std::nullopt;
+    return kRings.find(name);
 }
 
 std::string Algorithm::signature() const {
@@ -103,21 +91,10 @@ std::string Algorithm::signature() const {
 }
 
 bool ring_admits(Ring ring, Type type) {
-    switch (type) {
-        case Type::i32:
-            return ring == Ring::integers;
-        case Type::gf2:
-            return ring == Ring::integers || ring == Ring::gf2;
-        case Type::boolean:
-            return false;
-        case Type::f64:
-        case Type::f32:
-        case Type::tf32:
-        case Type::bf16:
-        case Type::f16:
-            return ring != Ring::gf2;
+    if (type == Type::i32 || type == Type::boolean) {
+        return type == Type::i32 && ring == Ring::integers;
     }
-    return false;
+    return type == Type::gf2 ? ring == Ring::integers || ring == Ring::gf2 : ring != Ring::gf2;
 }
 
 bool algorithm_admits(const Algorithm& algorithm, Type type) {

@@ -1,10 +1,9 @@
-// Evaluation and transposition of straight-line programs; how they are found is in share_subexpressions.cpp.
+// Making and transposing straight-line programs; how they are found is in share_subexpressions.cpp.
 #include "algorithm/linear_program.hpp"
 
 #include <algorithm>
 #include <numeric>
-
-#include "base/error.hpp"
+#include <utility>
 
 namespace heptad {
 
@@ -14,35 +13,31 @@ int LinearProgram::additions() const {
     });
 }
 
-CoefficientMatrix evaluate(const LinearProgram& program) {
-    const int values = program.inputs + static_cast<int>(program.statements.size());
-    CoefficientMatrix all(values, program.inputs);  // row v: value v in terms of the inputs
-    const auto accumulate = [&](CoefficientMatrix& into, int row, const LinearTerm& term, int known_values) {
-        if (term.value < 0 || term.value >= known_values) {
-            fail(ErrorCode::internal, "a linear program uses value {} where {} are known", term.value, known_values);
-        }
-        for (int i = 0; i < program.inputs; ++i) {
-            if (!all(term.value, i).is_zero()) {
-                into(row, i) = into(row, i) + term.coefficient * all(term.value, i);
-            }
-        }
-    };
-    for (int i = 0; i < program.inputs; ++i) {
-        all(i, i) = 1;
+LinearTerm LinearProgram::add_sum(std::vector<LinearTerm> terms) {
+    if (terms.size() <= 1) {
+        return terms.empty() ? LinearTerm{-1, 1} : terms.front();
     }
-    for (std::size_t s = 0; s < program.statements.size(); ++s) {
-        const int value = program.inputs + static_cast<int>(s);
-        for (const LinearTerm& term : program.statements[s].terms) {
-            accumulate(all, value, term, value);
+    statements.push_back({std::move(terms)});
+    return {inputs + static_cast<int>(statements.size()) - 1, 1};
+}
+
+std::vector<LinearTerm> terms_of_row(const CoefficientMatrix& matrix, int row) {
+    std::vector<LinearTerm> terms;
+    for (int i = 0; i < matrix.cols; ++i) {
+        if (!matrix(row, i).is_zero()) {
+            terms.push_back({i, matrix(row, i)});
         }
     }
-    CoefficientMatrix result(static_cast<int>(program.outputs.size()), program.inputs);
-    for (std::size_t r = 0; r < program.outputs.size(); ++r) {
-        if (program.outputs[r].value != -1) {
-            accumulate(result, static_cast<int>(r), program.outputs[r], values);
-        }
+    return terms;
+}
+
+LinearProgram plain_program(const CoefficientMatrix& matrix) {
+    LinearProgram program;
+    program.inputs = matrix.cols;
+    for (int r = 0; r < matrix.rows; ++r) {
+        program.outputs.push_back(program.add_sum(terms_of_row(matrix, r)));
     }
-    return result;
+    return program;
 }
 
 LinearProgram transposed(const LinearProgram& program) {
@@ -61,18 +56,8 @@ LinearProgram transposed(const LinearProgram& program) {
             add_use(output, {r, 1});
         }
     }
-    const auto value_of = [&](const std::vector<LinearTerm>& terms) -> LinearTerm {
-        if (terms.empty()) {
-            return {-1, 1};
-        }
-        if (terms.size() == 1) {
-            return terms.front();
-        }
-        result.statements.push_back({terms});
-        return {result.inputs + static_cast<int>(result.statements.size()) - 1, 1};
-    };
     for (std::size_t s = program.statements.size(); s-- > 0;) {
-        const LinearTerm value = value_of(uses[static_cast<std::size_t>(program.inputs) + s]);
+        const LinearTerm value = result.add_sum(uses[static_cast<std::size_t>(program.inputs) + s]);
         if (value.value != -1) {
             for (const LinearTerm& term : program.statements[s].terms) {
                 add_use(term, value);
@@ -80,7 +65,7 @@ LinearProgram transposed(const LinearProgram& program) {
         }
     }
     for (int i = 0; i < program.inputs; ++i) {
-        result.outputs.push_back(value_of(uses[static_cast<std::size_t>(i)]));
+        result.outputs.push_back(result.add_sum(uses[static_cast<std::size_t>(i)]));
     }
     return result;
 }

@@ -24,13 +24,18 @@ struct LinearProgram {
 
     /// Additions (and subtractions): sum over statements of (terms - 1).
     int additions() const;
+    /// A sum of values: a new statement, unless it is zero or a multiple of one value.
+    LinearTerm add_sum(std::vector<LinearTerm> terms);
 };
+
+/// What is not zero in a row.
+std::vector<LinearTerm> terms_of_row(const CoefficientMatrix& matrix, int row);
+/// One statement per row, nothing shared.
+LinearProgram plain_program(const CoefficientMatrix& matrix);
 
 /// Greedy elimination of common pairs over the rationals (`mod_2`: over GF(2)). Deterministic, never cancels; seconds
 /// at most for <5,5,5>:93.
 LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2);
-/// The matrix that the program computes; used to prove it.
-CoefficientMatrix evaluate(const LinearProgram& program);
 /// A program for the transposed matrix: every path keeps its coefficient.
 LinearProgram transposed(const LinearProgram& program);
 

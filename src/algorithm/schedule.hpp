@@ -89,8 +89,6 @@ std::string print_step(const Schedule& schedule, const ScheduleStep& step);
 
 /// Reads .sched text. Errors are Error(input) and start with "FILE:LINE: ".
 Schedule parse_schedule(const std::string& text, const std::string& file_name);
-/// The .sched text of a schedule; parses back to an equal one.
-std::string print_schedule(const Schedule& schedule);
 
 /// Runs the schedule over block symbols: every block of C must end as its polynomial of A*B (plus C where it
 /// accumulates). Also checks shapes and that a product's target is neither operand unless the product is in place,
@@ -101,38 +99,13 @@ std::string prove_schedule(Schedule& schedule, Ring ring);
 /// alternative basis is no matrix product by itself.
 std::string prove_schedule_of(Schedule& schedule, const Algorithm& algorithm);
 
-struct SchedulerOptions {
-    bool accumulate = false;   // C = C + A*B
-    int width = 1;             // products that may be in flight at once; more width, more temporaries
-    bool c_as_scratch = true;  // blocks of C hold A-sums and B-sums before their own value (square blocks only)
-    bool overwrite_inputs = false;
-    bool adding_products = false;  // products may be `C11 += X*Y` where C = A*B too; they always may with accumulate
-    // A temporary more is worth this many block additions saved by sharing sums; large: as few temporaries as possible.
-    int additions_per_temporary = 4;
-};
-/// A low-memory schedule for any algorithm in the standard basis: shared subexpressions, reuse of temporaries. Groups
-/// of `width` products stand side by side and do not depend on one another. Deterministic. What U, V and W compute need
-/// not be the matrix product: the core of an alternative basis can be scheduled too, once its `basis` is reset. Throws
-/// Error(usage) for an algorithm with changes of basis (use flattened()) or a width below 1.
-Schedule make_schedule(const Algorithm& algorithm, const SchedulerOptions& options);
-/// The same with the sums already shared: programs for U, V and the transpose of W.
+/// A low-memory schedule for any algorithm in the standard basis, right for blocks of any shape: products one after
+/// another, shared sums, temporaries used again. `sums_a`, `sums_b` and `sums_c` are programs for U, V and the
+/// transpose of W. Deterministic. What these compute need not be the matrix product: the core of an alternative basis
+/// can be scheduled too, once its `basis` is reset. `accumulate`: C = C + A*B. Throws Error(usage) for an algorithm
+/// with changes of basis (use flattened()).
 Schedule make_schedule(const Algorithm& algorithm, const LinearProgram& sums_a, const LinearProgram& sums_b,
-                       const LinearProgram& sums_c, const SchedulerOptions& options);
-
-/// Products of the schedule; block additions (terms - 1 per output) of its combines, and of `+=` and `-=` products.
-int count_products(const Schedule& schedule);
-int count_additions(const Schedule& schedule);
-
-/// What one level of a proven schedule needs beyond A, B and C when their blocks are mb x kb, kb x nb and mb x nb.
-struct ScheduleWorkspace {
-    std::int64_t temporaries_a = 0, temporaries_b = 0, temporaries_c = 0;  // by the largest shape that each holds
-    std::int64_t elements = 0;                                             // of all temporaries together
-};
-ScheduleWorkspace schedule_workspace(const Schedule& schedule, std::int64_t mb, std::int64_t kb, std::int64_t nb);
-/// The slot of a temporary: the largest element count among the shapes it holds.
-std::int64_t temporary_elements(const Temporary& temporary, std::int64_t mb, std::int64_t kb, std::int64_t nb);
-/// The slots of all temporaries together.
-std::int64_t schedule_workspace_elements(const Schedule& schedule, std::int64_t mb, std::int64_t kb, std::int64_t nb);
+                       const LinearProgram& sums_c, bool accumulate);
 
 /// Shipped schedules, proven when first asked for.
 const Schedule& find_schedule(const std::string& name);

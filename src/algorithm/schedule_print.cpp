@@ -1,4 +1,4 @@
-// Writes a schedule in the .sched text format, so that print, parse and print agree.
+// Steps of a schedule in the notation of the text format.
 #include "algorithm/schedule.hpp"
 #include "base/error.hpp"
 
@@ -55,33 +55,6 @@ std::string print_step(const Schedule& schedule, const ScheduleStep& step) {
         text = fmt::format("({}) = ({})", targets, sums);
     }
     return step.kernel.empty() ? text : text + " @" + step.kernel;
-}
-
-std::string print_schedule(const Schedule& schedule) {
-    std::string text = fmt::format("schedule {}\nalgorithm {}\nsize {} {} {}\n", schedule.name, schedule.algorithm,
-                                   schedule.m, schedule.k, schedule.n);
-    if (schedule.ring != Ring::integers) {
-        text += fmt::format("ring {}\n", ring_name(schedule.ring));
-    }
-    if (!schedule.source.empty()) {
-        text += fmt::format("source {}\n", schedule.source);
-    }
-    if (!schedule.temporaries.empty()) {
-        text += "temporaries";
-        for (const Temporary& temporary : schedule.temporaries) {
-            text += " " + temporary.name;
-        }
-        text += "\n";
-    }
-    text += schedule.accumulates ? "accumulates\n" : "";
-    if (schedule.overwrites_a || schedule.overwrites_b) {
-        text += fmt::format("overwrites{}{}\n", schedule.overwrites_a ? " A" : "", schedule.overwrites_b ? " B" : "");
-    }
-    text += "\n";
-    for (const ScheduleStep& step : schedule.steps) {
-        text += print_step(schedule, step) + "\n";
-    }
-    return text;
 }
 
 }  // namespace heptad

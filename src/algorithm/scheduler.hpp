@@ -30,6 +30,7 @@ struct Accumulator {
 
 struct SchedulerGraph {
     int m = 1, k = 1, n = 1, rank = 0;
+    bool accumulates = false;  // C = C + A*B
     OperandGraph a, b;
     std::vector<Accumulator> accumulators;
     std::vector<int> first_term;              // per accumulator: number of its first term, all terms counted through
@@ -42,8 +43,6 @@ struct SchedulerGraph {
 /// Programs with the fewest additions that pairwise elimination finds, by other choices among equally frequent pairs;
 /// at most `limit` of them, no two alike. For small matrices: the work is exponential in the ties.
 std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool mod_2, std::size_t limit);
-/// `plain` programs have one statement per row and share nothing.
-LinearProgram plain_program(const CoefficientMatrix& matrix);
 /// The same values up to factors, each with coprime integer coefficients. As no program cancels, every coefficient is
 /// then in the ring of the matrix: sharing may have divided (x + 1/3 y), which Z[1/2] does not allow.
 LinearProgram with_coprime_coefficients(const LinearProgram& program);
@@ -54,8 +53,7 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
 /// What an order of products has to do, before slots are known. Registers are written once, except by `+=` products.
 struct RecordedOp {
     bool product = false;
-    Shape shape = Shape::c;  // of the target
-    int target = -1;         // register
+    int target = -1;  // register
     struct Term {
         Symbol symbol;  // an input block where reg < 0
         int reg = -1;
@@ -63,7 +61,6 @@ struct RecordedOp {
     };
     std::vector<Term> terms;  // combine: the sum; product: left, right
     ScheduleStep::Update update = ScheduleStep::Update::store;
-    int group = 0;  // products of one group may run at the same time
 };
 
 struct Recording {
@@ -79,15 +76,14 @@ struct ProductOrder {
 };
 
 /// Orders that need at most `limit` temporaries, fewest first; deterministic.
-std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const SchedulerOptions& options, int limit);
-Recording record_order(const SchedulerGraph& graph, const SchedulerOptions& options, const std::vector<int>& order);
+std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, int limit);
+Recording record_order(const SchedulerGraph& graph, const std::vector<int>& order);
 /// Where a value goes when several free slots would do.
 enum class SlotPreference : std::uint8_t {
     in_place,  // the block of C it will end in, or the place of a value that dies
     best_fit,  // the block of C that is needed soonest after the value's end
 };
 /// Gives every register a slot and writes steps and temporaries; the header is left to the caller.
-Schedule allocate_slots(const SchedulerGraph& graph, const SchedulerOptions& options, const Recording& recording,
-                        SlotPreference preference);
+Schedule allocate_slots(const SchedulerGraph& graph, const Recording& recording, SlotPreference preference);
 
 }  // namespace heptad

@@ -1,5 +1,5 @@
 // A slot for every register: a linear scan over the operations. Blocks of C are slots until the moment when their own
-// value is written; values of another shape go there only where blocks are square.
+// value is written, for values of their own shape.
 #include <algorithm>
 #include <limits>
 
@@ -29,57 +29,38 @@ struct Slot {
 
 class Allocator {
 public:
-    Allocator(const SchedulerGraph& graph, const SchedulerOptions& options, const Recording& recording,
-              SlotPreference preference)
-        : graph_(graph), options_(options), recording_(recording), preference_(preference) {}
+    Allocator(const SchedulerGraph& graph, const Recording& recording, SlotPreference preference)
+        : graph_(graph), recording_(recording), preference_(preference) {}
 
     Schedule run() {
         find_lifetimes();
         find_homes();
         make_slots();
-        for (std::size_t t = 0; t < recording_.ops.size(); ++t) {
-            emit(recording_.ops[t], static_cast<int>(t));
+        for (const RecordedOp& op : recording_.ops) {
+            emit(op);
         }
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            if (slots_[i].symbol.kind == SymbolKind::temporary) {
-                schedule_.temporaries.push_back({fmt::format("T{}", schedule_.temporaries.size() + 1), {}});
-            }
+        for (int t = 1; t <= temporaries_; ++t) {
+            schedule_.temporaries.push_back({fmt::format("T{}", t), {}});
         }
         return std::move(schedule_);
     }
 
 private:
-    /// Products of one group all read and write at the same time: from the first one's time to after the last one's.
     void find_lifetimes() {
-        const auto& ops = recording_.ops;
-        const int count = static_cast<int>(ops.size());
         lifetimes_.assign(recording_.shapes.size(), {});
-        input_end_[0].assign(at(graph_.a.inputs), 0);
-        input_end_[1].assign(at(graph_.b.inputs), 0);
-        group_begin_.assign(ops.size(), 0);
-        std::vector<int> group_end(ops.size(), 0);
-        for (int t = 0; t < count; ++t) {
-            const bool continues =
-                t > 0 && ops[at(t)].product && ops[at(t - 1)].product && ops[at(t)].group == ops[at(t - 1)].group;
-            group_begin_[at(t)] = continues ? group_begin_[at(t - 1)] : t;
-        }
-        for (int t = count - 1; t >= 0; --t) {
-            const bool continues = t + 1 < count && group_begin_[at(t + 1)] == group_begin_[at(t)];
-            group_end[at(t)] = continues ? group_end[at(t + 1)] : t;
-        }
         for (const int reg : recording_.old_c) {
             lifetimes_[at(reg)].begin = -1;
         }
-        for (int t = 0; t < count; ++t) {
-            const RecordedOp& op = ops[at(t)];
-            const int end = op.product ? group_end[at(t)] + 1 : t;
+        for (int t = 0; t < static_cast<int>(recording_.ops.size()); ++t) {
+            const RecordedOp& op = recording_.ops[at(t)];
             Lifetime& target = lifetimes_[at(op.target)];
-            target.begin = std::min(target.begin, group_begin_[at(t)]);
-            target.end = std::max(target.end, op.product ? end : t + 1);
+            target.begin = std::min(target.begin, t);
+            target.end = std::max(target.end, t + 1);
             for (const RecordedOp::Term& term : op.terms) {
-                int& its = term.reg >= 0 ? lifetimes_[at(term.reg)].end
-                                         : input_end_[term.symbol.kind == SymbolKind::b][at(term.symbol.index)];
-                its = std::max(its, end);
+                if (term.reg >= 0) {  // a product's target must not take the place of its operands
+                    int& end = lifetimes_[at(term.reg)].end;
+                    end = std::max(end, op.product ? t + 1 : t);
+                }
             }
         }
         for (const int reg : recording_.final_registers) {
@@ -121,21 +102,11 @@ private:
         for (std::size_t l = 0; l < recording_.old_c.size(); ++l) {
             slot_of_[at(recording_.old_c[l])] = static_cast<int>(l);
         }
-        if (options_.overwrite_inputs) {
-            for (const SymbolKind kind : {SymbolKind::a, SymbolKind::b}) {
-                const auto& ends = input_end_[kind == SymbolKind::b];
-                for (std::size_t i = 0; i < ends.size(); ++i) {
-                    slots_.push_back({{kind, static_cast<int>(i)}, ends[i], never, {}});
-                }
-            }
-        }
     }
 
     bool shape_fits(const Slot& slot, Shape shape) const {
-        return options_.c_as_scratch || slot.symbol.kind == SymbolKind::temporary ||
-               static_cast<int>(slot.symbol.kind) == static_cast<int>(shape);
+        return slot.symbol.kind == SymbolKind::temporary || shape == Shape::c;
     }
-
     bool usable(const Slot& slot, int reg) const {
         const Lifetime& life = lifetimes_[at(reg)];
         return slot.free_from <= life.begin && life.end <= slot.deadline &&
@@ -158,7 +129,7 @@ private:
                 }
             }
         }
-        // Blocks of C first, the one needed soonest; then overwritten inputs; then temporaries of the same shape.
+        // Blocks of C first, the one needed soonest; then temporaries of the same shape.
         const Shape shape = recording_.shapes[at(reg)];
         int best = -1;
         std::pair<int, int> best_rank{never, never};
@@ -170,9 +141,7 @@ private:
             std::pair<int, int> rank{0, slot.deadline};
             if (slot.symbol.kind == SymbolKind::temporary) {
                 const bool same = std::find(slot.holds.begin(), slot.holds.end(), shape) != slot.holds.end();
-                rank = {same ? 2 : 3, static_cast<int>(slot.holds.size())};
-            } else if (slot.symbol.kind != SymbolKind::c) {
-                rank = {1, static_cast<int>(slot.symbol.kind) == static_cast<int>(shape) ? 0 : 1};
+                rank = {same ? 1 : 2, static_cast<int>(slot.holds.size())};
             }
             if (rank < best_rank) {
                 best = static_cast<int>(i);
@@ -190,7 +159,7 @@ private:
         return term.reg >= 0 ? slots_[at(slot_of_[at(term.reg)])].symbol : term.symbol;
     }
 
-    void emit(const RecordedOp& op, int) {
+    void emit(const RecordedOp& op) {
         ScheduleStep step;
         std::vector<ScheduleTerm> terms;
         for (const RecordedOp::Term& term : op.terms) {
@@ -223,13 +192,10 @@ private:
     }
 
     const SchedulerGraph& graph_;
-    const SchedulerOptions& options_;
     const Recording& recording_;
     SlotPreference preference_;
     Schedule schedule_;
     std::vector<Lifetime> lifetimes_;
-    std::vector<int> input_end_[2];
-    std::vector<int> group_begin_;
     std::vector<int> homes_, finals_;
     std::vector<Slot> slots_;
     std::vector<int> slot_of_;
@@ -238,9 +204,8 @@ private:
 
 }  // namespace
 
-Schedule allocate_slots(const SchedulerGraph& graph, const SchedulerOptions& options, const Recording& recording,
-                        SlotPreference preference) {
-    return Allocator(graph, options, recording, preference).run();
+Schedule allocate_slots(const SchedulerGraph& graph, const Recording& recording, SlotPreference preference) {
+    return Allocator(graph, recording, preference).run();
 }
 
 }  // namespace heptad

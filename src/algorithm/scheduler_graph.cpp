@@ -50,26 +50,6 @@ int SchedulerGraph::additions() const {
     return count;
 }
 
-LinearProgram plain_program(const CoefficientMatrix& matrix) {
-    LinearProgram program;
-    program.inputs = matrix.cols;
-    for (int r = 0; r < matrix.rows; ++r) {
-        LinearStatement sum;
-        for (int i = 0; i < matrix.cols; ++i) {
-            if (!matrix(r, i).is_zero()) {
-                sum.terms.push_back({i, matrix(r, i)});
-            }
-        }
-        if (sum.terms.size() <= 1) {
-            program.outputs.push_back(sum.terms.empty() ? LinearTerm{-1, 1} : sum.terms[0]);
-        } else {
-            program.statements.push_back(std::move(sum));
-            program.outputs.push_back({program.inputs + static_cast<int>(program.statements.size()) - 1, 1});
-        }
-    }
-    return program;
-}
-
 LinearProgram with_coprime_coefficients(const LinearProgram& program) {
     LinearProgram result = program;
     std::vector<Rational> factors(static_cast<std::size_t>(program.inputs), Rational(1));  // old value over new
@@ -102,6 +82,7 @@ SchedulerGraph make_graph(const Algorithm& algorithm, const LinearProgram& sums_
     graph.k = algorithm.k;
     graph.n = algorithm.n;
     graph.rank = algorithm.rank();
+    graph.accumulates = accumulate;
     // Product s is factor_s * (value of A) * (value of B); the factor joins the coefficients of its consumers.
     std::vector<Rational> factors(static_cast<std::size_t>(graph.rank), Rational(1));
     graph.a = make_operand(algorithm, sums_a, "A", factors);

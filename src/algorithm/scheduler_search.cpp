@@ -2,7 +2,6 @@
 // few states per set are enough: for small ranks the beam holds every set, and the search is exhaustive.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 #include "algorithm/scheduler.hpp"
@@ -37,15 +36,10 @@ BeamSize beam_size(int rank) {
 
 }  // namespace
 
-std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const SchedulerOptions& options, int limit) {
-    if (options.width >= graph.rank) {  // everything is in flight at once: the order does not matter
-        std::vector<int> natural(static_cast<std::size_t>(graph.rank));
-        std::iota(natural.begin(), natural.end(), 0);
-        return {{natural, 0}};
-    }
+std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, int limit) {
     const BeamSize size = beam_size(graph.rank);
     std::vector<BeamState> beam;
-    beam.push_back({Simulation(graph, options, nullptr), std::vector<bool>(static_cast<std::size_t>(graph.rank)), {}});
+    beam.push_back({Simulation(graph, nullptr), std::vector<bool>(static_cast<std::size_t>(graph.rank)), {}});
     std::vector<Candidate> candidates;
     Simulation next = beam[0].simulation;
     for (int step = 0; step < graph.rank; ++step) {
@@ -96,9 +90,9 @@ std::vector<ProductOrder> search_orders(const SchedulerGraph& graph, const Sched
     return orders;
 }
 
-Recording record_order(const SchedulerGraph& graph, const SchedulerOptions& options, const std::vector<int>& order) {
+Recording record_order(const SchedulerGraph& graph, const std::vector<int>& order) {
     Recording recording;
-    Simulation simulation(graph, options, &recording);
+    Simulation simulation(graph, &recording);
     for (const int s : order) {
         simulation.play(s);
     }

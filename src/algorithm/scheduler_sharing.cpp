@@ -69,18 +69,11 @@ LinearProgram finished(const Elimination& state) {
     program.inputs = state.inputs;
     program.statements = state.statements;
     for (const Row& row : state.rows) {
-        if (row.empty()) {
-            program.outputs.push_back({-1, 1});
-        } else if (row.size() == 1) {
-            program.outputs.push_back({row.begin()->first, row.begin()->second});
-        } else {
-            LinearStatement sum;
-            for (const auto& [value, coefficient] : row) {
-                sum.terms.push_back({value, coefficient});
-            }
-            program.statements.push_back(std::move(sum));
-            program.outputs.push_back({program.inputs + static_cast<int>(program.statements.size()) - 1, 1});
+        std::vector<LinearTerm> terms;
+        for (const auto& [value, coefficient] : row) {
+            terms.push_back({value, coefficient});
         }
+        program.outputs.push_back(program.add_sum(std::move(terms)));
     }
     return program;
 }
@@ -134,10 +127,8 @@ std::vector<LinearProgram> sharing_choices(const CoefficientMatrix& matrix, bool
     start.inputs = matrix.cols;
     for (int r = 0; r < direct.rows; ++r) {
         Row row;
-        for (int i = 0; i < direct.cols; ++i) {
-            if (!direct(r, i).is_zero()) {
-                row.emplace(i, direct(r, i));
-            }
+        for (const LinearTerm& term : terms_of_row(direct, r)) {
+            row.emplace(term.value, term.coefficient);
         }
         start.rows.push_back(std::move(row));
     }

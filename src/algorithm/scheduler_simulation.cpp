@@ -11,8 +11,7 @@ std::size_t at(int index) {
 
 }  // namespace
 
-Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& options, Recording* recording)
-    : graph_(&graph), options_(&options), recording_(recording) {
+Simulation::Simulation(const SchedulerGraph& graph, Recording* recording) : graph_(&graph), recording_(recording) {
     const auto reserve = [&](std::size_t count) {
         const std::size_t begin = book_.size();
         book_.resize(begin + count);
@@ -37,7 +36,7 @@ Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& opti
         value_reg_.assign(graph.uses.size(), -1);
         sum_reg_.assign(sums, -1);
         recording_->final_registers.assign(at(graph.m * graph.n), -1);
-        recording_->old_c.assign(options.accumulate ? at(graph.m * graph.n) : 0, -1);
+        recording_->old_c.assign(graph.accumulates ? at(graph.m * graph.n) : 0, -1);
     }
     for (int q = 0; q < static_cast<int>(sums); ++q) {
         const Accumulator& sum = graph.accumulators[at(q)];
@@ -46,7 +45,7 @@ Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& opti
             continue;
         }
         ++book(left_c_, graph.rank + q);
-        if (options.accumulate) {
+        if (graph.accumulates) {
             book(begun_, q) = 1;
             ++live_c_;
             if (recording_ != nullptr) {
@@ -57,17 +56,8 @@ Simulation::Simulation(const SchedulerGraph& graph, const SchedulerOptions& opti
     }
 }
 
-int Simulation::temporaries_now() const {
-    const int c_blocks = graph_->m * graph_->n;
-    if (options_->c_as_scratch) {
-        return std::max(0, live_a_ + live_b_ + live_c_ - c_blocks - dead_inputs_a_ - dead_inputs_b_);
-    }
-    return std::max(0, live_a_ - dead_inputs_a_) + std::max(0, live_b_ - dead_inputs_b_) +
-           std::max(0, live_c_ - c_blocks);
-}
-
 void Simulation::note_peak() {
-    peak_ = std::max(peak_, temporaries_now());
+    peak_ = std::max(peak_, live_a_ + live_b_ + std::max(0, live_c_ - graph_->m * graph_->n));
 }
 
 int Simulation::new_register(Shape shape) {
@@ -84,12 +74,8 @@ RecordedOp::Term Simulation::operand_term(const OperandGraph& graph, const Opera
 }
 
 void Simulation::read_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value) {
-    if (--book(operand.left, value) == 0) {
-        if (value >= graph.inputs) {
-            --(shape == Shape::a ? live_a_ : live_b_);
-        } else if (options_->overwrite_inputs) {
-            ++(shape == Shape::a ? dead_inputs_a_ : dead_inputs_b_);
-        }
+    if (--book(operand.left, value) == 0 && value >= graph.inputs) {
+        --(shape == Shape::a ? live_a_ : live_b_);
     }
 }
 
@@ -105,12 +91,11 @@ void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape
     ++operations_;
     if (recording_ != nullptr) {
         RecordedOp op;
-        op.shape = shape;
         for (const LinearTerm& term : statement.terms) {
             op.terms.push_back(operand_term(graph, operand, shape, term.value, term.coefficient));
         }
         op.target = operand.reg[at(value - graph.inputs)] = new_register(shape);
-        (shape == Shape::a ? recording_->ops : sums_of_b_).push_back(std::move(op));
+        recording_->ops.push_back(std::move(op));
     }
     for (const LinearTerm& term : statement.terms) {
         read_operand(graph, operand, shape, term.value);
@@ -122,80 +107,49 @@ void Simulation::make_operand(const OperandGraph& graph, Operand& operand, Shape
 void Simulation::play(int s) {
     make_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
     make_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
-    group_.push_back(s);
-    if (static_cast<int>(group_.size()) >= options_->width) {
-        run_group();
-    }
+    multiply(s);
+    read_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
+    read_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
+    settle(false);
 }
 
-void Simulation::finish() {
-    if (!group_.empty()) {
-        run_group();
-    }
-    settle(true);
-}
-
-void Simulation::run_group() {
-    if (recording_ != nullptr) {
-        std::move(sums_of_b_.begin(), sums_of_b_.end(), std::back_inserter(recording_->ops));
-        sums_of_b_.clear();
-    }
-    ++groups_;
-    added_to_.clear();  // sums that a product of this group was added to: one each, they run at once
-    for (const int s : group_) {
-        // A product for one sum only, already begun, is added where it belongs.
-        const int q = graph_->uses[at(s)] == 1 ? graph_->consumers[at(s)][0] : -1;
-        std::size_t index = 0;
-        bool direct = q >= 0 && (options_->accumulate || options_->adding_products) && book(begun_, q) != 0 &&
-                      std::find(added_to_.begin(), added_to_.end(), q) == added_to_.end();
-        if (direct) {
-            const auto& terms = graph_->accumulators[at(q)].terms;
-            while (terms[index].value != s) {
-                ++index;
-            }
-            direct = terms[index].coefficient.abs() == Rational(1);
-        }
-        RecordedOp op;
-        if (recording_ != nullptr) {
-            op.product = true;
-            op.group = groups_;
-            op.terms = {operand_term(graph_->a, a_, Shape::a, graph_->a.operand[at(s)], 1),
-                        operand_term(graph_->b, b_, Shape::b, graph_->b.operand[at(s)], 1)};
-        }
-        if (direct) {
-            added_to_.push_back(q);
-            taken(q, index) = 1;
+void Simulation::multiply(int s) {
+    // A product for one sum only, already begun, is added where it belongs.
+    const int q = graph_->accumulates && graph_->uses[at(s)] == 1 ? graph_->consumers[at(s)][0] : -1;
+    const LinearTerm* added = nullptr;
+    if (q >= 0 && book(begun_, q) != 0) {
+        const auto& terms = graph_->accumulators[at(q)].terms;
+        const auto term = std::find_if(terms.begin(), terms.end(), [&](const LinearTerm& t) { return t.value == s; });
+        if (term->coefficient.abs() == Rational(1)) {
+            added = &*term;
+            taken(q, static_cast<std::size_t>(term - terms.begin())) = 1;
             --book(left_c_, s);
             --book(terms_left_, q);
-            if (recording_ != nullptr) {
-                const bool plus = graph_->accumulators[at(q)].terms[index].coefficient == Rational(1);
-                op.update = plus ? ScheduleStep::Update::add : ScheduleStep::Update::subtract;
-                op.target = sum_reg_[at(q)];
-            }
+        }
+    }
+    if (added == nullptr) {
+        ++live_c_;
+        book(available_, s) = 1;
+        touched_.insert(touched_.end(), graph_->consumers[at(s)].begin(), graph_->consumers[at(s)].end());
+    }
+    if (recording_ != nullptr) {
+        RecordedOp op;
+        op.product = true;
+        op.terms = {operand_term(graph_->a, a_, Shape::a, graph_->a.operand[at(s)], 1),
+                    operand_term(graph_->b, b_, Shape::b, graph_->b.operand[at(s)], 1)};
+        if (added != nullptr) {
+            const bool plus = added->coefficient == Rational(1);
+            op.update = plus ? ScheduleStep::Update::add : ScheduleStep::Update::subtract;
+            op.target = sum_reg_[at(q)];
         } else {
-            ++live_c_;
-            book(available_, s) = 1;
-            touched_.insert(touched_.end(), graph_->consumers[at(s)].begin(), graph_->consumers[at(s)].end());
-            if (recording_ != nullptr) {
-                op.target = value_reg_[at(s)] = new_register(Shape::c);
-            }
+            op.target = value_reg_[at(s)] = new_register(Shape::c);
         }
-        if (recording_ != nullptr) {
-            recording_->ops.push_back(std::move(op));
-        }
+        recording_->ops.push_back(std::move(op));
     }
     note_peak();
-    for (const int s : group_) {
-        read_operand(graph_->a, a_, Shape::a, graph_->a.operand[at(s)]);
-        read_operand(graph_->b, b_, Shape::b, graph_->b.operand[at(s)]);
+    if (added != nullptr && book(terms_left_, q) == 0) {
+        complete(q);
     }
-    group_.clear();
-    for (const int q : added_to_) {
-        if (book(terms_left_, q) == 0) {
-            complete(q);
-        }
-    }
-    settle(false);
 }
 
 void Simulation::release(int value) {

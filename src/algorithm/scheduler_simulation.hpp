@@ -14,16 +14,16 @@ namespace heptad {
 
 class Simulation {
 public:
-    /// `recording` may be null; the graph and the options must outlive the simulation.
-    Simulation(const SchedulerGraph& graph, const SchedulerOptions& options, Recording* recording);
+    /// `recording` may be null; the graph must outlive the simulation.
+    Simulation(const SchedulerGraph& graph, Recording* recording);
 
     /// Precondition: product s has not been played.
     void play(int s);
-    /// After the last product: products still waiting for their group, then sums that had to wait.
-    void finish();
+    /// After the last product: sums that had to wait.
+    void finish() { settle(true); }
 
     int peak_temporaries() const { return peak_; }
-    int live_values() const { return live_a_ + live_b_ + live_c_ - dead_inputs_a_ - dead_inputs_b_; }
+    int live_values() const { return live_a_ + live_b_ + live_c_; }
     int operations() const { return operations_; }
 
 private:
@@ -33,11 +33,10 @@ private:
         std::vector<int> reg;  // per statement, when recording
     };
 
-    int temporaries_now() const;
     void note_peak();
     void make_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value);
     void read_operand(const OperandGraph& graph, Operand& operand, Shape shape, int value);
-    void run_group();
+    void multiply(int s);
     void settle(bool force);
     void take_terms(int q, const std::vector<int>& terms);
     void complete(int q);
@@ -46,8 +45,7 @@ private:
                                   Rational coefficient) const;
     int new_register(Shape shape);
 
-    const SchedulerGraph* graph_;  // pointers, so that a simulation can be assigned
-    const SchedulerOptions* options_;
+    const SchedulerGraph* graph_;  // a pointer, so that a simulation can be assigned
     Recording* recording_;
     Operand a_, b_;
     // The search copies simulations by the thousand, so that all its counters and flags are one array.
@@ -62,13 +60,10 @@ private:
         return book_[taken_ + static_cast<std::size_t>(graph_->first_term[static_cast<std::size_t>(q)]) + term];
     }
     std::vector<int> value_reg_, sum_reg_;  // when recording: of available values, of begun sums
-    std::vector<int> group_;
-    std::vector<int> touched_;                      // accumulators that may have something to take
-    std::vector<int> visiting_, ready_, added_to_;  // for settle() and run_group(); members to keep their memory
+    std::vector<int> touched_;              // accumulators that may have something to take
+    std::vector<int> visiting_, ready_;     // for settle(); members to keep their memory
     int live_a_ = 0, live_b_ = 0, live_c_ = 0;
-    int dead_inputs_a_ = 0, dead_inputs_b_ = 0;
-    int peak_ = 0, operations_ = 0, groups_ = 0;
-    std::vector<RecordedOp> sums_of_b_;  // of the group in the making: sums of A are written out before sums of B
+    int peak_ = 0, operations_ = 0;
 };
 
 }  // namespace heptad

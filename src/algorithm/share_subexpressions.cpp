@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "algorithm/linear_program.hpp"
+#include "base/splitmix.hpp"
 
 namespace heptad {
 namespace {
@@ -32,14 +33,6 @@ struct PairHash {
     }
 };
 
-/// A fixed scrambling of (pair number, order): ties are broken differently in every order but the same in every run.
-std::uint64_t scrambled(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15U;
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31U);
-}
-
 class Elimination {
 public:
     Elimination(const CoefficientMatrix& matrix, int order) : order_(order) {
@@ -47,11 +40,9 @@ public:
         rows_.resize(static_cast<std::size_t>(matrix.rows));
         for (int r = 0; r < matrix.rows; ++r) {
             Row& row = rows_[static_cast<std::size_t>(r)];
-            for (int i = 0; i < matrix.cols; ++i) {
-                if (!matrix(r, i).is_zero()) {
-                    change_all_pairs_of({i, matrix(r, i)}, r, true);
-                    row.push_back({i, matrix(r, i)});
-                }
+            for (const LinearTerm& term : terms_of_row(matrix, r)) {
+                change_all_pairs_of(term, r, true);
+                row.push_back(term);
             }
         }
     }
@@ -61,13 +52,7 @@ public:
             eliminate(*pair);
         }
         for (const Row& row : rows_) {
-            if (row.empty()) {
-                program_.outputs.push_back({-1, 1});
-            } else if (row.size() == 1) {
-                program_.outputs.push_back(row.front());
-            } else {
-                program_.outputs.push_back({new_value({row}), 1});
-            }
+            program_.outputs.push_back(program_.add_sum(row));
         }
         return std::move(program_);
     }
@@ -95,8 +80,8 @@ private:
                 return number;  // oldest first
             case 1:
                 return ~std::uint64_t{0} - number;  // newest first
-            default:
-                return scrambled(number * 1024 + static_cast<std::uint64_t>(order_));
+            default:                                // scrambled: otherwise in every order, but the same in every run
+                return splitmix(number * 1024 + static_cast<std::uint64_t>(order_) + kSplitmixStep);
         }
     }
 
@@ -142,13 +127,8 @@ private:
         }
     }
 
-    int new_value(LinearStatement statement) {
-        program_.statements.push_back(std::move(statement));
-        return program_.inputs + static_cast<int>(program_.statements.size()) - 1;
-    }
-
     void eliminate(const Pair& pair) {
-        const int value = new_value({{{pair.x, 1}, {pair.y, pair.ratio}}});
+        const int value = program_.add_sum({{pair.x, 1}, {pair.y, pair.ratio}}).value;
         std::vector<int> rows = occurrences_[numbers_.at(pair)].rows;
         std::sort(rows.begin(), rows.end());
         rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
@@ -186,10 +166,7 @@ private:
 std::int64_t pairs_in_rows(const CoefficientMatrix& matrix) {
     std::int64_t pairs = 0;
     for (int r = 0; r < matrix.rows; ++r) {
-        std::int64_t non_zeros = 0;
-        for (int i = 0; i < matrix.cols; ++i) {
-            non_zeros += matrix(r, i).is_zero() ? 0 : 1;
-        }
+        const auto non_zeros = static_cast<std::int64_t>(terms_of_row(matrix, r).size());
         pairs += non_zeros * (non_zeros - 1) / 2;
     }
     return pairs;
@@ -202,32 +179,12 @@ int orders_for(const CoefficientMatrix& matrix) {
     return pairs <= 200 ? 64 : pairs <= 2000 ? 16 : pairs <= 20'000 ? 4 : pairs <= 500'000 ? 1 : 0;
 }
 
-LinearProgram plain_sums(const CoefficientMatrix& matrix) {
-    LinearProgram program;
-    program.inputs = matrix.cols;
-    for (int r = 0; r < matrix.rows; ++r) {
-        LinearStatement sum;
-        for (int i = 0; i < matrix.cols; ++i) {
-            if (!matrix(r, i).is_zero()) {
-                sum.terms.push_back({i, matrix(r, i)});
-            }
-        }
-        if (sum.terms.size() <= 1) {
-            program.outputs.push_back(sum.terms.empty() ? LinearTerm{-1, 1} : sum.terms.front());
-        } else {
-            program.statements.push_back(std::move(sum));
-            program.outputs.push_back({matrix.cols + static_cast<int>(program.statements.size()) - 1, 1});
-        }
-    }
-    return program;
-}
-
 }  // namespace
 
 LinearProgram share_subexpressions(const CoefficientMatrix& matrix, bool mod_2) {
     const CoefficientMatrix direct = mod_2 ? reduced_mod_2(matrix) : matrix;
     const CoefficientMatrix turned = transposed(direct);
-    LinearProgram best = plain_sums(direct);
+    LinearProgram best = plain_program(direct);
     const auto keep_better = [&](LinearProgram candidate) {
         if (candidate.additions() < best.additions()) {
             best = std::move(candidate);

@@ -124,7 +124,7 @@ Plan plan(Type algebra, ProblemSize size, const BitOptions& given, const Context
     const BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
         return make_plan_handle(
-            plan_of(make_bit_plan_over_devices(algebra, size, false, options, product_context(context))));
+            make_bit_plan_over_devices(algebra, size, false, options, product_context(context)).plan);
     }
     if (cuda::is_device_name(options.device)) {
         return make_plan_handle(plan_bits_on_cuda(algebra, size, options, product_context(context)),

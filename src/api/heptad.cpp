@@ -6,6 +6,7 @@
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
+#include "plan/search/transfer_plan.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
@@ -141,7 +142,9 @@ const Plan::Impl& Plan::impl() const try {
 
 Plan Plan::parse(const std::string& text) try {
     ProductPlan plan = parse_plan(text);
-    check_given_plan(plan);
+    if (!plan.disk && !plan.rank) {
+        check_given_plan(plan);
+    }
     return make_plan_handle(std::move(plan));
 } catch (...) {
     rethrow_as_error();
@@ -156,7 +159,7 @@ Type Plan::type() const {
     return impl().plan.type;
 }
 int Plan::levels() const {
-    return static_cast<int>(impl().plan.levels.size());
+    return level_count(impl().plan);
 }
 std::int64_t Plan::workspace_bytes() const {
     return impl().plan.workspace_bytes;
@@ -184,9 +187,9 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
     rethrow_as_error();
 }
 
-std::string plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) try {
-    return heptad::to_string(
-        make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)));
+Plan plan_over_devices(ProblemSize size, Type type, const Options& options, const Context& context) try {
+    return make_plan_handle(
+        make_plan_over_devices(size, type, type, with_device(options, context), product_context(context)).plan);
 } catch (...) {
     rethrow_as_error();
 }
@@ -244,14 +247,24 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
 }
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
-              const Plan& plan, const Context& context) try {
-    if (is_device_product(plan.impl().plan.backend)) {
-        const int device = device_of_operands(a, b, c, plan.impl().device);
-        multiply_on_device(alpha, a, b, beta, c, plan.impl().plan, device, product_context(context));
-        return;
+              const Plan& handle, const Context& context) try {
+    const ProductPlan& plan = handle.impl().plan;
+    const ProductContext inner = product_context(context);
+    if (plan.disk || plan.rank) {
+        fail(ErrorCode::usage, "the plan is for matrices {}",
+             plan.disk ? "in files; heptad::multiply_files() of heptad/files.hpp and `heptad mul` carry it out"
+                       : "on a cluster; `heptad-mpi mul` carries it out");
     }
-    device_of_matrices(plan.impl().plan.backend, a, b, c);  // refuses those on a device
-    multiply_in_memory(alpha, a, b, beta, c, plan.impl().plan, product_context(context));
+    if (plan.host) {
+        device_of_matrices(plan.host->devices, a, b, c);  // refuses those on a device
+        multiply_over_devices(alpha, a, b, beta, c, plan, inner);
+    } else if (is_device_product(plan.backend)) {
+        const int device = device_of_operands(a, b, c, handle.impl().device);
+        multiply_on_device(alpha, a, b, beta, c, plan, device, inner);
+    } else {
+        device_of_matrices(plan.backend, a, b, c);  // refuses those on a device
+        multiply_in_memory(alpha, a, b, beta, c, plan, inner);
+    }
 } catch (...) {
     rethrow_as_error();
 }

@@ -1,59 +1,29 @@
 #include "base/fused.hpp"
 
+#include "base/names.hpp"
+
 namespace heptad {
+namespace {
+
+constexpr Names<FusedOrder, 5> kOrders{{"serial", "two-streams", "atomic", "batched", "persistent"}};
+constexpr Names<FusedTile, 7> kTiles{{"automatic", "small", "medium", "large", "tall", "wide", "huge"}};
+
+}  // namespace
 
 const char* fused_order_name(FusedOrder order) {
-    switch (order) {
-        case FusedOrder::serial:
-            return "serial";
-        case FusedOrder::two_streams:
-            return "two-streams";
-        case FusedOrder::atomic:
-            return "atomic";
-        case FusedOrder::batched:
-            return "batched";
-        case FusedOrder::persistent:
-            return "persistent";
-    }
-    return "";
+    return kOrders.of(order);
 }
 
 const char* fused_tile_name(FusedTile tile) {
-    switch (tile) {
-        case FusedTile::automatic:
-            return "automatic";
-        case FusedTile::small:
-            return "small";
-        case FusedTile::medium:
-            return "medium";
-        case FusedTile::large:
-            return "large";
-        case FusedTile::tall:
-            return "tall";
-        case FusedTile::wide:
-            return "wide";
-        case FusedTile::huge:
-            return "huge";
-    }
-    return "";
+    return kTiles.of(tile);
 }
 
 std::optional<FusedOrder> fused_order_of(std::string_view name) {
-    for (const FusedOrder order : fused_orders) {
-        if (name == fused_order_name(order)) {
-            return order;
-        }
-    }
-    return std::nullopt;
+    return kOrders.find(name);
 }
 
 std::optional<FusedTile> fused_tile_of(std::string_view name) {
-    for (const FusedTile tile : fused_tiles) {
-        if (name == fused_tile_name(tile)) {
-            return tile;
-        }
-    }
-    return std::nullopt;
+    return kTiles.find(name);
 }
 
 }  // namespace heptad

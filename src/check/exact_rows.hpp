@@ -8,6 +8,7 @@
 
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "check/float_facts.hpp"
 #include "check/load.hpp"
 
 namespace heptad::check {
@@ -42,6 +43,29 @@ std::vector<Sum> exact_rows(const ConstView& a, const ConstView& b, const std::v
             }
         }
     });
+    return out;
+}
+
+/// Multiplies sums by alpha and adds beta * c0; Combine(result, factor, term) adds one product.
+template <class Sum, class Combine>
+std::vector<Sum> with_scalars(const FloatProduct& product, const std::vector<std::int64_t>& rows, std::int64_t cols,
+                              const std::vector<Sum>& sums, double alpha, double beta, Combine combine) {
+    std::vector<Sum> out(rows.size() * static_cast<std::size_t>(cols), Sum{});
+    std::vector<double> old(static_cast<std::size_t>(cols));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        Sum* const to = out.data() + r * static_cast<std::size_t>(cols);
+        if (!sums.empty()) {
+            for (std::int64_t j = 0; j < cols; ++j) {
+                combine(to[j], alpha, sums[r * static_cast<std::size_t>(cols) + static_cast<std::size_t>(j)]);
+            }
+        }
+        if (beta != 0) {
+            load_block(*product.c0, rows[r], 1, 0, cols, old.data());
+            for (std::int64_t j = 0; j < cols; ++j) {
+                combine(to[j], beta, Sum{old[static_cast<std::size_t>(j)]});
+            }
+        }
+    }
     return out;
 }
 

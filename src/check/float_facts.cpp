@@ -39,33 +39,6 @@ void add_piece(RowFacts& facts, const double* values, std::int64_t count) {
     facts.norm += sum;
 }
 
-/// Multiplies sums by alpha and adds beta * c0; Combine(result, factor, term) adds one product.
-template <class Sum, class Combine>
-std::vector<Sum> with_scalars(const FloatProduct& product, const std::vector<std::int64_t>& rows, std::int64_t cols,
-                              const std::vector<Sum>& sums, double alpha, double beta, Combine combine) {
-    std::vector<Sum> out(rows.size() * static_cast<std::size_t>(cols), Sum{});
-    std::vector<double> old(static_cast<std::size_t>(cols));
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        Sum* const to = out.data() + r * static_cast<std::size_t>(cols);
-        if (!sums.empty()) {
-            for (std::int64_t j = 0; j < cols; ++j) {
-                combine(to[j], alpha, sums[r * static_cast<std::size_t>(cols) + static_cast<std::size_t>(j)]);
-            }
-        }
-        if (beta != 0) {
-            load_block(*product.c0, rows[r], 1, 0, cols, old.data());
-            for (std::int64_t j = 0; j < cols; ++j) {
-                combine(to[j], beta, Sum{old[static_cast<std::size_t>(j)]});
-            }
-        }
-    }
-    return out;
-}
-
-bool uses_product(const FloatProduct& product) {
-    return product.alpha != 0 && product.a.cols > 0;
-}
-
 }  // namespace
 
 std::vector<RowFacts> scan_rows(const ConstView& v, ThreadPool& pool, const std::vector<double>& weights) {
@@ -103,37 +76,9 @@ RowFacts largest(const std::vector<RowFacts>& rows) {
     return all;
 }
 
-std::vector<DoubleDouble> exact_float_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
-                                           ThreadPool& pool) {
-    std::vector<DoubleDouble> sums;
-    if (uses_product(product) && product.a.type == Type::f64) {
-        sums = exact_rows<double, DoubleDouble>(product.a, product.b, rows, pool,
-                                                [](DoubleDouble& sum, double a, double b) { add_product(sum, a, b); });
-    } else if (uses_product(product)) {
-        const std::vector<double> plain = exact_rows<double, double>(
-            product.a, product.b, rows, pool, [](double& sum, double a, double b) { sum += a * b; });
-        sums.resize(plain.size());
-        std::transform(plain.begin(), plain.end(), sums.begin(), [](double x) { return DoubleDouble{x, 0}; });
-    }
-    return with_scalars(
-        product, rows, product.b.cols, sums, product.alpha, product.beta,
-        [](DoubleDouble& to, double factor, const DoubleDouble& term) { add_product(to, factor, term.hi, term.lo); });
-}
-
-std::vector<double> magnitude_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
-                                   ThreadPool& pool) {
-    std::vector<double> sums;
-    if (uses_product(product)) {
-        sums = exact_rows<double, double>(product.a, product.b, rows, pool,
-                                          [](double& sum, double a, double b) { sum += std::fabs(a * b); });
-    }
-    return with_scalars(product, rows, product.b.cols, sums, std::fabs(product.alpha), std::fabs(product.beta),
-                        [](double& to, double factor, double term) { to += factor * std::fabs(term); });
-}
-
 std::vector<double> plain_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows, ThreadPool& pool) {
     std::vector<double> sums;
-    if (uses_product(product)) {
+    if (product.uses_product()) {
         sums = exact_rows<double, double>(product.a, product.b, rows, pool,
                                           [](double& sum, double a, double b) { sum += a * b; });
     }

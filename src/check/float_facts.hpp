@@ -29,12 +29,9 @@ struct FloatProduct {
     ConstView a, b;
     double alpha = 1, beta = 0;
     std::optional<ConstView> c0;
-};
 
-/// Rows of the product, side by side: in double-double for f64; else in double, where each product of two elements is
-/// exact and a sum of k has a relative error below k * 2^-53.
-std::vector<DoubleDouble> exact_float_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
-                                           ThreadPool& pool);
+    bool uses_product() const { return alpha != 0 && a.cols > 0; }
+};
 
 /// What came together in one entry of alpha A B + beta C0.
 struct WatchedEntry {
@@ -48,10 +45,6 @@ struct WatchedEntry {
 /// range.
 std::vector<WatchedEntry> watched_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows, double scale,
                                        ThreadPool& pool);
-
-/// Rows of |alpha| |A| |B| + |beta| |C0|.
-std::vector<double> magnitude_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
-                                   ThreadPool& pool);
 
 /// Rows of the product in plain double arithmetic: what is NaN, +inf or -inf by the rules of IEEE 754 is so here.
 std::vector<double> plain_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows, ThreadPool& pool);

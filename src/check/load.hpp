@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/half.hpp"
+#include "base/stored_type.hpp"
 #include "base/types.hpp"
 #include "base/view.hpp"
 
@@ -34,16 +34,9 @@ void load_block_as(const ConstView& v, std::int64_t i0, std::int64_t rows, std::
 /// Float types, exactly.
 inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols,
                        double* to) {
-    switch (v.type) {
-        case Type::f64:
-            return load_block_as<double>(v, i0, rows, j0, cols, to, [](double x) { return x; });
-        case Type::bf16:
-            return load_block_as<bf16>(v, i0, rows, j0, cols, to, [](bf16 x) { return double{to_float(x)}; });
-        case Type::f16:
-            return load_block_as<f16>(v, i0, rows, j0, cols, to, [](f16 x) { return double{to_float(x)}; });
-        default:
-            return load_block_as<float>(v, i0, rows, j0, cols, to, [](float x) { return double{x}; });
-    }
+    with_stored_type(v.type, [&]<class Stored>() {
+        load_block_as<Stored>(v, i0, rows, j0, cols, to, [](Stored x) { return to_double(x); });
+    });
 }
 
 /// i32 as residues.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/bit_words.hpp"
 #include "base/splitmix.hpp"
 
 namespace heptad::check {
@@ -15,8 +16,7 @@ namespace {
 constexpr double kCheapWork = 8e9;
 constexpr std::int64_t kFewestRows = 1024;
 
-}  // namespace
-
+/// How many of m rows, each of which takes `per_row` word operations.
 std::int64_t rows_to_draw(std::int64_t m, double per_row, const VerifyOptions& options) {
     if (options.all_rows) {
         return m;
@@ -27,6 +27,8 @@ std::int64_t rows_to_draw(std::int64_t m, double per_row, const VerifyOptions& o
     const double affordable = std::min(kCheapWork / std::max(1.0, per_row), 1e18);
     return std::min(m, std::max(kFewestRows, static_cast<std::int64_t>(affordable)));
 }
+
+}  // namespace
 
 std::vector<std::int64_t> draw_rows(std::int64_t m, std::int64_t count, std::uint64_t seed) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(m));
@@ -41,6 +43,12 @@ std::vector<std::int64_t> draw_rows(std::int64_t m, std::int64_t count, std::uin
         std::sort(rows.begin(), rows.end());
     }
     return rows;
+}
+
+std::vector<std::int64_t> rows_to_recompute(std::int64_t m, std::int64_t k, std::int64_t n, std::uint64_t seed,
+                                            const VerifyOptions& options) {
+    const double per_row = static_cast<double>(k) * static_cast<double>(bits::words_of(n));
+    return draw_rows(m, rows_to_draw(m, per_row, options), seed);
 }
 
 VerifyResult conclude_rows(const RowDifferences& differences, std::int64_t recomputed, std::int64_t m) {

@@ -64,21 +64,21 @@ bool is_full(const Words& row, std::int64_t cols) {
     return true;
 }
 
-VerifyResult verify_boolean(const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
-                            const std::optional<ConstBitView>& c0, std::uint64_t seed, const VerifyOptions& options,
-                            ThreadPool& pool) {
+}  // namespace
+
+VerifyResult check::verify_boolean_rows(const BitRows& matrices, const std::vector<std::int64_t>& rows,
+                                        std::int64_t all_rows, const VerifyOptions& options, ThreadPool& pool) {
+    const auto& [a, b, c, c0] = matrices;
+    const bool are_gathered = c.rows != all_rows;
     const std::int64_t words = bits::words_of(b.cols);
-    const double per_row = static_cast<double>(a.cols) * static_cast<double>(words);
-    const std::vector<std::int64_t> rows =
-        check::draw_rows(c.rows, check::rows_to_draw(c.rows, per_row, options), seed);
     std::mutex mutex;
-    check::RowDifferences found;
+    RowDifferences found;
     pool.run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t task) {
         if (options.cancel.cancelled()) {
-            fail(ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified", a.rows, a.cols,
+            fail(ErrorCode::cancelled, "cancelled while a product of {} x {} x {} was verified", all_rows, a.cols,
                  b.cols);
         }
-        const std::int64_t i = rows[static_cast<std::size_t>(task)];
+        const std::int64_t number = rows[static_cast<std::size_t>(task)], i = are_gathered ? task : number;
         Words sum(static_cast<std::size_t>(words));
         constexpr std::int64_t kRowsBetweenLooks = 64;
         std::int64_t added_rows = 0;
@@ -103,16 +103,14 @@ VerifyResult verify_boolean(const ConstBitView& a, const ConstBitView& b, const 
         if (wrong > 0) {
             const std::lock_guard lock(mutex);
             found.wrong += wrong;
-            if (found.bad_row < 0 || i < found.bad_row) {
-                found.bad_row = i;
+            if (found.bad_row < 0 || number < found.bad_row) {
+                found.bad_row = number;
                 found.bad_col = first;
             }
         }
     });
-    return check::conclude_rows(found, static_cast<std::int64_t>(rows.size()), c.rows);
+    return conclude_rows(found, static_cast<std::int64_t>(rows.size()), all_rows);
 }
-
-}  // namespace
 
 VerifyResult verify_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, const ConstBitView& c,
                          const std::optional<ConstBitView>& c0, const VerifyOptions& options) {
@@ -123,8 +121,13 @@ VerifyResult verify_bits(Type algebra, const ConstBitView& a, const ConstBitView
     }
     const std::uint64_t seed = options.seed ? *options.seed : check::seed_from_system();
     ThreadPool& pool = shared_pool(options.threads > 0 ? options.threads : available_cores());
-    VerifyResult result =
-        algebra == Type::gf2 ? verify_gf2(a, b, c, c0, seed, pool) : verify_boolean(a, b, c, c0, seed, options, pool);
+    VerifyResult result;
+    if (algebra == Type::gf2) {
+        result = verify_gf2(a, b, c, c0, seed, pool);
+    } else {
+        const std::vector<std::int64_t> rows = check::rows_to_recompute(c.rows, a.cols, b.cols, seed, options);
+        result = check::verify_boolean_rows({a, b, c, c0}, rows, c.rows, options, pool);
+    }
     result.seed = seed;
     return result;
 }

@@ -5,11 +5,11 @@
 // <= 2^-60 from f = 1 - 2^(-60/s) on: the fraction that the result states. All rows drawn: nothing is missed.
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <mutex>
+#include <numeric>
+#include <optional>
 #include <vector>
 
-#include "base/size.hpp"
+#include "base/bit_words.hpp"
 #include "check/load.hpp"
 #include "check/sampled_rows.hpp"
 #include "check/verify_kinds.hpp"
@@ -17,79 +17,40 @@
 namespace heptad::check {
 namespace {
 
-using Words = std::vector<std::uint64_t>;
-
-/// Row i of a view as bits, appended at `to` (words for v.cols bits).
-void pack_row(const ConstView& v, std::int64_t i, std::uint64_t* to) {
-    std::array<std::uint8_t, 64> bytes;
-    for (std::int64_t j0 = 0; j0 < v.cols; j0 += 64) {
-        const std::int64_t cols = std::min<std::int64_t>(64, v.cols - j0);
-        load_block(v, i, 1, j0, cols, bytes.data());
-        std::uint64_t word = 0;
-        for (std::int64_t j = 0; j < cols; ++j) {
-            word |= std::uint64_t{bytes[static_cast<std::size_t>(j)]} << j;
+BitMatrix packed_rows(const ConstView& v, const std::vector<std::int64_t>& rows, ThreadPool& pool) {
+    BitMatrix packed(static_cast<std::int64_t>(rows.size()), v.cols);
+    pool.run(packed.rows(), [&](std::int64_t r) {
+        std::array<std::uint8_t, bits::kWordBits> bytes;
+        for (std::int64_t w = 0; w < bits::words_of(v.cols); ++w) {
+            const std::int64_t first = w * bits::kWordBits, cols = std::min(bits::kWordBits, v.cols - first);
+            load_block(v, rows[static_cast<std::size_t>(r)], 1, first, cols, bytes.data());
+            std::uint64_t word = 0;
+            for (std::int64_t j = 0; j < cols; ++j) {
+                word |= std::uint64_t{bytes[static_cast<std::size_t>(j)]} << j;
+            }
+            bits::store_word<bits::Store::assign>(packed.view(), r, w, word);
         }
-        *to++ = word;
-    }
+    });
+    return packed;
 }
 
 }  // namespace
 
 VerifyResult verify_bool(const VerifyProblem& problem) {
-    const std::int64_t k = problem.a.cols;
-    const std::int64_t words = ceil_div(problem.b.cols, 64);
-    Words b_bits;
-    if (problem.uses_product()) {
-        b_bits.resize(static_cast<std::size_t>(checked_mul(k, words)));
-        problem.pool.run(k, [&](std::int64_t p) { pack_row(problem.b, p, b_bits.data() + p * words); });
+    const auto& [a, b, c, options, seed, pool] = problem;
+    const std::int64_t k = problem.uses_product() ? a.cols : 0;
+    std::vector<std::int64_t> all_of_b(static_cast<std::size_t>(k));
+    std::iota(all_of_b.begin(), all_of_b.end(), 0);
+    const std::vector<std::int64_t> rows = rows_to_recompute(c.rows, a.cols, b.cols, seed, options);
+    const BitMatrix of_a = packed_rows(block(a, 0, 0, a.rows, k), rows, pool);
+    const BitMatrix of_b = packed_rows(b, all_of_b, pool);
+    const BitMatrix of_c = packed_rows(c, rows, pool);
+    std::optional<BitMatrix> of_c0;
+    BitRows matrices{of_a.view(), of_b.view(), of_c.view(), {}};
+    if (problem.uses_c0()) {
+        matrices.c0 = of_c0.emplace(packed_rows(*options.c0, rows, pool)).view();
     }
-    const std::vector<std::int64_t> rows =
-        draw_rows(problem.c.rows,
-                  rows_to_draw(problem.c.rows, static_cast<double>(k) * static_cast<double>(words), problem.options),
-                  problem.seed);
-
-    std::mutex mutex;
-    std::int64_t wrong = 0, bad_row = -1, bad_col = -1;
-    problem.pool.run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t task) {
-        problem.stop_if_cancelled();
-        const std::int64_t i = rows[static_cast<std::size_t>(task)];
-        Words sum(static_cast<std::size_t>(words)), other(static_cast<std::size_t>(words));
-        if (problem.uses_product()) {
-            std::vector<std::uint8_t> factors(static_cast<std::size_t>(k));
-            load_block(problem.a, i, 1, 0, k, factors.data());
-            for (std::int64_t p = 0; p < k; ++p) {
-                if (factors[static_cast<std::size_t>(p)] != 0) {
-                    const std::uint64_t* const from = b_bits.data() + p * words;
-                    for (std::int64_t w = 0; w < words; ++w) {
-                        sum[static_cast<std::size_t>(w)] |= from[w];
-                    }
-                }
-            }
-        }
-        if (problem.uses_c0()) {
-            pack_row(*problem.options.c0, i, other.data());
-            std::transform(sum.begin(), sum.end(), other.begin(), sum.begin(), std::bit_or<>());
-        }
-        pack_row(problem.c, i, other.data());
-        std::int64_t differing = 0, first = -1;
-        for (std::size_t w = 0; w < sum.size(); ++w) {
-            const std::uint64_t difference = sum[w] ^ other[w];
-            if (difference != 0) {
-                first = first < 0 ? static_cast<std::int64_t>(w) * 64 + std::countr_zero(difference) : first;
-                differing += std::popcount(difference);
-            }
-        }
-        if (differing > 0) {
-            const std::lock_guard lock(mutex);
-            wrong += differing;
-            if (bad_row < 0 || i < bad_row) {
-                bad_row = i;
-                bad_col = first;
-            }
-        }
-    });
-
-    return conclude_rows({wrong, bad_row, bad_col}, static_cast<std::int64_t>(rows.size()), problem.c.rows);
+    return verify_boolean_rows(matrices, rows, c.rows, options, pool);
 }
 
 }  // namespace heptad::check

@@ -15,11 +15,6 @@
 namespace heptad {
 namespace {
 
-[[noreturn]] void fail_write(const std::string& path, int why) {
-    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
-         system_error_text(why));
-}
-
 std::string folder_of(const std::string& path) {
     const auto slash = path.rfind('/');
     return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -44,6 +39,11 @@ std::string temporary_for(const std::string& target, int attempt) {
 }
 
 }  // namespace
+
+void fail_write(const std::string& path, int why) {
+    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
+         system_error_text(why));
+}
 
 std::optional<int> open_file_of(const std::string& path) {
     if (path == "/dev/stdout" || path == "/dev/stderr") {

@@ -41,6 +41,9 @@ private:
     bool direct_ = false;
 };
 
+/// Throws what a system error while writing to `path` amounts to.
+[[noreturn]] void fail_write(const std::string& path, int why);
+
 /// Gives a complete and synced file its final name, and syncs the folder. Errors name it `shown`.
 void publish_file(const std::string& temporary, const std::string& target, const std::string& shown);
 

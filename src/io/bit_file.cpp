@@ -1,14 +1,11 @@
 #include "io/bit_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <vector>
 
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
+#include "base/names.hpp"
 #include "io/bit_formats.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_source.hpp"
@@ -16,8 +13,6 @@
 
 namespace heptad {
 namespace {
-
-constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
 
 bool ends_with(const std::string& path, const char* suffix) {
     std::string name = path;
@@ -41,28 +36,11 @@ BitFormat format_of(const std::string& path, bool packed) {
     return packed ? BitFormat::npy_packed : BitFormat::npy_bool;
 }
 
-void report(const FileHooks& hooks, std::int64_t done, std::int64_t all) {
-    if (hooks.progress && all > 0) {
-        hooks.progress({static_cast<double>(done) / static_cast<double>(all), ""});
-    }
-}
-
 }  // namespace
 
 const char* bit_format_name(BitFormat format) {
-    switch (format) {
-        case BitFormat::pbm:
-            return "PBM P4";
-        case BitFormat::png:
-            return "1-bit PNG";
-        case BitFormat::matrix_market:
-            return "Matrix Market";
-        case BitFormat::npy_bool:
-            return "npy";
-        case BitFormat::npy_packed:
-            return "npy, packed bits";
-    }
-    return "unknown";
+    static constexpr Names<BitFormat, 5> names{{"PBM P4", "1-bit PNG", "Matrix Market", "npy", "npy, packed bits"}};
+    return names.of(format);
 }
 
 bool is_bit_file_name(const std::string& path) {
@@ -134,60 +112,44 @@ std::string packed_header_text(const std::string& path, std::int64_t rows, std::
     }
 }
 
-OpenBitFile open_bit_file(const std::string& path) {
-    // O_NONBLOCK: a pipe without a writer must be refused below, not waited for.
-    OpenBitFile open{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), 0};
-    if (open.file.get() < 0) {
-        const int why = errno;
-        fail(why == EMFILE || why == ENFILE || why == ENOMEM ? ErrorCode::resource : ErrorCode::input,
-             "'{}' cannot be opened: {}", path, system_error_text(why));
+void over_row_chunks(std::int64_t rows, std::int64_t row_bytes, const std::string& path, const FileHooks& hooks,
+                     const char* stage, const UseRows& use) {
+    constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
+    if (rows == 0 || row_bytes == 0) {
+        return;
     }
-    struct stat facts {};
-    if (::fstat(open.file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        fail(ErrorCode::input, "'{}' is {}; give a file", path,
-             S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
-    }
-    open.bytes = facts.st_size;
-    return open;
-}
-
-void stop_if_cancelled(const FileHooks& hooks, const std::string& path) {
-    if (hooks.cancel.cancelled()) {
-        fail(ErrorCode::cancelled, "cancelled while working on '{}'", path);
+    const std::int64_t together = std::clamp<std::int64_t>(kChunkBytes / row_bytes, 1, rows);
+    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(together * row_bytes));
+    for (std::int64_t first = 0; first < rows; first += together) {
+        stop_if_cancelled(hooks, path);
+        const std::int64_t count = std::min(together, rows - first);
+        use(first, count, chunk.data());
+        report(hooks, first + count, rows, stage);
     }
 }
 
-BitMatrix read_packed_rows(const OpenBitFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
+BitMatrix read_packed_rows(const OpenFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
                            std::int64_t offset, const FileHooks& hooks) {
     BitMatrix matrix(rows, cols);
     const std::int64_t row_bytes = packed_row_bytes(cols);
-    const std::int64_t together = std::max<std::int64_t>(kChunkBytes / std::max<std::int64_t>(row_bytes, 1), 1);
-    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(std::min(together, rows) * row_bytes));
-    for (std::int64_t first = 0; first < rows && row_bytes > 0; first += together) {
-        stop_if_cancelled(hooks, path);
-        const std::int64_t count = std::min(together, rows - first);
-        read_exactly(read_from(open.file.get()), chunk.data(), count * row_bytes, offset + first * row_bytes, path);
+    over_row_chunks(rows, row_bytes, path, hooks, "", [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+        read_exactly(read_from(open.file.get()), chunk, count * row_bytes, offset + first * row_bytes, path);
         for (std::int64_t i = 0; i < count; ++i) {
-            load_packed_row(chunk.data() + i * row_bytes, matrix.view(), first + i);
+            load_packed_row(chunk + i * row_bytes, matrix.view(), first + i);
         }
-        report(hooks, first + count, rows);
-    }
+    });
     return matrix;
 }
 
 void write_packed_rows(AtomicFile& file, const std::string& path, const ConstBitView& matrix, const FileHooks& hooks) {
     const std::int64_t row_bytes = packed_row_bytes(matrix.cols);
-    const std::int64_t together = std::max<std::int64_t>(kChunkBytes / std::max<std::int64_t>(row_bytes, 1), 1);
-    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(std::min(together, matrix.rows) * row_bytes));
-    for (std::int64_t first = 0; first < matrix.rows && row_bytes > 0; first += together) {
-        stop_if_cancelled(hooks, path);
-        const std::int64_t count = std::min(together, matrix.rows - first);
-        for (std::int64_t i = 0; i < count; ++i) {
-            store_packed_row(matrix, first + i, chunk.data() + i * row_bytes);
-        }
-        file.write(chunk.data(), count * row_bytes);
-        report(hooks, first + count, matrix.rows);
-    }
+    over_row_chunks(matrix.rows, row_bytes, path, hooks, "",
+                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+                        for (std::int64_t i = 0; i < count; ++i) {
+                            store_packed_row(matrix, first + i, chunk + i * row_bytes);
+                        }
+                        file.write(chunk, count * row_bytes);
+                    });
 }
 
 }  // namespace heptad

@@ -3,20 +3,9 @@
 
 #include "io/atomic_file.hpp"
 #include "io/bit_file.hpp"
-#include "io/transfer.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
-
-/// A regular file that was opened for reading.
-struct OpenBitFile {
-    Descriptor file;
-    std::int64_t bytes = 0;
-};
-/// Throws Error(input) for what is missing, unreadable or no regular file.
-OpenBitFile open_bit_file(const std::string& path);
-
-/// Throws Error(cancelled).
-void stop_if_cancelled(const FileHooks& hooks, const std::string& path);
 
 /// Both are 4096 bytes long.
 std::string pbm_header_text(std::int64_t rows, std::int64_t cols);
@@ -37,10 +26,15 @@ BitFileHeader read_npy_bits_header(const std::string& path, std::optional<std::i
 BitMatrix read_npy_bits(const std::string& path, std::optional<std::int64_t> packed_columns, const FileHooks& hooks);
 void write_npy_bits(const std::string& path, const ConstBitView& matrix, bool packed, const FileHooks& hooks);
 
+/// Calls use(first row, how many, memory for them) for a few megabytes of rows after another; can be cancelled.
+using UseRows = std::function<void(std::int64_t first, std::int64_t count, std::uint8_t* chunk)>;
+void over_row_chunks(std::int64_t rows, std::int64_t row_bytes, const std::string& path, const FileHooks& hooks,
+                     const char* stage, const UseRows& use);
+
 /// Reads rows of packed bytes that lie at `offset`, one after another.
-BitMatrix read_packed_rows(const OpenBitFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
+BitMatrix read_packed_rows(const OpenFile& open, const std::string& path, std::int64_t rows, std::int64_t cols,
                            std::int64_t offset, const FileHooks& hooks);
-/// Writes them, a few megabytes at a time.
+/// Writes them.
 void write_packed_rows(AtomicFile& file, const std::string& path, const ConstBitView& matrix, const FileHooks& hooks);
 
 }  // namespace heptad

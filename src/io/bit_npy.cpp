@@ -12,8 +12,6 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kChunkBytes = std::int64_t{4} << 20;
-
 /// The bytes of a packed row, and the columns that they hold.
 void require_packed(const NpyHeader& header, std::int64_t columns, const std::string& path) {
     if (header.dtype != "|u1" || header.fortran_order) {
@@ -50,33 +48,17 @@ void pack_row(const std::uint8_t* bytes, const BitView& to, std::int64_t row) {
 
 /// A .npy in C order, some rows at a time.
 BitMatrix read_rows(const std::string& path, const NpyHeader& header, const FileHooks& hooks) {
-    const OpenBitFile open = open_bit_file(path);
+    const OpenFile open = open_to_read(path, "a file");
     BitMatrix matrix(header.rows, header.cols);
-    if (header.rows == 0 || header.cols == 0) {
-        return matrix;
-    }
-    const std::int64_t together = std::clamp<std::int64_t>(kChunkBytes / header.cols, 1, header.rows);
-    std::vector<std::uint8_t> chunk(static_cast<std::size_t>(together * header.cols));
-    for (std::int64_t first = 0; first < header.rows; first += together) {
-        stop_if_cancelled(hooks, path);
-        const std::int64_t count = std::min(together, header.rows - first);
-        read_exactly(read_from(open.file.get()), chunk.data(), count * header.cols,
-                     header.data_offset + first * header.cols, path);
-        const auto end = chunk.begin() + count * header.cols;
-        const auto bad = std::find_if(chunk.begin(), end, [](std::uint8_t byte) { return byte > 1; });
-        if (bad != end) {
-            fail(ErrorCode::input,
-                 "element {} of '{}' is {}, and a matrix of bits holds only 0 and 1; save (a != 0), or give --columns "
-                 "if it is packed",
-                 first * header.cols + (bad - chunk.begin()), path, *bad);
-        }
-        for (std::int64_t i = 0; i < count; ++i) {
-            pack_row(chunk.data() + i * header.cols, matrix.view(), first + i);
-        }
-        if (hooks.progress) {
-            hooks.progress({static_cast<double>(first + count) / static_cast<double>(header.rows), "read"});
-        }
-    }
+    over_row_chunks(header.rows, header.cols, path, hooks, "read",
+                    [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+                        const std::int64_t bytes = count * header.cols, done = first * header.cols;
+                        read_exactly(read_from(open.file.get()), chunk, bytes, header.data_offset + done, path);
+                        require_bits(chunk, bytes, done, path);
+                        for (std::int64_t i = 0; i < count; ++i) {
+                            pack_row(chunk + i * header.cols, matrix.view(), first + i);
+                        }
+                    });
     return matrix;
 }
 
@@ -95,7 +77,8 @@ BitMatrix read_npy_bits(const std::string& path, std::optional<std::int64_t> pac
     const NpyHeader header = read_npy_header(path, Type::gf2);
     if (packed_columns) {
         require_packed(header, *packed_columns, path);
-        return read_packed_rows(open_bit_file(path), path, header.rows, *packed_columns, header.data_offset, hooks);
+        return read_packed_rows(open_to_read(path, "a file"), path, header.rows, *packed_columns, header.data_offset,
+                                hooks);
     }
     if (!header.fortran_order) {
         return read_rows(path, header, hooks);
@@ -119,22 +102,16 @@ void write_npy_bits(const std::string& path, const ConstBitView& matrix, bool pa
     file.write(header.data(), static_cast<std::int64_t>(header.size()));
     if (packed) {
         write_packed_rows(file, path, matrix, hooks);
-    } else if (row_bytes > 0) {
-        const std::int64_t together = std::max<std::int64_t>(kChunkBytes / row_bytes, 1);
-        std::vector<std::uint8_t> chunk(static_cast<std::size_t>(std::min(together, matrix.rows) * row_bytes));
-        for (std::int64_t first = 0; first < matrix.rows; first += together) {
-            stop_if_cancelled(hooks, path);
-            const std::int64_t count = std::min(together, matrix.rows - first);
-            for (std::int64_t i = 0; i < count; ++i) {
-                for (std::int64_t j = 0; j < matrix.cols; ++j) {
-                    chunk[static_cast<std::size_t>(i * row_bytes + j)] = matrix(first + i, j) ? 1 : 0;
-                }
-            }
-            file.write(chunk.data(), count * row_bytes);
-            if (hooks.progress) {
-                hooks.progress({static_cast<double>(first + count) / static_cast<double>(matrix.rows), "write"});
-            }
-        }
+    } else {
+        over_row_chunks(matrix.rows, row_bytes, path, hooks, "write",
+                        [&](std::int64_t first, std::int64_t count, std::uint8_t* chunk) {
+                            for (std::int64_t i = 0; i < count; ++i) {
+                                for (std::int64_t j = 0; j < matrix.cols; ++j) {
+                                    chunk[i * row_bytes + j] = matrix(first + i, j) ? 1 : 0;
+                                }
+                            }
+                            file.write(chunk, count * row_bytes);
+                        });
     }
     stop_if_cancelled(hooks, path);
     file.commit();

@@ -65,7 +65,7 @@ private:
     std::size_t position_ = 0;
 };
 
-BitFileHeader parse(const OpenBitFile& open, const std::string& path) {
+BitFileHeader parse(const OpenFile& open, const std::string& path) {
     std::vector<char> start(static_cast<std::size_t>(std::min(open.bytes, kMostHeaderBytes)));
     read_exactly(read_from(open.file.get()), start.data(), static_cast<std::int64_t>(start.size()), 0, path);
     HeaderText text(start, path);
@@ -89,11 +89,11 @@ BitFileHeader parse(const OpenBitFile& open, const std::string& path) {
 }  // namespace
 
 BitFileHeader read_pbm_header(const std::string& path) {
-    return parse(open_bit_file(path), path);
+    return parse(open_to_read(path, "a file"), path);
 }
 
 BitMatrix read_pbm(const std::string& path, const FileHooks& hooks) {
-    const OpenBitFile open = open_bit_file(path);
+    const OpenFile open = open_to_read(path, "a file");
     const BitFileHeader header = parse(open, path);
     return read_packed_rows(open, path, header.rows, header.cols, header.data_offset, hooks);
 }

@@ -41,7 +41,7 @@ struct Chunk {
 
 class PngFile {
 public:
-    explicit PngFile(const std::string& path) : path_(path), open_(open_bit_file(path)) {
+    explicit PngFile(const std::string& path) : path_(path), open_(open_to_read(path, "a file")) {
         std::array<std::uint8_t, 8> start{};
         if (open_.bytes < 8) {
             refuse("is too short for a PNG file");
@@ -117,7 +117,7 @@ public:
 
 private:
     std::string path_;
-    OpenBitFile open_;
+    OpenFile open_;
     BitFileHeader header_;
     std::int64_t position_ = 8;
 };
@@ -190,27 +190,15 @@ int paeth(int left, int above, int corner) {
 
 /// Undoes the filter of a row, in place; `above` is the row before.
 bool unfilter(int filter, std::uint8_t* row, const std::uint8_t* above, std::int64_t bytes) {
-    for (std::int64_t i = 0; i < bytes; ++i) {
+    if (filter < 0 || filter > 4) {
+        return false;
+    }
+    for (std::int64_t i = 0; filter > 0 && i < bytes; ++i) {
         const int left = i > 0 ? row[i - 1] : 0, up = above[i], corner = i > 0 ? above[i - 1] : 0;
-        int guess = 0;
-        switch (filter) {
-            case 0:
-                return true;
-            case 1:
-                guess = left;
-                break;
-            case 2:
-                guess = up;
-                break;
-            case 3:
-                guess = (left + up) / 2;
-                break;
-            case 4:
-                guess = paeth(left, up, corner);
-                break;
-            default:
-                return false;
-        }
+        const int guess = filter == 1   ? left
+                          : filter == 2 ? up
+                          : filter == 3 ? (left + up) / 2
+                                        : paeth(left, up, corner);
         row[i] = static_cast<std::uint8_t>(row[i] + guess);
     }
     return true;
@@ -255,9 +243,7 @@ BitMatrix read_png(const std::string& path, const FileHooks& hooks) {
         std::swap(row, above);
         if (i % 1024 == 0) {
             stop_if_cancelled(hooks, path);
-            if (hooks.progress) {
-                hooks.progress({static_cast<double>(i) / static_cast<double>(header.rows), "read"});
-            }
+            report(hooks, i, header.rows, "read");
         }
     }
     return matrix;
@@ -301,9 +287,7 @@ void write_png(const std::string& path, const ConstBitView& matrix, const FileHo
             } while (stream.avail_out == 0);
             if (i % 1024 == 0) {
                 stop_if_cancelled(hooks, path);
-                if (hooks.progress) {
-                    hooks.progress({static_cast<double>(i) / static_cast<double>(matrix.rows), "write"});
-                }
+                report(hooks, i, matrix.rows, "write");
             }
         }
     } catch (...) {

@@ -1,24 +1,25 @@
 #include "io/generate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/half.hpp"
+#include "base/names.hpp"
 #include "base/size.hpp"
 #include "base/splitmix.hpp"
+#include "base/stored_type.hpp"
 #include "base/thread_pool.hpp"
 #include "base/types.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
 namespace {
 
 enum class Kind { uniform, positive, normal, integer, bits, identity, ones, zeros, graph, hilbert, kaporin };
-constexpr std::array<const char*, 11> kKinds{"uniform", "positive", "normal", "integer", "bits",   "identity",
-                                             "ones",    "zeros",    "graph",  "hilbert", "kaporin"};
+constexpr Names<Kind, 11> kKinds{
+    {"uniform", "positive", "normal", "integer", "bits", "identity", "ones", "zeros", "graph", "hilbert", "kaporin"}};
 
 /// Row i of the matrix is a stream of its own, and element j its j-th word.
 struct RowStream {
@@ -95,18 +96,9 @@ struct Recipe {
     Chance chance;
 };
 
-/// Significand bits of the type, the leading one included.
+/// Significand bits of a float type as stored, the leading one included.
 int significand_bits(Type type) {
-    switch (type) {
-        case Type::f64:
-            return 53;
-        case Type::bf16:
-            return 8;
-        case Type::f16:
-            return 11;
-        default:
-            return 24;
-    }
+    return -std::ilogb(unit_roundoff(type == Type::tf32 ? Type::f32 : type));
 }
 
 /// One element as a double, which holds every value of every kind exactly, up to the rounding to the type.
@@ -143,32 +135,14 @@ double element(const Recipe& recipe, const RowStream& stream, std::int64_t i, st
     return 0;
 }
 
-template <class T, class Convert>
-void fill_row(const Recipe& recipe, const View& v, std::int64_t i, Convert convert) {
-    const RowStream stream(recipe.seed, i);
-    T* const row = static_cast<T*>(v.data) + i * v.row_stride;
-    for (std::int64_t j = 0; j < v.cols; ++j) {
-        row[j] = convert(element(recipe, stream, i, j));
-    }
-}
-
 void fill_row(const Recipe& recipe, const View& v, std::int64_t i) {
-    switch (v.type) {
-        case Type::f64:
-            return fill_row<double>(recipe, v, i, [](double x) { return x; });
-        case Type::f32:
-        case Type::tf32:
-            return fill_row<float>(recipe, v, i, [](double x) { return static_cast<float>(x); });
-        case Type::bf16:
-            return fill_row<bf16>(recipe, v, i, [](double x) { return to_bf16(static_cast<float>(x)); });
-        case Type::f16:
-            return fill_row<f16>(recipe, v, i, [](double x) { return to_f16(static_cast<float>(x)); });
-        case Type::i32:
-            return fill_row<std::int32_t>(recipe, v, i, [](double x) { return static_cast<std::int32_t>(x); });
-        case Type::gf2:
-        case Type::boolean:
-            return fill_row<std::uint8_t>(recipe, v, i, [](double x) { return static_cast<std::uint8_t>(x); });
-    }
+    with_stored_type(v.type, [&]<class T>() {
+        const RowStream stream(recipe.seed, i);
+        T* const row = static_cast<T*>(v.data) + i * v.row_stride;
+        for (std::int64_t j = 0; j < v.cols; ++j) {
+            row[j] = from_double<T>(element(recipe, stream, i, j));
+        }
+    });
 }
 
 /// The same elements as bits of words. Random ones are judged in an inner loop of their own, which is what takes time.
@@ -197,16 +171,14 @@ void fill_packed_row(const Recipe& recipe, const BitView& v, std::int64_t i) {
 }
 
 Kind kind_from_name(const std::string& name) {
-    for (std::size_t i = 0; i < kKinds.size(); ++i) {
-        if (name == kKinds[i]) {
-            return static_cast<Kind>(i);
-        }
+    if (const std::optional<Kind> kind = kKinds.find(name)) {
+        return *kind;
     }
     fail(ErrorCode::usage, "'{}' is no kind of matrix; the kinds are {}", name, generate_kinds());
 }
 
 void require_kind_fits(Kind kind, Type type) {
-    const char* const name = kKinds[static_cast<std::size_t>(kind)];
+    const char* const name = kKinds.of(kind);
     const bool bit_type = type == Type::gf2 || type == Type::boolean;
     const bool fractions = kind == Kind::normal || kind == Kind::hilbert || kind == Kind::kaporin;
     if (bit_type && (fractions || kind == Kind::uniform || kind == Kind::positive || kind == Kind::integer)) {
@@ -274,17 +246,14 @@ void over_rows(std::int64_t rows, std::int64_t cols, const FileHooks& hooks,
                 fill(i);
             }
         });
-        if (hooks.progress) {
-            hooks.progress({static_cast<double>(std::min(first + tasks_per_step, tasks)) / static_cast<double>(tasks),
-                            "generate"});
-        }
+        report(hooks, std::min(first + tasks_per_step, tasks), tasks, "generate");
     }
 }
 
 }  // namespace
 
 std::string generate_kinds() {
-    return fmt::format("{}", fmt::join(kKinds, " "));
+    return fmt::format("{}", fmt::join(kKinds.words, " "));
 }
 
 Matrix generate(const std::string& kind_name, std::int64_t rows, std::int64_t cols, Type type, std::uint64_t seed,

@@ -43,44 +43,8 @@ private:
 };
 
 bool find_functions(Symbols& symbols, Library& library) {
-#define HEPTAD_HDF5_FIND(name) symbols.find("H5" #name, library.name)
-    HEPTAD_HDF5_FIND(Eget_auto2);
-    HEPTAD_HDF5_FIND(Eset_auto2);
-    HEPTAD_HDF5_FIND(Fopen);
-    HEPTAD_HDF5_FIND(Fcreate);
-    HEPTAD_HDF5_FIND(Fclose);
-    HEPTAD_HDF5_FIND(Dopen2);
-    HEPTAD_HDF5_FIND(Dcreate2);
-    HEPTAD_HDF5_FIND(Dclose);
-    HEPTAD_HDF5_FIND(Dget_space);
-    HEPTAD_HDF5_FIND(Dget_type);
-    HEPTAD_HDF5_FIND(Dget_create_plist);
-    HEPTAD_HDF5_FIND(Dget_offset);
-    HEPTAD_HDF5_FIND(Dread);
-    HEPTAD_HDF5_FIND(Screate_simple);
-    HEPTAD_HDF5_FIND(Sget_simple_extent_ndims);
-    HEPTAD_HDF5_FIND(Sget_simple_extent_dims);
-    HEPTAD_HDF5_FIND(Sselect_hyperslab);
-    HEPTAD_HDF5_FIND(Sclose);
-    HEPTAD_HDF5_FIND(Tequal);
-    HEPTAD_HDF5_FIND(Tclose);
-    HEPTAD_HDF5_FIND(Pcreate);
-    HEPTAD_HDF5_FIND(Pget_layout);
-    HEPTAD_HDF5_FIND(Pset_layout);
-    HEPTAD_HDF5_FIND(Pget_chunk);
-    HEPTAD_HDF5_FIND(Pset_chunk_cache);
-    HEPTAD_HDF5_FIND(Pget_external_count);
-    HEPTAD_HDF5_FIND(Pget_nfilters);
-    HEPTAD_HDF5_FIND(Pget_filter2);
-    HEPTAD_HDF5_FIND(Pset_create_intermediate_group);
-    HEPTAD_HDF5_FIND(Pset_alloc_time);
-    HEPTAD_HDF5_FIND(Pset_fill_time);
-    HEPTAD_HDF5_FIND(Pclose);
-    HEPTAD_HDF5_FIND(Zfilter_avail);
-    HEPTAD_HDF5_FIND(Oopen);
-    HEPTAD_HDF5_FIND(Oclose);
-    HEPTAD_HDF5_FIND(Iget_type);
-    HEPTAD_HDF5_FIND(Ldelete);
+#define HEPTAD_HDF5_FIND(name, result, arguments) symbols.find("H5" #name, library.name);
+    HEPTAD_HDF5_FUNCTIONS(HEPTAD_HDF5_FIND)
 #undef HEPTAD_HDF5_FIND
     return symbols.complete();
 }

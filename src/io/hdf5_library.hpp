@@ -28,45 +28,50 @@ inline constexpr Address kNowhere = ~Address{0};                     // HADDR_UN
 inline constexpr auto kDefaultSlots = static_cast<std::size_t>(-1);  // H5D_CHUNK_CACHE_NSLOTS_DEFAULT
 inline constexpr double kDefaultPreemption = -1;                     // H5D_CHUNK_CACHE_W0_DEFAULT
 
-/// Its functions, under their names without "H5".
+/// Its functions: their names without "H5", what they return, what they take.
+#define HEPTAD_HDF5_FUNCTIONS(FUNCTION)                                                                            \
+    FUNCTION(Eget_auto2, Status, (Id, void**, void**))                                                             \
+    FUNCTION(Eset_auto2, Status, (Id, void*, void*))                                                               \
+    FUNCTION(Fopen, Id, (const char*, unsigned, Id))                                                               \
+    FUNCTION(Fcreate, Id, (const char*, unsigned, Id, Id))                                                         \
+    FUNCTION(Fclose, Status, (Id))                                                                                 \
+    FUNCTION(Dopen2, Id, (Id, const char*, Id))                                                                    \
+    FUNCTION(Dcreate2, Id, (Id, const char*, Id, Id, Id, Id, Id))                                                  \
+    FUNCTION(Dclose, Status, (Id))                                                                                 \
+    FUNCTION(Dget_space, Id, (Id))                                                                                 \
+    FUNCTION(Dget_type, Id, (Id))                                                                                  \
+    FUNCTION(Dget_create_plist, Id, (Id))                                                                          \
+    FUNCTION(Dget_offset, Address, (Id))                                                                           \
+    FUNCTION(Dread, Status, (Id, Id, Id, Id, Id, void*))                                                           \
+    FUNCTION(Screate_simple, Id, (int, const Size*, const Size*))                                                  \
+    FUNCTION(Sget_simple_extent_ndims, int, (Id))                                                                  \
+    FUNCTION(Sget_simple_extent_dims, int, (Id, Size*, Size*))                                                     \
+    FUNCTION(Sselect_hyperslab, Status, (Id, int, const Size*, const Size*, const Size*, const Size*))             \
+    FUNCTION(Sclose, Status, (Id))                                                                                 \
+    FUNCTION(Tequal, int, (Id, Id))                                                                                \
+    FUNCTION(Tclose, Status, (Id))                                                                                 \
+    FUNCTION(Pcreate, Id, (Id))                                                                                    \
+    FUNCTION(Pget_layout, int, (Id))                                                                               \
+    FUNCTION(Pset_layout, Status, (Id, int))                                                                       \
+    FUNCTION(Pget_chunk, int, (Id, int, Size*))                                                                    \
+    FUNCTION(Pset_chunk_cache, Status, (Id, std::size_t, std::size_t, double))                                     \
+    FUNCTION(Pget_external_count, int, (Id))                                                                       \
+    FUNCTION(Pget_nfilters, int, (Id))                                                                             \
+    FUNCTION(Pget_filter2, int, (Id, unsigned, unsigned*, std::size_t*, unsigned*, std::size_t, char*, unsigned*)) \
+    FUNCTION(Pset_create_intermediate_group, Status, (Id, unsigned))                                               \
+    FUNCTION(Pset_alloc_time, Status, (Id, int))                                                                   \
+    FUNCTION(Pset_fill_time, Status, (Id, int))                                                                    \
+    FUNCTION(Pclose, Status, (Id))                                                                                 \
+    FUNCTION(Zfilter_avail, int, (int))                                                                            \
+    FUNCTION(Oopen, Id, (Id, const char*, Id))                                                                     \
+    FUNCTION(Oclose, Status, (Id))                                                                                 \
+    FUNCTION(Iget_type, int, (Id))                                                                                 \
+    FUNCTION(Ldelete, Status, (Id, const char*, Id))
+
 struct Library {
-    Status (*Eget_auto2)(Id, void**, void**) = nullptr;
-    Status (*Eset_auto2)(Id, void*, void*) = nullptr;
-    Id (*Fopen)(const char*, unsigned, Id) = nullptr;
-    Id (*Fcreate)(const char*, unsigned, Id, Id) = nullptr;
-    Status (*Fclose)(Id) = nullptr;
-    Id (*Dopen2)(Id, const char*, Id) = nullptr;
-    Id (*Dcreate2)(Id, const char*, Id, Id, Id, Id, Id) = nullptr;
-    Status (*Dclose)(Id) = nullptr;
-    Id (*Dget_space)(Id) = nullptr;
-    Id (*Dget_type)(Id) = nullptr;
-    Id (*Dget_create_plist)(Id) = nullptr;
-    Address (*Dget_offset)(Id) = nullptr;
-    Status (*Dread)(Id, Id, Id, Id, Id, void*) = nullptr;
-    Id (*Screate_simple)(int, const Size*, const Size*) = nullptr;
-    int (*Sget_simple_extent_ndims)(Id) = nullptr;
-    int (*Sget_simple_extent_dims)(Id, Size*, Size*) = nullptr;
-    Status (*Sselect_hyperslab)(Id, int, const Size*, const Size*, const Size*, const Size*) = nullptr;
-    Status (*Sclose)(Id) = nullptr;
-    int (*Tequal)(Id, Id) = nullptr;
-    Status (*Tclose)(Id) = nullptr;
-    Id (*Pcreate)(Id) = nullptr;
-    int (*Pget_layout)(Id) = nullptr;
-    Status (*Pset_layout)(Id, int) = nullptr;
-    int (*Pget_chunk)(Id, int, Size*) = nullptr;
-    Status (*Pset_chunk_cache)(Id, std::size_t, std::size_t, double) = nullptr;
-    int (*Pget_external_count)(Id) = nullptr;
-    int (*Pget_nfilters)(Id) = nullptr;
-    int (*Pget_filter2)(Id, unsigned, unsigned*, std::size_t*, unsigned*, std::size_t, char*, unsigned*) = nullptr;
-    Status (*Pset_create_intermediate_group)(Id, unsigned) = nullptr;
-    Status (*Pset_alloc_time)(Id, int) = nullptr;
-    Status (*Pset_fill_time)(Id, int) = nullptr;
-    Status (*Pclose)(Id) = nullptr;
-    int (*Zfilter_avail)(int) = nullptr;
-    Id (*Oopen)(Id, const char*, Id) = nullptr;
-    Status (*Oclose)(Id) = nullptr;
-    int (*Iget_type)(Id) = nullptr;
-    Status (*Ldelete)(Id, const char*, Id) = nullptr;
+#define HEPTAD_HDF5_POINTER(name, result, arguments) result(*name) arguments = nullptr;
+    HEPTAD_HDF5_FUNCTIONS(HEPTAD_HDF5_POINTER)
+#undef HEPTAD_HDF5_POINTER
     // Identifiers that the library makes when it starts.
     Id f64 = -1, f32 = -1, i32 = -1;  // little-endian
     Id link_create = -1, dataset_create = -1, dataset_access = -1;

@@ -11,10 +11,11 @@
 #include "base/error.hpp"
 #include "base/matrix.hpp"
 #include "base/size.hpp"
+#include "base/view_copy.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/hdf5_library.hpp"
-#include "io/view_copy.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
 
@@ -105,9 +106,7 @@ void write_rows(AtomicFile& file, const std::string& name, const ConstView& matr
         const std::int64_t rows = std::min(at_once, matrix.rows - row);
         copy_view(block(matrix, row, 0, rows, matrix.cols), block(chunk.view(), 0, 0, rows, matrix.cols));
         file.write(chunk.data(), rows * row_bytes);
-        if (hooks.progress) {
-            hooks.progress({static_cast<double>(row + rows) / static_cast<double>(matrix.rows), "write"});
-        }
+        report(hooks, row + rows, matrix.rows, "write");
     }
 }
 

@@ -2,66 +2,32 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/half.hpp"
+#include "base/stored_type.hpp"
 #include "io/matrix_market.hpp"
 
 namespace heptad {
 namespace {
 
-double to_number(double x) {
-    return x;
-}
-double to_number(float x) {
-    return x;
-}
-double to_number(std::int32_t x) {
-    return x;
-}
-double to_number(bf16 x) {
-    return static_cast<double>(to_float(x));
-}
-double to_number(f16 x) {
-    return static_cast<double>(to_float(x));
-}
-double to_number(std::uint8_t x) {
-    return x;
-}
-
 /// The element nearest to a number; false where there is none.
-bool to_element(double number, double& element) {
-    element = number;
-    return std::isfinite(element);
-}
-bool to_element(double number, float& element) {
-    element = static_cast<float>(number);
-    return std::isfinite(element);
-}
-bool to_element(double number, bf16& element) {
-    element = to_bf16(static_cast<float>(number));
-    return std::isfinite(to_float(element));
-}
-bool to_element(double number, f16& element) {
-    element = to_f16(static_cast<float>(number));
-    return std::isfinite(to_float(element));
-}
-bool to_element(double number, std::int32_t& element) {
+template <class Element>
+bool to_element(double number, Element& element) {
+    if constexpr (std::is_same_v<Element, std::uint8_t>) {  // bits: what is not zero is one, and stays it
+        element = number != 0 ? 1 : 0;
+        return true;
+    }
     constexpr double kLow = -2147483648.0, kHigh = 2147483647.0;
-    if (!(number >= kLow && number <= kHigh) || number != std::trunc(number)) {
+    if (std::is_same_v<Element, std::int32_t> &&
+        (!(number >= kLow && number <= kHigh) || number != std::trunc(number))) {
         return false;
     }
-    element = static_cast<std::int32_t>(number);
-    return true;
-}
-/// Bits: what is not zero is one, and stays it.
-bool to_element(double number, std::uint8_t& element) {
-    element = number != 0 ? 1 : 0;
-    return true;
+    element = from_double<Element>(number);
+    return std::isfinite(to_double(element));
 }
 
 template <class Element>
 void add_entry(Matrix& matrix, std::int64_t row, std::int64_t col, double value, const MarketReader& reader) {
     Element& element = static_cast<Element*>(matrix.data())[row * matrix.cols() + col];
-    const double sum = to_number(element) + value;
+    const double sum = to_double(element) + value;
     if (!to_element(sum, element)) {
         reader.refuse(fmt::format("the value {:.17g} is no element of {}; name a --type that holds it", sum,
                                   type_name(matrix.type())));
@@ -120,28 +86,7 @@ Matrix read_market_matrix(const std::string& path, std::optional<Type> as, const
     const MarketHeader& header = reader.header();
     Matrix matrix(market_type(header, path, as), header.rows, header.cols);
     matrix.clear();
-    switch (matrix.type()) {
-        case Type::f64:
-            read_entries<double>(reader, matrix);
-            break;
-        case Type::f32:
-        case Type::tf32:
-            read_entries<float>(reader, matrix);
-            break;
-        case Type::bf16:
-            read_entries<bf16>(reader, matrix);
-            break;
-        case Type::f16:
-            read_entries<f16>(reader, matrix);
-            break;
-        case Type::i32:
-            read_entries<std::int32_t>(reader, matrix);
-            break;
-        case Type::gf2:
-        case Type::boolean:
-            read_entries<std::uint8_t>(reader, matrix);
-            break;
-    }
+    with_stored_type(matrix.type(), [&]<class Element>() { read_entries<Element>(reader, matrix); });
     return matrix;
 }
 

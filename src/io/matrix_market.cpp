@@ -23,7 +23,7 @@ constexpr std::int64_t kEntriesPerStep = 1 << 20;
 
 class Lines {
 public:
-    explicit Lines(const std::string& path) : path_(path), open_(open_bit_file(path)) {}
+    explicit Lines(const std::string& path) : path_(path), open_(open_to_read(path, "a file")) {}
 
     std::int64_t file_bytes() const { return open_.bytes; }
     double fraction() const {
@@ -67,7 +67,7 @@ private:
     }
 
     std::string path_;
-    OpenBitFile open_;
+    OpenFile open_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0;
     std::int64_t offset_ = 0, number_ = 0;

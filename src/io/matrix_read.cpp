@@ -6,6 +6,7 @@
 #include "io/matrix_file.hpp"
 #include "io/matrix_market.hpp"
 #include "io/npy.hpp"
+#include "io/open_file.hpp"
 #include "io/widening.hpp"
 
 namespace heptad {
@@ -41,9 +42,7 @@ Matrix read_matrix(const MatrixName& name, const FileHooks& hooks) {
         }
         const std::int64_t rows = std::min(at_once, layout.rows - row);
         file.read(*queue, layout, {row, rows, 0, layout.cols}, static_cast<std::byte*>(matrix.data()) + row * pitch);
-        if (hooks.progress) {
-            hooks.progress({static_cast<double>(row + rows) / static_cast<double>(layout.rows), "read"});
-        }
+        report(hooks, row + rows, layout.rows, "read");
     }
     return matrix;
 }

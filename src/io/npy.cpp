@@ -1,9 +1,5 @@
 #include "io/npy.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -12,8 +8,9 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "base/view_copy.hpp"
 #include "io/atomic_file.hpp"
-#include "io/transfer.hpp"
+#include "io/open_file.hpp"
 
 namespace heptad {
 namespace {
@@ -29,19 +26,9 @@ struct OpenNpy {
 
 /// Opens, parses, and compares the length of the file with the header.
 OpenNpy open_npy(const std::string& path, std::optional<Type> as) {
-    // O_NONBLOCK: a pipe without a writer must be refused below, not waited for.
-    OpenNpy npy{Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), {}};
-    if (npy.file.get() < 0) {
-        const int why = errno;
-        fail(why == EMFILE || why == ENFILE || why == ENOMEM ? ErrorCode::resource : ErrorCode::input,
-             "'{}' cannot be opened: {}", path, system_error_text(why));
-    }
-    struct stat facts {};
-    if (::fstat(npy.file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        fail(ErrorCode::input, "'{}' is {}; give a .npy file", path,
-             S_ISDIR(facts.st_mode) ? "a folder" : "no regular file");
-    }
-    const std::int64_t file_bytes = facts.st_size;
+    OpenFile open = open_to_read(path, "a .npy file");
+    OpenNpy npy{std::move(open.file), {}};
+    const std::int64_t file_bytes = open.bytes;
     // The longest header allowed and the 12 bytes before it.
     std::vector<std::byte> start(static_cast<std::size_t>(std::min<std::int64_t>(file_bytes, 65536 + 12)));
     read_exactly(read_from(npy.file.get()), start.data(), static_cast<std::int64_t>(start.size()), 0, path);
@@ -57,73 +44,8 @@ OpenNpy open_npy(const std::string& path, std::optional<Type> as) {
     return npy;
 }
 
-void stop_if_cancelled(const FileHooks& hooks, const std::string& path) {
-    if (hooks.cancel.cancelled()) {
-        fail(ErrorCode::cancelled, "cancelled while working on '{}'", path);
-    }
-}
-
-void report(const FileHooks& hooks, std::int64_t done, std::int64_t all, const char* stage) {
-    if (hooks.progress) {
-        hooks.progress({all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1.0, stage});
-    }
-}
-
 int thread_count(const FileHooks& hooks) {
     return hooks.threads > 0 ? hooks.threads : available_cores();
-}
-
-/// Bit matrices hold zeros and ones; another byte would spread through sums.
-void require_bits(const std::byte* bytes, std::int64_t count, std::int64_t first_index, const std::string& path) {
-    unsigned seen = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        seen |= std::to_integer<unsigned>(bytes[i]);
-    }
-    if (seen <= 1) {
-        return;
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (std::to_integer<unsigned>(bytes[i]) > 1) {
-            fail(ErrorCode::input,
-                 "element {} of '{}' is {}, and a matrix of bits holds only 0 and 1; save (a != 0), or give --columns "
-                 "if it is packed",
-                 first_index + i, path, std::to_integer<unsigned>(bytes[i]));
-        }
-    }
-}
-
-/// Rows first .. first + count - 1 of a view, side by side in C order.
-template <class Word>
-void pack_rows(const ConstView& v, std::int64_t first, std::int64_t count, Word* to) {
-    const auto* const from = static_cast<const Word*>(v.data) + first * v.row_stride;
-    if (v.col_stride == 1) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            std::copy_n(from + i * v.row_stride, v.cols, to + i * v.cols);
-        }
-        return;
-    }
-    for (std::int64_t i0 = 0; i0 < count; i0 += kTile) {
-        for (std::int64_t j0 = 0; j0 < v.cols; j0 += kTile) {
-            for (std::int64_t i = i0; i < std::min(i0 + kTile, count); ++i) {
-                for (std::int64_t j = j0; j < std::min(j0 + kTile, v.cols); ++j) {
-                    to[i * v.cols + j] = from[i * v.row_stride + j * v.col_stride];
-                }
-            }
-        }
-    }
-}
-
-void pack_rows(const ConstView& v, std::int64_t first, std::int64_t count, std::byte* to) {
-    switch (element_bytes(v.type)) {
-        case 8:
-            return pack_rows(v, first, count, reinterpret_cast<std::uint64_t*>(to));
-        case 4:
-            return pack_rows(v, first, count, reinterpret_cast<std::uint32_t*>(to));
-        case 2:
-            return pack_rows(v, first, count, reinterpret_cast<std::uint16_t*>(to));
-        default:
-            return pack_rows(v, first, count, reinterpret_cast<std::uint8_t*>(to));
-    }
 }
 
 void write_contiguous(AtomicFile& file, const ConstView& v, std::int64_t bytes, const std::string& path,
@@ -155,7 +77,9 @@ void write_through_buffer(AtomicFile& file, const ConstView& v, std::int64_t byt
             const ConstView window = block(v, row, col, rows, std::min(step, v.cols - col));
             pool.run(ceil_div(rows, kTile), [&](std::int64_t tile) {
                 const std::int64_t first = tile * kTile;
-                pack_rows(window, first, std::min(kTile, rows - first), buffer.data() + first * window.cols * size);
+                const std::int64_t count = std::min(kTile, rows - first);
+                copy_view(block(window, first, 0, count, window.cols),
+                          {buffer.data() + first * window.cols * size, v.type, count, window.cols, window.cols, 1});
             });
             file.write(buffer.data(), rows * window.cols * size);
             done += rows * window.cols * size;

@@ -241,29 +241,24 @@ std::string way_out(const std::string& descr) {
     if (order == '>') {
         return fmt::format("big-endian elements; convert them with a.astype('<{}')", shown(descr.substr(1)));
     }
-    switch (kind) {
-        case 'O':
-            return "Python objects, which are never loaded; convert them with a.astype('<f8')";
-        case 'c':
-            return "complex numbers, for which there is no type; save a.real and a.imag as two files";
-        case 'U':
-        case 'S':
-        case 'a':
-            return "text; convert it with a.astype('<f8')";
-        case 'M':
-        case 'm':
-            return "dates or times; convert them with a.astype('<i8').astype('<f8')";
-        case 'f':
-            return "floats of a size without a type; convert them with a.astype('<f8')";
-        case 'i':
-        case 'u':
-        case 'b':
-            return "integers of a size without a type; convert them with a.astype('<i4')";
-        case 'V':
-            return "raw bytes; convert them with a.view('<f4') or the dtype they really have";
-        default:
-            return "nothing this program knows; convert it with a.astype('<f4')";
+    struct Advice {
+        std::string_view kinds;
+        const char* text;
+    };
+    static constexpr std::array<Advice, 7> known{
+        {{"O", "Python objects, which are never loaded; convert them with a.astype('<f8')"},
+         {"c", "complex numbers, for which there is no type; save a.real and a.imag as two files"},
+         {"USa", "text; convert it with a.astype('<f8')"},
+         {"Mm", "dates or times; convert them with a.astype('<i8').astype('<f8')"},
+         {"f", "floats of a size without a type; convert them with a.astype('<f8')"},
+         {"iub", "integers of a size without a type; convert them with a.astype('<i4')"},
+         {"V", "raw bytes; convert them with a.view('<f4') or the dtype they really have"}}};
+    for (const Advice& advice : known) {
+        if (advice.kinds.find(kind) != std::string_view::npos) {
+            return advice.text;
+        }
     }
+    return "nothing this program knows; convert it with a.astype('<f4')";
 }
 
 Type choose_type(const std::string& descr, const std::string& name, std::optional<Type> as) {

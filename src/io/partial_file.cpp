@@ -15,14 +15,6 @@
 #include "io/atomic_file.hpp"
 
 namespace heptad {
-namespace {
-
-[[noreturn]] void fail_write(const std::string& path, int why) {
-    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
-         system_error_text(why));
-}
-
-}  // namespace
 
 OutputNames output_names(const std::string& path) {
     struct stat old {};

@@ -1,16 +1,16 @@
 #include "io/read_sums.hpp"
 
 #include <algorithm>
-#include <array>
 #include <future>
 
+#include "base/names.hpp"
 #include "base/size.hpp"
 #include "io/checksum.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr std::array<const char*, 3> kNames{"left", "right", "added"};
+constexpr Names<ReadOf, 3> kNames{{"left", "right", "added"}};
 
 constexpr std::int64_t kLargeWindow_bytes = std::int64_t{4} << 20;
 constexpr std::int64_t kParts = 4;  // of a large window, at once: one core alone is not much faster than a good disk
@@ -31,13 +31,13 @@ struct Lines {
 }  // namespace
 
 const char* read_of_name(ReadOf of) {
-    return kNames[static_cast<std::size_t>(of)];
+    return kNames.of(of);
 }
 
 bool parse_read_of(const std::string& word, ReadOf& of) {
-    const auto* const found = std::find(kNames.begin(), kNames.end(), word);
-    of = static_cast<ReadOf>(found - kNames.begin());
-    return found != kNames.end();
+    const std::optional<ReadOf> found = kNames.find(word);
+    of = found.value_or(of);
+    return found.has_value();
 }
 
 std::uint64_t view_checksum(const ConstView& view) {

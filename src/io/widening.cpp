@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/half.hpp"
+#include "base/stored_type.hpp"
 #include "base/types.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "io/matrix_market.hpp"
@@ -29,33 +29,15 @@ std::optional<Type> stored_type(const MatrixName& name) {
     }
 }
 
-template <class To, class From>
-Matrix converted(const Matrix& matrix, Type to) {
-    Matrix result(to, matrix.rows(), matrix.cols(), matrix.order());
-    const auto* const from = static_cast<const From*>(matrix.data());
-    std::transform(from, from + matrix.size_bytes() / static_cast<std::int64_t>(sizeof(From)),
-                   static_cast<To*>(result.data()), [](From x) {
-                       if constexpr (std::is_same_v<From, f16> || std::is_same_v<From, bf16>) {
-                           return static_cast<To>(to_float(x));
-                       } else {
-                           return static_cast<To>(x);
-                       }
-                   });
-    return result;
-}
-
 template <class To>
 Matrix converted(const Matrix& matrix, Type to) {
-    switch (matrix.type()) {
-        case Type::f16:
-            return converted<To, f16>(matrix, to);
-        case Type::bf16:
-            return converted<To, bf16>(matrix, to);
-        case Type::i32:
-            return converted<To, std::int32_t>(matrix, to);
-        default:
-            return converted<To, float>(matrix, to);
-    }
+    Matrix result(to, matrix.rows(), matrix.cols(), matrix.order());
+    with_stored_type(matrix.type(), [&]<class From>() {
+        const auto* const from = static_cast<const From*>(matrix.data());
+        std::transform(from, from + matrix.size_bytes() / static_cast<std::int64_t>(sizeof(From)),
+                       static_cast<To*>(result.data()), [](From x) { return static_cast<To>(to_double(x)); });
+    });
+    return result;
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include "base/bit_bytes.hpp"
 #include "base/size.hpp"
+#include "base/view_copy.hpp"
 #include "io/tile_checksum.hpp"
-#include "io/view_copy.hpp"
 
 namespace heptad {
 namespace {

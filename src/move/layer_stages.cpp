@@ -30,55 +30,40 @@ public:
             if (in_place_) {
                 continue;
             }
-            place.left = device.host_buffer(run.product.left.bytes());
-            place.right = device.host_buffer(run.product.right.bytes());
+            place.left.buffer = device.host_buffer(run.product.left.bytes());
+            place.right.buffer = device.host_buffer(run.product.right.bytes());
             place.result = device.host_buffer(run.product.result.bytes());
         }
     }
 
     void prepare_left(int pipeline, const PipelineTask& task) override {
-        if (in_place_) {
-            return;
-        }
-        Place& place = this->place(pipeline);
-        const BlockProduct& instance = instance_of(task);
-        if (differs(place.left_made, instance, &BlockProduct::left)) {
-            matrices_.make_left(instance, place.left.get());
-        }
+        prepare(place(pipeline).left, instance_of(task), &BlockProduct::left, &HostMatrices::make_left);
     }
 
     void prepare_right(int pipeline, const PipelineTask& task) override {
-        if (in_place_) {
-            return;
-        }
-        Place& place = this->place(pipeline);
-        const BlockProduct& instance = instance_of(task);
-        if (differs(place.right_made, instance, &BlockProduct::right)) {
-            matrices_.make_right(instance, place.right.get());
-        }
+        prepare(place(pipeline).right, instance_of(task), &BlockProduct::right, &HostMatrices::make_right);
     }
 
     void upload(int pipeline, const PipelineTask& task) override {
         Place& place = this->place(pipeline);
         Shelves& shelves = shelves_of(pipeline);
         const BlockProduct& instance = instance_of(task);
-        place.left_there = &shelves.left.take(instance.left, [&](OperandPlace& to) {
-            const std::lock_guard alone(shelves.link);
-            in_place_ ? place.lane->upload_rows(to, matrices_.rows_of_left(instance))
-                      : place.lane->upload(to, place.left.get());
-        });
-        place.right_there = &shelves.right.take(instance.right, [&](OperandPlace& to) {
-            const std::lock_guard alone(shelves.link);
-            in_place_ ? place.lane->upload_rows(to, matrices_.rows_of_right(instance))
-                      : place.lane->upload(to, place.right.get());
-        });
+        const auto bring = [&](Side& side, OperandCache& cache, const std::vector<BlockTerm>& terms, auto rows_of) {
+            side.there = &cache.take(terms, [&](OperandPlace& to) {
+                const std::lock_guard alone(shelves.link);
+                in_place_ ? place.lane->upload_rows(to, (matrices_.*rows_of)(instance))
+                          : place.lane->upload(to, side.buffer.get());
+            });
+        };
+        bring(place.left, shelves.left, instance.left, &HostMatrices::rows_of_left);
+        bring(place.right, shelves.right, instance.right, &HostMatrices::rows_of_right);
     }
 
     void solve(int pipeline, const PipelineTask& task) override {
         const Place& place = this->place(pipeline);
-        place.lane->solve(*place.left_there, *place.right_there, run_.alpha, task.step > 0 ? 1 : 0);
-        shelves_of(pipeline).left.give_back(*place.left_there);
-        shelves_of(pipeline).right.give_back(*place.right_there);
+        place.lane->solve(*place.left.there, *place.right.there, run_.alpha, task.step > 0 ? 1 : 0);
+        shelves_of(pipeline).left.give_back(*place.left.there);
+        shelves_of(pipeline).right.give_back(*place.right.there);
     }
 
     void download(int pipeline, const PipelineTask& task) override {
@@ -108,17 +93,19 @@ public:
     }
 
 private:
-    /// Of one pipeline. What was made last is known to the threads that do so, each for itself: an operand that comes
-    /// again, as a block of A does along its row of segments, is still there.
+    /// T or S of one pipeline. What was made last is known to the thread that does so: an operand that comes again, as
+    /// a block of A does along its row of segments, is still there.
+    struct Side {
+        HostBuffer buffer;
+        const BlockProduct* made = nullptr;
+        OperandPlace* there = nullptr;
+    };
+    /// Of one pipeline.
     struct Place {
         std::unique_ptr<Lane> lane;
-        HostBuffer left, right, result;
-        const BlockProduct* left_made = nullptr;
-        const BlockProduct* right_made = nullptr;
-        OperandPlace* left_there = nullptr;
-        OperandPlace* right_there = nullptr;
+        Side left, right;
+        HostBuffer result;
     };
-
     /// Of one device.
     struct Shelves {
         Shelves(std::vector<std::unique_ptr<OperandPlace>> lefts, std::vector<std::unique_ptr<OperandPlace>> rights,
@@ -143,11 +130,12 @@ private:
         return layer_.instances[static_cast<std::size_t>(task.group * layer_.steps + task.step)];
     }
 
-    static bool differs(const BlockProduct*& last, const BlockProduct& next,
-                        std::vector<BlockTerm> BlockProduct::*operand) {
-        const bool same = last != nullptr && last->*operand == next.*operand;
-        last = &next;
-        return !same;
+    void prepare(Side& side, const BlockProduct& instance, std::vector<BlockTerm> BlockProduct::*terms,
+                 void (HostMatrices::*make)(const BlockProduct&, void*)) {
+        const BlockProduct* const last = std::exchange(side.made, &instance);
+        if (!in_place_ && (last == nullptr || last->*terms != instance.*terms)) {
+            (matrices_.*make)(instance, side.buffer.get());
+        }
     }
 
     const LayerRun& run_;

@@ -8,6 +8,7 @@
 
 #include "base/size.hpp"
 #include "base/view.hpp"
+#include "plan/model/plan.hpp"
 
 namespace heptad {
 
@@ -36,9 +37,7 @@ struct BlockLayout {
 
 struct SubProduct {
     BlockLayout left, right, result;
-    /// Dense: algorithm, levels, leaf and accuracy on the device. workspace_limit_bytes is what the plan leaves for it.
-    Options options;
-    bits::BitOptions bit_options;         // packed
+    ProductPlan plan{};                   // of the product on the device
     const CancelToken* cancel = nullptr;  // may be null
 
     /// T, S and Q.

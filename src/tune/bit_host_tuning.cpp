@@ -31,7 +31,7 @@ void fill(const BitView& matrix, unsigned seed) {
 }
 
 /// Nothing if it does not fit.
-std::optional<HostPlan> plan_of(const BitHostTrial& trial, const bits::BitOptions& options) {
+std::optional<HostDecision> plan_of(const BitHostTrial& trial, const bits::BitOptions& options) {
     try {
         return make_bit_plan_over_devices(Type::gf2, {trial.n, trial.n, trial.n}, false, options, {});
     } catch (const Error& problem) {
@@ -64,20 +64,20 @@ std::vector<BitHostSample> measure_bit_hosts(const BitHostTrial& trial,
             options.host.device_memory_bytes = trial.device_memory_bytes;
             options.host.levels = levels;
             options.host.pipelines = pipelines;
-            const std::optional<HostPlan> plan = plan_of(trial, options);
-            if (!plan) {
+            const std::optional<HostDecision> made = plan_of(trial, options);
+            if (!made) {
                 break;  // more pipelines take more memory
             }
             double seconds = std::numeric_limits<double>::infinity();
             constexpr int kRounds = 2;  // the first one takes memory and pages
             for (int round = 0; round < kRounds; ++round) {
                 const auto start = std::chrono::steady_clock::now();
-                run_host_plan(*plan, devices, a.view(), b.view(), c.view(), false, options, {});
+                run_host_plan(made->plan, devices, a.view(), b.view(), c.view(), false, {});
                 const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
                 seconds = std::min(seconds, taken.count());
             }
             found.push_back({trial.n, trial.device_memory_bytes, levels, pipelines,
-                             plan->predicted_s - plan->measured_more_s, seconds});
+                             made->forecast.predicted_s - made->forecast.measured_more_s, seconds});
             least_s = std::min(least_s, seconds);
             if (seconds > kFarBehind * least_s) {
                 break;

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "algorithm/evaluate.hpp"
 #include "base/embedded.hpp"
 #include "base/error.hpp"
 

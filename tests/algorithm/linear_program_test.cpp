@@ -6,6 +6,7 @@
 #include <random>
 
 #include "algorithm/catalogue.hpp"
+#include "algorithm/evaluate.hpp"
 #include "base/error.hpp"
 
 namespace heptad {

@@ -40,7 +40,13 @@ TEST(OverDevicesApi, device_list_in_the_options_is_enough) {
     options.host.levels = 1;
     heptad::multiply(a_view, b_view, MatrixView<int>::row_major(many.data(), 60, 70), options);
     EXPECT_EQ(one, many);
-    EXPECT_EQ(heptad::plan_over_devices({60, 50, 70}, Type::i32, options).rfind("devices cpu:3 60x50x70 i32", 0), 0U);
+    const heptad::Plan plan = heptad::plan_over_devices({60, 50, 70}, Type::i32, options);
+    EXPECT_EQ(plan.to_string().rfind("plan 60x50x70 i32 host={devices=cpu:3;", 0), 0U);
+    EXPECT_GE(plan.levels(), 1);
+    many.assign(many.size(), 0);
+    heptad::multiply(1, a_view, b_view, 0, MatrixView<int>::row_major(many.data(), 60, 70),
+                     heptad::Plan::parse(plan.to_string()));
+    EXPECT_EQ(one, many);
     EXPECT_EQ(code_of([&] { heptad::plan({60, 50, 70}, Type::i32, options); }), ErrorCode::usage);
     EXPECT_EQ(code_of([&] {
                   heptad::multiply_strided_batch(1, a_view, 0, b_view, 0, 0,
@@ -66,11 +72,38 @@ TEST(OverDevicesApi, packed_bits_take_a_list_too) {
         heptad::bits::multiply_add(algebra, a, b, c.view(), options);
         EXPECT_TRUE(c == (algebra == Type::gf2 ? BitMatrix(200, 170) : heptad::bits::product(algebra, a, b)));
     }
-    EXPECT_NE(heptad::bits::plan(Type::gf2, {200, 150, 170}, options).to_string().find("host={devices=cpu:2;"),
-              std::string::npos);
+    EXPECT_EQ(heptad::bits::plan(Type::gf2, {200, 150, 170}, options)
+                  .to_string()
+                  .rfind("plan 200x150x170 gf2 host={devices=cpu:2", 0),
+              0U);
     EXPECT_EQ(code_of([&] { heptad::bits::power(Type::gf2, BitMatrix::identity(5), 3, options); }), ErrorCode::usage);
     options.device = "abacus";
     EXPECT_EQ(code_of([&] { heptad::bits::product(Type::gf2, a, b, options); }), ErrorCode::usage);
+}
+
+TEST(OverDevicesApi, plans_of_every_place_parse_and_those_of_files_and_clusters_are_not_multiplied) {
+    const std::string whole = heptad::plan({60, 50, 70}, Type::i32).to_string();
+    const std::string head = "plan 60x50x70 i32 ";
+    ASSERT_EQ(whole.rfind(head, 0), 0U) << whole;
+    std::vector<int> a(60 * 50), b(50 * 70), c(60 * 70);
+    for (const std::string cut :
+         {"rank={ranks=6;algorithm=grid;grid=3x1x2;panels=4} ",
+          "disk={memory=1000000;keep=C;mirrored=no;tile=60x70;depth=50;first=50;strip=60;panels=2;blocks=1x1x1} "}) {
+        const std::string text = head + cut + whole.substr(head.size());
+        const heptad::Plan plan = heptad::Plan::parse(text);
+        EXPECT_EQ(plan.to_string(), text);
+        EXPECT_EQ(code_of([&] {
+                      heptad::multiply(1, MatrixView<const int>::row_major(a.data(), 60, 50),
+                                       MatrixView<const int>::row_major(b.data(), 50, 70), 0,
+                                       MatrixView<int>::row_major(c.data(), 60, 70), plan);
+                  }),
+                  ErrorCode::usage);
+    }
+    heptad::Options options;
+    options.device = "cpu:3";
+    std::string changed = heptad::plan_over_devices({60, 50, 70}, Type::i32, options).to_string();
+    changed.replace(changed.find("block="), 6, "block=9");
+    EXPECT_EQ(code_of([&] { heptad::Plan::parse(changed); }), ErrorCode::input);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 heptad_test(check/verify_exact_test heptad_check)
 heptad_test(check/verify_float_test heptad_check)
-heptad_test(check/measured_error_test heptad_check)
-heptad_test(check/difference_test heptad_check)
 heptad_test(check/verify_bits_test heptad_check)
 heptad_test(check/verify_gross_test heptad_check)
 heptad_test(check/streamed_residual_test heptad_check)

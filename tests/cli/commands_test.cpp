@@ -133,14 +133,6 @@ TEST_F(Commands, algorithms_lists_facts_that_were_computed) {
     EXPECT_TRUE(contains(heptad_ok({"algorithms"}), "strassen"));
 }
 
-TEST_F(Commands, search_basis_finds_twelve_additions) {
-    const nlohmann::json search = heptad_json({"algorithms", "search-basis"});
-    for (const char* design : {"self_inverse", "chaining"}) {
-        const nlohmann::json& additions = search[design]["additions"];
-        EXPECT_EQ(additions[0].get<int>() + additions[1].get<int>() + additions[2].get<int>(), 12) << design;
-    }
-}
-
 TEST_F(Commands, user_algorithm_file_is_proven_and_used) {
     std::string text = heptad_json({"algorithms", "strassen"})["text"];
     write("mine.alg", text);

@@ -78,9 +78,14 @@ TEST_F(Device, mul_moves_large_matrices_beside_their_product) {
         const nlohmann::json done = heptad_json(
             {"mul", "L.npy", "R.npy", "-o", "C.npy", "--device", "cuda", "--accuracy", accuracy, "--verify"});
         EXPECT_TRUE(done["verified"].get<bool>());
-        EXPECT_TRUE(contains(done["plan"].get<std::string>(), "from-host 8192x8192x8192 f32 by=")) << done["plan"];
+        EXPECT_TRUE(contains(done["plan"].get<std::string>(), "plan 8192x8192x8192 f32 transfers={")) << done["plan"];
         EXPECT_GT(done["predicted_s"].get<double>(), 0);
         EXPECT_GT(done["error_bound"].get<double>(), 0);
+        write("plan.json", done.dump());
+        const nlohmann::json again =
+            heptad_json({"mul", "L.npy", "R.npy", "-o", "C.npy", "--plan", "plan.json", "--verify"});
+        EXPECT_TRUE(again["verified"].get<bool>());
+        EXPECT_EQ(again["plan"], done["plan"]);
     }
 }
 }  // namespace

@@ -59,10 +59,60 @@ TEST_F(OverDevices, bits_are_multiplied_packed) {
     EXPECT_EQ(read("one.pbm"), read("many.pbm"));
 }
 
+TEST_F(OverDevices, plans_are_taken_back_and_refused_for_other_products_and_devices) {
+    const std::vector<std::string> size{"plan", "90", "70", "110", "--type", "i32", "--device"};
+    for (const std::vector<std::string>& options : {std::vector<std::string>{"cpu:2"},
+                                                    {"cpu:3", "--host-levels", "1", "--pipelines", "2"},
+                                                    {"cpu:1", "--host-levels", "0", "--device-memory", "32K"}}) {
+        std::vector<std::string> words = size;
+        words.insert(words.end(), options.begin(), options.end());
+        const std::string text = heptad_ok(words);
+        write("plan.txt", text);
+        const nlohmann::json done = heptad_json(mul({"--plan", "plan.txt"}));
+        EXPECT_EQ(read_matrix("C.npy"), product(a_, b_)) << text;
+        EXPECT_EQ(done["plan"].get<std::string>() + "\n", text.substr(0, text.find('\n') + 1));
+        write("plan.json", heptad_json(words).dump());
+        heptad_ok(mul({"--plan", "plan.json", "--verify"}));
+    }
+    const std::string text = heptad_ok({"plan", "90", "70", "110", "--type", "i32", "--device", "cpu:2"});
+    const auto refused = [&](const std::string& from, const std::string& to) {
+        std::string changed = text;
+        changed.replace(changed.find(from), from.size(), to);
+        write("changed.txt", changed);
+        return heptad_fails(3, mul({"--plan", "changed.txt"}));
+    };
+    EXPECT_TRUE(contains(refused("90x70x110", "91x70x110"), "plan"));
+    EXPECT_TRUE(contains(refused("plan 90x70x110 i32", "plan 90x70x110 f32"), "plan"));
+    EXPECT_TRUE(contains(refused("pipelines=", "pipelines=9"), "pipelines"));
+    EXPECT_TRUE(contains(refused("devices=cpu:2", "devices=cpu:0"), "cpu:0"));
+    EXPECT_TRUE(contains(refused("block=", "block=1"), "block"));
+    write("plan.txt", text);
+    EXPECT_TRUE(contains(heptad_fails(3, mul({"--plan", "plan.txt", "--beta", "1", "--add", "C0.npy"})), "--beta"));
+    EXPECT_TRUE(contains(heptad_fails(2, mul({"--plan", "plan.txt", "--device", "cuda"})), "plan for cpu:2"));
+}
+
+TEST_F(OverDevices, plans_of_packed_bits_are_taken_back) {
+    heptad_ok({"gen", "bits", "--shape", "300x200", "--seed", "1", "-o", "A.pbm"});
+    heptad_ok({"gen", "bits", "--shape", "200x250", "--seed", "2", "-o", "B.pbm"});
+    for (const char* type : {"gf2", "bool"}) {
+        heptad_ok({"mul", "A.pbm", "B.pbm", "-o", "one.pbm", "--type", type});
+        for (const char* memory : {"1M", "32K"}) {
+            write("plan.txt", heptad_ok({"plan", "300", "200", "250", "--type", type, "--device", "cpu:2",
+                                         "--device-memory", memory}));
+            const nlohmann::json done =
+                heptad_json({"mul", "A.pbm", "B.pbm", "-o", "many.pbm", "--type", type, "--plan", "plan.txt"});
+            EXPECT_EQ(read("one.pbm"), read("many.pbm")) << type;
+            EXPECT_EQ(read("plan.txt").rfind(done["plan"].get<std::string>() + "\n", 0), 0U);
+            EXPECT_GT(done["bound_s"].get<double>(), 0);
+        }
+    }
+    heptad_fails(3, {"mul", "A.pbm", "B.pbm", "-o", "many.pbm", "--type", "gf2", "--plan", "plan.txt"});
+}
+
 TEST_F(OverDevices, plan_tells_memory_stages_and_what_binds_without_any_device) {
     const std::string text = heptad_ok(
         {"plan", "60000", "60000", "60000", "--type", "f64", "--device", "cuda:0,1", "--device-memory", "8G"});
-    EXPECT_EQ(text.rfind("devices cuda:0,1 60000x60000x60000 f64", 0), 0U) << text;
+    EXPECT_EQ(text.rfind("plan 60000x60000x60000 f64 host={devices=cuda:0,1;", 0), 0U) << text;
     for (const char* part : {"d_h", "on each device", "of buffers on the host", "upload", " binds", "error bound"}) {
         EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
     }

@@ -1,6 +1,7 @@
 // Products from file to file on a device that is made of ordinary memory: what is uploaded, multiplied there and
 // downloaded, whether it holds tiles or only strips, and that its stages are seen by name.
 #include "move/step_device.hpp"
+#include "base/view_copy.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "io/view_copy.hpp"
 #include "product/file/file_product_fixture.hpp"
 
 namespace heptad {

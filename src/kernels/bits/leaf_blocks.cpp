@@ -76,21 +76,9 @@ struct PlainVector {
 
 }  // namespace
 
-void multiply_blocks(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
-                     std::uint64_t* c, bool accumulate) {
-    block_product<PlainVector>(shape, part, a, b, c, accumulate);
-}
-
-FirstPanel multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands) {
-    return block_product_fused<PlainVector>(shape, operands);
-}
-
-void pack_blocks(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed) {
-    pack_full_tile<PlainVector>(role, tile, stride, packed);
-}
-
-void unpack_blocks(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride) {
-    unpack_full_tile<PlainVector>(role, packed, tile, stride);
+BlockKernels block_kernels() {
+    return {block_product<PlainVector>, block_product_fused<PlainVector>, pack_full_tile<PlainVector>,
+            unpack_full_tile<PlainVector>};
 }
 
 }  // namespace heptad::bits

@@ -62,21 +62,9 @@ struct GfniVector {
 
 }  // namespace
 
-void multiply_gfni(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
-                   std::uint64_t* c, bool accumulate) {
-    block_product<GfniVector>(shape, part, a, b, c, accumulate);
-}
-
-FirstPanel multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands) {
-    return block_product_fused<GfniVector>(shape, operands);
-}
-
-void pack_gfni(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed) {
-    pack_full_tile<GfniVector>(role, tile, stride, packed);
-}
-
-void unpack_gfni(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride) {
-    unpack_full_tile<GfniVector>(role, packed, tile, stride);
+BlockKernels block_kernels_gfni() {
+    return {block_product<GfniVector>, block_product_fused<GfniVector>, pack_full_tile<GfniVector>,
+            unpack_full_tile<GfniVector>};
 }
 
 }  // namespace heptad::bits

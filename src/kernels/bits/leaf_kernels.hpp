@@ -1,50 +1,35 @@
-// The leaf products of every instruction set. Those of a set that the processor lacks must not be entered;
-// available_leaves() knows.
+// The kernels of every instruction set, as its own file made them. Those of a set that the processor lacks must not be
+// asked for; available_leaves() knows.
 #pragma once
 
+#include "kernels/bits/block_layout.hpp"
 #include "kernels/bits/leaf.hpp"
 
 namespace heptad::bits {
 
-#define HEPTAD_LEAF_PRODUCT(name)                                                                           \
-    void name(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b, \
-              std::uint64_t* c, bool accumulate)
-
-HEPTAD_LEAF_PRODUCT(multiply_blocks);
-HEPTAD_LEAF_PRODUCT(multiply_table);
-HEPTAD_LEAF_PRODUCT(multiply_table_boolean);
+/// Products by table lookup, in the order of SlabLayout.
+struct TableKernels {
+    LeafProduct multiply, multiply_boolean;
+    BooleanRows add_boolean_rows;
+};
+TableKernels table_kernels();
 #if defined(__x86_64__)
-HEPTAD_LEAF_PRODUCT(multiply_gfni);
-HEPTAD_LEAF_PRODUCT(multiply_table_avx2);
-HEPTAD_LEAF_PRODUCT(multiply_table_avx2_boolean);
-HEPTAD_LEAF_PRODUCT(multiply_table_avx512);
-HEPTAD_LEAF_PRODUCT(multiply_table_avx512_boolean);
+TableKernels table_kernels_avx2();
+TableKernels table_kernels_avx512();
 #elif defined(__aarch64__)
-HEPTAD_LEAF_PRODUCT(multiply_table_sha3);
+TableKernels table_kernels_sha3();  // over GF(2) alone
 #endif
 
-#undef HEPTAD_LEAF_PRODUCT
-
-void add_rows(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
-              std::uint64_t* c, std::uint8_t* open);
+/// Products of 8 x 8 blocks, in the order of BlockLayout.
+struct BlockKernels {
+    LeafProduct multiply;
+    FusedLeafProduct multiply_fused;
+    BlockPack pack;
+    BlockUnpack unpack;
+};
+BlockKernels block_kernels();
 #if defined(__x86_64__)
-void add_rows_avx2(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
-                   std::uint64_t* c, std::uint8_t* open);
-void add_rows_avx512(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
-                     std::uint64_t* c, std::uint8_t* open);
-#endif
-
-FirstPanel multiply_blocks_fused(const LeafShape& shape, const FusedOperands& operands);
-#if defined(__x86_64__)
-FirstPanel multiply_gfni_fused(const LeafShape& shape, const FusedOperands& operands);
-#endif
-
-// Packing of full tiles for the products of blocks.
-void pack_blocks(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed);
-void unpack_blocks(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride);
-#if defined(__x86_64__)
-void pack_gfni(Role role, const std::uint64_t* tile, std::int64_t stride, std::uint64_t* packed);
-void unpack_gfni(Role role, const std::uint64_t* packed, std::uint64_t* tile, std::int64_t stride);
+BlockKernels block_kernels_gfni();
 #endif
 
 }  // namespace heptad::bits

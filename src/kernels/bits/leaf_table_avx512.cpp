@@ -29,19 +29,8 @@ struct Vector {
 
 }  // namespace
 
-void multiply_table_avx512(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
-                           std::uint64_t* c, bool accumulate) {
-    table_product<Vector, false>(shape, part, a, b, c, accumulate);
-}
-
-void multiply_table_avx512_boolean(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a,
-                                   const std::uint64_t* b, std::uint64_t* c, bool accumulate) {
-    table_product<Vector, true>(shape, part, a, b, c, accumulate);
-}
-
-void add_rows_avx512(const ListedOnes& ones, int width, const std::uint64_t* b, const std::uint64_t* reachable,
-                     std::uint64_t* c, std::uint8_t* open) {
-    add_listed_rows<Vector>(ones, width, b, reachable, c, open);
+TableKernels table_kernels_avx512() {
+    return {table_product<Vector, false>, table_product<Vector, true>, add_listed_rows<Vector>};
 }
 
 }  // namespace heptad::bits

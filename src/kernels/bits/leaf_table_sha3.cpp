@@ -12,9 +12,8 @@ struct Vector : PlainRegister<Words> {};  // the compiler makes EOR3 of x ^ y ^ 
 
 }  // namespace
 
-void multiply_table_sha3(const LeafShape& shape, const LeafPart& part, const std::uint64_t* a, const std::uint64_t* b,
-                         std::uint64_t* c, bool accumulate) {
-    table_product<Vector, false>(shape, part, a, b, c, accumulate);
+TableKernels table_kernels_sha3() {
+    return {table_product<Vector, false>, nullptr, nullptr};
 }
 
 }  // namespace heptad::bits

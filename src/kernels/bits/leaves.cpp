@@ -34,31 +34,35 @@ bool has_sha3() {
 std::vector<Leaf> find_leaves() {
     const auto* const slabs_128 = new SlabLayout(128);  // like all layouts here: as long-lived as the leaves
     std::vector<Leaf> found;
+    const auto add_tables = [&](const char* name, const SlabLayout* layout, const TableKernels& kernels,
+                                double per_addition, double per_packing, double rows_per_key) {
+        found.push_back({name, layout, kernels.multiply, kernels.multiply_boolean, kernels.add_boolean_rows, nullptr, 0,
+                         per_addition, per_packing, 512, 512, 100, rows_per_key});
+    };
+    const auto add_blocks = [&](const char* name, const BlockKernels& kernels, double per_addition, double per_packing,
+                                std::int64_t overhead_rows) {
+        found.push_back({name, new BlockLayout(kernels.pack, kernels.unpack), kernels.multiply, nullptr, nullptr,
+                         kernels.multiply_fused, 2, per_addition, per_packing, 1024, 512, overhead_rows});
+    };
 #if defined(__x86_64__)
     __builtin_cpu_init();
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
     if (avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("gfni")) {
-        found.push_back({"gfni", new BlockLayout(pack_gfni, unpack_gfni), multiply_gfni, nullptr, nullptr,
-                         multiply_gfni_fused, 2, 4000, 20000, 1024, 512, 8});
+        add_blocks("gfni", block_kernels_gfni(), 4000, 20000, 8);
     }
     if (avx512) {
-        found.push_back({"table-avx512", new SlabLayout(512), multiply_table_avx512, multiply_table_avx512_boolean,
-                         add_rows_avx512, nullptr, 0, 2500, 10000, 512, 512, 100, 1.0});
+        add_tables("table-avx512", new SlabLayout(512), table_kernels_avx512(), 2500, 10000, 1.0);
     }
     if (__builtin_cpu_supports("avx2")) {
-        found.push_back({"table-avx2", new SlabLayout(256), multiply_table_avx2, multiply_table_avx2_boolean,
-                         add_rows_avx2, nullptr, 0, 1500, 6000, 512, 512, 100, 1.5});
+        add_tables("table-avx2", new SlabLayout(256), table_kernels_avx2(), 1500, 6000, 1.5);
     }
 #elif defined(__aarch64__)
     if (has_sha3()) {
-        found.push_back(
-            {"table-sha3", slabs_128, multiply_table_sha3, nullptr, nullptr, nullptr, 0, 1000, 4000, 512, 512, 100});
+        add_tables("table-sha3", slabs_128, table_kernels_sha3(), 1000, 4000, 0);
     }
 #endif
-    found.push_back({"table", slabs_128, multiply_table, multiply_table_boolean, add_rows, nullptr, 0, 1000, 4000, 512,
-                     512, 100, 2.0});
-    found.push_back({"blocks", new BlockLayout(pack_blocks, unpack_blocks), multiply_blocks, nullptr, nullptr,
-                     multiply_blocks_fused, 2, 100, 500, 1024, 512, 0});
+    add_tables("table", slabs_128, table_kernels(), 1000, 4000, 2.0);
+    add_blocks("blocks", block_kernels(), 100, 500, 0);
     return found;
 }
 

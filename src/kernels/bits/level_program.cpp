@@ -377,13 +377,4 @@ OperationCount count_operations(const LevelProgram& program, int levels) {
     return count;
 }
 
-std::int64_t count_change(std::span<const Change> change, int levels) {
-    std::int64_t additions = 0, quarter = 1;
-    for (int level = 0; level < levels; ++level) {
-        additions = 4 * additions + static_cast<std::int64_t>(change.size()) * quarter;
-        quarter *= 4;
-    }
-    return additions;
-}
-
 }  // namespace heptad::bits

@@ -79,7 +79,5 @@ struct OperationCount {
     std::int64_t additions = 0, multiplications = 0;
 };
 OperationCount count_operations(const LevelProgram& program, int levels);
-/// Additions of one change of basis.
-std::int64_t count_change(std::span<const Change> change, int levels);
 
 }  // namespace heptad::bits

@@ -418,4 +418,15 @@ void combine(const CombinePass& pass, InstructionSet set) {
     }
 }
 
+void scale_view(double beta, const View& c, InstructionSet set) {
+    if (beta == 1) {
+        return;
+    }
+    CombinePass pass{{c}, {{0, {}}}};
+    if (beta != 0) {
+        pass.statements.front().terms.push_back({0, beta});
+    }
+    combine(pass, set);
+}
+
 }  // namespace heptad::cpu

@@ -1,4 +1,4 @@
-// Conversions between 16-bit floats and f32 over runs; the values are those of base/half.hpp.
+// Conversions between 16-bit floats and f32 over runs, and rounding to tf32; the values are those of base/half.hpp.
 // Only for microkernel_<set>.cpp.
 #pragma once
 
@@ -59,6 +59,14 @@ inline void narrow_f16(const float* __restrict from, std::uint16_t* __restrict t
         const std::uint32_t number = magnitude < 0x38800000U ? subnormal : normal;
         const std::uint32_t finite = magnitude >= 0x477ff000U ? 0x7c00U : number;
         to[i] = static_cast<std::uint16_t>(sign | (magnitude > 0x7f800000U ? 0x7e00U : finite));
+    }
+}
+
+inline void round_tf32(const float* from, float* to, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::uint32_t bits = bits_of(from[i]);
+        const std::uint32_t rounded = (bits + 0xfffU + ((bits >> 13) & 1U)) & ~0x1fffU;
+        to[i] = float_of((bits & 0x7f800000U) == 0x7f800000U ? bits : rounded);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
+#include "base/view_copy.hpp"
 #include "kernels/cpu/cpu_backend_blas.hpp"
 #include "kernels/cpu/cpu_backend_tiles.hpp"
 #include "kernels/cpu/cpu_info.hpp"
@@ -100,7 +101,7 @@ bool has_no_terms(const Product& p) {
 
 /// One tile by our kernel, or by plain loops for the types it does not know.
 void multiply_by_own_kernel(const Product& p) {
-    if (p.a.type == p.c.type && gemm_supports(p.c.type)) {
+    if (gemm_supports(p.a.type)) {
         gemm(p);
     } else {
         ReferenceBackend().multiply({&p, 1}, "");

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include "base/names.hpp"
 #include "base/shared_state.hpp"
 
 namespace heptad::cpu {
@@ -25,19 +26,8 @@ bool has_i8mm() {
 #endif
 
 const char* instruction_set_name(InstructionSet set) noexcept {
-    switch (set) {
-        case InstructionSet::scalar:
-            return "scalar";
-        case InstructionSet::neon:
-            return "neon";
-        case InstructionSet::i8mm:
-            return "i8mm";
-        case InstructionSet::avx2:
-            return "avx2";
-        case InstructionSet::avx512:
-            return "avx512";
-    }
-    return "unknown";
+    static constexpr Names<InstructionSet, 5> names{{"scalar", "neon", "i8mm", "avx2", "avx512"}};
+    return names.of(set);
 }
 
 const std::vector<InstructionSet>& available_instruction_sets() {

@@ -52,23 +52,17 @@ ScanResult scan_view(const ConstView& view, InstructionSet set = best_instructio
 /// The scan of a view from those of its bands, from the top down or (by_rows = false) from the left to the right.
 ScanResult merge_scans(const std::vector<ScanResult>& bands, bool by_rows);
 
-/// to = from; any strides, transposing where they differ. Parts: copy blocks of both views.
-void copy_view(const ConstView& from, const View& to);
 /// c = beta * c; beta == 0 writes zeros and does not read c. Any strides and type.
 void scale_view(double beta, const View& c, InstructionSet set = best_instruction_set());
 
-/// The types that gemm() can do: f32, f64, i32.
+/// The types of A and B that gemm() can do: floats and i32. C has the same, or is f32 where those are bf16 or f16.
 bool gemm_supports(Type type) noexcept;
 /// c = alpha * a * b + beta * c on the calling thread; any strides and sizes. Parts: call it on tiles of c with the
 /// matching rows of a and columns of b. An element's value does not depend on the tile it is computed in, as long as
 /// k is not split. Throws Error(resource) if the scratch memory cannot be allocated.
 void gemm(const Product& product, InstructionSet set = best_instruction_set());
+/// The same for tf32, bf16 and f16.
+void gemm_short(const Product& product, InstructionSet set);
 /// Bytes of packing memory that a thread holds (once, for all its calls) after its first gemm().
 std::int64_t gemm_scratch_bytes(InstructionSet set = best_instruction_set());
-/// Multiples of these as tile sizes waste nothing at the tile edges.
-struct GemmGranule {
-    std::int64_t rows = 1, cols = 1;
-};
-GemmGranule gemm_granule(Type type, InstructionSet set = best_instruction_set());
-
 }  // namespace heptad::cpu

@@ -7,13 +7,11 @@
 //
 // A C that is contiguous along its columns is computed as the transposed product.
 #include <algorithm>
-#include <memory>
 
 #include "base/error.hpp"
-#include "base/huge_pages.hpp"
-#include "base/shared_state.hpp"
 #include "base/size.hpp"
 #include "kernels/cpu/cpu_features.hpp"
+#include "kernels/cpu/thread_scratch.hpp"
 #include "kernels/scalars.hpp"
 
 namespace heptad::cpu {
@@ -47,28 +45,6 @@ template <class T>
 std::int64_t packed_bytes(const GemmKernels<T>& kernels) {
     const std::int64_t bytes = packed_a_bytes(kernels) + packed_b_bytes(kernels);
     return kernels.shallow == nullptr ? bytes : std::max(bytes, packed_bytes(*kernels.shallow));
-}
-
-/// Packing memory of this thread, made on first use and kept until the thread ends.
-std::byte* thread_scratch(std::int64_t bytes) {
-    struct Scratch {
-        std::unique_ptr<std::byte, FreeMemory> memory;
-        std::int64_t held_bytes = 0;
-    };
-    auto& [memory, held_bytes] = per_thread<Scratch, Scratch>();
-    if (held_bytes < bytes) {
-        memory.reset();
-        held_bytes = 0;
-        memory = allocate_huge_pages(bytes);
-        if (!memory) {
-            fail(ErrorCode::resource,
-                 "a product needs {} bytes of packing memory per thread and there is none; free "
-                 "memory or use fewer threads",
-                 bytes);
-        }
-        held_bytes = bytes;
-    }
-    return memory.get();
 }
 
 /// A strided matrix of one type, with unsigned integers for i32.
@@ -150,7 +126,8 @@ template <class T>
 void multiply_packed(const TypedProduct<T>& p, InstructionSet set) {
     const GemmKernels<T>& of_set = gemm_kernels_of<T>(set);
     const GemmKernels<T>& kernels = p.k < of_set.least_depth ? *of_set.shallow : of_set;
-    std::byte* scratch = thread_scratch(gemm_scratch_bytes(set));
+    struct PackedPanels;
+    std::byte* scratch = thread_scratch<PackedPanels>(gemm_scratch_bytes(set));
     T* packed_a = reinterpret_cast<T*>(scratch);
     T* packed_b = reinterpret_cast<T*>(scratch + packed_a_bytes(kernels));
     // Blocks of equal size: no thin last one.
@@ -246,14 +223,14 @@ void gemm_typed(const Product& product, T alpha, T beta, InstructionSet set) {
 }  // namespace
 
 bool gemm_supports(Type type) noexcept {
-    return type == Type::f32 || type == Type::f64 || type == Type::i32;
+    return type != Type::gf2 && type != Type::boolean;
 }
 
 void gemm(const Product& product, InstructionSet set) {
     if (product.c.rows == 0 || product.c.cols == 0) {
         return;
     }
-    switch (product.c.type) {
+    switch (product.a.type) {
         case Type::f32:
             return gemm_typed<float>(product, static_cast<float>(product.alpha), static_cast<float>(product.beta), set);
         case Type::f64:
@@ -261,27 +238,19 @@ void gemm(const Product& product, InstructionSet set) {
         case Type::i32:
             return gemm_typed<std::uint32_t>(product, residue_mod_2_32(product.alpha), residue_mod_2_32(product.beta),
                                              set);
+        case Type::tf32:
+        case Type::bf16:
+        case Type::f16:
+            return gemm_short(product, set);
         default:
-            fail(ErrorCode::usage, "there is no cpu kernel for products of {}; its types are f32, f64 and i32",
-                 type_name(product.c.type));
+            fail(ErrorCode::usage, "there is no cpu kernel for products of {}; its types are floats and i32",
+                 type_name(product.a.type));
     }
 }
 
 std::int64_t gemm_scratch_bytes(InstructionSet set) {
     const KernelTable& table = kernel_table_of(set);
     return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32)});
-}
-
-GemmGranule gemm_granule(Type type, InstructionSet set) {
-    const KernelTable& table = kernel_table_of(set);
-    switch (type) {
-        case Type::f64:
-            return {table.gemm_f64.tile_rows, table.gemm_f64.tile_cols};
-        case Type::i32:
-            return {table.gemm_i32.tile_rows, table.gemm_i32.tile_cols};
-        default:
-            return {table.gemm_f32.tile_rows, table.gemm_f32.tile_cols};
-    }
 }
 
 }  // namespace heptad::cpu

@@ -81,6 +81,7 @@ struct KernelTable {
     void (*narrow_bf16)(const float* from, std::uint16_t* to, std::int64_t count);
     void (*widen_f16)(const std::uint16_t* from, float* to, std::int64_t count);
     void (*narrow_f16)(const float* from, std::uint16_t* to, std::int64_t count);
+    void (*round_tf32)(const float* from, float* to, std::int64_t count);  // may be the same
 
     /// Largest bit patterns with the sign bit cleared: those of the rows, and those of the columns where they are
     /// larger than what is there. For IEEE formats patterns are ordered as magnitudes, with infinity above all numbers

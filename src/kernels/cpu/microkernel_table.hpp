@@ -52,6 +52,7 @@ constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKern
     table.narrow_bf16 = narrow_bf16;
     table.widen_f16 = widen_f16;
     table.narrow_f16 = narrow_f16;
+    table.round_tf32 = round_tf32;
     table.max_bits_64 = max_bits<std::int64_t>;
     table.max_bits_32 = max_bits<std::int32_t>;
     table.max_bits_16 = max_bits<std::int16_t>;

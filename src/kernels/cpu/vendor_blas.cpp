@@ -183,19 +183,9 @@ std::vector<VendorReport> vendor_reports() {
     std::vector<VendorReport> reports;
     for (const Vendor vendor : {Vendor::openblas, Vendor::blis, Vendor::mkl}) {
         const Loaded& loaded = load_once(vendor);
-        VendorReport report;
+        VendorReport report{loaded.blas.value_or(VendorLibrary{}), loaded.blas.has_value(),
+                            loaded.blas ? "" : loaded.problem};
         report.name = vendor_name(vendor);
-        report.found = loaded.blas.has_value();
-        if (report.found) {
-            report.version = loaded.blas->version;
-            report.path = loaded.blas->path;
-            report.core = loaded.blas->core;
-            report.correction = loaded.blas->correction;
-            report.best_core = loaded.blas->best_core;
-            report.is_slow = loaded.blas->is_slow;
-        } else {
-            report.problem = loaded.problem;
-        }
         reports.push_back(report);
     }
     return reports;

@@ -59,11 +59,8 @@ void allow_vendor_corrections() noexcept;
 const VendorLibrary* vendor_library(Vendor vendor);
 
 /// What `heptad info` prints about one library, found or not.
-struct VendorReport {
-    std::string name;
+struct VendorReport : VendorLibrary {
     bool found = false;
-    bool is_slow = false;
-    std::string version, path, core, correction, best_core;
     std::string problem;  // why it was not found or not used
     std::string text() const;
 };

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/view_copy.hpp"
 #include "io/checksum.hpp"
 #include "io/matrix_market.hpp"
 #include "io/sampled_hash.hpp"
@@ -17,36 +18,8 @@
 namespace heptad {
 namespace {
 
-constexpr std::int64_t kTile = 32;
 constexpr std::int64_t kWidened_elements = std::int64_t{1} << 19;
 constexpr int kNewScratch = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-
-/// `from` holds the window column by column; `to` gets it row by row.
-template <class Word>
-void turn(const Word* from, const Window& window, Word* to) {
-    for (std::int64_t i0 = 0; i0 < window.rows; i0 += kTile) {
-        for (std::int64_t j0 = 0; j0 < window.cols; j0 += kTile) {
-            for (std::int64_t i = i0; i < std::min(i0 + kTile, window.rows); ++i) {
-                for (std::int64_t j = j0; j < std::min(j0 + kTile, window.cols); ++j) {
-                    to[i * window.cols + j] = from[j * window.rows + i];
-                }
-            }
-        }
-    }
-}
-
-void turn(const std::byte* from, const Window& window, std::size_t element, void* to) {
-    switch (element) {
-        case 8:
-            return turn(reinterpret_cast<const std::uint64_t*>(from), window, static_cast<std::uint64_t*>(to));
-        case 4:
-            return turn(reinterpret_cast<const std::uint32_t*>(from), window, static_cast<std::uint32_t*>(to));
-        case 2:
-            return turn(reinterpret_cast<const std::uint16_t*>(from), window, static_cast<std::uint16_t*>(to));
-        default:
-            return turn(reinterpret_cast<const std::uint8_t*>(from), window, static_cast<std::uint8_t*>(to));
-    }
-}
 
 /// Bit matrices hold zeros and ones; another byte would spread through sums.
 void require_bits(const void* data, std::int64_t count, const std::string& path) {
@@ -133,10 +106,10 @@ void MatrixWindows::read_stored(const Window& window, void* to) const {
     if (header_.fortran_order == transpose_) {  // rows of op(F) lie in one piece
         read_runs(window, cols(), static_cast<std::byte*>(to));
     } else {
-        const std::size_t element = element_bytes(stored_type());
-        std::vector<std::byte> columns(static_cast<std::size_t>(window.elements()) * element);
+        std::vector<std::byte> columns(static_cast<std::size_t>(window.elements()) * element_bytes(stored_type()));
         read_runs({window.col, window.row, window.cols, window.rows}, rows(), columns.data());
-        turn(columns.data(), window, element, to);
+        copy_view({columns.data(), stored_type(), window.rows, window.cols, 1, window.rows},
+                  {to, stored_type(), window.rows, window.cols, window.cols, 1});
     }
     if (type() == Type::gf2 || type() == Type::boolean) {
         require_bits(to, window.elements(), path_);

@@ -16,14 +16,6 @@
 #include "io/npy.hpp"
 
 namespace heptad {
-namespace {
-
-[[noreturn]] void fail_write(const std::string& path, int why) {
-    fail(write_error_code(why), "'{}' cannot be written: {}; choose another path or make room", path,
-         system_error_text(why));
-}
-
-}  // namespace
 
 void write_at(int descriptor, const void* from, std::int64_t bytes, std::int64_t offset, const std::string& name) {
     std::int64_t at = offset;

@@ -61,12 +61,12 @@ struct RankCut {
 /// By the host, for devices that do not hold all of it (plan/search/host_plan.hpp).
 struct HostCut {
     std::string devices{};  ///< as typed: "cuda:0,1"
-    int device_count = 1;
     std::string algorithm = "classical";
     int levels = 0;  ///< d_h of P3; 0: segments of C
     std::int64_t block_m = 0, block_k = 0, block_n = 0;
-    int pipelines = 1;      ///< per device
-    bool in_place = false;  ///< devices read blocks of A and B, and write those of C, where they lie
+    int pipelines = 1;                 ///< per device
+    bool in_place = false;             ///< devices read blocks of A and B, and write those of C, where they lie
+    std::int64_t workspace_bytes = 0;  ///< on each device, beside the blocks
     bool operator==(const HostCut&) const = default;
 };
 

@@ -1,5 +1,7 @@
 #include "plan/model/plan.hpp"
 
+#include <algorithm>
+
 #include "algorithm/catalogue.hpp"
 #include "base/size.hpp"
 #include "plan/search/fused_instances.hpp"
@@ -15,6 +17,13 @@ const char* mode_name(LevelMode mode) {
             return "fused";
     }
     return "";
+}
+
+int level_count(const ProductPlan& plan) {
+    const int below = static_cast<int>(plan.levels.size()) + (plan.host ? plan.host->levels : 0);
+    return plan.transfers && !plan.transfers->algorithm.empty()
+               ? std::max({below + 1, plan.transfers->opening, plan.transfers->closing})
+               : below;
 }
 
 LeafSize leaf_size(const ProductPlan& plan) {

@@ -109,6 +109,9 @@ inline int levels_in_mode(const ProductPlan& plan, LevelMode mode) {
                                           [&](const LevelPlan& level) { return level.mode == mode; }));
 }
 
+/// Of all places together: the most levels that a product at the bottom is part of.
+int level_count(const ProductPlan& plan);
+
 /// The innermost level's products have their sums inside.
 inline bool is_fused(const ProductPlan& plan) {
     return !plan.levels.empty() && plan.levels.back().mode == LevelMode::fused;

@@ -70,12 +70,12 @@ template <class Cut, class Fields>
 requires std::is_same_v<std::remove_const_t<Cut>, HostCut>
 void fields_of(Cut& cut, Fields& fields) {
     fields.required("devices", cut.devices);
-    fields.required("device-count", cut.device_count);
     fields.required("algorithm", cut.algorithm);
     fields.required("levels", cut.levels);
     fields.required("block", sides(cut.block_m, cut.block_k, cut.block_n));
     fields.required("pipelines", cut.pipelines);
     fields.required("in-place", cut.in_place);
+    fields.required("workspace-bytes", cut.workspace_bytes);
 }
 
 template <class Cut, class Fields>

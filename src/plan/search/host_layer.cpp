@@ -11,8 +11,6 @@
 namespace heptad {
 namespace {
 
-/// More sub-instances than this mean that each is too small to be worth a device.
-constexpr std::int64_t kMostInstances = std::int64_t{1} << 20;
 constexpr int kMostRank = 4096;
 constexpr int kMostSide = 64;
 
@@ -55,10 +53,10 @@ HostLayer algorithm_layer(const std::string& algorithm, int levels, Type type) {
 
 HostLayer segment_layer(const BlockGrid& grid) {
     const std::int64_t count = checked_mul(checked_mul(grid.m, grid.n), grid.k);
-    if (count > kMostInstances) {
+    if (count > kMostHostParts) {
         fail(ErrorCode::resource,
              "the product would be cut into {} parts, and {} is the most; give the devices more memory", count,
-             kMostInstances);
+             kMostHostParts);
     }
     HostLayer layer;
     layer.grid = grid;

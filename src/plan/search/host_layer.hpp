@@ -14,6 +14,9 @@
 
 namespace heptad {
 
+/// More sub-instances than this mean that each is too small to be worth a device.
+inline constexpr std::int64_t kMostHostParts = std::int64_t{1} << 20;
+
 struct HostLayer {
     BlockGrid grid;
     /// Sub-instances come in groups of `steps`: the results of a group are added on the device, and only their sum goes

@@ -43,10 +43,8 @@ const Schedule& made_schedule(const std::string& name, bool core, bool accumulat
         const LevelPrograms programs = level_programs(name, core);
         Algorithm algorithm = *programs.algorithm;
         algorithm.basis.reset();
-        SchedulerOptions options;
-        options.accumulate = accumulate;
-        options.c_as_scratch = false;  // right for blocks of any shape
-        schedule = std::make_unique<Schedule>(make_schedule(algorithm, *programs.a, *programs.b, *programs.c, options));
+        schedule =
+            std::make_unique<Schedule>(make_schedule(algorithm, *programs.a, *programs.b, *programs.c, accumulate));
     }
     return *schedule;
 }

@@ -71,8 +71,8 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     }
     plan.predicted_s = predict_seconds(plan, machine);
     plan.error_bound = error_bound(plan);
-    if (problem.options.accuracy == Accuracy::balanced && is_float(plan.type) && !plan.levels.empty()) {
-        plan.most_spread = most_spread(expected_growth(plan.levels), PlannerLimits{}.balanced_growth);
+    if (problem.options.accuracy == Accuracy::balanced && is_float(plan.type)) {
+        plan.most_spread = most_spread_of(plan.levels);
     }
 }
 
@@ -196,6 +196,11 @@ void validate(const Problem& problem, const Machine& machine) {
 }
 
 }  // namespace
+
+double most_spread_of(const std::vector<LevelPlan>& levels) {
+    return levels.empty() ? std::numeric_limits<double>::infinity()
+                          : most_spread(expected_growth(levels), PlannerLimits{}.balanced_growth);
+}
 
 void check_plan(const ProductPlan& plan) {
     if (is_packed(plan)) {

@@ -14,11 +14,11 @@ bool disk_binds(const FileProblem& problem, const FilePlan& plan) {
            plan.multiply_s;
 }
 
-StageChoice choose_stage(const FileProblem& problem, const FilePlan& plan, double step_s, const HostPlan& cut) {
+StageChoice choose_stage(const FileProblem& problem, const FilePlan& plan, double step_s, const ProductPlan& cut) {
     if (disk_binds(problem, plan)) {
         return {StepsCutBy::file, "the disk binds: faster products would not help"};
     }
-    if (cut.levels == 0) {
+    if (cut.host->levels == 0) {
         return {StepsCutBy::file, "no level at the host pays"};
     }
     if (!(kLeastGain * cut.predicted_s < step_s)) {

@@ -21,6 +21,6 @@ struct StageChoice {
 bool disk_binds(const FileProblem& problem, const FilePlan& plan);
 
 /// `step_s`: predicted for the plan's whole step on the device; `cut`: what the host would make of the same step.
-StageChoice choose_stage(const FileProblem& problem, const FilePlan& plan, double step_s, const HostPlan& cut);
+StageChoice choose_stage(const FileProblem& problem, const FilePlan& plan, double step_s, const ProductPlan& cut);
 
 }  // namespace heptad

@@ -1,13 +1,16 @@
 #include "plan/search/transfer_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <utility>
 
+#include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 
 namespace heptad {
@@ -40,7 +43,7 @@ int most_levels(const TransferProblem& problem, Type result_type, const Options&
         return kMostTransferLevels;
     }
     LevelPlan level;
-    level.algorithm = kTransferAlgorithm;
+    level.algorithm = kHalving;
     double growth = 1;
     ProblemSize block = problem.size;
     for (int levels = 0; levels < kMostTransferLevels; ++levels) {
@@ -70,56 +73,36 @@ Options within_room(std::int64_t room, const Options& options, Type result_type,
     return limited;
 }
 
-/// Plans of the products that a schedule is made of.
-class StepPlans {
-public:
-    StepPlans(const TransferProblem& problem, Type result_type, const Options& options,
-              const PlanOnDevice& plan_on_device)
-        : type_(problem.type), options_(options), plan_on_device_(plan_on_device) {
-        if (problem.type != result_type) {
-            options_.levels = 0;
-        }
-    }
-
-    ProductPlan of(const ProblemSize& size, bool accumulate) const {
-        Options accumulating = options_;
-        accumulating.accumulate = accumulate;
-        return plan_on_device_(size, type_, accumulating);
-    }
-
-private:
-    Type type_;
-    Options options_;
-    const PlanOnDevice& plan_on_device_;
-};
+/// The plan of a product that a schedule is made of.
+using PlanOfStep = std::function<ProductPlan(const ProblemSize& size, bool accumulate)>;
 
 /// Of a product that is made by `levels` more levels, as error_bound() counts them.
 double bound_by_levels(const ProblemSize& size, int levels, const LayerGrowth& growth, double roundoff,
-                       const StepPlans& plans) {
+                       const PlanOfStep& plan_of) {
     if (levels == 0) {
-        return std::max(plans.of(size, false).error_bound, plans.of(size, true).error_bound);
+        return std::max(plan_of(size, false).error_bound, plan_of(size, true).error_bound);
     }
     const ProblemSize block = half_of(size);
     // Most products of the level are made as planned, and those at its ends by further levels.
-    const double of_block = std::max(bound_by_levels(block, 0, growth, roundoff, plans),
-                                     bound_by_levels(block, levels - 1, growth, roundoff, plans));
+    const double of_block = std::max(bound_by_levels(block, 0, growth, roundoff, plan_of),
+                                     bound_by_levels(block, levels - 1, growth, roundoff, plan_of));
     return growth.growth * (of_block + growth.roundings * roundoff * static_cast<double>(block.k));
 }
 
-double bound_of(const TransferProblem& problem, const TransferSchedule& schedule, const StepPlans& plans) {
+double bound_of(const TransferProblem& problem, const TransferSchedule& schedule, const PlanOfStep& plan_of) {
     const double roundoff = unit_roundoff(problem.type);
     if (roundoff == 0) {
         return 0;
     }
     if (!schedule.algorithm.empty()) {
         return bound_by_levels(problem.size, schedule.levels,
-                               layer_growth(algorithm_layer(schedule.algorithm, 1, problem.type)), roundoff, plans);
+                               layer_growth(algorithm_layer(schedule.algorithm, 1, problem.type)), roundoff, plan_of);
     }
     std::map<std::int64_t, double> of_part;  // of k, by where it begins
     for (const TransferStep& step : schedule.steps) {
         const std::int64_t first = step.left.empty() ? 0 : step.left[0].block.col;
         double& bound = of_part[first];
-        bound = std::max(bound, plans.of(step.size, problem.adds || first > 0).error_bound);
+        bound = std::max(bound, plan_of(step.size, problem.adds || first > 0).error_bound);
     }
     double bound = static_cast<double>(of_part.size() - 1) * static_cast<double>(problem.size.k) * roundoff;
     for (const auto& part : of_part) {
@@ -128,40 +111,149 @@ double bound_of(const TransferProblem& problem, const TransferSchedule& schedule
     return bound;
 }
 
-}  // namespace
-
-HostOperandPlan make_host_operand_plan(TransferProblem problem, Type result_type, std::int64_t room,
-                                       const Options& options, const PlanOnDevice& plan_on_device) {
-    HostOperandPlan plan;
-    plan.size = problem.size;
-    plan.type = problem.type;
-    plan.options = within_room(room, options, result_type, problem, plan_on_device);
-    const StepPlans plans(problem, result_type, plan.options, plan_on_device);
-    plan.schedule = plan_transfers(
-        problem, [&](const ProblemSize& piece, bool accumulate) { return plans.of(piece, accumulate).predicted_s; });
-    for (const TransferStep& step : plan.schedule.steps) {
+/// What the steps take on the device, sums of blocks among it.
+std::int64_t workspace_of(const TransferProblem& problem, const TransferSchedule& schedule, const PlanOfStep& plan_of) {
+    std::int64_t bytes = 0;
+    for (const TransferStep& step : schedule.steps) {
         for (const bool accumulate : {false, true}) {
-            const ProductPlan product = plans.of(step.size, accumulate);
-            plan.workspace_bytes = std::max(plan.workspace_bytes, product.workspace_bytes);
-            const auto levels = static_cast<int>(product.levels.size());
-            plan.levels = std::max(plan.levels, levels + halvings(problem.size, step.size));
+            bytes = std::max(bytes, plan_of(step.size, accumulate).workspace_bytes);
         }
     }
-    plan.workspace_bytes += sum_buffers(plan.schedule, problem.operand_bytes, problem.result_bytes).bytes();
-    plan.error_bound = bound_of(problem, plan.schedule, plans);
-    return plan;
+    return bytes + sum_buffers(schedule, problem.operand_bytes, problem.result_bytes).bytes();
 }
 
-std::string to_string(const HostOperandPlan& plan) {
-    const TransferSchedule& schedule = plan.schedule;
-    return fmt::format(
-        "from-host {}x{}x{} {} by={} levels-at-ends={} steps={} first={}x{}x{} last={}x{}x{} workspace-bytes={} "
-        "predicted-s={:.3g} error-bound={:.3g}",
-        plan.size.m, plan.size.k, plan.size.n, type_name(plan.type),
-        schedule.algorithm.empty() ? "pieces" : schedule.algorithm, schedule.levels, schedule.steps.size(),
-        schedule.steps.front().size.m, schedule.steps.front().size.k, schedule.steps.front().size.n,
-        schedule.steps.back().size.m, schedule.steps.back().size.k, schedule.steps.back().size.n, plan.workspace_bytes,
-        schedule.predicted_s, plan.error_bound);
+ProblemSize largest_step(const TransferSchedule& schedule) {
+    const auto volume = [](const TransferStep& step) {
+        return static_cast<double>(step.size.m) * static_cast<double>(step.size.k) * static_cast<double>(step.size.n);
+    };
+    return std::max_element(schedule.steps.begin(), schedule.steps.end(),
+                            [&](const auto& x, const auto& y) { return volume(x) < volume(y); })
+        ->size;
+}
+
+/// For steps no larger than `largest`.
+ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest, const ProblemSize& step,
+                            bool accumulate) {
+    ProductPlan one = plan;
+    one.transfers.reset();
+    one.m = step.m;
+    one.k = step.k;
+    one.n = step.n;
+    one.accumulate = accumulate;
+    const auto fewer = std::min(static_cast<std::size_t>(halvings(largest, step)), one.levels.size());
+    one.levels.erase(one.levels.begin(), one.levels.begin() + static_cast<std::ptrdiff_t>(fewer));
+    if (step.m > largest.m) {
+        one.levels.clear();
+        one.padded = false;
+    }
+    normalize_plan(one);
+    one.workspace_bytes = plan_workspace_bytes(one);
+    one.error_bound = error_bound(one);
+    one.predicted_s = 0;
+    if (std::isfinite(plan.most_spread)) {  // balanced: the level of the transfers has a limit of its own
+        one.most_spread = most_spread_of(one.levels);
+    }
+    return one;
+}
+
+TransferProblem problem_of(const ProductPlan& plan) {
+    TransferProblem problem;
+    problem.size = {plan.m, plan.k, plan.n};
+    problem.type = plan.type;
+    problem.operand_bytes = problem.result_bytes = static_cast<std::int64_t>(element_bytes(plan.type));
+    problem.adds = plan.accumulate;
+    return problem;
+}
+
+}  // namespace
+
+TransferDecision undivided_plan(const ProblemSize& size, Type type, const Options& options) {
+    TransferDecision made;
+    made.plan.m = size.m;
+    made.plan.k = size.k;
+    made.plan.n = size.n;
+    made.plan.type = type;
+    made.schedule = undivided_transfers(size);
+    made.options = options;
+    return made;
+}
+
+TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, std::int64_t room,
+                                    const Options& options, const PlanOnDevice& plan_on_device) {
+    TransferDecision made =
+        undivided_plan(problem.size, problem.type, within_room(room, options, result_type, problem, plan_on_device));
+    Options of_steps = made.options;
+    of_steps.levels = problem.type != result_type ? 0 : of_steps.levels;
+    const PlanOfStep best = [&](const ProblemSize& size, bool accumulate) {
+        of_steps.accumulate = accumulate;
+        return plan_on_device(size, problem.type, of_steps);
+    };
+    PlannedTransfers planned = plan_transfers(
+        problem, [&](const ProblemSize& size, bool accumulate) { return best(size, accumulate).predicted_s; });
+    made.schedule = std::move(planned.schedule);
+    const TransferSchedule& schedule = made.schedule;
+    ProductPlan& plan = made.plan;
+    const ProblemSize largest = largest_step(schedule);
+    plan = best(largest, problem.adds);
+    const PlanOfStep told = [&](const ProblemSize& size, bool accumulate) {
+        return step_plan_below(plan, largest, size, accumulate);
+    };
+    while (!plan.levels.empty() && workspace_of(problem, schedule, told) > room) {
+        plan.levels.erase(plan.levels.begin());
+        plan = told(largest, problem.adds);
+    }
+    const std::int64_t workspace_bytes =
+        std::max(workspace_of(problem, schedule, told), workspace_of(problem, schedule, best));
+    const double bound = std::max(bound_of(problem, schedule, told), bound_of(problem, schedule, best));
+    plan.workspace_bytes = workspace_bytes;
+    plan.error_bound = bound;
+    plan.m = problem.size.m;
+    plan.k = problem.size.k;
+    plan.n = problem.size.n;
+    plan.accumulate = problem.adds;
+    plan.transfers = std::move(planned.cut);
+    plan.predicted_s = planned.predicted_s;
+    if (!schedule.algorithm.empty() && options.accuracy == Accuracy::balanced && is_float(plan.type)) {
+        plan.most_spread = most_spread_of({{schedule.algorithm, LevelMode::serial, ""}});
+    }
+    return made;
+}
+
+ProductPlan step_plan(const ProductPlan& plan, const ProblemSize& step, bool accumulate) {
+    const TransferSchedule schedule = transfers_of({plan.m, plan.k, plan.n}, plan.type, plan.transfers);
+    return step_plan_below(plan, largest_step(schedule), step, accumulate);
+}
+
+void check_transfer_plan(const ProductPlan& plan) {
+    const auto refuse = [&](const std::string& what) {
+        fail(ErrorCode::input, "the plan does not fit together: {}; it is '{}'", what, to_string(plan));
+    };
+    const TransferProblem problem = problem_of(plan);
+    if (!plan.transfers || plan.disk || plan.rank || plan.host || plan.panels || plan.count || plan.overwrite_inputs ||
+        !is_on_device(plan)) {
+        refuse("transfers are beside the products of a device, and blocks serve again");
+    }
+    check_transfer_cut(problem.size, problem.type, *plan.transfers);
+    const bool sums = !plan.transfers->algorithm.empty() || plan.transfers->depths.size() > 1;
+    if (sums && (plan.accumulate || problem.result_bytes < 4)) {
+        refuse("what is added to C, and results of 16 bits, are made in one step");
+    }
+    const TransferSchedule schedule = transfers_of(problem.size, problem.type, plan.transfers);
+    const ProblemSize largest = largest_step(schedule);
+    const PlanOfStep told = [&](const ProblemSize& size, bool accumulate) {
+        return step_plan_below(plan, largest, size, accumulate);
+    };
+    ProductPlan of_largest = told(largest, plan.accumulate);
+    check_plan(of_largest);
+    if (of_largest.levels != plan.levels || of_largest.core_m != plan.core_m || of_largest.core_k != plan.core_k ||
+        of_largest.core_n != plan.core_n) {
+        refuse("its largest steps would read '" + to_string(of_largest) + "'");
+    }
+    const std::int64_t needed = workspace_of(problem, schedule, told);
+    const double bound = bound_of(problem, schedule, told);
+    if (needed > plan.workspace_bytes || bound > plan.error_bound) {
+        refuse(fmt::format("with its steps it takes {} bytes and promises an error bound of {}", needed, bound));
+    }
 }
 
 }  // namespace heptad

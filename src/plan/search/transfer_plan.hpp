@@ -10,26 +10,29 @@
 
 namespace heptad {
 
-struct HostOperandPlan {
-    ProblemSize size;
-    Type type = Type::f32;
-    TransferSchedule schedule;
-    Options options;                   // of the products of its steps
-    int levels = 0;                    // the most that a product is part of, those of the schedule among them
-    std::int64_t workspace_bytes = 0;  // on the device, sums of blocks among it
-    double error_bound = 0;            // on max|C - computed| / (max|A| max|B|)
+struct TransferDecision {
+    /// Levels, leaf and core are those of its largest steps. Not divided: sizes, type and nothing more.
+    ProductPlan plan;
+    TransferSchedule schedule;  // that it means
+    Options options;            // with which a planner finds the best for each step
 
-    bool is_divided() const { return schedule.steps.size() > 1; }
+    bool is_divided() const { return plan.transfers.has_value(); }
 };
 
 /// The plan of one product on the device.
 using PlanOnDevice = std::function<ProductPlan(const ProblemSize& size, Type type, const Options& options)>;
 
 /// `room`: bytes on the device beside the matrices. `problem.most_levels`: 0 where the schedule may have none.
-HostOperandPlan make_host_operand_plan(TransferProblem problem, Type result_type, std::int64_t room,
-                                       const Options& options, const PlanOnDevice& plan_on_device);
+TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, std::int64_t room,
+                                    const Options& options, const PlanOnDevice& plan_on_device);
 
-/// On one line.
-std::string to_string(const HostOperandPlan& plan);
+/// All at once.
+TransferDecision undivided_plan(const ProblemSize& size, Type type, const Options& options);
+
+/// The plan of one step of a plan with transfers, `accumulate`: which adds to C. Steps that levels have made smaller
+/// than the largest ones have so many levels less, so that all have the same leaves; larger ones have none.
+ProductPlan step_plan(const ProductPlan& plan, const ProblemSize& step, bool accumulate);
+/// Throws Error(input) where a plan with transfers cannot be carried out as it says.
+void check_transfer_plan(const ProductPlan& plan);
 
 }  // namespace heptad

@@ -5,7 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/size.hpp"
+#include "plan/search/planner.hpp"
 
 namespace heptad {
 namespace {
@@ -14,6 +16,8 @@ constexpr std::int64_t kLeastSideOfLevel = 8192;
 constexpr std::int64_t kLeastPiece = 1024;  // smaller products are poor ones
 constexpr std::int64_t kUnit = 256;         // cuts that levels divide well
 constexpr int kLastParts[] = {4, 8, 16};
+constexpr int kMostLastParts = 64;
+constexpr std::size_t kMostPieces = 64;
 
 double bytes_of(const std::vector<MatrixWindow>& windows, std::int64_t element_bytes) {
     double bytes = 0;
@@ -151,6 +155,42 @@ TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<
     return schedule;
 }
 
+TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::optional<TransferCut>& cut) {
+    return !cut ? undivided_transfers(size)
+           : !cut->algorithm.empty()
+               ? transfers_by_level(size, cut->algorithm, type, {cut->opening, cut->closing, cut->last_parts})
+               : transfers_by_pieces(size, cut->depths, cut->panels);
+}
+
+void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& cut) {
+    const auto require = [](bool right, const char* what) {
+        if (!right) {
+            fail(ErrorCode::input, "the plan's transfers do not fit together: {}", what);
+        }
+    };
+    if (cut.algorithm.empty()) {
+        for (const auto& [parts, side] : {std::pair{&cut.depths, size.k}, {&cut.panels, size.m}}) {
+            std::int64_t sum = 0;
+            for (const std::int64_t part : *parts) {
+                require(part > 0, "its parts have something in them");
+                sum = checked_add(sum, part);
+            }
+            require(sum == side && parts->size() <= kMostPieces, "its parts, 64 at most, are the whole");
+        }
+        return;
+    }
+    try {
+        algorithm_layer(cut.algorithm, 1, type);
+    } catch (const Error& error) {
+        require(false, error.what());
+    }
+    require(std::min({size.m, size.k, size.n}) > 0, "there is nothing to multiply");
+    require(cut.opening >= 1 && cut.opening <= kMostTransferLevels && cut.closing >= 0 &&
+                cut.closing <= kMostTransferLevels,
+            "an opening is made by 1 to 4 levels, and a closing by up to 4");
+    require(cut.last_parts >= 1 && cut.last_parts <= kMostLastParts, "the last product is made in 1 to 64 parts");
+}
+
 std::int64_t sum_row_stride(std::int64_t cols, std::int64_t element_bytes) {
     return round_up(cols, std::max<std::int64_t>(16 / element_bytes, 1));
 }
@@ -181,7 +221,7 @@ SumBuffers sum_buffers(const TransferSchedule& schedule, std::int64_t operand_by
 }
 
 std::int64_t sum_bytes_of_level(const TransferProblem& problem) {
-    return sum_buffers(transfers_by_level(problem.size, kTransferAlgorithm, problem.type), problem.operand_bytes,
+    return sum_buffers(transfers_by_level(problem.size, kHalving, problem.type), problem.operand_bytes,
                        problem.result_bytes)
         .bytes();
 }
@@ -218,7 +258,7 @@ double predicted_transfers_s(const TransferProblem& problem, const TransferSched
     return downloaded;
 }
 
-TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSeconds& product_s) {
+PlannedTransfers plan_transfers(const TransferProblem& problem, const ProductSeconds& product_s) {
     const ProblemSize& size = problem.size;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, double> known;
     const ProductSeconds remembered = [&](const ProblemSize& block, bool accumulate) {
@@ -228,23 +268,30 @@ TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSec
         }
         return place->second;
     };
-    std::vector<TransferSchedule> candidates;
+    std::vector<TransferCut> cuts;
     const std::vector<std::int64_t> whole_k{size.k};
     // Sums over parts of k would have to wait for all of a C that is brought.
     const auto depths = problem.may_cut_k && !problem.adds ? cut_by(size.k, {4}) : whole_k;
     for (const auto& panels : {cut_by(size.m, {16}), cut_by(size.m, {16, 8})}) {
-        candidates.push_back(transfers_by_pieces(size, depths, panels));
+        cuts.push_back({"", 1, 1, 1, depths, panels});
     }
     if (problem.most_levels > 0 && std::min({size.m, size.k, size.n}) >= kLeastSideOfLevel) {
         for (const LevelEnds& ends : ends_of_levels(size, problem.most_levels)) {
-            candidates.push_back(transfers_by_level(size, kTransferAlgorithm, problem.type, ends));
+            cuts.push_back({kHalving, ends.opening, ends.closing, ends.last_parts, {}, {}});
         }
     }
-    for (TransferSchedule& candidate : candidates) {
-        candidate.predicted_s = predicted_transfers_s(problem, candidate, remembered);
+    PlannedTransfers best;
+    for (const TransferCut& cut : cuts) {
+        TransferSchedule schedule = transfers_of(size, problem.type, cut);
+        const double predicted_s = predicted_transfers_s(problem, schedule, remembered);
+        if (best.schedule.steps.empty() || predicted_s < best.predicted_s) {
+            best = {cut, std::move(schedule), predicted_s};
+        }
     }
-    return *std::min_element(candidates.begin(), candidates.end(),
-                             [](const auto& x, const auto& y) { return x.predicted_s < y.predicted_s; });
+    if (best.schedule.steps.size() == 1) {
+        best.cut.reset();
+    }
+    return best;
 }
 
 }  // namespace heptad

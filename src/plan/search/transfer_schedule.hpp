@@ -12,16 +12,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "plan/model/cuts.hpp"
 #include "plan/model/problem.hpp"
 #include "plan/search/host_layer.hpp"
 
 namespace heptad {
 
-inline constexpr const char* kTransferAlgorithm = "winograd";  // its first product takes one block of A and one of B
-inline constexpr int kMostTransferLevels = 4;                  // beyond, ends are too short to gain by
+inline constexpr int kMostTransferLevels = 4;  // beyond, ends are too short to gain by
 
 /// A part of a matrix.
 struct MatrixWindow {
@@ -53,7 +54,6 @@ struct TransferSchedule {
     std::vector<TransferStep> steps;
     std::string algorithm;  // by level; empty: by pieces, or not cut at all
     int levels = 0;         // the most that a step is part of
-    double predicted_s = 0;
 };
 
 struct TransferProblem {
@@ -88,6 +88,10 @@ TransferSchedule transfers_by_level(const ProblemSize& size, const std::string& 
 /// The parts add up to k and m.
 TransferSchedule transfers_by_pieces(const ProblemSize& size, const std::vector<std::int64_t>& depths,
                                      const std::vector<std::int64_t>& panels);
+/// As a plan's cut says; none: all at once. Precondition: check_transfer_cut().
+TransferSchedule transfers_of(const ProblemSize& size, Type type, const std::optional<TransferCut>& cut);
+/// Throws Error(input) where that cannot be.
+void check_transfer_cut(const ProblemSize& size, Type type, const TransferCut& cut);
 
 /// Memory on the device for the sums of blocks: the largest of each side. Rows begin on boundaries of 16 bytes.
 struct SumBuffers {
@@ -104,6 +108,11 @@ std::int64_t sum_row_stride(std::int64_t cols, std::int64_t element_bytes);
 /// Seconds until the last part of C has arrived.
 double predicted_transfers_s(const TransferProblem& problem, const TransferSchedule& schedule,
                              const ProductSeconds& product_s);
-TransferSchedule plan_transfers(const TransferProblem& problem, const ProductSeconds& product_s);
+struct PlannedTransfers {
+    std::optional<TransferCut> cut;  // none: all at once
+    TransferSchedule schedule;       // that it means
+    double predicted_s = 0;
+};
+PlannedTransfers plan_transfers(const TransferProblem& problem, const ProductSeconds& product_s);
 
 }  // namespace heptad

@@ -135,7 +135,7 @@ ProductPlan plan_bits_on_cuda(Type algebra, const ProblemSize& size, const bits:
                               const ProductContext& context) {
     require_algebra(algebra);
     return goes_beyond_device(operand_bytes(size), limits_of(options))
-               ? plan_of(make_bit_plan_over_devices(algebra, size, false, options, context))
+               ? make_bit_plan_over_devices(algebra, size, false, options, context).plan
                : plan_for_host_bits(algebra, size, options, cuda::device_index(options.device));
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "run/bits/bit_launch.hpp"
 
 namespace heptad {
 namespace {

@@ -12,7 +12,7 @@
 #include "kernels/bits/level_program.hpp"
 #include "kernels/cuda/bits/bit_passes.hpp"
 #include "kernels/cuda/bits/bit_verbs.hpp"
-#include "plan/model/plan.hpp"
+#include "run/bits/bit_launch.hpp"
 
 namespace heptad {
 
@@ -73,6 +73,10 @@ ProductPlan plan_of(const BitDeviceLaunch& launch);
 
 /// Throws Error(input) if a plan, which may come from anywhere, is none of packed bits on a device.
 void check_bit_device_plan(const ProductPlan& plan);
+/// The same, or on this processor.
+inline void check_packed_plan(const ProductPlan& plan) {
+    is_on_device(plan) ? check_bit_device_plan(plan) : bits::check_bit_plan(plan);
+}
 
 /// The levels of each pass of an expanding layer, the outermost first; a compressing layer goes the other way.
 std::vector<int> bit_pass_levels(int parallel_levels);

@@ -31,45 +31,46 @@ ProductPlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
     }
 }
 
-SolveForecaster forecaster(const DeviceList& list, Type algebra, const bits::BitOptions& options) {
+BlockPlanner block_planner(const DeviceList& list, Type algebra, const bits::BitOptions& options) {
     if (list.cuda) {
         const BitDeviceFacts facts = bit_device_facts(list.indices.front());
         return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t workspace) {
             if (std::max({block.m, block.k, block.n}) >= kMostBitSide) {  // other cuts have smaller blocks
-                return SolveForecast{0, std::numeric_limits<std::int64_t>::max() / 4, 0, 1};
+                ProductPlan none;
+                none.workspace_bytes = std::numeric_limits<std::int64_t>::max() / 4;
+                return none;
             }
-            const ProductPlan plan = plan_within(workspace, [&](std::int64_t limit) {
+            return plan_within(workspace, [&](std::int64_t limit) {
                 return plan_bit_device_product({bit_operation(algebra), block}, bit_device_options(options, limit),
                                                facts);
             });
-            return SolveForecast{plan.predicted_s, plan.workspace_bytes, 0, 1};
         };
     }
     return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
-        const ProductPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        ProductPlan plan = bits::make_bit_plan(algebra, block, options, 1);
         const bits::BitLaunch launch = bits::bit_launch(plan);
         // What the leaf takes for tables and the like counts as rows of A, as in its own plan.
-        const double operations =
-            2 * launch.work() *
-            (1 + static_cast<double>(launch.leaf->overhead_rows) / static_cast<double>(launch.shape.m));
-        return SolveForecast{operations / kCoreBitOperationsPerS, plan.workspace_bytes, 0, 1};
+        plan.predicted_s = 2 * launch.work() *
+                           (1 + static_cast<double>(launch.leaf->overhead_rows) / static_cast<double>(launch.shape.m)) /
+                           kCoreBitOperationsPerS;
+        return plan;
     };
 }
 
 class PackedMatrices final : public HostMatrices {
 public:
-    PackedMatrices(const HostPlan& plan, const SubProduct& product, const ConstBitView& a, const ConstBitView& b,
-                   const BitView& c, bool accumulate, ThreadPool& pool)
+    PackedMatrices(const BlockGrid& grid, bool in_place, const SubProduct& product, const ConstBitView& a,
+                   const ConstBitView& b, const BitView& c, bool accumulate, ThreadPool& pool)
         : a_(a),
           b_(b),
           c_(c),
           product_(product),
-          cut_a_{plan.block.m, plan.block.k, plan.grid.k},
-          cut_b_{plan.block.k, plan.block.n, plan.grid.n},
-          cut_c_{plan.block.m, plan.block.n, plan.grid.n},
+          cut_a_{product.left.rows, product.left.cols, grid.k},
+          cut_b_{product.right.rows, product.right.cols, grid.n},
+          cut_c_{product.result.rows, product.result.cols, grid.n},
           adding_(product.left.type == Type::gf2 ? bits::Store::exclusive_or : bits::Store::inclusive_or),
           accumulate_(accumulate),
-          in_place_(plan.in_place && !accumulate && a.offset == 0 && b.offset == 0 && c.offset == 0),
+          in_place_(in_place && !accumulate && a.offset == 0 && b.offset == 0 && c.offset == 0),
           pool_(pool) {}
 
     void make_left(const BlockProduct& instance, void* to) override {
@@ -117,11 +118,21 @@ bits::BitOptions device_options(const bits::BitOptions& options) {
     return one;
 }
 
+/// Where there is nothing to multiply, no device is asked.
+bool multiplied_as_empty(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
+                         const ProductContext& context) {
+    const bool empty = c.rows == 0 || c.cols == 0 || a.cols == 0;
+    if (empty) {
+        bits::multiply_bits(algebra, a, b, c, accumulate, {}, {effective_threads(context), {context.hooks.cancel}});
+    }
+    return empty;
+}
+
 }  // namespace
 
-HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
-                                    const bits::BitOptions& options, const ProductContext& context,
-                                    const BitOffsets& offsets) {
+HostDecision make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
+                                        const bits::BitOptions& options, const ProductContext& context,
+                                        const BitOffsets& offsets) {
     if (algebra != Type::gf2 && algebra != Type::boolean) {
         fail(ErrorCode::usage, "bit matrices are multiplied over gf2 or bool, not {}", type_name(algebra));
     }
@@ -138,55 +149,61 @@ HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool 
     }
     return make_host_plan(problem, device_facts(list),
                           host_facts(options.host.host_memory_bytes, effective_threads(context)),
-                          forecaster(list, algebra, device_options(options)));
+                          block_planner(list, algebra, device_options(options)));
 }
 
-ProductPlan plan_of(const HostPlan& plan) {
-    ProductPlan whole;
-    whole.m = plan.size.m;
-    whole.k = plan.size.k;
-    whole.n = plan.size.n;
-    whole.type = plan.type;
-    whole.padded = plan.packed;
-    whole.host = HostCut{plan.devices, plan.device_count, plan.algorithm, plan.levels,  plan.block.m,
-                         plan.block.k, plan.block.n,      plan.pipelines, plan.in_place};
-    whole.leaf = "auto";
-    whole.workspace_bytes = plan.host_bytes;
-    whole.predicted_s = plan.predicted_s;
-    whole.error_bound = plan.error_bound;
-    return whole;
+ProductPlan check_bit_block_plan(const ProductPlan& plan) {
+    ProductPlan block = block_plan(plan);
+    block.accumulate = true;  // as all of packed bits may
+    check_packed_plan(block);
+    return block;
 }
 
-SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options, const ProductContext& context) {
+SubProduct bit_sub_product(const ProductPlan& plan, const ProductContext& context) {
+    const HostCut& cut = *plan.host;
     SubProduct product;
-    product.left = {plan.type, true, true, plan.block.m, plan.block.k};
-    product.right = {plan.type, true, true, plan.block.k, plan.block.n};
-    product.result = {plan.type, true, true, plan.block.m, plan.block.n};
-    product.bit_options = device_options(options);
-    product.options.workspace_limit_bytes = plan.workspace_bytes;
+    product.left = {plan.type, true, true, cut.block_m, cut.block_k};
+    product.right = {plan.type, true, true, cut.block_k, cut.block_n};
+    product.result = {plan.type, true, true, cut.block_m, cut.block_n};
+    product.plan = block_plan(plan);
     product.cancel = context.hooks.cancel;
     return product;
 }
 
-void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
-                   const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context) {
+void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
+                   const BitView& c, bool accumulate, const ProductContext& context) {
     const HostLayer layer = layer_of(plan);
     LayerRun run;
     run.layer = &layer;
-    run.product = bit_sub_product(plan, options, context);
-    run.pipelines = plan.pipelines;
-    const bool cuda = parse_device_list(options.device).cuda;
+    run.product = bit_sub_product(plan, context);
+    run.pipelines = plan.host->pipelines;
+    const bool cuda = parse_device_list(plan.host->devices).cuda;
     ThreadPool& pool = shared_pool(cuda ? effective_threads(context) : 1);
     if (c.offset == 0) {
-        PackedMatrices matrices(plan, run.product, a, b, c, accumulate, pool);
+        PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, c, accumulate, pool);
         run_layer(run, devices, matrices, context.hooks);
         return;
     }
     // Blocks of a view that begins inside a word share words, which two threads must not write at a time.
     BitMatrix shifted = accumulate ? BitMatrix::copy_of(c) : BitMatrix(c.rows, c.cols);
-    PackedMatrices matrices(plan, run.product, a, b, shifted.view(), accumulate, pool);
+    PackedMatrices matrices(layer.grid, plan.host->in_place, run.product, a, b, shifted.view(), accumulate, pool);
     run_layer(run, devices, matrices, context.hooks);
     bits::copy(std::as_const(shifted).view(), c);
+}
+
+void multiply_bits_over_devices(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+                                bool accumulate, const ProductContext& context) {
+    require_no_workspace_or_stream(context);
+    bits::require_product(a, b, c);
+    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || (accumulate && !plan.accumulate)) {
+        fail(ErrorCode::usage, "the plan is for {}x{}x{}{} and the product is {}x{}x{}{}", plan.m, plan.k, plan.n,
+             plan.accumulate ? ", added to C" : "", a.rows, a.cols, b.cols, accumulate ? ", added to C" : "");
+    }
+    check_plan_over_devices(plan);
+    if (multiplied_as_empty(plan.type, a, b, c, accumulate, context)) {
+        return;
+    }
+    run_host_plan(plan, open_devices(parse_device_list(plan.host->devices)), a, b, c, accumulate, context);
 }
 
 void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
@@ -194,18 +211,16 @@ void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const Const
     require_no_workspace_or_stream(context);
     bits::require_product(a, b, c);
     const DeviceSet devices = open_devices(parse_device_list(options.device));
-    if (c.rows == 0 || c.cols == 0 || a.cols == 0) {
-        bits::multiply_bits(algebra, a, b, c, accumulate, device_options(options),
-                            {effective_threads(context), {context.hooks.cancel}});
+    if (multiplied_as_empty(algebra, a, b, c, accumulate, context)) {
         return;
     }
     bits::BitOptions limited = options;
     if (options.host.host_memory_bytes == HostOptions{}.host_memory_bytes) {
         limited.host.host_memory_bytes = default_host_bytes();
     }
-    const HostPlan plan = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, limited, context,
-                                                     {a.offset != 0 || b.offset != 0, c.offset != 0});
-    run_host_plan(plan, devices, a, b, c, accumulate, options, context);
+    const HostDecision made = make_bit_plan_over_devices(algebra, {a.rows, a.cols, b.cols}, accumulate, limited,
+                                                         context, {a.offset != 0 || b.offset != 0, c.offset != 0});
+    run_host_plan(made.plan, devices, a, b, c, accumulate, context);
 }
 
 }  // namespace heptad

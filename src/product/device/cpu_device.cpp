@@ -30,16 +30,15 @@ public:
         void* const t = static_cast<const CpuPlace&>(left).data();
         void* const s = static_cast<const CpuPlace&>(right).data();
         if (product_.left.packed) {
-            bits::multiply_bits(product_.left.type, product_.left.bits(t), product_.right.bits(s),
-                                product_.result.bits(result_.data()), beta != 0, product_.bit_options,
-                                {1, {product_.cancel}});
+            bits::multiply_bits(product_.plan, product_.left.bits(t), product_.right.bits(s),
+                                product_.result.bits(result_.data()), beta != 0, {product_.cancel});
             return;
         }
         ProductContext context;
         context.threads = 1;
         context.hooks.cancel = product_.cancel;
         multiply_in_memory(alpha, product_.left.view(t), product_.right.view(s), beta,
-                           product_.result.view(result_.data()), product_.options, context);
+                           product_.result.view(result_.data()), product_.plan, context);
     }
 
     void download(void* to) override {

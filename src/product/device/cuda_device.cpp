@@ -108,25 +108,21 @@ public:
         context.workspace_bytes = workspace().bytes;
         context.hooks.cancel = product().cancel;
         multiply_on_device(alpha, product().left.view(data_of(left)), product().right.view(data_of(right)), beta,
-                           product().result.view(result()), product().options, context);
+                           product().result.view(result()), product().plan, device(), context);
         stream().synchronize();
     }
 };
 
 class PackedCudaLane final : public CudaLane {
 public:
-    PackedCudaLane(const SubProduct& product, int device, ProductPlan plan, std::shared_ptr<SharedWorkspace> workspace)
-        : CudaLane(product, device, std::move(workspace)), plan_(std::move(plan)) {}
+    using CudaLane::CudaLane;
 
     void solve(const OperandPlace& left, const OperandPlace& right, double /*alpha*/, double beta) override {
-        multiply_bits_on_device(plan_, product().left.bits(data_of(left)), product().right.bits(data_of(right)),
-                                product().result.bits(result()), beta != 0, device(), stream().handle(),
-                                workspace().memory.data());
+        multiply_bits_on_device(product().plan, product().left.bits(data_of(left)),
+                                product().right.bits(data_of(right)), product().result.bits(result()), beta != 0,
+                                device(), stream().handle(), workspace().memory.data());
         stream().synchronize();
     }
-
-private:
-    ProductPlan plan_;
 };
 
 }  // namespace
@@ -142,14 +138,9 @@ std::string CudaDevice::name() const {
 std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     const cuda::DeviceScope scope(index_);
     if (product.left.packed) {
-        const ProductPlan plan = plan_bit_device_product(
-            {bit_operation(product.left.type), {product.left.rows, product.left.cols, product.right.cols}},
-            bit_device_options(product.bit_options, product.options.workspace_limit_bytes), bit_device_facts(index_));
-        return std::make_unique<PackedCudaLane>(product, index_, plan, workspace_of(plan.workspace_bytes));
+        return std::make_unique<PackedCudaLane>(product, index_, workspace_of(product.plan.workspace_bytes));
     }
-    SubProduct here = product;
-    here.options.device = name();
-    return std::make_unique<DenseCudaLane>(here, index_, workspace_of(here.options.workspace_limit_bytes));
+    return std::make_unique<DenseCudaLane>(product, index_, workspace_of(product.plan.workspace_bytes));
 }
 
 std::unique_ptr<OperandPlace> CudaDevice::open_place(const SubProduct& product, Operand operand) {

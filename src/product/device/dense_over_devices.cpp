@@ -15,6 +15,7 @@
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
 #include "run/dense/spread.hpp"
 
@@ -30,30 +31,28 @@ Options device_options(const Options& options, const DeviceList& list, bool wide
     return widens ? without_levels(one) : one;
 }
 
-SolveForecaster forecaster(const Options& one, bool cuda, Type type) {
-    return [=](const ProblemSize& block, bool accumulate, std::int64_t workspace) {
+BlockPlanner block_planner(const Options& one, bool cuda, Type type) {
+    return [=](const ProblemSize& block, bool accumulate, std::int64_t workspace_bytes) {
         Options options = one;
         options.accumulate = accumulate;
-        options.workspace_limit_bytes = workspace;
+        options.workspace_limit_bytes = workspace_bytes;
         ProductContext context;
         context.threads = 1;
-        const auto make = cuda ? plan_device_product : plan_product;
-        const ProductPlan plan = make(block.m, block.k, block.n, type, options, context);
-        return SolveForecast{plan.predicted_s, plan.workspace_bytes, plan.error_bound, expected_growth(plan.levels)};
+        return (cuda ? plan_device_product : plan_product)(block.m, block.k, block.n, type, options, context);
     };
 }
 
 class DenseMatrices final : public HostMatrices {
 public:
-    DenseMatrices(const HostPlan& plan, const SubProduct& product, const ConstView& a, const ConstView& b,
+    DenseMatrices(const BlockGrid& grid, const SubProduct& product, const ConstView& a, const ConstView& b,
                   const View& c, double alpha, double beta, ThreadPool& pool)
         : a_(a),
           b_(b),
           c_(c),
           product_(product),
-          cut_a_{plan.block.m, plan.block.k, plan.grid.k},
-          cut_b_{plan.block.k, plan.block.n, plan.grid.n},
-          cut_c_{plan.block.m, plan.block.n, plan.grid.n},
+          cut_a_{product.left.rows, product.left.cols, grid.k},
+          cut_b_{product.right.rows, product.right.cols, grid.n},
+          cut_c_{product.result.rows, product.result.cols, grid.n},
           alpha_(alpha),
           beta_(beta),
           backend_(pool) {}
@@ -82,15 +81,18 @@ private:
 struct LayerJudgement {
     bool safe = true, even = true;
 };
-LayerJudgement judge_sums(const HostPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
+LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
                           double beta, ThreadPool& pool) {
+    if (plan.host->levels == 0 || !is_float(plan.type)) {
+        return {};
+    }
     cpu::CpuBackend backend(pool);
     const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
-    const double growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(plan.levels),
-                                                                 LevelPlan{plan.algorithm, LevelMode::serial, ""}));
-    return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.size.k, alpha, beta,
+    const std::vector<LevelPlan> levels(static_cast<std::size_t>(plan.host->levels),
+                                        LevelPlan{plan.host->algorithm, LevelMode::serial, ""});
+    return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.k, alpha, beta,
                                 {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs}),
-            spread_of(of_a, of_b) <= most_spread(growth, PlannerLimits{}.balanced_growth)};
+            spread_of(of_a, of_b) <= most_spread_of(levels)};
 }
 
 /// Cores as devices leave the host one thread for each stage.
@@ -98,13 +100,13 @@ int host_threads(const DeviceList& list, const ProductContext& context) {
     return list.cuda ? effective_threads(context) : 1;
 }
 
-HostPlan make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
-                       const Options& options, const ProductContext& context) {
+HostDecision make_plan_for(const DeviceList& list, const ProblemSize& size, Type type, Type result_type,
+                           const Options& options, const ProductContext& context) {
     const HostProblem problem{size, type, result_type, false, options.accumulate, options.accuracy, options.host};
     return make_host_plan(
         problem, device_facts(list),
         host_facts(std::min(options.workspace_limit_bytes, options.host.host_memory_bytes), effective_threads(context)),
-        forecaster(device_options(options, list, type != result_type), list.cuda, type));
+        block_planner(device_options(options, list, type != result_type), list.cuda, type));
 }
 
 }  // namespace
@@ -134,32 +136,81 @@ void require_no_workspace_or_stream(const ProductContext& context) {
     }
 }
 
-HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
-                                const ProductContext& context) {
+HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
+                                    const ProductContext& context) {
     return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
 }
 
-RunReport run_host_plan(const HostPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
-                        const ConstView& b, double beta, const View& c, const Options& options,
-                        const ProductContext& context) {
-    const DeviceList list = parse_device_list(options.device);
+HostForecast check_plan_over_devices(const ProductPlan& plan) {
+    check_host_cut(plan);
+    const DeviceList list = parse_device_list(plan.host->devices);
+    ProductPlan block = block_plan(plan);
+    if (is_device_product(plan.backend) != list.cuda) {
+        fail(ErrorCode::input, "the plan is for {}, but its blocks are for {}", list.name, plan.backend);
+    }
+    if (is_packed(plan)) {
+        block = check_bit_block_plan(plan);
+    } else {
+        check_plan_in_memory(block);
+    }
+    const ProblemSize size{plan.m, plan.k, plan.n};
+    const HostForecast told =
+        host_forecast(host_problem(plan), *plan.host, cut_shape(*plan.host, size, plan.type), device_facts(list),
+                      host_facts(plan.workspace_bytes, available_cores()), block);
+    if (told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound) {
+        fail(ErrorCode::input,
+             "the plan tells {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
+             "promises {}",
+             plan.workspace_bytes, plan.error_bound, told.host_bytes, told.error_bound);
+    }
+    return told;
+}
+
+RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
+                        const ConstView& b, double beta, const View& c, const ProductContext& context) {
     const HostLayer layer = layer_of(plan);
+    const HostCut& cut = *plan.host;
     LayerRun run;
     run.layer = &layer;
-    run.product.left = {a.type, false, is_row_contiguous(a), plan.block.m, plan.block.k};
-    run.product.right = {b.type, false, is_row_contiguous(b), plan.block.k, plan.block.n};
-    run.product.result = {c.type, false, is_row_contiguous(c), plan.block.m, plan.block.n};
-    run.product.options = device_options(options, list, c.type != a.type);
-    run.product.options.workspace_limit_bytes = plan.workspace_bytes;
+    run.product.left = {a.type, false, is_row_contiguous(a), cut.block_m, cut.block_k};
+    run.product.right = {b.type, false, is_row_contiguous(b), cut.block_k, cut.block_n};
+    run.product.result = {c.type, false, is_row_contiguous(c), cut.block_m, cut.block_n};
+    run.product.plan = block_plan(plan);
     run.product.cancel = context.hooks.cancel;
     run.alpha = layer.disjoint ? alpha : 1;
     run.in_order = is_float(a.type);
-    run.pipelines = plan.pipelines;
-    DenseMatrices matrices(plan, run.product, a, b, c, layer.disjoint ? 1 : alpha, beta,
-                           shared_pool(host_threads(list, context)));
+    run.pipelines = cut.pipelines;
+    DenseMatrices matrices(layer.grid, run.product, a, b, c, layer.disjoint ? 1 : alpha, beta,
+                           shared_pool(host_threads(parse_device_list(cut.devices), context)));
     run_layer(run, devices, matrices, context.hooks);
-    return {plan.host_bytes};
+    return {plan.workspace_bytes};
 }
+
+namespace {
+
+/// By the plan, or by segments within `limits` where the data does not bear its levels.
+RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& list, const DeviceSet& devices,
+                                  double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                  const Options& limits, const ProductContext& context) {
+    const LayerJudgement judged = judge_sums(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)));
+    const bool bears = judged.safe && (judged.even || !std::isfinite(plan.most_spread));
+    Options segments = limits;
+    segments.host.levels = 0;
+    segments.host.algorithm = "auto";
+    RunReport report = run_host_plan(
+        bears ? plan : make_plan_for(list, {plan.m, plan.k, plan.n}, a.type, c.type, segments, context).plan, devices,
+        alpha, a, b, beta, c, context);
+    report.fell_back = !bears;
+    report.uneven = !judged.even;
+    return report;
+}
+
+/// Has nothing to multiply: no device is asked.
+bool is_empty_product(double alpha, const ConstView& a, const View& c) {
+    return alpha == 0 || c.rows == 0 || c.cols == 0 || a.cols == 0;
+}
+
+}  // namespace
 
 RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                 const Options& options, const ProductContext& context) {
@@ -172,28 +223,37 @@ RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstVie
     if (options.workspace_limit_bytes == Options{}.workspace_limit_bytes) {
         chosen.workspace_limit_bytes = default_host_bytes();
     }
-    if (alpha == 0 || c.rows == 0 || c.cols == 0 || a.cols == 0) {  // nothing to multiply
+    if (is_empty_product(alpha, a, c)) {
         chosen.device = "cpu";
         return multiply_in_memory(alpha, a, b, beta, c, chosen, context);
     }
-    const ProblemSize size{c.rows, a.cols, c.cols};
-    const HostPlan plan = make_plan_for(list, size, a.type, c.type, chosen, context);
-    LayerJudgement judged;
-    if (plan.levels > 0 && is_float(a.type)) {
-        judged = judge_sums(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)));
+    const ProductPlan plan = make_plan_for(list, {c.rows, a.cols, c.cols}, a.type, c.type, chosen, context).plan;
+    return run_what_the_data_bears(plan, list, devices, alpha, a, b, beta, c, chosen, context);
+}
+
+RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                const ProductPlan& plan, const ProductContext& context) {
+    validate_product(alpha, a, b, beta, c);
+    require_no_workspace_or_stream(context);
+    validate_plan_of(plan, a, b, beta);
+    if (c.type != plan.type) {
+        fail(ErrorCode::usage, "products of {} into {} over devices take no plan; give the options instead",
+             type_name(plan.type), type_name(c.type));
     }
-    if (!judged.safe || (!judged.even && options.accuracy == Accuracy::balanced)) {
-        chosen.host.levels = 0;
-        chosen.host.algorithm = "auto";
-        RunReport report = run_host_plan(make_plan_for(list, size, a.type, c.type, chosen, context), devices, alpha, a,
-                                         b, beta, c, chosen, context);
-        report.fell_back = true;
-        report.uneven = !judged.even;
-        return report;
+    if (is_packed(plan)) {
+        fail(ErrorCode::usage, "the plan is for packed bits; give it to a product of these");
     }
-    RunReport report = run_host_plan(plan, devices, alpha, a, b, beta, c, chosen, context);
-    report.uneven = !judged.even;
-    return report;
+    const HostForecast told = check_plan_over_devices(plan);
+    if (is_empty_product(alpha, a, c)) {
+        return multiply_in_memory(alpha, a, b, beta, c, Options{}, context);
+    }
+    const DeviceList list = parse_device_list(plan.host->devices);
+    Options limits;
+    limits.device = list.name;
+    limits.accumulate = beta != 0;
+    limits.host.device_memory_bytes = told.device_bytes;
+    limits.workspace_limit_bytes = plan.workspace_bytes + (list.cuda ? 0 : told.devices * told.device_bytes);
+    return run_what_the_data_bears(plan, list, open_devices(list), alpha, a, b, beta, c, limits, context);
 }
 
 }  // namespace heptad

@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
@@ -16,29 +15,35 @@
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
+#include "plan/search/transfer_plan.hpp"
 #include "product/device/host_operands.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/batch.hpp"
 #include "product/memory/validate.hpp"
+#include "product/plan_cache.hpp"
 
 namespace heptad {
 namespace {
 
-struct PlanStore {
-    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Accuracy, int, bool, bool, std::int64_t,
-                           std::string, std::string, std::string, std::string>;
-    std::mutex mutex;
-    std::map<Key, std::shared_ptr<const ProductPlan>> plans;
-    std::map<int, std::shared_ptr<const Machine>> machines;
-    std::map<int, std::shared_ptr<const cuda::VendorKernels>> kernels;
+constinit PlanCache<ProductPlan> plan_cache;
+
+/// What is known of a device, until it is measured anew.
+struct DeviceFigures {
+    std::uint64_t version = 0;
+    std::shared_ptr<const Machine> machine{};
+    std::shared_ptr<const cuda::VendorKernels> kernels{};
 };
+constinit Guarded<std::map<int, DeviceFigures>> figures;
 
-PlanStore& plan_store() {
-    static auto* const store = new PlanStore;
-    return *store;
+DeviceFigures figures_of(int device) {
+    const auto all = figures.lock();
+    DeviceFigures& kept = (*all)[device];
+    if (const std::uint64_t version = plan_cache.version(); kept.version != version) {
+        auto machine = std::make_shared<const Machine>(load_device_machine(device));
+        kept = {version, machine, vendor_kernels(*machine)};
+    }
+    return kept;
 }
-
-constexpr std::size_t kMostPlansKept = 4096;
 
 void validate_leaf(const std::string& leaf, Type type) {
     const std::vector<std::string> leaves = cuda::device_leaves(type);
@@ -48,54 +53,18 @@ void validate_leaf(const std::string& leaf, Type type) {
     }
 }
 
-std::shared_ptr<const Machine> machine_of(int device) {
-    PlanStore& store = plan_store();
-    const std::lock_guard lock(store.mutex);
-    auto& kept = store.machines[device];
-    if (!kept) {
-        kept = std::make_shared<const Machine>(load_device_machine(device));
-    }
-    return kept;
-}
-
-std::shared_ptr<const cuda::VendorKernels> kernels_of(int device) {
-    const std::shared_ptr<const Machine> machine = machine_of(device);
-    PlanStore& store = plan_store();
-    const std::lock_guard lock(store.mutex);
-    auto& kept = store.kernels[device];
-    if (!kept) {
-        kept = vendor_kernels(*machine);
-    }
-    return kept;
-}
-
 std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type,
                                                const Options& options, bool accumulate, const ProductContext& context) {
     std::int64_t limit = options.workspace_limit_bytes;
     if (context.workspace_bytes >= 0) {
         limit = std::min(limit, context.workspace_bytes);
     }
-    const PlanStore::Key key{m,
-                             k,
-                             n,
-                             type,
-                             options.accuracy,
-                             options.levels,
-                             accumulate,
-                             options.overwrite_inputs,
-                             limit,
-                             options.algorithm,
-                             options.device,
-                             options.leaf,
-                             options.mode};
-    PlanStore& store = plan_store();
-    {
-        const std::lock_guard lock(store.mutex);
-        if (const auto found = store.plans.find(key); found != store.plans.end()) {
-            return found->second;
-        }
+    const PlanQuestion question{m, k, n, type, type, 1, accumulate, limit, options};
+    const std::uint64_t version = plan_cache.version();
+    if (auto kept = plan_cache.find(question)) {
+        return kept;
     }
-    const std::shared_ptr<const Machine> machine = machine_of(cuda::device_index(options.device));
+    const DeviceFigures of_device = figures_of(cuda::device_index(options.device));
     if (type == Type::gf2 || type == Type::boolean) {
         fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
     }
@@ -105,13 +74,7 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
     Problem problem{m, k, n, type, 1, options};
     problem.options.accumulate = accumulate;
     problem.options.workspace_limit_bytes = limit;
-    auto plan = std::make_shared<const ProductPlan>(make_plan(problem, *machine, device_limits()));
-    const std::lock_guard lock(store.mutex);
-    if (store.plans.size() >= kMostPlansKept) {
-        store.plans.clear();
-    }
-    store.plans[key] = plan;
-    return plan;
+    return plan_cache.keep(question, version, make_plan(problem, *of_device.machine, device_limits()));
 }
 
 /// Where the three matrices are. An empty one is anywhere.
@@ -204,8 +167,9 @@ RunReport enqueue(double alpha, const ConstView& a, const ConstView& b, double b
                   const ProductPlan& plan, int device, const ProductContext& context, void* workspace,
                   cuda::CudaBackend& backend) {
     if (!plan.levels.empty() || plan.padded || plan.leaf == "cublaslt") {
-        backend.set_pass_shapes(pass_shapes(*machine_of(device)));
-        backend.set_vendor_kernels(kernels_of(device));
+        const DeviceFigures of_device = figures_of(device);
+        backend.set_pass_shapes(pass_shapes(*of_device.machine));
+        backend.set_vendor_kernels(of_device.kernels);
     }
     return run_plan(plan, backend, alpha, a, b, beta, c, workspace, context.hooks);
 }
@@ -242,6 +206,20 @@ RunReport enqueue_with_what_is_free(double alpha, const ConstView& a, const Cons
         }
         return enqueue(alpha, a, b, beta, c, *plan, device, context, workspace->data(), *backend);
     }
+}
+
+RunReport multiply_with_transfers(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                  const ProductPlan& plan, int device, const ProductContext& context) {
+    validate_plan_of(plan, a, b, beta);
+    check_transfer_plan(plan);
+    validate_leaf(plan.leaf, plan.type);
+    validate_leaf(plan.fringe_leaf, plan.type);
+    if (c.type != plan.type || context.workspace_bytes >= 0 || common_place(a, b, c, device) != Place::host) {
+        fail(ErrorCode::usage,
+             "the plan has transfers: it is for matrices of {} in host memory, and takes device memory of its own",
+             type_name(plan.type));
+    }
+    return multiply_host_operands(alpha, a, b, beta, c, plan, device, context);
 }
 
 }  // namespace
@@ -286,6 +264,9 @@ RunReport multiply_on_device(double alpha, const ConstView& a, const ConstView& 
     const cuda::CaptureScope capturable;
     validate_product(alpha, a, b, beta, c);
     cuda::require_device(device);
+    if (plan.transfers) {
+        return multiply_with_transfers(alpha, a, b, beta, c, plan, device, context);
+    }
     validate_plan(plan, a, b, beta, c);
     validate_leaf(plan.leaf, plan.type);
     validate_leaf(plan.fringe_leaf, plan.type);

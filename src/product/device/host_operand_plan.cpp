@@ -1,14 +1,11 @@
 #include "product/device/host_operand_plan.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <tuple>
-#include <utility>
 
 #include "base/types.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
+#include "product/plan_cache.hpp"
 
 namespace heptad {
 namespace {
@@ -42,63 +39,26 @@ std::int64_t room_for_workspace(const TransferProblem& problem, const Options& o
     return std::min(std::max<std::int64_t>(free, 0) / kGiB * kGiB, options.workspace_limit_bytes);
 }
 
-/// Plans that were made, by all that they depend on but the room. One that fits is taken again, unless there is more
-/// room than it was made for and it used most of that: making it anew takes longer than the transfers that are waited
-/// for, and what a device has to give changes a little with everything that runs on it.
-class KeptPlans {
-public:
-    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, Type, Type, bool, Accuracy, int, std::int64_t,
-                           std::string, std::string, std::string, std::string>;
+/// One that fits is taken again, unless there is more room than it was made for and it used most of that: making it
+/// anew takes longer than the transfers that are waited for, and what a device has to give changes a little with
+/// everything that runs on it.
+struct KeptTransfers {
+    std::int64_t room;
+    TransferDecision made;
 
-    template <class Make>
-    HostOperandPlan get(const Key& key, std::int64_t room, Make make) {
-        {
-            const std::lock_guard lock(mutex_);
-            const auto found = kept_.find(key);
-            if (found != kept_.end() && found->second.serves(room)) {
-                return found->second.plan;
-            }
-        }
-        Kept made{room, make()};
-        const std::lock_guard lock(mutex_);
-        if (kept_.size() >= kMostKept) {
-            kept_.clear();
-        }
-        kept_.insert_or_assign(key, made);
-        return std::move(made.plan);
+    bool serves(std::int64_t room_now) const {
+        const std::int64_t needed = made.plan.workspace_bytes;
+        return needed <= room_now && (room_now <= room || needed <= room / 2);
     }
-
-private:
-    struct Kept {
-        std::int64_t room;
-        HostOperandPlan plan;
-
-        bool serves(std::int64_t room_now) const {
-            const std::int64_t needed = plan.workspace_bytes;
-            return needed <= room_now && (room_now <= room || needed <= room / 2);
-        }
-    };
-    static constexpr std::size_t kMostKept = 64;
-    std::mutex mutex_;
-    std::map<Key, Kept> kept_;
 };
-
-KeptPlans& kept_plans() {
-    static auto* const plans = new KeptPlans;
-    return *plans;
-}
+constinit PlanCache<KeptTransfers, 64> plan_cache;
 
 }  // namespace
 
-HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
-                                   const Options& options, const ProductContext& context) {
+TransferDecision plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
+                                    const Options& options, const ProductContext& context) {
     if (multiplications(size) < kWorthCutting) {
-        HostOperandPlan plan;
-        plan.size = size;
-        plan.type = type;
-        plan.options = options;
-        plan.schedule = undivided_transfers(size);
-        return plan;
+        return undivided_plan(size, type, options);
     }
     TransferProblem problem = transfer_problem(size, type, result_type, adds);
     if (context.workspace_bytes >= 0) {
@@ -108,33 +68,26 @@ HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type resu
         return plan_device_product(block.m, block.k, block.n, of_block, for_block, context);
     };
     const std::int64_t room = room_for_workspace(problem, options);
-    const KeptPlans::Key key{size.m,
-                             size.k,
-                             size.n,
-                             type,
-                             result_type,
-                             adds,
-                             options.accuracy,
-                             options.levels,
-                             context.workspace_bytes,
-                             options.algorithm,
-                             options.device,
-                             options.leaf,
-                             options.mode};
-    HostOperandPlan plan = kept_plans().get(
-        key, room, [&] { return make_host_operand_plan(problem, result_type, room, options, plan_on_device); });
-    const std::int64_t limit = plan.options.workspace_limit_bytes;
-    plan.options = options;
-    plan.options.overwrite_inputs = false;
-    plan.options.workspace_limit_bytes = limit;
-    return plan;
+    const PlanQuestion question{size.m, size.k, size.n, type, result_type, 1, adds, context.workspace_bytes, options};
+    const std::uint64_t version = plan_cache.version();
+    auto kept = plan_cache.find(question);
+    if (!kept || !kept->serves(room)) {
+        kept = plan_cache.keep(question, version,
+                               {room, make_transfer_plan(problem, result_type, room, options, plan_on_device)});
+    }
+    TransferDecision made = kept->made;
+    const std::int64_t limit = made.options.workspace_limit_bytes;
+    made.options = options;
+    made.options.overwrite_inputs = false;
+    made.options.workspace_limit_bytes = limit;
+    return made;
 }
 
 double predicted_from_host_s(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,
                              const ProductContext& context) {
-    const HostOperandPlan plan = plan_host_operands(size, type, result_type, adds, options, context);
-    if (plan.is_divided()) {
-        return plan.schedule.predicted_s;
+    const TransferDecision made = plan_host_operands(size, type, result_type, adds, options, context);
+    if (made.is_divided()) {
+        return made.plan.predicted_s;
     }
     const TransferProblem problem = transfer_problem(size, type, result_type, adds);
     const std::int64_t moved = (size.m * size.k + size.k * size.n) * problem.operand_bytes +

@@ -7,8 +7,8 @@
 namespace heptad {
 
 /// Small products are not divided: they are over before a second copy would have begun. Where `adds`, C is brought too.
-HostOperandPlan plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
-                                   const Options& options, const ProductContext& context);
+TransferDecision plan_host_operands(const ProblemSize& size, Type type, Type result_type, bool adds,
+                                    const Options& options, const ProductContext& context);
 
 /// Seconds from matrices in host memory to a result there.
 double predicted_from_host_s(const ProblemSize& size, Type type, Type result_type, bool adds, const Options& options,

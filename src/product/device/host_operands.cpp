@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -253,8 +254,7 @@ private:
                 of_b = backend.scan(b_.on_device(whole(size_.k, size_.n)));
             });
             const double spread = spread_of(of_a, of_b);
-            is_uneven_ = spread > most_spread(expected_growth({{schedule_.algorithm, LevelMode::serial, ""}}),
-                                              PlannerLimits{}.balanced_growth);
+            is_uneven_ = spread > most_spread_of({{schedule_.algorithm, LevelMode::serial, ""}});
             if ((is_uneven_ && keeps_digits_) ||
                 !layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, {of_a.max_abs, of_b.max_abs, 0})) {
                 throw UnsafeSums{};
@@ -371,9 +371,9 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
         return multiply_host_operands(alpha, transposed(b), transposed(a), beta, transposed(c), options, device,
                                       context);
     }
-    const HostOperandPlan plan =
+    const TransferDecision made =
         plan_host_operands({c.rows, a.cols, c.cols}, a.type, c.type, beta != 0, options, context);
-    return multiply_host_operands(alpha, a, b, beta, c, plan.schedule, plan.options, device, context);
+    return multiply_host_operands(alpha, a, b, beta, c, made.schedule, made.options, device, context);
 }
 
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -382,12 +382,14 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
         return {};
     }
     const ProblemSize size{c.rows, a.cols, c.cols};
-    const auto report =
-        try_transfers(alpha, a, b, beta, c, undivided_transfers(size), device, context,
-                      [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
-                          const ProductContext& where) {
-                          return multiply_on_device(factor * alpha, pa, pb, scale, pc, plan, device, where);
-                      });
+    const auto report = try_transfers(
+        alpha, a, b, beta, c, transfers_of(size, a.type, plan.transfers), device, context,
+        [&](double factor, const ConstView& pa, const ConstView& pb, double scale, const View& pc,
+            const ProductContext& where) {
+            const ProductPlan part = plan.transfers ? step_plan(plan, {pc.rows, pa.cols, pc.cols}, scale != 0) : plan;
+            return multiply_on_device(factor * alpha, pa, pb, scale, pc, part, device, where);
+        },
+        std::isfinite(plan.most_spread));
     if (!report) {
         fail_without_room(size, device);
     }

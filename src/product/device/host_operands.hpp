@@ -11,7 +11,7 @@ namespace heptad {
 /// Operands need one contiguous side; anything else is Error(input). The result is in host memory on return.
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                  const Options& options, int device, const ProductContext& context);
-/// All at once, as the plan says.
+/// As the plan says: by its transfers, or all at once.
 RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                  const ProductPlan& plan, int device, const ProductContext& context);
 /// In the steps of a schedule. Preconditions: C is not empty; beta is 0 where blocks are summed (by level).

@@ -12,36 +12,43 @@
 namespace heptad {
 
 /// What would be done. Needs no device: without one, the figures of an H200 are taken.
-HostPlan make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
-                                const ProductContext& context);
+HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
+                                    const ProductContext& context);
 /// Packed bits that begin inside a word: blocks of such operands do not lie in place, and such a C is made in a copy.
 struct BitOffsets {
     bool operands = false, result = false;
 };
-HostPlan make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
-                                    const bits::BitOptions& options, const ProductContext& context,
-                                    const BitOffsets& offsets = {});
+HostDecision make_bit_plan_over_devices(Type algebra, const ProblemSize& size, bool accumulate,
+                                        const bits::BitOptions& options, const ProductContext& context,
+                                        const BitOffsets& offsets = {});
 
-/// What the host decides there.
-ProductPlan plan_of(const HostPlan& plan);
+/// Throws Error(input) where a plan with a host's cut cannot be carried out, and Error(usage) for devices that do not
+/// exist. What it comes to otherwise; of numbers without the time on the devices.
+HostForecast check_plan_over_devices(const ProductPlan& plan);
 
 /// c = alpha * a * b + beta * c. Validates everything; throws Error, and nothing hangs when a device is lost. C is
 /// undefined after an error that came later than the checks.
 RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                 const Options& options, const ProductContext& context);
+/// As the plan says; segments of C instead of levels at the host where the data does not bear those.
+RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                                const ProductPlan& plan, const ProductContext& context);
 /// c = a * b of packed bits, or c (+)= a * b.
 void multiply_bits_over_devices(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                                 bool accumulate, const bits::BitOptions& options, const ProductContext& context);
+void multiply_bits_over_devices(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+                                bool accumulate, const ProductContext& context);
 
-/// The same as a plan says, on devices that the caller has opened: as many as the plan has, checks made before.
-RunReport run_host_plan(const HostPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
-                        const ConstView& b, double beta, const View& c, const Options& options,
-                        const ProductContext& context);
-void run_host_plan(const HostPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
-                   const BitView& c, bool accumulate, const bits::BitOptions& options, const ProductContext& context);
+/// The same on devices that the caller has opened, checks made before.
+RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
+                        const ConstView& b, double beta, const View& c, const ProductContext& context);
+void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
+                   const BitView& c, bool accumulate, const ProductContext& context);
 
+/// The plan of a block of packed bits, without its time. Throws Error(input) where that cannot be carried out.
+ProductPlan check_bit_block_plan(const ProductPlan& plan);
 /// What each device is asked for by a plan for packed bits.
-SubProduct bit_sub_product(const HostPlan& plan, const bits::BitOptions& options, const ProductContext& context);
+SubProduct bit_sub_product(const ProductPlan& plan, const ProductContext& context);
 
 /// Would a product of matrices in host memory on one NVIDIA device go this way? If that was asked for by limits or
 /// levels of the host, or if the matrices (so many bytes in all) do not fit there.

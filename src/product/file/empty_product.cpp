@@ -5,7 +5,7 @@
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
-#include "io/view_copy.hpp"
+#include "base/view_copy.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {

@@ -1,9 +1,6 @@
 #include "product/memory/product.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <new>
@@ -20,38 +17,10 @@
 #include "plan/search/planner.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
+#include "product/plan_cache.hpp"
 
 namespace heptad {
 namespace {
-
-/// What decides a plan.
-struct PlanKey {
-    std::int64_t m, k, n;
-    Type type;
-    int threads;
-    Accuracy accuracy;
-    int levels;
-    bool accumulate;
-    bool overwrite_inputs;
-    std::int64_t workspace_limit_bytes;
-    std::string algorithm, device, leaf, mode;
-    auto operator<=>(const PlanKey&) const = default;
-};
-
-/// Words of options are compared in every product, and nearly all of them are "auto".
-bool same_word(const std::string& x, const std::string& y) {
-    constexpr std::size_t kUsual = 4;
-    return x.size() == y.size() && (x.size() == kUsual ? std::memcmp(x.data(), y.data(), kUsual) == 0 : x == y);
-}
-
-bool same(const PlanKey& key, std::int64_t m, std::int64_t k, std::int64_t n, Type type, int threads, bool accumulate,
-          std::int64_t limit, const Options& options) {
-    return key.m == m && key.k == k && key.n == n && key.type == type && key.threads == threads &&
-           key.accumulate == accumulate && key.accuracy == options.accuracy && key.levels == options.levels &&
-           key.overwrite_inputs == options.overwrite_inputs && key.workspace_limit_bytes == limit &&
-           same_word(key.algorithm, options.algorithm) && same_word(key.device, options.device) &&
-           same_word(key.leaf, options.leaf) && same_word(key.mode, options.mode);
-}
 
 /// A plan with what is needed to carry it out at once.
 struct ReadyPlan {
@@ -61,18 +30,8 @@ struct ReadyPlan {
     int leaf_id = 0;
 };
 
-struct PlanStore {
-    std::map<PlanKey, std::shared_ptr<const ReadyPlan>> plans;
-    std::map<int, std::shared_ptr<const Machine>> machines;  // by threads
-};
-
-constinit Guarded<PlanStore> plan_store;
-
-/// Counts forget_machine(): thread-local copies of older generations are stale.
-std::atomic<std::uint64_t> plan_generation{1};
-
-/// Plans kept per process before starting over: a loop over many shapes must not grow without end.
-constexpr std::size_t kMostPlansKept = 4096;
+constinit PlanCache<ReadyPlan> plan_cache;
+constinit Guarded<std::map<int, std::shared_ptr<const Machine>>> machines;  // by threads
 
 Backend& backend_named(const std::string& name, int threads) {
     static constinit Guarded<std::map<std::pair<std::string, int>, std::unique_ptr<Backend>>> all;
@@ -92,8 +51,8 @@ Backend& backend_named(const std::string& name, int threads) {
 }
 
 std::shared_ptr<const Machine> machine_for(int threads) {
-    const auto store = plan_store.lock();
-    auto& machine = store->machines[threads];
+    const auto all = machines.lock();
+    auto& machine = (*all)[threads];
     if (!machine) {
         machine = std::make_shared<const Machine>(load_machine(threads));
     }
@@ -111,16 +70,16 @@ void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
     }
 }
 
-std::shared_ptr<const ReadyPlan> make_ready(const ProductPlan& plan) {
-    auto ready = std::make_shared<ReadyPlan>();
-    ready->plan = plan;
-    ready->backend = &backend_named(plan.backend, plan.threads);
-    ready->cpu = dynamic_cast<cpu::CpuBackend*>(ready->backend);
+ReadyPlan make_ready(const ProductPlan& plan) {
+    ReadyPlan ready;
+    ready.plan = plan;
+    ready.backend = &backend_named(plan.backend, plan.threads);
+    ready.cpu = dynamic_cast<cpu::CpuBackend*>(ready.backend);
     for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
-        validate_leaf(leaf, plan.type, *ready->backend);
+        validate_leaf(leaf, plan.type, *ready.backend);
     }
-    if (ready->cpu != nullptr && plan.leaf != kPackedLeaf) {
-        ready->leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
+    if (ready.cpu != nullptr && plan.leaf != kPackedLeaf) {
+        ready.leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
     }
     return ready;
 }
@@ -143,21 +102,6 @@ AlignedWorkspace aligned_workspace(const ProductContext& context) {
 std::int64_t workspace_limit(const Options& options, const ProductContext& context) {
     return context.workspace_bytes < 0 ? options.workspace_limit_bytes
                                        : std::min(options.workspace_limit_bytes, aligned_workspace(context).bytes);
-}
-
-/// The last plans of a thread: found without a lock, because a tiny product must not wait for one.
-struct RecentPlan {
-    std::uint64_t generation = 0;
-    PlanKey key;
-    std::shared_ptr<const ReadyPlan> ready;
-};
-
-RecentPlan& recent_plan(std::int64_t m, std::int64_t k, std::int64_t n, Type type) {
-    auto& recent = per_thread<RecentPlan, std::array<RecentPlan, 16>>();
-    const auto hash = static_cast<std::uint64_t>(m) * 0x9e3779b97f4a7c15U ^
-                      static_cast<std::uint64_t>(k) * 0xc2b2ae3d27d4eb4fU ^
-                      static_cast<std::uint64_t>(n) * 0x165667b19e3779f9U ^ static_cast<std::uint64_t>(type);
-    return recent[(hash >> 48) % recent.size()];
 }
 
 /// Bit types have one more way, which the planner does not know: packed.
@@ -188,32 +132,10 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
                                             const Options& options, bool accumulate, const ProductContext& context) {
     const int threads = effective_threads(context);
     const std::int64_t limit = workspace_limit(options, context);
-    RecentPlan& slot = recent_plan(m, k, n, type);
-    const std::uint64_t generation = plan_generation.load(std::memory_order_acquire);
-    if (slot.generation == generation && same(slot.key, m, k, n, type, threads, accumulate, limit, options)) {
-        return slot.ready;
-    }
-    PlanKey key{m,
-                k,
-                n,
-                type,
-                threads,
-                options.accuracy,
-                options.levels,
-                accumulate,
-                options.overwrite_inputs,
-                limit,
-                options.algorithm,
-                options.device,
-                options.leaf,
-                options.mode};
-    {
-        const auto store = plan_store.lock();
-        const auto found = store->plans.find(key);
-        if (found != store->plans.end()) {
-            slot = {generation, std::move(key), found->second};
-            return slot.ready;
-        }
+    const PlanQuestion question{m, k, n, type, type, threads, accumulate, limit, options};
+    const std::uint64_t version = plan_cache.version();
+    if (auto kept = plan_cache.find(question)) {
+        return kept;
     }
     const Backend& backend = backend_named(options.device == "auto" ? "cpu" : options.device, threads);
     if (options.leaf != "auto") {
@@ -222,14 +144,7 @@ std::shared_ptr<const ReadyPlan> ready_plan(std::int64_t m, std::int64_t k, std:
     Problem problem{m, k, n, type, threads, options};
     problem.options.accumulate = accumulate;
     problem.options.workspace_limit_bytes = limit;
-    auto ready = make_ready(plan_or_pack(problem, *machine_for(threads), backend.name()));
-    const auto store = plan_store.lock();
-    if (store->plans.size() >= kMostPlansKept) {
-        store->plans.clear();
-    }
-    store->plans[key] = ready;
-    slot = {generation, std::move(key), ready};
-    return ready;
+    return plan_cache.keep(question, version, make_ready(plan_or_pack(problem, *machine_for(threads), backend.name())));
 }
 
 /// `taken`: workspace that was found for the plan; null: the caller's, or what there is.
@@ -317,17 +232,13 @@ bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double
     if (!is_short(a.rows, a.cols, b.cols) || !is_plainly_valid(a, b, c)) {
         return false;
     }
-    const RecentPlan& slot = recent_plan(a.rows, a.cols, b.cols, a.type);
-    if (slot.generation != plan_generation.load(std::memory_order_acquire) ||
-        !same(slot.key, a.rows, a.cols, b.cols, a.type, threads > 0 ? threads : available_cores(), beta != 0,
-              options.workspace_limit_bytes, options)) {
+    const ReadyPlan* const ready =
+        plan_cache.recent({a.rows, a.cols, b.cols, a.type, a.type, threads > 0 ? threads : available_cores(), beta != 0,
+                           options.workspace_limit_bytes, options});
+    if (ready == nullptr || !ready->plan.levels.empty() || ready->cpu == nullptr) {
         return false;
     }
-    const ReadyPlan& ready = *slot.ready;  // nothing below can replace the slot
-    if (!ready.plan.levels.empty() || ready.cpu == nullptr) {
-        return false;
-    }
-    ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
+    ready->cpu->multiply_one({alpha, a, b, beta, c}, ready->leaf_id);
     return true;
 }
 
@@ -375,14 +286,12 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
     validate_plan(plan, a, b, beta, c);
-    return execute(*make_ready(plan), alpha, a, b, beta, c, context);
+    return execute(make_ready(plan), alpha, a, b, beta, c, context);
 }
 
 void forget_machine() {
-    const auto store = plan_store.lock();
-    store->plans.clear();
-    store->machines.clear();
-    plan_generation.fetch_add(1, std::memory_order_release);
+    machines.lock()->clear();
+    machine_version.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace heptad

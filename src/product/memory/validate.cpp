@@ -181,7 +181,7 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
     }
 }
 
-void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta, const View& c) {
+void validate_plan_of(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta) {
     if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
         fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,
              type_name(plan.type), a.rows, a.cols, b.cols, type_name(a.type));
@@ -189,6 +189,10 @@ void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView&
     if (beta != 0 && !plan.accumulate) {
         fail(ErrorCode::usage, "the plan is for beta = 0 and beta is {}; plan with accumulate set", beta);
     }
+}
+
+void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta, const View& c) {
+    validate_plan_of(plan, a, b, beta);
     if (c.type != plan.type && (!plan.levels.empty() || plan.padded)) {
         fail(ErrorCode::usage, "products of {} into {} have no levels; plan with levels = 0", type_name(plan.type),
              type_name(c.type));

@@ -9,7 +9,9 @@ namespace heptad {
 /// Shapes, strides, types, overlap, scalars. Throws Error(input) or Error(usage) with a sentence.
 void validate_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
 
-/// The plan is for this product (already validated), and fits together; or Error(usage), Error(input).
+/// The plan is for a product of these sizes and this type (already validated); or Error(usage).
+void validate_plan_of(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta);
+/// And fits together, as one of a whole product; or Error(usage), Error(input).
 void validate_plan(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta, const View& c);
 
 /// The caller's scratch memory meets none of A, B and C (already validated), or Error(input). Gaps between rows count.

@@ -20,12 +20,10 @@ namespace {
 /// The plan of the caller, for a product like this one.
 ProductPlan given_plan(const Request& request, Type algebra, const ProblemSize& size) {
     ProductPlan plan = read_plan_file(request.plan_file);
-    if (plan.type != algebra || plan.count != request.count || plan.m != size.m || plan.k != size.k ||
-        plan.n != size.n) {
-        const auto kind = [](Type type, bool count) { return count ? "counts" : type_name(type); };
-        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
-             request.plan_file, plan.m, plan.k, plan.n, kind(plan.type, plan.count), size.m, size.k, size.n,
-             kind(algebra, request.count));
+    require_fitting_plan(plan, request, algebra, size);
+    if (plan.count != request.count) {
+        fail(ErrorCode::input, "{} {} common ones, and this product {}; plan it with the same --count",
+             request.plan_file, plan.count ? "counts" : "does not count", plan.count ? "does not" : "does");
     }
     return plan;
 }
@@ -78,6 +76,10 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size) {
 
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
     RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
+    if (has_host_plan(request.plan_file)) {
+        plan.decided = given_over_devices(given_plan(request, algebra, facts.size), request, facts.operand_bytes);
+        return plan;
+    }
     if (!request.plan_file.empty() || !bits_go_over_devices(request, facts.size)) {
         plan.decided = whole_plan(request, algebra, facts);
         return plan;

@@ -12,27 +12,6 @@
 namespace heptad {
 namespace {
 
-/// Told before the files are read; the product would refuse the same things after.
-void require_fitting_plan(const ProductPlan& given, const Request& request, const OperandFacts& facts) {
-    if (given.m != facts.size.m || given.k != facts.size.k || given.n != facts.size.n || given.type != facts.type) {
-        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
-             request.plan_file, given.m, given.k, given.n, type_name(given.type), facts.size.m, facts.size.k,
-             facts.size.n, type_name(facts.type));
-    }
-    if (is_packed(given)) {
-        fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",
-             request.plan_file);
-    }
-    if (given.overwrite_inputs && request.verify) {
-        fail(ErrorCode::input, "{} plans a product that overwrites A and B, and --verify needs them; leave one out",
-             request.plan_file);
-    }
-    if (request.beta != 0 && !given.accumulate) {
-        fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
-             request.plan_file, request.beta);
-    }
-}
-
 /// A plan for an NVIDIA device does not say which one; the request may. -1: the processor.
 int planned_device(const ProductPlan& plan, const Request& request) {
     const std::string& asked = request.options.device;
@@ -46,23 +25,57 @@ int planned_device(const ProductPlan& plan, const Request& request) {
     return -1;
 }
 
-/// As the plan of the caller says.
-void take_given_plan(const Request& request, const OperandFacts& facts, RequestPlan& plan) {
-    const ProductPlan given = read_plan_file(request.plan_file);
-    require_fitting_plan(given, request, facts);
-    plan.device = planned_device(given, request);
-    const std::int64_t left = plan.device >= 0 ? device_workspace_after(plan.operand_bytes, request, plan.device)
-                                               : workspace_after(plan.operand_bytes, request);
+void require_workspace(const ProductPlan& given, std::int64_t left, const Request& request) {
     if (given.workspace_bytes > left) {
         fail(ErrorCode::resource,
              "the plan of {} needs a workspace of {} bytes, but {} bytes are left beside the matrices; "
              "plan with a smaller --memory",
              request.plan_file, given.workspace_bytes, left);
     }
+}
+
+/// As the plan of the caller says.
+void take_given_plan(const Request& request, const OperandFacts& facts, RequestPlan& plan) {
+    const ProductPlan given = read_plan_file(request.plan_file);
+    require_fitting_plan(given, request, facts.type, facts.size);
+    if (is_packed(given)) {
+        fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",
+             request.plan_file);
+    }
+    if (given.host) {
+        plan.decided = given_over_devices(given, request, plan.operand_bytes);
+        return;
+    }
+    plan.device = planned_device(given, request);
+    const std::int64_t left = plan.device >= 0 ? device_workspace_after(plan.operand_bytes, request, plan.device)
+                                               : workspace_after(plan.operand_bytes, request);
+    require_workspace(given, left, request);
     plan.decided = given;
 }
 
 }  // namespace
+
+void require_fitting_plan(const ProductPlan& given, const Request& request, Type type, const ProblemSize& size) {
+    if (given.m != size.m || given.k != size.k || given.n != size.n || given.type != type) {
+        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
+             request.plan_file, given.m, given.k, given.n, type_name(given.type), size.m, size.k, size.n,
+             type_name(type));
+    }
+    if (given.overwrite_inputs && request.verify) {
+        fail(ErrorCode::input, "{} plans a product that overwrites A and B, and --verify needs them; leave one out",
+             request.plan_file);
+    }
+    if (request.beta != 0 && !given.accumulate) {
+        fail(ErrorCode::input, "{} plans a product that is not added to a matrix; plan it with --beta {}",
+             request.plan_file, request.beta);
+    }
+}
+
+HostDecision given_over_devices(const ProductPlan& given, const Request& request, std::int64_t operand_bytes) {
+    require_workspace(given, workspace_after(operand_bytes, request), request);
+    open_devices(parse_device_list(given.host->devices));  // told before the files are read
+    return {given, check_plan_over_devices(given)};
+}
 
 void take_device_that_pays(const ProblemSize& size, Type type, std::int64_t operand_bytes, Options& options,
                            const ProductContext& context) {
@@ -103,7 +116,7 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
     }
     plan.device = cuda::device_index(options.device);
     options.workspace_limit_bytes = device_workspace_after(operand_bytes, request, plan.device);
-    HostOperandPlan divided =
+    TransferDecision divided =
         plan_host_operands(facts.size, facts.type, facts.type, options.accumulate, options, context);
     if (divided.is_divided()) {
         plan.decided = std::move(divided);

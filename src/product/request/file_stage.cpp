@@ -59,12 +59,12 @@ StageProducts device_stage(const Request& asked) {
 
 /// How the host cuts up a step of that size once more, by levels or by segments, to feed its devices (docs/devices.md),
 /// with so many bytes for buffers.
-using CutStep = std::function<HostPlan(const ProblemSize& size, bool accumulate, std::int64_t host_bytes)>;
+using CutStep = std::function<HostDecision(const ProblemSize& size, bool accumulate, std::int64_t host_bytes)>;
 
 /// What a step takes of the memory of the host: buffers of blocks, or those that transfers in place go through; and the
 /// blocks themselves where cores are the devices.
-std::int64_t step_bytes(const HostPlan& plan, bool in_host_memory) {
-    return plan.host_bytes + (in_host_memory ? plan.device_count * plan.device_bytes : 0);
+std::int64_t step_bytes(const HostForecast& told, bool in_host_memory) {
+    return told.host_bytes + (in_host_memory ? told.devices * told.device_bytes : 0);
 }
 
 /// The plan of a step whose cut is made anew when it is multiplied.
@@ -78,7 +78,8 @@ ProductPlan plan_of_cut(const StageProduct& product, Type type, int threads, boo
     plan.accumulate = product.accumulate;
     plan.leaf = plan.fringe_leaf = "over-devices";
     try {
-        const HostPlan made = cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        const HostForecast made =
+            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes).forecast;
         plan.workspace_bytes = step_bytes(made, in_host_memory);
         plan.predicted_s = made.predicted_s;
         plan.error_bound = made.error_bound;
@@ -111,7 +112,7 @@ StageProducts over_devices_stage(const Request& asked) {
         return plan_of_cut(product, type, threads, !list.cuda, cut(type));
     };
     stage.how = [=](const ProductPlan& plan) {
-        return bits_decided_by(cut(plan.type)({plan.m, plan.k, plan.n}, plan.accumulate, plan.workspace_bytes));
+        return bits_decided_by(cut(plan.type)({plan.m, plan.k, plan.n}, plan.accumulate, plan.workspace_bytes).plan);
     };
     stage.multiply = [=](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
@@ -123,7 +124,7 @@ StageProducts over_devices_stage(const Request& asked) {
 }
 
 /// Plans of steps that came before: they come again and again.
-using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, HostPlan>;
+using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, ProductPlan>;
 
 StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
@@ -149,11 +150,11 @@ StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
         const bool adds = beta != 0;
         const BitCuts::key_type key{plan.m, plan.k, plan.n, adds};
         if (!known->contains(key)) {
-            (*known)[key] = cut({plan.m, plan.k, plan.n}, adds, plan.workspace_bytes);
+            (*known)[key] = cut({plan.m, plan.k, plan.n}, adds, plan.workspace_bytes).plan;
         }
         const std::int64_t cols = round_up(plan.n, kBitsOfByte);
         run_host_plan((*known)[key], *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
-                      adds, options, context);
+                      adds, context);
         return RunReport{};
     };
     return stage;
@@ -191,7 +192,8 @@ std::optional<StageChoice> choice_for(const Request& request, const FileProblem&
     try {
         return choose_stage(problem, plan, step_s,
                             make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
-                                                   options, context));
+                                                   options, context)
+                                .plan);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;

@@ -50,8 +50,10 @@ void require_bit_output(const Request& request) {
 
 Report route_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
     const bool on_cuda = cuda::is_device_name(request.options.device);
-    const bool planned_for_device = !request.plan_file.empty() && is_on_device(read_plan_file(request.plan_file));
-    if (!request.plan_file.empty() && !planned_for_device && on_cuda) {
+    const bool over_devices = has_host_plan(request.plan_file);
+    const bool planned_for_device =
+        !request.plan_file.empty() && !over_devices && is_on_device(read_plan_file(request.plan_file));
+    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
     }
@@ -61,7 +63,7 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
         require_no_count(request);
         return multiply_bits_by_files(request, algebra, facts, hooks);
     }
-    if (planned_for_device || bits_go_to_device(request, facts.size)) {
+    if (planned_for_device || (!over_devices && bits_go_to_device(request, facts.size))) {
         if (request.count) {
             require_count_alone(request);
         }
@@ -74,10 +76,17 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
     return multiply_bits(request, facts, decide_bits(request, algebra, facts), hooks);
 }
 
-void refuse_plan_over_devices(const Request& request) {
+/// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.
+void require_devices_of_plan(const Request& request) {
     const std::string& device = request.options.device;
-    if (!request.plan_file.empty() &&
-        (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options)))) {
+    if (has_host_plan(request.plan_file)) {
+        const std::string planned = read_plan_file(request.plan_file).host->devices;
+        if (device != "auto" && device != planned) {
+            fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
+                 request.plan_file, planned, device);
+        }
+    } else if (!request.plan_file.empty() &&
+               (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options)))) {
         fail(ErrorCode::usage,
              "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
              "--plan out, or name one device without limits",
@@ -90,7 +99,7 @@ void refuse_plan_over_devices(const Request& request) {
 Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
-    refuse_plan_over_devices(request);
+    require_devices_of_plan(request);
     const bool other_plan = !request.plan_file.empty() && !is_packed(read_plan_file(request.plan_file));
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");

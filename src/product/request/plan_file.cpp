@@ -7,9 +7,10 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
-#include "product/device/bit_device_plan.hpp"
+#include "plan/search/transfer_plan.hpp"
+#include "product/device/bit_device_launch.hpp"
+#include "product/device/over_devices.hpp"
 #include "product/memory/packed_bits.hpp"
-#include "run/bits/bit_launch.hpp"
 
 namespace heptad {
 namespace {
@@ -64,11 +65,17 @@ std::string read_plan_text(const std::string& path) {
 
 }  // namespace
 
+bool has_host_plan(const std::string& path) {
+    return !path.empty() && read_plan_text(path).find(" host={") != std::string::npos;
+}
+
 void check_given_plan(const ProductPlan& plan) {
-    if (!is_packed(plan)) {
-        check_plan_in_memory(plan);
+    if (plan.host) {
+        check_plan_over_devices(plan);
+    } else if (plan.transfers) {
+        check_transfer_plan(plan);
     } else {
-        is_on_device(plan) ? check_bit_device_plan(plan) : bits::check_bit_plan(plan);
+        is_packed(plan) ? check_packed_plan(plan) : check_plan_in_memory(plan);
     }
 }
 
@@ -79,12 +86,11 @@ ProductPlan read_plan_file(const std::string& path) {
         check_given_plan(plan);
         return plan;
     } catch (const Error& error) {
-        if (text.starts_with("devices ") || text.starts_with("files ") || text.starts_with("cluster ")) {
-            fail(
-                ErrorCode::input,
-                "{} holds a plan that --plan does not take back: it follows from the options of a product over several "
-                "devices, from file to file or on a cluster; give those to mul",
-                path);
+        if (text.starts_with("files ") || text.starts_with("cluster ")) {
+            fail(ErrorCode::input,
+                 "{} holds a plan that --plan does not take back: it follows from the options of a product from file "
+                 "to file or on a cluster; give those to mul",
+                 path);
         }
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
     }

@@ -7,9 +7,11 @@
 
 namespace heptad {
 
-/// Throws Error(input) if a plan, which may come from anywhere, cannot be carried out.
+/// Throws Error(input) if a plan of matrices in memory, which may come from anywhere, cannot be carried out.
 void check_given_plan(const ProductPlan& plan);
 /// A plan that passed that. Throws Error(input).
 ProductPlan read_plan_file(const std::string& path);
+/// Is there one (empty: none), and does a host cut the product up in it for devices?
+bool has_host_plan(const std::string& path);
 
 }  // namespace heptad

@@ -7,14 +7,14 @@ namespace heptad {
 namespace {
 
 PlanFacts told_by(const ProductPlan& plan) {
-    return {to_string(plan), static_cast<int>(plan.levels.size()), plan.workspace_bytes, plan.predicted_s,
-            plan.error_bound};
+    return {to_string(plan), level_count(plan), plan.workspace_bytes, plan.predicted_s, plan.error_bound};
 }
-PlanFacts told_by(const HostOperandPlan& plan) {
-    return {to_string(plan), plan.levels, plan.workspace_bytes, plan.schedule.predicted_s, plan.error_bound};
+PlanFacts told_by(const TransferDecision& made) {
+    return told_by(made.plan);
 }
-PlanFacts told_by(const HostPlan& plan) {
-    return {to_string(plan), plan.levels, plan.host_bytes, plan.predicted_s, plan.error_bound};
+PlanFacts told_by(const HostDecision& made) {
+    const ProductPlan& plan = made.plan;
+    return {to_string(plan), plan.host->levels, plan.workspace_bytes, plan.predicted_s, plan.error_bound};
 }
 PlanFacts told_by(const FileRequestPlan& plan) {
     return {to_string(plan.plan), plan.layers ? plan.layers->outer.levels : 0, plan.plan.workspace_bytes, plan.wall_s,
@@ -33,7 +33,7 @@ PlanFacts RequestPlan::facts() const {
 
 double RequestPlan::growth() const {
     const auto* whole = std::get_if<ProductPlan>(&decided);
-    return whole != nullptr && !is_packed(*whole) ? expected_growth(whole->levels) : 0;
+    return whole != nullptr && !whole->transfers && !is_packed(*whole) ? expected_growth(whole->levels) : 0;
 }
 
 }  // namespace heptad

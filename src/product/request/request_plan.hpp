@@ -50,7 +50,7 @@ struct RequestPlan {
     std::int64_t operand_bytes = 0;
     /// One device or the processor as a whole; one device, transfers beside the products; several devices or one that
     /// is too small; from file to file.
-    std::variant<ProductPlan, HostOperandPlan, HostPlan, FileRequestPlan> decided = {};
+    std::variant<ProductPlan, TransferDecision, HostDecision, FileRequestPlan> decided = {};
     Options options = {};      // it was made with
     int device = -1;           // the number of an NVIDIA device that does it alone
     bool count = false;        // of common ones
@@ -73,6 +73,11 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size);
 
 /// How numbers in memory, so many bytes in all, are multiplied. Throws what cannot be done before anything is read.
 RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, std::int64_t operand_bytes);
+/// Is the plan of the request's file for this product? Told before the files are read; the product would refuse the
+/// same things after. Throws Error(input).
+void require_fitting_plan(const ProductPlan& given, const Request& request, Type type, const ProblemSize& size);
+/// As a plan says that a host's cut is part of: there are the devices and the memory, or Error(resource).
+HostDecision given_over_devices(const ProductPlan& given, const Request& request, std::int64_t operand_bytes);
 /// The same for packed bits on the processor or cut up by the host, and on one NVIDIA device.
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts);
 RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size);

@@ -58,10 +58,11 @@ public:
         const ConstView a = oriented(whole_a, request_.transpose_a), b = oriented(whole_b, request_.transpose_b);
         const View c = whole_c.view();
         const double alpha = request_.alpha, beta = request_.beta;
-        if (std::holds_alternative<HostPlan>(plan.decided)) {
-            return multiply_over_devices(alpha, a, b, beta, c, plan.options, context);
+        if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
+            return request_.plan_file.empty() ? multiply_over_devices(alpha, a, b, beta, c, plan.options, context)
+                                              : multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
         }
-        if (const auto* divided = std::get_if<HostOperandPlan>(&plan.decided)) {
+        if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
             return multiply_host_operands(alpha, a, b, beta, c, divided->schedule, divided->options, plan.device,
                                           context);
         }
@@ -137,9 +138,7 @@ public:
         } else if (whole != nullptr) {
             bits::multiply_bits(*whole, a, b, c.view(), adds, {hooks.cancel, progress});
         } else {
-            bits::BitOptions options = bit_options(request_);
-            options.host = plan.options.host;
-            multiply_bits_over_devices(algebra_, a, b, c.view(), adds, options, context);
+            multiply_bits_over_devices(std::get<HostDecision>(plan.decided).plan, a, b, c.view(), adds, context);
         }
         return {};
     }

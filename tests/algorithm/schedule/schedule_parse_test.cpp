@@ -4,6 +4,7 @@
 #include <random>
 
 #include "algorithm/schedule.hpp"
+#include "algorithm/schedule/schedule_text.hpp"
 
 namespace heptad {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "algorithm/schedule.hpp"
+#include "algorithm/schedule/schedule_text.hpp"
 
 namespace heptad {
 namespace {
@@ -228,21 +229,7 @@ TEST(ScheduleProve, shapes_of_temporaries_and_dying_operands_are_derived) {
     EXPECT_FALSE(schedule.steps[10].right_dies);
     // T1 = S1 is needed for S2.
     EXPECT_FALSE(schedule.steps[5].left_dies);
-}
-
-TEST(ScheduleProve, workspace_is_the_largest_shape_of_every_temporary) {
-    const Schedule& schedule = find_schedule("p0-figure-5");
-    EXPECT_EQ(schedule_workspace_elements(schedule, 2, 3, 5), 2 * 5 + 3 * 5);
-    EXPECT_EQ(schedule_workspace_elements(schedule, 2, 7, 5), 2 * 7 + 7 * 5);
-    const ScheduleWorkspace tall = schedule_workspace(schedule, 2, 7, 5);
-    EXPECT_EQ(tall.temporaries_a, 1);
-    EXPECT_EQ(tall.temporaries_b, 1);
-    EXPECT_EQ(tall.temporaries_c, 0);
-    EXPECT_EQ(schedule_workspace(schedule, 2, 3, 5).temporaries_c, 1);
-    EXPECT_EQ(schedule_workspace_elements(schedule, 0, 0, 0), 0);
-    EXPECT_THROW(schedule_workspace_elements(schedule, -1, 1, 1), Error);
-    EXPECT_THROW(schedule_workspace_elements(schedule, std::int64_t{1} << 40, std::int64_t{1} << 40, 1), Error);
-    EXPECT_EQ(schedule_workspace_elements(find_schedule("boyer-in-place-overwrite"), 8, 8, 8), 0);
+    EXPECT_TRUE(find_schedule("boyer-in-place-overwrite").temporaries.empty());
 }
 
 TEST(ScheduleProve, unknown_names_are_answered_with_the_list) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <set>
+#include <span>
 
 #include "algorithm/catalogue.hpp"
 #include "kernels/bits/level_program.hpp"
@@ -11,6 +12,16 @@ namespace {
 
 using namespace heptad;
 using namespace heptad::bits;
+
+/// Additions of one change of basis.
+std::int64_t count_change(std::span<const Change> change, int levels) {
+    std::int64_t additions = 0, quarter = 1;
+    for (int level = 0; level < levels; ++level) {
+        additions = 4 * additions + static_cast<std::int64_t>(change.size()) * quarter;
+        quarter *= 4;
+    }
+    return additions;
+}
 
 unsigned applied(const std::vector<Change>& changes, unsigned quarters) {
     for (const Change& change : changes) {

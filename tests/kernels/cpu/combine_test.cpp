@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/view_copy.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/guarded_matrix.hpp"
 #include "kernels/reference/reference_backend.hpp"

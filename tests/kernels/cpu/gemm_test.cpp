@@ -6,6 +6,8 @@
 #include <limits>
 #include <thread>
 
+#include "base/half.hpp"
+#include "kernels/cpu/cpu_features.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/guarded_matrix.hpp"
 #include "kernels/reference/reference_backend.hpp"
@@ -17,7 +19,7 @@ using test::all_layouts;
 using test::GuardedMatrix;
 using test::Layout;
 
-constexpr Type gemm_types[] = {Type::f32, Type::f64, Type::i32};
+constexpr Type gemm_types[] = {Type::f32, Type::f64, Type::i32, Type::tf32, Type::bf16, Type::f16};
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Case {
@@ -65,7 +67,7 @@ TEST_P(gemm_kernels, all_small_shapes_equal_reference_bit_for_bit) {
     for (const std::int64_t m : sides) {
         for (const std::int64_t k : sides) {
             for (const std::int64_t n : sides) {
-                const Type type = gemm_types[turn++ % 3];
+                const Type type = gemm_types[turn++ % std::size(gemm_types)];
                 expect_equals_reference({type, m, k, n, turn % 2 == 0 ? 1.0 : -2.0, turn % 5 == 0 ? 0.0 : 3.0},
                                         GetParam(), random_);
                 if (HasFatalFailure()) {
@@ -82,7 +84,7 @@ TEST_P(gemm_kernels, shapes_around_the_end_of_products_without_packing_equal_ref
     for (const std::int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 64, 73}) {
         for (const std::int64_t k : {1, 33, 72, 73}) {
             for (const std::int64_t n : {1, 4, 15, 16, 17, 33, 47, 48, 49, 63, 64, 65, 71, 72, 73}) {
-                const Type type = gemm_types[turn++ % 3];
+                const Type type = gemm_types[turn++ % std::size(gemm_types)];
                 expect_equals_reference(
                     {type, m, k, n, -1, turn % 4 == 0 ? 0.0 : 2.0, layouts_of_a[turn % 5 % 3], Layout::rows_padded},
                     GetParam(), random_);
@@ -100,11 +102,21 @@ TEST_P(gemm_kernels, shapes_around_the_end_of_products_without_packing_equal_ref
     }
 }
 
+std::pair<std::int64_t, std::int64_t> tile_of(Type type, InstructionSet set) {
+    const KernelTable& table = kernel_table_of(set);
+    const auto sides = [](const auto& kernels) {
+        return std::pair<std::int64_t, std::int64_t>(kernels.tile_rows, kernels.tile_cols);
+    };
+    return type == Type::f64   ? sides(table.gemm_f64)
+           : type == Type::i32 ? sides(table.gemm_i32)
+                               : sides(table.gemm_f32);
+}
+
 TEST_P(gemm_kernels, sizes_around_tiles_and_blocks_equal_reference_bit_for_bit) {
     for (const Type type : gemm_types) {
-        const GemmGranule granule = gemm_granule(type, GetParam());
-        for (const std::int64_t rows : {granule.rows, 5 * granule.rows, 26 * granule.rows}) {
-            for (const std::int64_t cols : {granule.cols, 3 * granule.cols}) {
+        const auto [tile_rows, tile_cols] = tile_of(type, GetParam());
+        for (const std::int64_t rows : {tile_rows, 5 * tile_rows, 26 * tile_rows}) {
+            for (const std::int64_t cols : {tile_cols, 3 * tile_cols}) {
                 for (std::int64_t off = -1; off <= 1; ++off) {
                     expect_equals_reference({type, rows + off, 37, cols + off, -1, 2}, GetParam(), random_);
                     expect_equals_reference({type, rows + off, 37, cols - off, 3, 0}, GetParam(), random_);
@@ -128,6 +140,8 @@ TEST_P(gemm_kernels, more_than_one_cache_block_in_every_dimension_equals_referen
         expect_equals_reference({type, 5, 9, 4097, 1, 0, Layout::columns, Layout::columns, Layout::columns}, GetParam(),
                                 random_);
         expect_equals_reference({type, 361, 521, 35, 1, 0, Layout::rows, Layout::columns}, GetParam(), random_);
+        expect_equals_reference({type, 519, 1027, 3, 1, 1, Layout::general, Layout::general, Layout::general},
+                                GetParam(), random_);
     }
 }
 
@@ -235,8 +249,8 @@ TEST_P(gemm_kernels, nan_and_infinity_reach_exactly_their_row_and_column) {
 }
 
 TEST_P(gemm_kernels, an_element_does_not_depend_on_the_tile_it_is_computed_in) {
-    for (const Type type : {Type::f32, Type::f64}) {
-        for (const std::int64_t k : {31, 50, 700}) {
+    for (const Type type : {Type::f32, Type::f64, Type::tf32, Type::bf16, Type::f16}) {
+        for (const std::int64_t k : {31, 50, 700, 1100}) {
             GuardedMatrix a(type, 70, k, Layout::rows), b(type, k, 75, Layout::rows), whole(type, 70, 75, Layout::rows);
             std::uniform_real_distribution<double> entries(-1, 1);
             for (GuardedMatrix* x : {&a, &b, &whole}) {
@@ -258,6 +272,43 @@ TEST_P(gemm_kernels, an_element_does_not_depend_on_the_tile_it_is_computed_in) {
                 }
             }
             EXPECT_TRUE(tiled.equals_byte_for_byte(whole));
+        }
+    }
+}
+
+TEST_P(gemm_kernels, short_floats_are_added_up_in_f32_and_rounded_once) {
+    constexpr std::int64_t m = 40, k = 1500, n = 50;
+    std::uniform_real_distribution<double> entries(-1, 1);
+    for (const Type type : {Type::tf32, Type::bf16, Type::f16}) {
+        for (const Type result_type : {type, Type::f32}) {
+            GuardedMatrix a(type, m, k, Layout::rows), b(type, k, n, Layout::columns),
+                c(result_type, m, n, Layout::rows_padded);
+            for (GuardedMatrix* x : {&a, &b, &c}) {
+                for (std::int64_t i = 0; i < x->view().rows; ++i) {
+                    for (std::int64_t j = 0; j < x->view().cols; ++j) {
+                        x->set(i, j, entries(random_));
+                    }
+                }
+            }
+            const GuardedMatrix before = c;
+            gemm({0.5, a.view(), b.view(), 2, c.view()}, GetParam());
+            const auto factor = [&](double x) {
+                return type == Type::tf32 ? static_cast<double>(round_to_tf32(static_cast<float>(x))) : x;
+            };
+            const double written = result_type == Type::bf16 ? 0x1p-8 : result_type == Type::f16 ? 0x1p-11 : 0x1p-24;
+            for (std::int64_t i = 0; i < m; ++i) {
+                for (std::int64_t j = 0; j < n; ++j) {
+                    double sum = 0, magnitude = 0;
+                    for (std::int64_t p = 0; p < k; ++p) {
+                        const double product = factor(a.get(i, p)) * factor(b.get(p, j));
+                        sum += product;
+                        magnitude += std::abs(product);
+                    }
+                    const double expected = 0.5 * sum + 2 * before.get(i, j);
+                    ASSERT_NEAR(c.get(i, j), expected, written * std::abs(expected) + 0x1p-24 * 60 * magnitude)
+                        << type_name(type) << " into " << type_name(result_type);
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ heptad_test(papers/p0/bench_p0_record_test heptad_papers_p0_plan heptad_api hept
             nlohmann_json::nlohmann_json)
 if(TARGET papers_p0_bench_p0_record_test)
   foreach(source papers/p0/bench_p0_record bench/suites/bench_product bench/suites/bench_contest bench/suites/blocked_loop
-          cli/interrupt cli/progress cli/text)
+          bench/suites/measured_error cli/interrupt cli/progress cli/text)
     target_sources(papers_p0_bench_p0_record_test PRIVATE ${PROJECT_SOURCE_DIR}/${source}.cpp)
   endforeach()
 endif()

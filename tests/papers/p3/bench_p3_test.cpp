@@ -1,4 +1,4 @@
-// heptad bench p3, where there is an NVIDIA device, and where there is none.
+// heptad bench p3, where there is an NVIDIA device, and where there is none; heptad algorithms search-basis.
 #include "cli/device_process.hpp"
 
 namespace heptad::testing {
@@ -36,6 +36,14 @@ TEST_F(Device, bench_p3_refuses_what_cannot_be_meant) {
     for (const auto& words : lines) {
         SCOPED_TRACE(words[1] + " " + words.back());
         heptad_fails(2, words);
+    }
+}
+
+TEST_F(Device, search_basis_finds_twelve_additions) {
+    const nlohmann::json search = heptad_json({"algorithms", "search-basis"});
+    for (const char* design : {"self_inverse", "chaining"}) {
+        const nlohmann::json& additions = search[design]["additions"];
+        EXPECT_EQ(additions[0].get<int>() + additions[1].get<int>() + additions[2].get<int>(), 12) << design;
     }
 }
 

@@ -1,1 +1,2 @@
+heptad_test(papers/p3/search_basis_test heptad_papers_p3_search)
 heptad_process_test(papers/p3/bench_p3_test)

@@ -14,9 +14,38 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
 /// A device of 1e12 operations per second that wants a tenth of the blocks as workspace.
-SolveForecast plain_forecast(const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
+ProductPlan plain_block(const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
     const double volume = static_cast<double>(block.m) * static_cast<double>(block.k) * static_cast<double>(block.n);
-    return {2 * volume / 1e12, block.m * block.k / 10, 1e-7 * static_cast<double>(block.k), 1};
+    ProductPlan plan;
+    plan.predicted_s = 2 * volume / 1e12;
+    plan.workspace_bytes = block.m * block.k / 10;
+    plan.error_bound = 1e-7 * static_cast<double>(block.k);
+    plan.leaf = "any";
+    return plan;
+}
+
+/// A plan, with what is asked of it here at hand.
+struct Told : HostForecast {
+    Told(const HostDecision& made)
+        : HostForecast(made.forecast),
+          plan(made.plan),
+          algorithm(plan.host->algorithm),
+          levels(plan.host->levels),
+          pipelines(plan.host->pipelines),
+          in_place(plan.host->in_place),
+          block{plan.host->block_m, plan.host->block_k, plan.host->block_n} {}
+    ProductPlan plan;
+    std::string algorithm;
+    int levels, pipelines;
+    bool in_place;
+    ProblemSize block;
+};
+std::string to_string(const Told& told) {
+    return heptad::to_string(told.plan);
+}
+Told make_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
+               const BlockPlanner& planner = plain_block) {
+    return make_host_plan(problem, devices, host, planner);
 }
 
 DeviceFacts devices(int count, std::int64_t memory) {
@@ -41,9 +70,9 @@ TEST(HostPlan, a_named_algorithm_does_not_bring_levels_where_they_are_forbidden_
     strict.accuracy = Accuracy::strict;
     many.constraints.algorithm = "3x3x3-23";  // 23^3 sub-instances are more than the host deals out
     for (const HostProblem& problem : {halves, strict}) {
-        EXPECT_EQ(make_host_plan(problem, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 0);
+        EXPECT_EQ(make_plan(problem, devices(2, kGiB), {4 * kGiB, 20e9}).levels, 0);
     }
-    EXPECT_LE(make_host_plan(many, devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast).levels, 2);
+    EXPECT_LE(make_plan(many, devices(2, kGiB), {4 * kGiB, 20e9}).levels, 2);
 }
 
 TEST(HostPlan, locked_memory_for_transfers_in_place_is_told_and_within_the_hosts_limit) {
@@ -52,19 +81,19 @@ TEST(HostPlan, locked_memory_for_transfers_in_place_is_told_and_within_the_hosts
     problem.constraints.levels = 0;
     problem.constraints.pipelines = 3;
     DeviceFacts facts = devices(2, kGiB);
-    const HostPlan free_of_charge = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
+    const Told free_of_charge = make_plan(problem, facts, {kNoLimit, 20e9});
     EXPECT_TRUE(free_of_charge.in_place);
     EXPECT_EQ(free_of_charge.host_bytes, 0);
     facts.staging_bytes = 192 << 20;
     facts.least_staged_bytes = 4 << 20;
-    const HostPlan told = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
+    const Told told = make_plan(problem, facts, {kNoLimit, 20e9});
     EXPECT_TRUE(told.in_place);
     EXPECT_EQ(told.host_bytes, std::int64_t{2} * 3 * (192 << 20));
-    const HostPlan limited = make_host_plan(problem, facts, {told.host_bytes - 1, 20e9}, plain_forecast);
+    const Told limited = make_plan(problem, facts, {told.host_bytes - 1, 20e9});
     EXPECT_LT(limited.host_bytes, told.host_bytes);
     // Smaller blocks go the driver's own way, and take nothing.
     facts.memory_bytes = 8 << 20;
-    const HostPlan small = make_host_plan(problem, facts, {kNoLimit, 20e9}, plain_forecast);
+    const Told small = make_plan(problem, facts, {kNoLimit, 20e9});
     EXPECT_TRUE(small.in_place);
     EXPECT_EQ(small.host_bytes, 0);
 }
@@ -74,30 +103,29 @@ TEST(HostPlan, what_was_measured_of_a_cut_decides_about_others_like_it) {
     problem.packed = true;
     const auto plan_with = [&](const std::vector<BitHostSample>& measured) {
         problem.measured = measured;
-        return make_host_plan(problem, devices(1, kGiB), {kNoLimit, 20e9}, plain_forecast);
+        return make_plan(problem, devices(1, kGiB), {kNoLimit, 20e9});
     };
     const auto sample = [](int levels, int pipelines, double more_s) {
         return BitHostSample{32768, kGiB / 4, levels, pipelines, 10000, 10000 + more_s};
     };
-    const HostPlan predicted = plan_with({});
+    const Told predicted = plan_with({});
     const double alone_s = predicted.predicted_s;
     EXPECT_EQ(predicted.measured_more_s, 0);
-    EXPECT_EQ(to_string(predicted).find("measured-more_s"), std::string::npos);
     // All ways alike slower: the same plan, later.
-    const HostPlan slower = plan_with({sample(0, 1, 3), sample(1, 1, 3)});
-    EXPECT_EQ(bits_decided_by(slower), bits_decided_by(predicted));
+    const Told slower = plan_with({sample(0, 1, 3), sample(1, 1, 3)});
+    EXPECT_EQ(bits_decided_by(slower.plan), bits_decided_by(predicted.plan));
     EXPECT_NEAR(slower.predicted_s, alone_s + 3, 1e-9 * alone_s);
-    EXPECT_NE(to_string(slower).find("measured-more_s=3"), std::string::npos) << to_string(slower);
+    EXPECT_NEAR(slower.measured_more_s, 3, 1e-9);
     // What was chosen is far slower than predicted, whatever the pipelines, and other levels are not.
     for (const int other : {0, 1}) {
         if (other != predicted.levels) {
-            const HostPlan changed = plan_with({sample(predicted.levels, 1, 50 * alone_s),
-                                                sample(predicted.levels, 2, 50 * alone_s), sample(other, 1, 0)});
+            const Told changed = plan_with({sample(predicted.levels, 1, 50 * alone_s),
+                                            sample(predicted.levels, 2, 50 * alone_s), sample(other, 1, 0)});
             EXPECT_EQ(changed.levels, other) << to_string(changed);
         }
     }
     // Faster than predicted, but never for nothing.
-    const HostPlan faster = plan_with({sample(predicted.levels, predicted.pipelines, -9000)});
+    const Told faster = plan_with({sample(predicted.levels, predicted.pipelines, -9000)});
     EXPECT_NEAR(faster.predicted_s, alone_s / 2, 1e-9 * alone_s);
     // Three pipelines are tried on their own account only where they were measured.
     EXPECT_LE(predicted.pipelines, 2);
@@ -115,7 +143,7 @@ TEST(HostPlan, uploads_count_what_stays_on_a_device) {
     for (const int count : {1, 2}) {
         for (const int pipelines : {1, 2}) {
             problem.constraints.pipelines = pipelines;
-            const HostPlan plan = make_host_plan(problem, devices(count, kGiB / 4), {kNoLimit, 20e9}, plain_forecast);
+            const Told plan = make_plan(problem, devices(count, kGiB / 4), {kNoLimit, 20e9});
             ASSERT_TRUE(plan.in_place) << to_string(plan);
             ASSERT_GT(plan.grid.m, 1) << to_string(plan);
             const std::int64_t left = padded_block_bytes(problem.type, true, plan.block.m, plan.block.k);
@@ -131,19 +159,16 @@ TEST(HostPlan, uploads_count_what_stays_on_a_device) {
 }
 
 TEST(HostPlan, other_times_leave_what_decides_bits_and_another_cut_or_plan_of_a_device_does_not) {
-    const HostPlan plan = make_host_plan(cube(20000), devices(2, kGiB), {4 * kGiB, 20e9}, plain_forecast);
-    HostPlan retuned = plan;
-    retuned.solve_s *= 2;
-    retuned.upload_s *= 3;
-    retuned.host_s *= 3;
+    const ProductPlan plan = make_plan(cube(20000), devices(2, kGiB), {4 * kGiB, 20e9}).plan;
+    ProductPlan retuned = plan;
     retuned.predicted_s *= 2;
     EXPECT_NE(to_string(retuned), to_string(plan));
     EXPECT_EQ(bits_decided_by(retuned), bits_decided_by(plan));
-    HostPlan cut_otherwise = plan, more_levels_on_device = plan, of_another_algorithm = plan;
-    cut_otherwise.block.k /= 2;
+    ProductPlan cut_otherwise = plan, more_levels_on_device = plan, of_another_algorithm = plan;
+    cut_otherwise.host->block_k /= 2;
     more_levels_on_device.error_bound *= 1.5;
-    of_another_algorithm.algorithm = "winograd";
-    for (const HostPlan& other : {cut_otherwise, more_levels_on_device, of_another_algorithm}) {
+    of_another_algorithm.host->algorithm = "winograd";
+    for (const ProductPlan& other : {cut_otherwise, more_levels_on_device, of_another_algorithm}) {
         EXPECT_NE(bits_decided_by(other), bits_decided_by(plan));
     }
 }
@@ -152,14 +177,13 @@ TEST(HostPlan, memory_on_device_and_host_is_kept_to) {
     for (const std::int64_t memory : {kGiB / 16, kGiB / 4, kGiB, 16 * kGiB}) {
         for (const int count : {1, 2, 8}) {
             for (const Type type : {Type::f64, Type::boolean, Type::bf16}) {
-                const HostPlan plan =
-                    make_host_plan(cube(20000, type), devices(count, memory), {4 * kGiB, 20e9}, plain_forecast);
+                const Told plan = make_plan(cube(20000, type), devices(count, memory), {4 * kGiB, 20e9});
                 EXPECT_LE(plan.device_bytes, memory);
                 EXPECT_LE(plan.host_bytes, 4 * kGiB);
                 EXPECT_GE(plan.block.m * plan.grid.m, 20000);
                 EXPECT_GE(plan.block.k * plan.grid.k, 20000);
                 EXPECT_GE(plan.block.n * plan.grid.n, 20000);
-                EXPECT_EQ(plan.tasks, static_cast<std::int64_t>(layer_of(plan).instances.size()));
+                EXPECT_EQ(plan.tasks, static_cast<std::int64_t>(layer_of(plan.plan).instances.size()));
                 if (type == Type::boolean) {
                     EXPECT_EQ(plan.levels, 0);
                 }
@@ -174,14 +198,14 @@ TEST(HostPlan, memory_on_device_and_host_is_kept_to) {
 TEST(HostPlan, cores_as_devices_use_memory_of_the_host_twice) {
     DeviceFacts cores = devices(2, kNoLimit);
     cores.in_host_memory = true;
-    const HostPlan plan = make_host_plan(cube(4096), cores, {kGiB / 4, 20e9}, plain_forecast);
+    const Told plan = make_plan(cube(4096), cores, {kGiB / 4, 20e9});
     EXPECT_LE(plan.host_bytes + 2 * plan.device_bytes, kGiB / 4);
 }
 
 TEST(HostPlan, shortage_is_told_in_bytes) {
     const auto message = [](std::int64_t device, std::int64_t host) -> std::string {
         try {
-            make_host_plan(cube(4096), devices(2, device), {host, 20e9}, plain_forecast);
+            make_plan(cube(4096), devices(2, device), {host, 20e9});
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::resource);
             return error.what();
@@ -193,34 +217,34 @@ TEST(HostPlan, shortage_is_told_in_bytes) {
     HostProblem forced = cube(4096);
     forced.constraints.levels = 1;
     forced.constraints.device_memory_bytes = kGiB / 16;
-    EXPECT_THROW(make_host_plan(forced, devices(1, kGiB), {kNoLimit, 20e9}, plain_forecast), Error);
+    EXPECT_THROW(make_plan(forced, devices(1, kGiB), {kNoLimit, 20e9}), Error);
 }
 
 TEST(HostPlan, levels_at_the_host_are_taken_where_the_device_binds_and_not_where_the_host_does) {
-    const HostPlan slow_device = make_host_plan(cube(40000), devices(1, 16 * kGiB), {kNoLimit, 100e9}, plain_forecast);
+    const Told slow_device = make_plan(cube(40000), devices(1, 16 * kGiB), {kNoLimit, 100e9});
     EXPECT_GT(slow_device.levels, 0);
     EXPECT_STREQ(slow_device.binds(), "solve");
-    const HostPlan slow_host = make_host_plan(cube(40000), devices(1, 16 * kGiB), {kNoLimit, 0.05e9}, plain_forecast);
+    const Told slow_host = make_plan(cube(40000), devices(1, 16 * kGiB), {kNoLimit, 0.05e9});
     EXPECT_EQ(slow_host.levels, 0);
     EXPECT_STREQ(slow_host.binds(), "host");
     DeviceFacts far = devices(1, 16 * kGiB);
     far.upload_bytes_per_s = 1e7;
-    EXPECT_STREQ(make_host_plan(cube(40000), far, {kNoLimit, 100e9}, plain_forecast).binds(), "upload");
+    EXPECT_STREQ(make_plan(cube(40000), far, {kNoLimit, 100e9}).binds(), "upload");
 }
 
 TEST(HostPlan, accuracy_limits_levels_at_the_host) {
     HostProblem problem = cube(40000);
     problem.accuracy = Accuracy::strict;
-    EXPECT_EQ(make_host_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, plain_forecast).levels, 0);
+    EXPECT_EQ(make_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}).levels, 0);
     problem.accuracy = Accuracy::balanced;
-    const SolveForecaster grown = [](const ProblemSize& block, bool accumulate, std::int64_t workspace) {
-        SolveForecast forecast = plain_forecast(block, accumulate, workspace);
-        forecast.growth = 9.9;  // levels on the device have used up what balanced allows
-        return forecast;
+    const BlockPlanner grown = [](const ProblemSize& block, bool accumulate, std::int64_t workspace) {
+        ProductPlan plan = plain_block(block, accumulate, workspace);
+        plan.levels.assign(3, {"winograd", LevelMode::parallel, ""});  // which use up what balanced allows
+        return plan;
     };
-    EXPECT_EQ(make_host_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, grown).levels, 0);
+    EXPECT_EQ(make_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, grown).levels, 0);
     problem.constraints.levels = 2;  // what is asked for is done
-    const HostPlan forced = make_host_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, grown);
+    const Told forced = make_plan(problem, devices(1, 16 * kGiB), {kNoLimit, 100e9}, grown);
     EXPECT_EQ(forced.levels, 2);
     EXPECT_EQ(forced.tasks, 49);
     EXPECT_GT(forced.error_bound, 144 * 1e-7 * 10000);  // growth of two levels times that of a block
@@ -229,7 +253,7 @@ TEST(HostPlan, accuracy_limits_levels_at_the_host) {
 TEST(HostPlan, more_devices_are_predicted_faster) {
     double before = std::numeric_limits<double>::infinity();
     for (const int count : {1, 2, 4, 8}) {
-        const HostPlan plan = make_host_plan(cube(60000), devices(count, 16 * kGiB), {kNoLimit, 400e9}, plain_forecast);
+        const Told plan = make_plan(cube(60000), devices(count, 16 * kGiB), {kNoLimit, 400e9});
         EXPECT_LT(plan.predicted_s, before);
         before = plan.predicted_s;
     }
@@ -238,17 +262,21 @@ TEST(HostPlan, more_devices_are_predicted_faster) {
 TEST(HostPlan, p3_at_its_largest_size_is_only_a_plan) {
     HostProblem problem = cube(std::int64_t{1} << 20, Type::gf2);
     problem.packed = true;
-    const HostPlan plan = make_host_plan(
+    const Told plan = make_plan(
         problem, devices(8, 16 * kGiB), {512 * kGiB, 100e9}, [](const ProblemSize& block, bool, std::int64_t) {
             const double volume =
                 static_cast<double>(block.m) * static_cast<double>(block.k) * static_cast<double>(block.n);
-            return SolveForecast{2 * volume / 1e15, block.m * block.k / 8, 0, 1};
+            ProductPlan one;
+            one.predicted_s = 2 * volume / 1e15;
+            one.workspace_bytes = block.m * block.k / 8;
+            one.padded = true;
+            return one;
         });
     const std::string text = to_string(plan);
     EXPECT_EQ(plan.levels, 3) << text;  // blocks of 2^17, whose workspace fits beside them
     EXPECT_LE(plan.device_bytes, 16 * kGiB);
-    EXPECT_NE(text.find("1048576x1048576x1048576 gf2 packed"), std::string::npos) << text;
-    EXPECT_NE(text.find("binds="), std::string::npos) << text;
+    EXPECT_NE(text.find("plan 1048576x1048576x1048576 gf2 host={devices=test;"), std::string::npos) << text;
+    EXPECT_TRUE(is_packed(plan.plan));
 }
 
 TEST(HostPlan, tiny_and_thin_products_have_a_plan) {
@@ -257,11 +285,64 @@ TEST(HostPlan, tiny_and_thin_products_have_a_plan) {
             HostProblem problem = cube(1, packed ? Type::gf2 : Type::f32);
             problem.size = size;
             problem.packed = packed;
-            const HostPlan plan = make_host_plan(problem, devices(3, kGiB), {kNoLimit, 20e9}, plain_forecast);
+            const Told plan = make_plan(problem, devices(3, kGiB), {kNoLimit, 20e9});
             EXPECT_GE(plan.block.k * plan.grid.k, size.k);
             EXPECT_GE(plan.tasks, 1);
         }
     }
+}
+
+TEST(HostPlan, every_plan_parses_back_is_taken_and_is_refused_where_its_cut_was_changed) {
+    int with_levels = 0, in_place = 0;
+    for (const std::int64_t n : {1, 100, 1000, 4096, 20000, 65536}) {
+        for (const Type type : {Type::f64, Type::f32, Type::bf16, Type::i32, Type::boolean, Type::gf2}) {
+            for (const int levels : {-1, 0, 1, 2}) {
+                HostProblem problem = cube(n, type);
+                problem.size = {n, n / 2 + 1, n + 64};
+                problem.packed = type == Type::gf2;
+                problem.constraints.levels = type == Type::bf16 || type == Type::boolean ? 0 : levels;
+                if (problem.packed && n >= 4096) {
+                    problem.size = {n, n, n};
+                }
+                const BlockPlanner planner = [&](const ProblemSize& block, bool accumulate, std::int64_t workspace) {
+                    ProductPlan plan = plain_block(block, accumulate, workspace);
+                    plan.padded = problem.packed;
+                    return plan;
+                };
+                const ProductPlan plan = make_plan(problem, devices(2, 64 * kGiB), {kNoLimit, 20e9}, planner).plan;
+                EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+                EXPECT_NO_THROW(check_host_cut(plan)) << to_string(plan);
+                with_levels += plan.host->levels > 0 ? 1 : 0;
+                in_place += plan.host->in_place ? 1 : 0;
+                const auto refused = [&](const auto& change) {
+                    ProductPlan changed = plan;
+                    change(changed, *changed.host);
+                    try {
+                        check_host_cut(changed);
+                        ADD_FAILURE() << to_string(changed);
+                    } catch (const Error& error) {
+                        EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+                    }
+                };
+                refused([](ProductPlan& whole, HostCut&) { whole.host.reset(); });
+                refused([](ProductPlan& whole, HostCut&) { whole.disk.emplace(); });
+                refused([](ProductPlan& whole, HostCut&) { whole.threads = 2; });
+                refused([](ProductPlan&, HostCut& cut) { cut.block_m = 0; });
+                refused([](ProductPlan&, HostCut& cut) { cut.block_k += 1; });
+                refused([](ProductPlan&, HostCut& cut) { cut.block_n = std::int64_t{1} << 60; });
+                refused([](ProductPlan&, HostCut& cut) { cut.pipelines = 1000000; });
+                refused([](ProductPlan&, HostCut& cut) { cut.levels = 40; });
+                refused([](ProductPlan&, HostCut& cut) { cut.algorithm = "none-such"; });
+                refused([&](ProductPlan& whole, HostCut& cut) {
+                    whole.m = std::int64_t{1} << 50;
+                    cut.in_place = true;
+                    cut.block_m = 64;
+                });
+            }
+        }
+    }
+    EXPECT_GT(with_levels, 20);
+    EXPECT_GT(in_place, 0);
 }
 
 }  // namespace

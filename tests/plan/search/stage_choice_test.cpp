@@ -26,9 +26,9 @@ FileProblem on_disk(double bytes_per_s) {
     return problem;
 }
 
-HostPlan host_cut(int levels, double predicted_s) {
-    HostPlan cut;
-    cut.levels = levels;
+ProductPlan host_cut(int levels, double predicted_s) {
+    ProductPlan cut;
+    cut.host.emplace().levels = levels;
     cut.predicted_s = predicted_s;
     return cut;
 }
@@ -58,25 +58,29 @@ TEST(StageChoice, predictions_that_are_no_numbers_leave_the_cut_of_the_file) {
 
 /// A device of so many operations per second whose memory holds blocks of A, B and C and nothing else: no level fits
 /// there, and a level at the host saves an eighth of the products.
-HostPlan cut_for_small_device(double operations_per_s, double sum_bytes_per_s) {
+ProductPlan cut_for_small_device(double operations_per_s, double sum_bytes_per_s) {
     HostProblem problem;
     problem.size = {32768, 32768, 32768};
     problem.accuracy = Accuracy::fast;
     DeviceFacts device;
     device.name = "made up";
     device.memory_bytes = std::int64_t{8} << 30;
-    return make_host_plan(
-        problem, device, {std::int64_t{64} << 30, sum_bytes_per_s}, [&](const ProblemSize& block, bool, std::int64_t) {
-            const double volume =
-                static_cast<double>(block.m) * static_cast<double>(block.k) * static_cast<double>(block.n);
-            return SolveForecast{2 * volume / operations_per_s, 0, 1, 1};
-        });
+    return make_host_plan(problem, device, {std::int64_t{64} << 30, sum_bytes_per_s},
+                          [&](const ProblemSize& block, bool, std::int64_t) {
+                              const double volume = static_cast<double>(block.m) * static_cast<double>(block.k) *
+                                                    static_cast<double>(block.n);
+                              ProductPlan plan;
+                              plan.predicted_s = 2 * volume / operations_per_s;
+                              plan.error_bound = 1;
+                              return plan;
+                          })
+        .plan;
 }
 
 TEST(StageChoice, a_slow_device_with_a_fast_host_gets_levels_and_a_slow_host_none) {
     const double step_s = 2 * 32768.0 * 32768 * 32768 / 1e12;
-    const HostPlan quick_host = cut_for_small_device(1e12, 100e9), slow_host = cut_for_small_device(1e12, 1e9);
-    EXPECT_GT(quick_host.levels, 0);
+    const ProductPlan quick_host = cut_for_small_device(1e12, 100e9), slow_host = cut_for_small_device(1e12, 1e9);
+    EXPECT_GT(quick_host.host->levels, 0);
     EXPECT_EQ(choose_stage(on_disk(2e9), file_plan(), step_s, quick_host).by, StepsCutBy::host);
     EXPECT_EQ(choose_stage(on_disk(2e9), file_plan(), step_s, slow_host).by, StepsCutBy::file) << to_string(slow_host);
 }

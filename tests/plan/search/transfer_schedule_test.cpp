@@ -277,23 +277,55 @@ TEST(TransferSchedule, predicted_times_count_waits_at_both_ends_alone_where_prod
 
 TEST(TransferSchedule, levels_are_taken_where_they_pay_and_may_be_taken) {
     const TransferProblem large = cube(32768);
-    const TransferSchedule by_level = plan_transfers(large, fast_product_s);
-    EXPECT_EQ(by_level.algorithm, "winograd");
+    const PlannedTransfers by_level = plan_transfers(large, fast_product_s);
+    EXPECT_EQ(by_level.schedule.algorithm, "winograd");
+    ASSERT_TRUE(by_level.cut);
+    EXPECT_EQ(by_level.cut->algorithm, "winograd");
     TransferProblem adding = large, without = large, slow_sums = large;
     adding.adds = true;
     adding.most_levels = without.most_levels = 0;
     slow_sums.sum_bytes_per_s = 1e9;
     for (const TransferProblem& problem : {adding, without, slow_sums, cube(4096)}) {
-        const TransferSchedule schedule = plan_transfers(problem, fast_product_s);
-        EXPECT_EQ(schedule.algorithm, "");
-        EXPECT_GT(schedule.steps.size(), 1U);
-        EXPECT_GT(schedule.predicted_s, 0);
+        const PlannedTransfers planned = plan_transfers(problem, fast_product_s);
+        ASSERT_TRUE(planned.cut);
+        EXPECT_EQ(planned.cut->algorithm, "");
+        EXPECT_GT(planned.schedule.steps.size(), 1U);
+        EXPECT_GT(planned.predicted_s, 0);
     }
     TransferProblem halves = without;
     halves.may_cut_k = false;
-    for (const TransferStep& step : plan_transfers(halves, fast_product_s).steps) {
+    for (const TransferStep& step : plan_transfers(halves, fast_product_s).schedule.steps) {
         EXPECT_EQ(step.size.k, 32768);
     }
+}
+
+TEST(TransferSchedule, cuts_that_cannot_be_are_refused) {
+    const ProblemSize size{100, 80, 60};
+    const TransferCut pieces{"", 1, 1, 1, {30, 50}, {60, 40}}, levels{"winograd", 2, 1, 4, {}, {}};
+    for (const TransferCut& cut : {pieces, levels}) {
+        EXPECT_NO_THROW(check_transfer_cut(size, Type::f32, cut));
+        EXPECT_GT(transfers_of(size, Type::f32, cut).steps.size(), 1U);
+    }
+    EXPECT_EQ(transfers_of(size, Type::f32, std::nullopt).steps.size(), 1U);
+    std::vector<TransferCut> wrong(8, pieces);
+    wrong[0].depths = {30, 51};
+    wrong[1].panels = {};
+    wrong[2].panels = {100, 0};
+    wrong[3].depths.assign(80, 1);
+    wrong[4] = wrong[5] = wrong[6] = wrong[7] = levels;
+    wrong[4].algorithm = "none-such";
+    wrong[5].opening = 0;
+    wrong[6].closing = 30;
+    wrong[7].last_parts = 1 << 30;
+    for (const TransferCut& cut : wrong) {
+        try {
+            check_transfer_cut(size, Type::f32, cut);
+            ADD_FAILURE() << &cut - wrong.data();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+        }
+    }
+    EXPECT_THROW(check_transfer_cut(size, Type::boolean, levels), Error);
 }
 
 TEST(TransferSchedule, at_65536_less_than_three_hundredths_are_lost) {
@@ -309,10 +341,10 @@ TEST(TransferSchedule, at_65536_less_than_three_hundredths_are_lost) {
     };
     TransferProblem problem = cube(65536);
     problem.upload_bytes_per_s = problem.download_bytes_per_s = 40e9;
-    const TransferSchedule schedule = plan_transfers(problem, h200);
-    EXPECT_GT(h200(problem.size, false) / schedule.predicted_s, 0.97);
-    EXPECT_EQ(schedule.algorithm, "winograd");
-    EXPECT_GT(schedule.steps.size(), 7U + 6 + 6);  // both ends are made by levels
+    const PlannedTransfers planned = plan_transfers(problem, h200);
+    EXPECT_GT(h200(problem.size, false) / planned.predicted_s, 0.97);
+    EXPECT_EQ(planned.schedule.algorithm, "winograd");
+    EXPECT_GT(planned.schedule.steps.size(), 7U + 6 + 6);  // both ends are made by levels
 }
 
 }  // namespace

@@ -282,15 +282,15 @@ TEST_F(BitCudaProduct, pipelines_on_one_device_and_on_one_that_poses_as_two_equa
                     options.host.levels = levels;
                     options.host.device_memory_bytes = std::int64_t{1} << 20;
                     options.host.pipelines = 2;
-                    const HostPlan plan = make_bit_plan_over_devices(algebra, size, accumulate, options, {});
-                    EXPECT_EQ(plan.in_place, levels == 0 && !accumulate && size.m == 1024) << to_string(plan);
+                    const ProductPlan plan = make_bit_plan_over_devices(algebra, size, accumulate, options, {}).plan;
+                    EXPECT_EQ(plan.host->in_place, levels == 0 && !accumulate && size.m == 1024) << to_string(plan);
                     for (const int devices : {1, 2}) {
                         DeviceSet set;
                         for (int i = 0; i < devices; ++i) {
                             set.push_back(std::make_unique<CudaDevice>(0));
                         }
                         BitMatrix c = c0;
-                        run_host_plan(plan, set, a, b, c.view(), accumulate, options, {});
+                        run_host_plan(plan, set, a, b, c.view(), accumulate, {});
                         EXPECT_TRUE(c == wanted) << to_string(plan) << " on " << devices;
                     }
                 }

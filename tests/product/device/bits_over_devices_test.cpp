@@ -62,9 +62,9 @@ TEST(BitsOverDevices, every_fringe_equals_the_definition_bit_for_bit) {
         }
         const BitMatrix expected = expected_of(algebra, a.view(), b.view(), c.view(), accumulate);
         try {
-            const HostPlan plan = make_bit_plan_over_devices(algebra, {m, k, n}, accumulate, options, {});
-            with_levels += plan.levels > 0 ? 1 : 0;
-            with_steps += plan.levels == 0 && plan.grid.k > 1 ? 1 : 0;
+            const HostDecision made = make_bit_plan_over_devices(algebra, {m, k, n}, accumulate, options, {});
+            with_levels += made.plan.host->levels > 0 ? 1 : 0;
+            with_steps += made.forecast.steps > 1 ? 1 : 0;
             multiply_bits_over_devices(algebra, a.view(), b.view(), c.view(), accumulate, options, {});
         } catch (const Error& error) {
             ASSERT_EQ(error.code(), ErrorCode::resource) << error.what();
@@ -102,9 +102,9 @@ TEST(BitsOverDevices, any_number_of_devices_with_delays_gives_the_same_bits) {
                 for (auto& device : set) {
                     device = std::make_unique<FaultyDevice>(std::move(device), delays);
                 }
-                const HostPlan plan = make_bit_plan_over_devices(algebra, {260, 300, 280}, false, options, {});
+                const ProductPlan plan = make_bit_plan_over_devices(algebra, {260, 300, 280}, false, options, {}).plan;
                 BitMatrix c = BitMatrix::random(260, 280, 3);
-                run_host_plan(plan, set, a, b, c.view(), false, options, {});
+                run_host_plan(plan, set, a, b, c.view(), false, {});
                 EXPECT_TRUE(c == expected) << type_name(algebra) << " " << devices << " " << levels;
             }
         }
@@ -121,10 +121,11 @@ TEST(BitsOverDevices, whole_blocks_are_read_and_written_in_place) {
             options.host.levels = 0;
             options.host.pipelines = 2;
             options.host.device_memory_bytes = 96 << 10;
-            const HostPlan plan = make_bit_plan_over_devices(algebra, {512, 1024, 512}, false, options, {});
-            ASSERT_TRUE(plan.in_place) << to_string(plan);
-            EXPECT_GT(plan.tasks, 1);
-            EXPECT_EQ(plan.host_bytes, 0);
+            const HostDecision made = make_bit_plan_over_devices(algebra, {512, 1024, 512}, false, options, {});
+            const ProductPlan& plan = made.plan;
+            ASSERT_TRUE(plan.host->in_place) << to_string(plan);
+            EXPECT_GT(made.forecast.tasks, 1);
+            EXPECT_EQ(plan.workspace_bytes, 0);
             FaultPlan delays;
             delays.seed = static_cast<std::uint64_t>(devices);
             DeviceSet set = open_devices(parse_device_list(options.device));
@@ -132,12 +133,12 @@ TEST(BitsOverDevices, whole_blocks_are_read_and_written_in_place) {
                 device = std::make_unique<FaultyDevice>(std::move(device), delays);
             }
             BitMatrix c = BitMatrix::random(512, 512, 3);
-            run_host_plan(plan, set, a, b, c.view(), false, options, {});
+            run_host_plan(plan, set, a, b, c.view(), false, {});
             EXPECT_TRUE(c == expected) << to_string(plan);
             // Blocks that begin inside of words go by buffers after all.
             std::mt19937_64 random(4);
             const BitWindow shifted_a(512, 1024, random), shifted_b(1024, 512, random), shifted_c(512, 512, random);
-            run_host_plan(plan, set, shifted_a.view(), shifted_b.view(), shifted_c.view(), false, options, {});
+            run_host_plan(plan, set, shifted_a.view(), shifted_b.view(), shifted_c.view(), false, {});
             EXPECT_TRUE(ConstBitView(shifted_c.view()) ==
                         product_by_definition(algebra, shifted_a.view(), shifted_b.view()).view());
             EXPECT_TRUE(shifted_c.outside_untouched());
@@ -145,9 +146,9 @@ TEST(BitsOverDevices, whole_blocks_are_read_and_written_in_place) {
     }
     bits::BitOptions options;
     options.device = "cpu:2";
-    EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, true, options, {}).in_place);
+    EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, true, options, {}).plan.host->in_place);
     options.host.levels = 1;
-    EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, false, options, {}).in_place);
+    EXPECT_FALSE(make_bit_plan_over_devices(Type::gf2, {512, 1024, 512}, false, options, {}).plan.host->in_place);
 }
 
 TEST(BitsOverDevices, blocks_that_are_there_are_not_brought_again) {
@@ -155,20 +156,18 @@ TEST(BitsOverDevices, blocks_that_are_there_are_not_brought_again) {
     bits::BitOptions options;
     options.device = "cpu:1";
     options.host.levels = 0;
-    HostPlan plan = make_bit_plan_over_devices(Type::gf2, {192, 128, 256}, false, options, {});
-    plan.in_place = true;
-    plan.grid = {3, 1, 4};
-    plan.block = {64, 128, 64};
-    plan.tasks = 12;
+    ProductPlan plan = make_bit_plan_over_devices(Type::gf2, {192, 128, 256}, false, options, {}).plan;
+    plan.host->in_place = true;
+    plan.host->block_m = plan.host->block_n = 64;
     for (const int pipelines : {1, 2}) {
-        plan.pipelines = pipelines;
+        plan.host->pipelines = pipelines;
         FaultPlan uploads;
         uploads.fault = Fault::upload;
         uploads.calls_before = std::numeric_limits<int>::max();
         DeviceSet set = open_devices(parse_device_list(options.device));
         set[0] = std::make_unique<FaultyDevice>(std::move(set[0]), uploads);
         BitMatrix c(192, 256);
-        run_host_plan(plan, set, a, b, c.view(), false, options, {});
+        run_host_plan(plan, set, a, b, c.view(), false, {});
         EXPECT_TRUE(c == product_by_definition(Type::gf2, a, b));
         if (pipelines == 1) {
             // Every block of A once; of B one for each segment, but for the first of all rows except the first.
@@ -179,6 +178,41 @@ TEST(BitsOverDevices, blocks_that_are_there_are_not_brought_again) {
     }
 }
 
+TEST(BitsOverDevices, plans_parse_back_are_checked_and_carried_out) {
+    const BitMatrix a = BitMatrix::random(512, 640, 1), b = BitMatrix::random(640, 512, 2);
+    int with_levels = 0;
+    for (const Type algebra : {Type::gf2, Type::boolean}) {
+        for (const char* device : {"cpu:1", "cpu:3", "cuda", "cuda:0,1"}) {
+            for (const std::int64_t memory : {std::int64_t{1} << 17, std::int64_t{1} << 19, std::int64_t{1} << 33}) {
+                for (const std::int64_t times : {1, 37}) {
+                    bits::BitOptions options;
+                    options.device = device;
+                    options.host.device_memory_bytes = memory;
+                    const ProblemSize size{512 * times, 640 * times, 512 * times};
+                    const ProductPlan plan = make_bit_plan_over_devices(algebra, size, false, options, {}).plan;
+                    EXPECT_EQ(parse_plan(to_string(plan)), plan);
+                    EXPECT_TRUE(is_packed(plan));
+                    EXPECT_NO_THROW(check_plan_over_devices(plan)) << to_string(plan);
+                    with_levels += plan.levels.empty() ? 0 : 1;
+                    ProductPlan changed = plan;
+                    changed.host->workspace_bytes += 8;
+                    EXPECT_THROW(check_plan_over_devices(changed), Error) << to_string(changed);
+                    changed = plan;
+                    changed.leaf = "none-such";
+                    EXPECT_THROW(check_plan_over_devices(changed), Error) << to_string(changed);
+                    if (times == 1 && plan.backend == "cpu") {
+                        BitMatrix c(512, 512);
+                        multiply_bits_over_devices(plan, a, b, c.view(), false, {});
+                        EXPECT_TRUE(c == product_by_definition(algebra, a, b)) << to_string(plan);
+                        EXPECT_THROW(multiply_bits_over_devices(plan, a, b, c.view(), true, {}), Error);
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(with_levels, 0);
+}
+
 TEST(BitsOverDevices, buffers_and_copies_of_matrices_that_begin_inside_a_word_are_told) {
     bits::BitOptions options;
     options.device = "cpu:2";
@@ -186,15 +220,14 @@ TEST(BitsOverDevices, buffers_and_copies_of_matrices_that_begin_inside_a_word_ar
     options.host.pipelines = 2;
     options.host.device_memory_bytes = 96 << 10;
     const ProblemSize size{512, 1024, 512};
-    const HostPlan operands = make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {true, false});
-    EXPECT_FALSE(operands.in_place);
-    EXPECT_GE(operands.host_bytes, 2 * 2 *
-                                       (operands.block.m * operands.block.k + operands.block.k * operands.block.n +
-                                        operands.block.m * operands.block.n) /
-                                       8);
-    const HostPlan result = make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {false, true});
-    EXPECT_TRUE(result.in_place);  // by the copy of C
-    EXPECT_EQ(result.host_bytes, 512 * 512 / 8);
+    const ProductPlan operands = make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {true, false}).plan;
+    const HostCut& cut = *operands.host;
+    EXPECT_FALSE(cut.in_place);
+    EXPECT_GE(operands.workspace_bytes,
+              2 * 2 * (cut.block_m * cut.block_k + cut.block_k * cut.block_n + cut.block_m * cut.block_n) / 8);
+    const ProductPlan result = make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {false, true}).plan;
+    EXPECT_TRUE(result.host->in_place);  // by the copy of C
+    EXPECT_EQ(result.workspace_bytes, 512 * 512 / 8);
     options.host.host_memory_bytes = 512 * 512 / 8 - 1;
     EXPECT_THROW(make_bit_plan_over_devices(Type::gf2, size, false, options, {}, {false, true}), Error);
 }
@@ -217,9 +250,10 @@ TEST(BitsOverDevices, sides_that_no_device_takes_are_cut) {
     bits::BitOptions options;
     options.device = "cuda";
     options.host.device_memory_bytes = std::int64_t{64} << 30;
-    const HostPlan plan = make_bit_plan_over_devices(Type::gf2, {64, 64, std::int64_t{3} << 30}, false, options, {});
-    EXPECT_GT(plan.grid.n, 1);
-    EXPECT_LT(plan.block.n, std::int64_t{1} << 31);
+    const HostDecision made =
+        make_bit_plan_over_devices(Type::gf2, {64, 64, std::int64_t{3} << 30}, false, options, {});
+    EXPECT_GT(made.forecast.grid.n, 1);
+    EXPECT_LT(made.plan.host->block_n, std::int64_t{1} << 31);
 }
 
 TEST(BitsOverDevices, lost_device_is_an_error_and_nothing_hangs) {
@@ -228,14 +262,14 @@ TEST(BitsOverDevices, lost_device_is_an_error_and_nothing_hangs) {
         bits::BitOptions options;
         options.device = "cpu:3";
         options.host.levels = 2;
-        const HostPlan plan = make_bit_plan_over_devices(Type::gf2, {256, 256, 256}, false, options, {});
+        const ProductPlan plan = make_bit_plan_over_devices(Type::gf2, {256, 256, 256}, false, options, {}).plan;
         FaultPlan faults;
         faults.fault = fault;
         DeviceSet set = open_devices(parse_device_list(options.device));
         set[1] = std::make_unique<FaultyDevice>(std::move(set[1]), faults);
         BitMatrix c(256, 256);
         try {
-            run_host_plan(plan, set, a, a, c.view(), false, options, {});
+            run_host_plan(plan, set, a, a, c.view(), false, {});
             EXPECT_EQ(faults.calls, 0) << static_cast<int>(fault);
         } catch (const Error& error) {
             EXPECT_STREQ(error.what(), "the device fell off the bus");

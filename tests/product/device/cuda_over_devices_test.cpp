@@ -57,10 +57,9 @@ TEST_F(CudaOverDevices, every_type_equals_the_definition) {
                 set_expected(x, wide(a.view()), wide(b.view()), expected);
                 for (const int devices : {1, 2}) {
                     GuardedMatrix result = c;
-                    const HostPlan plan =
-                        make_plan_over_devices({x.m, x.k, x.n}, type, type, x.options, ProductContext{});
-                    run_host_plan(plan, same_device(devices), x.alpha, a.view(), b.view(), x.beta, result.view(),
-                                  x.options, {});
+                    const ProductPlan plan =
+                        make_plan_over_devices({x.m, x.k, x.n}, type, type, x.options, ProductContext{}).plan;
+                    run_host_plan(plan, same_device(devices), x.alpha, a.view(), b.view(), x.beta, result.view(), {});
                     EXPECT_TRUE(result.equals(expected)) << x.text() << " host levels " << levels;
                 }
             }
@@ -81,8 +80,8 @@ TEST_F(CudaOverDevices, little_device_memory_leads_to_many_blocks_of_a_large_pro
             options.device = "cuda:0";
             options.host.levels = levels;
             options.host.device_memory_bytes = std::int64_t{48} << 20;
-            const HostPlan plan = make_plan_over_devices({1500, 1400, 1600}, type, type, options, {});
-            EXPECT_LE(plan.device_bytes, std::int64_t{48} << 20);
+            const auto [plan, told] = make_plan_over_devices({1500, 1400, 1600}, type, type, options, {});
+            EXPECT_LE(told.device_bytes, std::int64_t{48} << 20);
             GuardedMatrix result = c;
             multiply_over_devices(1, a.view(), b.view(), 0, result.view(), options, {});
             EXPECT_TRUE(result.equals(expected)) << type_name(type) << " " << levels << ": " << to_string(plan);
@@ -117,7 +116,7 @@ TEST_F(CudaOverDevices, device_lost_or_full_is_an_error_and_the_next_product_is_
     Options options;
     options.device = "cuda";
     options.host.levels = 1;
-    const HostPlan plan = make_plan_over_devices({300, 300, 300}, Type::f32, Type::f32, options, {});
+    const ProductPlan plan = make_plan_over_devices({300, 300, 300}, Type::f32, Type::f32, options, {}).plan;
     for (const Fault fault : all_faults) {
         FaultPlan faults;
         faults.fault = fault;
@@ -125,17 +124,17 @@ TEST_F(CudaOverDevices, device_lost_or_full_is_an_error_and_the_next_product_is_
         set[1] = std::make_unique<FaultyDevice>(std::move(set[1]), faults);
         GuardedMatrix result = c;
         try {
-            run_host_plan(plan, set, 1, a.view(), a.view(), 0, result.view(), options, {});
+            run_host_plan(plan, set, 1, a.view(), a.view(), 0, result.view(), {});
             EXPECT_EQ(faults.calls, 0);
         } catch (const Error& error) {
             EXPECT_STREQ(error.what(), "the device fell off the bus");
         }
     }
-    HostPlan huge = plan;
-    huge.block = {std::int64_t{1} << 19, std::int64_t{1} << 19, std::int64_t{1} << 19};  // a block of 1 TiB
-    EXPECT_THROW(run_host_plan(huge, same_device(1), 1, a.view(), a.view(), 0, c.view(), options, {}), Error);
+    ProductPlan huge = plan;
+    huge.host->block_m = huge.host->block_k = huge.host->block_n = std::int64_t{1} << 19;  // a block of 1 TiB
+    EXPECT_THROW(run_host_plan(huge, same_device(1), 1, a.view(), a.view(), 0, c.view(), {}), Error);
     GuardedMatrix result = c;
-    run_host_plan(plan, same_device(1), 1, a.view(), a.view(), 0, result.view(), options, {});
+    run_host_plan(plan, same_device(1), 1, a.view(), a.view(), 0, result.view(), {});
     EXPECT_TRUE(result.equals(expected));
 }
 

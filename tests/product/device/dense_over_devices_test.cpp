@@ -117,7 +117,7 @@ TEST(DenseOverDevices, bits_of_floats_repeat_for_any_number_of_devices) {
             options.host.device_memory_bytes = 200000;
             options.accumulate = true;
             options.device = "cpu:8";
-            const HostPlan plan = make_plan_over_devices({75, 110, 83}, type, type, options, {});
+            const ProductPlan plan = make_plan_over_devices({75, 110, 83}, type, type, options, {}).plan;
             std::vector<GuardedMatrix> results;
             for (int devices = 1; devices <= 8; ++devices) {
                 for (int run = 0; run < (kShorter > 1 ? 1 : 3); ++run) {
@@ -127,10 +127,8 @@ TEST(DenseOverDevices, bits_of_floats_repeat_for_any_number_of_devices) {
                     for (auto& device : set) {
                         device = std::make_unique<FaultyDevice>(std::move(device), delays);
                     }
-                    HostPlan same = plan;
-                    same.device_count = devices;
                     GuardedMatrix& c = results.emplace_back(c0);
-                    run_host_plan(same, set, 0.7, a.view(), b.view(), -1.3, c.view(), options, {});
+                    run_host_plan(plan, set, 0.7, a.view(), b.view(), -1.3, c.view(), {});
                     ASSERT_TRUE(c.equals_byte_for_byte(results.front()))
                         << type_name(type) << " levels " << levels << " devices " << devices;
                 }
@@ -210,7 +208,8 @@ TEST(DenseOverDevices, one_device_lost_in_any_step_is_an_error_and_nothing_hangs
                     options.host.levels = levels;
                     options.host.pipelines = 2;
                     options.host.device_memory_bytes = 40000;
-                    const HostPlan plan = make_plan_over_devices({96, 96, 96}, Type::f32, Type::f32, options, {});
+                    const ProductPlan plan =
+                        make_plan_over_devices({96, 96, 96}, Type::f32, Type::f32, options, {}).plan;
                     FaultPlan faults;
                     faults.fault = fault;
                     faults.calls_before = before;
@@ -218,7 +217,7 @@ TEST(DenseOverDevices, one_device_lost_in_any_step_is_an_error_and_nothing_hangs
                     set.back() = std::make_unique<FaultyDevice>(std::move(set.back()), faults);
                     GuardedMatrix c(Type::f32, 96, 96, Layout::rows);
                     try {
-                        run_host_plan(plan, set, 1, a.view(), b.view(), 0, c.view(), options, {});
+                        run_host_plan(plan, set, 1, a.view(), b.view(), 0, c.view(), {});
                         // The others may have done all the work before the lost one was asked again.
                         EXPECT_LE(faults.calls, before) << static_cast<int>(fault);
                         EXPECT_TRUE(devices > 1 || before > 0) << "the only device was lost unnoticed";
@@ -233,13 +232,57 @@ TEST(DenseOverDevices, one_device_lost_in_any_step_is_an_error_and_nothing_hangs
     EXPECT_GT(lost, 0);
 }
 
+TEST(DenseOverDevices, plans_parse_back_are_carried_out_and_refused_where_they_were_changed) {
+    Random random(9);
+    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::gf2, Type::bf16}) {
+        for (const int levels : {-1, 0, 1}) {
+            for (const std::int64_t memory : {std::int64_t{1} << 15, std::int64_t{1} << 40}) {
+                Options options;
+                options.device = "cpu:2";
+                options.host.levels = type == Type::bf16 ? 0 : levels;
+                options.host.device_memory_bytes = memory;
+                const ProductPlan made = make_plan_over_devices({60, 75, 50}, type, type, options, {}).plan;
+                const ProductPlan plan = parse_plan(to_string(made));
+                EXPECT_EQ(plan, made);
+                GuardedMatrix a(type, 60, 75, Layout::rows), b(type, 75, 50, Layout::columns);
+                GuardedMatrix c(type, 60, 50, Layout::rows), expected = c;
+                a.fill_random(random, 2);
+                b.fill_random(random, 2);
+                multiply_in_memory(1, a.view(), b.view(), 0, expected.view(), Options{}, {});
+                multiply_over_devices(1, a.view(), b.view(), 0, c.view(), plan, {});
+                EXPECT_TRUE(c.equals(expected)) << to_string(plan);
+                const auto refused = [&](const auto& change) {
+                    ProductPlan changed = plan;
+                    change(changed, *changed.host);
+                    EXPECT_THROW(multiply_over_devices(1, a.view(), b.view(), 0, c.view(), changed, {}), Error)
+                        << to_string(changed);
+                };
+                refused([](ProductPlan& whole, HostCut&) { whole.k += 1; });
+                refused([](ProductPlan& whole, HostCut&) { whole.leaf = "none-such"; });
+                refused([](ProductPlan& whole, HostCut&) { whole.core_m += 1; });
+                refused([](ProductPlan& whole, HostCut&) { whole.backend = "cuda"; });
+                refused([](ProductPlan& whole, HostCut&) { whole.workspace_bytes -= 1; });
+                refused([](ProductPlan&, HostCut& cut) { cut.devices = "cpu:3"; });
+                refused([](ProductPlan&, HostCut& cut) { cut.pipelines += 1; });
+                refused([](ProductPlan&, HostCut& cut) { cut.block_m += 8; });
+                if (type != Type::gf2) {  // what packing takes is compared when it is carried out
+                    refused([](ProductPlan&, HostCut& cut) { cut.workspace_bytes += 64; });
+                }
+                if (is_float(type)) {
+                    refused([](ProductPlan& whole, HostCut&) { whole.error_bound /= 2; });
+                }
+            }
+        }
+    }
+}
+
 TEST(DenseOverDevices, cancelled_before_and_during_the_product) {
     const GuardedMatrix a = uniform(Type::f32, 64, 64, 1), b = uniform(Type::f32, 64, 64, 2);
     for (const bool before : {true, false}) {
         Options options;
         options.device = "cpu:3";
         options.host.levels = 2;
-        const HostPlan plan = make_plan_over_devices({64, 64, 64}, Type::f32, Type::f32, options, {});
+        const ProductPlan plan = make_plan_over_devices({64, 64, 64}, Type::f32, Type::f32, options, {}).plan;
         CancelToken token;
         FaultPlan slow;
         slow.seed = 1;
@@ -259,7 +302,7 @@ TEST(DenseOverDevices, cancelled_before_and_during_the_product) {
         }
         GuardedMatrix c(Type::f32, 64, 64, Layout::rows);
         try {
-            run_host_plan(plan, set, 1, a.view(), b.view(), 0, c.view(), options, context);
+            run_host_plan(plan, set, 1, a.view(), b.view(), 0, c.view(), context);
             EXPECT_FALSE(before);  // else it may have been over before the first look around
             EXPECT_LE(told, 2);    // the end is told too
         } catch (const Error& error) {

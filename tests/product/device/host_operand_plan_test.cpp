@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/search/planner.hpp"
 #include "product/device/device_product.hpp"
 
 namespace heptad {
@@ -16,29 +17,30 @@ Options on_device(Accuracy accuracy) {
     return options;
 }
 
-HostOperandPlan plan_cube(std::int64_t n, Type type, const Options& options, bool adds = false) {
+TransferDecision plan_cube(std::int64_t n, Type type, const Options& options, bool adds = false) {
     return plan_host_operands({n, n, n}, type, type, adds, options, {});
 }
 
 TEST(HostOperandPlan, small_products_are_not_divided) {
-    const HostOperandPlan plan = plan_cube(1000, Type::f32, on_device(Accuracy::fast));
+    const TransferDecision plan = plan_cube(1000, Type::f32, on_device(Accuracy::fast));
     EXPECT_FALSE(plan.is_divided());
-    EXPECT_EQ(plan.workspace_bytes, 0);
+    EXPECT_EQ(plan.plan.workspace_bytes, 0);
 }
 
 TEST(HostOperandPlan, large_ones_follow_levels_and_tell_what_they_need) {
     const Options options = on_device(Accuracy::fast);
-    const HostOperandPlan plan = plan_cube(32768, Type::f32, options);
+    const TransferDecision made = plan_cube(32768, Type::f32, options);
+    const ProductPlan& plan = made.plan;
     const ProductPlan whole = plan_device_product(32768, 32768, 32768, Type::f32, options, {});
-    EXPECT_TRUE(plan.is_divided());
-    EXPECT_EQ(plan.schedule.algorithm, "winograd");
-    EXPECT_GE(plan.levels, plan.schedule.levels);
+    EXPECT_TRUE(made.is_divided());
+    EXPECT_EQ(made.schedule.algorithm, "winograd");
+    EXPECT_GE(level_count(plan), made.schedule.levels);
     EXPECT_LE(plan.workspace_bytes, options.workspace_limit_bytes);
-    EXPECT_GT(plan.workspace_bytes, sum_buffers(plan.schedule, 4, 4).bytes());
+    EXPECT_GT(plan.workspace_bytes, sum_buffers(made.schedule, 4, 4).bytes());
     EXPECT_GE(plan.error_bound, plan_device_product(16384, 16384, 16384, Type::f32, options, {}).error_bound);
-    EXPECT_GT(plan.schedule.predicted_s, whole.predicted_s);
-    EXPECT_LT(plan.schedule.predicted_s, 1.1 * whole.predicted_s);
-    EXPECT_NE(to_string(plan).find("from-host 32768x32768x32768 f32 by=winograd"), std::string::npos);
+    EXPECT_GT(plan.predicted_s, whole.predicted_s);
+    EXPECT_LT(plan.predicted_s, 1.1 * whole.predicted_s);
+    EXPECT_NE(to_string(plan).find("plan 32768x32768x32768 f32 transfers={algorithm=winograd;"), std::string::npos);
 }
 
 TEST(HostOperandPlan, what_may_take_no_level_is_cut_into_pieces) {
@@ -46,10 +48,11 @@ TEST(HostOperandPlan, what_may_take_no_level_is_cut_into_pieces) {
     few_levels.levels = 1;
     little_room.workspace_limit_bytes = 1 << 20;
     for (const Options& options : {on_device(Accuracy::strict), few_levels, little_room}) {
-        const HostOperandPlan plan = plan_cube(16384, Type::f32, options);
-        EXPECT_TRUE(plan.is_divided());
-        EXPECT_EQ(plan.schedule.algorithm, "");
-        EXPECT_LE(plan.levels, 1);
+        const TransferDecision made = plan_cube(16384, Type::f32, options);
+        const ProductPlan& plan = made.plan;
+        EXPECT_TRUE(made.is_divided());
+        EXPECT_EQ(made.schedule.algorithm, "");
+        EXPECT_LE(level_count(plan), 1);
         EXPECT_LE(plan.workspace_bytes, options.workspace_limit_bytes);
         EXPECT_GT(plan.error_bound, 0);
     }
@@ -59,23 +62,61 @@ TEST(HostOperandPlan, what_may_take_no_level_is_cut_into_pieces) {
 
 TEST(HostOperandPlan, a_plan_that_still_fits_is_taken_again_where_there_is_less_room) {
     Options options = on_device(Accuracy::fast);
-    const HostOperandPlan plan = plan_cube(24576, Type::f32, options);
-    options.workspace_limit_bytes = plan.workspace_bytes;
-    const HostOperandPlan again = plan_cube(24576, Type::f32, options);
+    const TransferDecision plan = plan_cube(24576, Type::f32, options);
+    options.workspace_limit_bytes = plan.plan.workspace_bytes;
+    const TransferDecision again = plan_cube(24576, Type::f32, options);
     // The products of its steps are planned with the same limit, so that their plans are kept too.
     EXPECT_EQ(again.options.workspace_limit_bytes, plan.options.workspace_limit_bytes);
-    EXPECT_EQ(to_string(again), to_string(plan));
-    options.workspace_limit_bytes = plan.workspace_bytes - 1;
-    const HostOperandPlan smaller = plan_cube(24576, Type::f32, options);
-    EXPECT_LE(smaller.workspace_bytes, options.workspace_limit_bytes);
+    EXPECT_EQ(again.plan, plan.plan);
+    options.workspace_limit_bytes = plan.plan.workspace_bytes - 1;
+    const TransferDecision smaller = plan_cube(24576, Type::f32, options);
+    EXPECT_LE(smaller.plan.workspace_bytes, options.workspace_limit_bytes);
     options.workspace_limit_bytes = on_device(Accuracy::fast).workspace_limit_bytes;
-    EXPECT_EQ(to_string(plan_cube(24576, Type::f32, options)), to_string(plan));
+    EXPECT_EQ(plan_cube(24576, Type::f32, options).plan, plan.plan);
     options.overwrite_inputs = true;  // blocks of A and B serve again
     EXPECT_FALSE(plan_cube(24576, Type::f32, options).options.overwrite_inputs);
 }
 
 TEST(HostOperandPlan, exact_products_have_no_error) {
-    EXPECT_EQ(plan_cube(16384, Type::i32, on_device(Accuracy::balanced)).error_bound, 0);
+    EXPECT_EQ(plan_cube(16384, Type::i32, on_device(Accuracy::balanced)).plan.error_bound, 0);
+}
+
+TEST(HostOperandPlan, every_plan_parses_back_fits_together_and_is_refused_where_it_was_changed) {
+    int by_level = 0;
+    for (const ProblemSize& size : {ProblemSize{16384, 16384, 16384}, {9000, 20000, 12345}, {32768, 8192, 16384}}) {
+        for (const Type type : {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32}) {
+            for (const Accuracy accuracy : {Accuracy::strict, Accuracy::balanced, Accuracy::fast}) {
+                for (const bool adds : {false, true}) {
+                    const TransferDecision made = plan_host_operands(size, type, type, adds, on_device(accuracy), {});
+                    const ProductPlan& plan = made.plan;
+                    ASSERT_TRUE(made.is_divided());
+                    EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
+                    EXPECT_NO_THROW(check_transfer_plan(plan)) << to_string(plan);
+                    by_level += plan.transfers->algorithm.empty() ? 0 : 1;
+                    for (const TransferStep& step : made.schedule.steps) {
+                        EXPECT_NO_THROW(check_plan(step_plan(plan, step.size, true))) << to_string(plan);
+                    }
+                    const auto refused = [&](const auto& change) {
+                        ProductPlan changed = plan;
+                        change(changed);
+                        EXPECT_THROW(check_transfer_plan(changed), Error) << to_string(changed);
+                    };
+                    refused([](ProductPlan& changed) { changed.m += 1; });
+                    refused([](ProductPlan& changed) { changed.core_k += 1; });
+                    refused([](ProductPlan& changed) { changed.backend = "cpu"; });
+                    refused([](ProductPlan& changed) { changed.transfers.reset(); });
+                    refused([](ProductPlan& changed) { changed.transfers->algorithm = "none-such"; });
+                    if (!plan.transfers->algorithm.empty()) {  // else there may be levels that need nothing
+                        refused([](ProductPlan& changed) { changed.workspace_bytes = 1000; });
+                    }
+                    if (plan.error_bound > 0) {
+                        refused([](ProductPlan& changed) { changed.error_bound /= 1000; });
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(by_level, 0);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "kernels/cuda/bits/bit_verbs.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "kernels/cuda/device/energy.hpp"
+#include "kernels/cuda/device/pci_bus.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
 
 namespace heptad::cuda {
@@ -85,8 +85,8 @@ void Timer::stop(void*) {}
 double Timer::seconds() const {
     return 0;
 }
-std::optional<double> energy_joules(int) {
-    return std::nullopt;
+std::string pci_bus_id(int) {
+    return "";
 }
 
 bool has_warpgroup_leaf(int) {

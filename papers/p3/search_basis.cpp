@@ -1,4 +1,4 @@
-#include "algorithm/search_basis.hpp"
+#include "papers/p3/search_basis.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "algorithm/catalogue.hpp"
-#include "algorithm/gf2_search_tables.hpp"
 #include "base/error.hpp"
+#include "papers/p3/gf2_search_tables.hpp"
 
 namespace heptad {
 namespace {

@@ -1,12 +1,12 @@
-// to = from for any strides; where one is row by row and the other column by column, in squares that stay in L1.
+#include "base/view_copy.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/cpu_kernels.hpp"
-
-namespace heptad::cpu {
+namespace heptad {
 namespace {
 
+/// Where one view is row by row and the other column by column: in squares that stay in L1.
 template <class Word>
 void copy_squares(const ConstView& from, const View& to) {
     constexpr std::int64_t side = 32;
@@ -56,15 +56,4 @@ void copy_view(const ConstView& from, const View& to) {
     }
 }
 
-void scale_view(double beta, const View& c, InstructionSet set) {
-    if (beta == 1) {
-        return;
-    }
-    CombinePass pass{{c}, {{0, {}}}};
-    if (beta != 0) {
-        pass.statements.front().terms.push_back({0, beta});
-    }
-    combine(pass, set);
-}
-
-}  // namespace heptad::cpu
+}  // namespace heptad

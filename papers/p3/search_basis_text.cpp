@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "algorithm/search_basis.hpp"
+#include "papers/p3/search_basis.hpp"
 
 namespace heptad {
 namespace {

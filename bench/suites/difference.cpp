@@ -1,4 +1,4 @@
-#include "check/difference.hpp"
+#include "bench/suites/difference.hpp"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "algorithm/gf2_search_tables.hpp"
+#include "papers/p3/gf2_search_tables.hpp"
 
 #include <algorithm>
 #include <bit>

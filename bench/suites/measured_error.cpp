@@ -1,4 +1,4 @@
-#include "check/measured_error.hpp"
+#include "bench/suites/measured_error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,6 +36,37 @@ void require_shapes(const ConstView& a, const ConstView& b, const ConstView& c, 
 /// Max that keeps a NaN.
 double worse(double x, double y) {
     return std::isnan(x) || std::isnan(y) ? std::numeric_limits<double>::quiet_NaN() : std::max(x, y);
+}
+
+/// Rows of the product, side by side: in double-double for f64; else in double, where each product of two elements is
+/// exact and a sum of k has a relative error below k * 2^-53.
+std::vector<DoubleDouble> exact_float_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
+                                           ThreadPool& pool) {
+    std::vector<DoubleDouble> sums;
+    if (product.uses_product() && product.a.type == Type::f64) {
+        sums = exact_rows<double, DoubleDouble>(product.a, product.b, rows, pool,
+                                                [](DoubleDouble& sum, double a, double b) { add_product(sum, a, b); });
+    } else if (product.uses_product()) {
+        const std::vector<double> plain = exact_rows<double, double>(
+            product.a, product.b, rows, pool, [](double& sum, double a, double b) { sum += a * b; });
+        sums.resize(plain.size());
+        std::transform(plain.begin(), plain.end(), sums.begin(), [](double x) { return DoubleDouble{x, 0}; });
+    }
+    return with_scalars(
+        product, rows, product.b.cols, sums, product.alpha, product.beta,
+        [](DoubleDouble& to, double factor, const DoubleDouble& term) { add_product(to, factor, term.hi, term.lo); });
+}
+
+/// Rows of |alpha| |A| |B| + |beta| |C0|.
+std::vector<double> magnitude_rows(const FloatProduct& product, const std::vector<std::int64_t>& rows,
+                                   ThreadPool& pool) {
+    std::vector<double> sums;
+    if (product.uses_product()) {
+        sums = exact_rows<double, double>(product.a, product.b, rows, pool,
+                                          [](double& sum, double a, double b) { sum += std::fabs(a * b); });
+    }
+    return with_scalars(product, rows, product.b.cols, sums, std::fabs(product.alpha), std::fabs(product.beta),
+                        [](double& to, double factor, double term) { to += factor * std::fabs(term); });
 }
 
 ErrorMeasure measure_floats(const FloatProduct& product, const ConstView& c, const std::vector<std::int64_t>& rows,

@@ -1,4 +1,4 @@
-#include "check/measured_error.hpp"
+#include "bench/suites/measured_error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // The search must find what theorems 1.1 and 1.2 of Karppa and Kaski state, and its tables must agree with independent
 // counting.
-#include "algorithm/search_basis.hpp"
+#include "papers/p3/search_basis.hpp"
 
 #include <gtest/gtest.h>
 
 #include "algorithm/facts.hpp"
-#include "algorithm/gf2_search_tables.hpp"
 #include "algorithm/linear_program.hpp"
+#include "papers/p3/gf2_search_tables.hpp"
 
 namespace heptad {
 namespace {

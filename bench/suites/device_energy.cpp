@@ -1,13 +1,14 @@
 // NVML is opened at run time and its few functions are declared here: its header is not part of every toolkit, and a
 // machine without it only loses the joules.
-#include "kernels/cuda/device/energy.hpp"
+#include "bench/suites/device_energy.hpp"
 
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <map>
+#include <string>
 
 #include "base/shared_state.hpp"
+#include "kernels/cuda/device/pci_bus.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -46,11 +47,9 @@ Nvml open_nvml() {
 /// CUDA and NVML may number devices differently; the place on the bus is the same. Null: none found.
 NvmlDevice find_device(const Nvml& nvml, int device) {
     NvmlDevice found = nullptr;
-    char bus_id[32] = {};
-    if (cudaDeviceGetPCIBusId(bus_id, sizeof(bus_id), device) == cudaSuccess) {
-        return nvml.handle_by_bus_id(bus_id, &found) == kSuccess ? found : nullptr;
+    if (const std::string bus_id = pci_bus_id(device); !bus_id.empty()) {
+        return nvml.handle_by_bus_id(bus_id.c_str(), &found) == kSuccess ? found : nullptr;
     }
-    cudaGetLastError();
     return nvml.handle_by_index(static_cast<unsigned int>(device), &found) == kSuccess ? found : nullptr;
 }
 

@@ -1,0 +1,150 @@
+// Plans that were made, for problems that come again: the one cache of every place that plans.
+//
+// The last ones of a thread are found without a lock and without a copy, because a tiny product must not wait for
+// either. All are forgotten when the figures of the machine are measured anew.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <heptad/heptad.hpp>
+
+#include "base/shared_state.hpp"
+
+namespace heptad {
+
+/// Counts how often the figures that plans are made from have changed.
+inline constinit std::atomic<std::uint64_t> machine_version{1};
+
+/// What decides a plan.
+struct PlanKey {
+    std::int64_t m, k, n;
+    Type type, result_type;
+    int threads;
+    Accuracy accuracy;
+    int levels;
+    bool accumulate;
+    bool overwrite_inputs;
+    std::int64_t workspace_bytes;
+    std::string algorithm, device, leaf, mode;
+    auto operator<=>(const PlanKey&) const = default;
+};
+
+/// The same as a caller has it.
+struct PlanQuestion {
+    std::int64_t m, k, n;
+    Type type, result_type;
+    int threads;
+    bool accumulate;
+    std::int64_t workspace_bytes;  ///< that counts, whatever limit the options have
+    const Options& options;
+
+    PlanKey key() const {
+        return {m,
+                k,
+                n,
+                type,
+                result_type,
+                threads,
+                options.accuracy,
+                options.levels,
+                accumulate,
+                options.overwrite_inputs,
+                workspace_bytes,
+                options.algorithm,
+                options.device,
+                options.leaf,
+                options.mode};
+    }
+    bool is(const PlanKey& key) const {
+        return key.m == m && key.k == k && key.n == n && key.type == type && key.result_type == result_type &&
+               key.threads == threads && key.accumulate == accumulate && key.accuracy == options.accuracy &&
+               key.levels == options.levels && key.overwrite_inputs == options.overwrite_inputs &&
+               key.workspace_bytes == workspace_bytes && same_word(key.algorithm, options.algorithm) &&
+               same_word(key.device, options.device) && same_word(key.leaf, options.leaf) &&
+               same_word(key.mode, options.mode);
+    }
+
+private:
+    /// Words of options are compared in every product, and nearly all of them are "auto".
+    static bool same_word(const std::string& x, const std::string& y) {
+        constexpr std::size_t kUsual = 4;
+        return x.size() == y.size() && (x.size() == kUsual ? std::memcmp(x.data(), y.data(), kUsual) == 0 : x == y);
+    }
+};
+
+/// `Kept`: a plan with what its place needs to carry it out at once; one cache for each. It starts over beyond `most`:
+/// a loop over many shapes must not grow without end.
+template <class Kept, std::size_t most = 4096>
+class PlanCache {
+public:
+    constexpr PlanCache() = default;
+
+    /// One of the last ones of this thread; null: it may still be among all. Valid until the thread asks for another.
+    const Kept* recent(const PlanQuestion& question) {
+        const Recent& slot = slot_of(question);
+        return slot.version == version() && question.is(slot.key) ? slot.kept.get() : nullptr;
+    }
+
+    /// Null: none was kept.
+    std::shared_ptr<const Kept> find(const PlanQuestion& question) {
+        Recent& slot = slot_of(question);
+        const std::uint64_t now = version();
+        if (slot.version == now && question.is(slot.key)) {
+            return slot.kept;
+        }
+        PlanKey key = question.key();
+        const auto all = all_.lock();
+        const auto found = all->version == now ? all->kept.find(key) : all->kept.end();
+        if (found == all->kept.end()) {
+            return nullptr;
+        }
+        slot = {now, std::move(key), found->second};
+        return slot.kept;
+    }
+
+    /// `made_with`: the version of the figures when its making began.
+    std::shared_ptr<const Kept> keep(const PlanQuestion& question, std::uint64_t made_with, Kept made) {
+        auto kept = std::make_shared<const Kept>(std::move(made));
+        PlanKey key = question.key();
+        const auto all = all_.lock();
+        if (all->version != made_with || all->kept.size() >= most) {
+            all->kept.clear();
+            all->version = made_with;
+        }
+        all->kept[key] = kept;
+        slot_of(question) = {made_with, std::move(key), kept};
+        return kept;
+    }
+
+    static std::uint64_t version() { return machine_version.load(std::memory_order_acquire); }
+
+private:
+    struct Recent {
+        std::uint64_t version = 0;
+        PlanKey key{};
+        std::shared_ptr<const Kept> kept{};
+    };
+    struct All {
+        std::uint64_t version = 0;
+        std::map<PlanKey, std::shared_ptr<const Kept>> kept{};
+    };
+
+    static Recent& slot_of(const PlanQuestion& question) {
+        auto& recent = per_thread<PlanCache, std::array<Recent, 16>>();
+        const auto hash = static_cast<std::uint64_t>(question.m) * 0x9e3779b97f4a7c15U ^
+                          static_cast<std::uint64_t>(question.k) * 0xc2b2ae3d27d4eb4fU ^
+                          static_cast<std::uint64_t>(question.n) * 0x165667b19e3779f9U ^
+                          static_cast<std::uint64_t>(question.type);
+        return recent[(hash >> 48) % recent.size()];
+    }
+
+    Guarded<All> all_{};
+};
+
+}  // namespace heptad
