@@ -8,6 +8,6 @@
 
 namespace heptad::cli {
 
-nlohmann::ordered_json forecast_json(const ClusterPlan& plan, const ClusterForecast& predicted);
+nlohmann::ordered_json forecast_json(const ProductPlan& plan, const ClusterForecast& predicted);
 
 }  // namespace heptad::cli

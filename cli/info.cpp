@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "command.hpp"
-#include "cuda_text.hpp"
 #include "io/bit_file.hpp"
 #include "io/machine_file.hpp"
 #include "io/matrix_market.hpp"

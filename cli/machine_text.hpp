@@ -1,4 +1,4 @@
-// The measured description of this machine for people: which leaf is used for what, and how fast.
+// This machine for people: which leaf is used for what and how fast, as measured, and what `heptad info` says of CUDA.
 #pragma once
 
 #include <string>
@@ -12,5 +12,10 @@ namespace heptad::cli {
 /// Leaf of large products of each type, rates at the largest measured square, passes over memory.
 std::string machine_summary(const Machine& machine);
 nlohmann::ordered_json machine_summary_json(const Machine& machine);
+
+/// Versions and one line per device, or why none can be used.
+std::string cuda_text();
+/// {built, available, problem, driver, runtime, cublas, cublas_path, devices}
+nlohmann::ordered_json cuda_json();
 
 }  // namespace heptad::cli

@@ -16,9 +16,9 @@ std::string bytes_text(double bytes) {
     return format_bytes(std::llround(bytes));
 }
 
-std::string forecast_text(const ClusterPlan& plan, const ClusterForecast& predicted) {
+std::string forecast_text(const ProductPlan& plan, const ClusterForecast& predicted) {
     std::string text = to_string(plan) + "\n";
-    text += fmt::format("# ranks           {} ({} idle)\n", plan.ranks, idle_ranks(plan));
+    text += fmt::format("# ranks           {} ({} idle)\n", plan.rank->ranks, idle_ranks(plan));
     text += fmt::format("# received        {} per rank while multiplying, formula {}, lower bound {}{}\n",
                         bytes_text(predicted.received_bytes), bytes_text(predicted.formula_bytes),
                         bytes_text(predicted.lower_bound_bytes),
@@ -32,7 +32,7 @@ std::string forecast_text(const ClusterPlan& plan, const ClusterForecast& predic
             fmt::format("# {:<11}{:<4} {:>22} {:>12}\n", stage.step, stage.name, amount, format_seconds(stage.seconds));
     }
     if (!predicted.terms.empty()) {
-        text += fmt::format("# equation ({})    ", plan.algorithm == ClusterAlgorithm::pegmm ? 2 : 3);
+        text += fmt::format("# equation ({})    ", plan.rank->algorithm == ClusterAlgorithm::pegmm ? 2 : 3);
         for (const EquationTerm& term : predicted.terms) {
             text += fmt::format("{}{} {}", &term == predicted.terms.data() ? "" : " + ", term.name,
                                 format_seconds(term.seconds));

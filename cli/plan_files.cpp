@@ -24,17 +24,17 @@ std::string plan_line(const std::string& what, const std::string& value) {
     return fmt::format("# {:<15} {}\n", what, value);
 }
 
-nlohmann::ordered_json json_of_layers(const FileRequestPlan& files, const FileLayers& layers) {
+nlohmann::ordered_json json_of_layers(const FileRequestPlan& files, const OuterLaunch& layers) {
     const FileProblem& problem = files.problem;
     return {{"m", problem.m},
             {"k", problem.k},
             {"n", problem.n},
             {"type", type_name(problem.type)},
-            {"workspace_bytes", layers.part_plan.workspace_bytes},
+            {"workspace_bytes", files.plan.workspace_bytes},
             {"predicted_s", files.wall_s},
-            {"error_bound", files.steps.error_bound},
-            {"plan", to_string(files.steps.largest)},
-            {"file_plan", to_string(layers.part_plan)},
+            {"error_bound", files.plan.error_bound},
+            {"plan", to_string(files.plan)},
+            {"file_plan", to_string(files.plan)},
             {"outer_levels", to_json(layers)},
             {"read_c0_bytes", layers.read_c0_bytes},
             {"written_bytes", layers.written_bytes},
@@ -49,16 +49,18 @@ nlohmann::ordered_json json_of_layers(const FileRequestPlan& files, const FileLa
             {"binds", files.disk_binds() ? "disk" : "multiply"}};
 }
 
-std::string text_of_layers(const FileRequestPlan& files, const FileLayers& layers) {
+std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& layers) {
     const FileProblem& problem = files.problem;
-    std::string text = to_string(layers.part_plan) + "\n";
-    text += plan_line("outer levels", fmt::format("{}: {} products like the one above, of sums of blocks",
-                                                  to_string(layers), layers.products()));
+    const DiskCut& cut = *files.plan.disk;
+    std::string text = to_string(files.plan) + "\n";
+    text += plan_line("outer levels",
+                      fmt::format("{} {} of {}x{}x{}: {} products like the one above, of sums of blocks", cut.algorithm,
+                                  cut.levels, problem.m, problem.k, problem.n, layers.products()));
     text += plan_line("scratch",
                       fmt::format("{} beside the result, until it is complete", format_bytes(layers.scratch_bytes())));
     text += plan_line(
         "memory", fmt::format("{} of {}: a product {}, sums {}; the last pass {}", format_bytes(layers.used_bytes()),
-                              format_bytes(problem.memory_bytes), format_bytes(layers.part_plan.used_bytes()),
+                              format_bytes(problem.memory_bytes), format_bytes(layers.traffic.used_bytes()),
                               format_bytes(layers.a.bounce_bytes), format_bytes(layers.band_bytes)));
     text += plan_line(
         "DR",
@@ -76,7 +78,7 @@ std::string text_of_layers(const FileRequestPlan& files, const FileLayers& layer
     text += plan_line("moved", fmt::format("{}; best cut without outer levels {}", format_bytes(layers.moved_bytes()),
                                            format_bytes(reference_bytes(problem))));
     text += plan_line("disk", disk_text(files.disk));
-    text += plan_line("error bound", bound_text(files.steps.error_bound));
+    text += plan_line("error bound", bound_text(files.plan.error_bound));
     text += plan_line("binds", files.disk_binds() ? "the disk: outer levels do not help" : "the products");
     return text;
 }
@@ -88,28 +90,28 @@ nlohmann::ordered_json plan_json(const FileRequestPlan& files) {
         return json_of_layers(files, *files.layers);
     }
     const FileProblem& problem = files.problem;
-    const FilePlan& plan = files.plan;
+    const FileTraffic& traffic = files.traffic;
     return {{"m", problem.m},
             {"k", problem.k},
             {"n", problem.n},
             {"type", type_name(problem.type)},
-            {"workspace_bytes", plan.workspace_bytes},
+            {"workspace_bytes", files.plan.workspace_bytes},
             {"predicted_s", files.wall_s},
-            {"error_bound", files.steps.error_bound},
-            {"plan", to_string(files.steps.largest)},
-            {"file_plan", to_string(plan)},
-            {"kept", kept_name(plan.kept)},
-            {"read_a_bytes", plan.read_a_bytes},
-            {"read_b_bytes", plan.read_b_bytes},
-            {"read_c0_bytes", plan.read_c0_bytes},
-            {"written_bytes", plan.written_bytes},
-            {"moved_bytes", plan.moved_bytes()},
+            {"error_bound", files.plan.error_bound},
+            {"plan", to_string(files.plan)},
+            {"file_plan", to_string(files.plan)},
+            {"kept", kept_name(files.plan.disk->kept)},
+            {"read_a_bytes", traffic.read_a_bytes},
+            {"read_b_bytes", traffic.read_b_bytes},
+            {"read_c0_bytes", traffic.read_c0_bytes},
+            {"written_bytes", traffic.written_bytes},
+            {"moved_bytes", traffic.moved_bytes()},
             {"reference_bytes", reference_bytes(problem)},
             {"lower_bound_bytes", lower_bound_bytes(problem)},
-            {"memory_bytes", plan.memory_bytes},
-            {"used_bytes", plan.used_bytes()},
+            {"memory_bytes", files.plan.disk->memory_bytes},
+            {"used_bytes", traffic.used_bytes()},
             {"read_s", files.read_s},
-            {"multiply_s", plan.multiply_s},
+            {"multiply_s", traffic.multiply_s},
             {"write_s", files.write_s},
             {"wall_s", files.wall_s},
             {"host_levels", files.stage_reason},
@@ -121,29 +123,30 @@ std::string plan_text(const FileRequestPlan& files) {
     if (files.layers) {
         return text_of_layers(files, *files.layers);
     }
-    const FilePlan& plan = files.plan;
-    std::string text = to_string(plan) + "\n";
+    const DiskCut& cut = *files.plan.disk;
+    const FileTraffic& traffic = files.traffic;
+    std::string text = to_string(files.plan) + "\n";
     const auto line = [&](const std::string& what, const std::string& value) { text += plan_line(what, value); };
-    line("stays in memory", fmt::format("{}, tiles of {} x {}{}", kept_name(plan.kept), plan.tile_m, plan.tile_n,
-                                        plan.mirrored ? " (of the transposed product)" : ""));
-    line("memory", fmt::format("{} of {}: tiles {}, panels {}, workspace {}", format_bytes(plan.used_bytes()),
-                               format_bytes(plan.memory_bytes), format_bytes(plan.tile_bytes),
-                               format_bytes(plan.panel_bytes), format_bytes(plan.workspace_bytes)));
-    line("DR",
-         fmt::format("{} (A {}, B {}, C0 {}), {}", format_bytes(files.read_bytes()), format_bytes(plan.read_a_bytes),
-                     format_bytes(plan.read_b_bytes), format_bytes(plan.read_c0_bytes), format_seconds(files.read_s)));
-    line("MM", format_seconds(plan.multiply_s));
-    line("DW", fmt::format("{}, {}", format_bytes(plan.written_bytes), format_seconds(files.write_s)));
+    line("stays in memory", fmt::format("{}, tiles of {} x {}{}", kept_name(cut.kept), cut.tile_m, cut.tile_n,
+                                        cut.mirrored ? " (of the transposed product)" : ""));
+    line("memory", fmt::format("{} of {}: tiles {}, panels {}, workspace {}", format_bytes(traffic.used_bytes()),
+                               format_bytes(cut.memory_bytes), format_bytes(traffic.tile_bytes),
+                               format_bytes(traffic.panel_bytes), format_bytes(traffic.workspace_bytes)));
+    line("DR", fmt::format("{} (A {}, B {}, C0 {}), {}", format_bytes(files.read_bytes()),
+                           format_bytes(traffic.read_a_bytes), format_bytes(traffic.read_b_bytes),
+                           format_bytes(traffic.read_c0_bytes), format_seconds(files.read_s)));
+    line("MM", format_seconds(traffic.multiply_s));
+    line("DW", fmt::format("{}, {}", format_bytes(traffic.written_bytes), format_seconds(files.write_s)));
     line("whole run", fmt::format("{}, {:.2f} times the stage that binds", format_seconds(files.wall_s),
-                                  files.wall_s / std::max(plan.multiply_s, files.read_s + files.write_s)));
+                                  files.wall_s / std::max(traffic.multiply_s, files.read_s + files.write_s)));
     line("moved",
-         fmt::format("{}; best cut {}, lower bound {} (classical order)", format_bytes(plan.moved_bytes()),
+         fmt::format("{}; best cut {}, lower bound {} (classical order)", format_bytes(traffic.moved_bytes()),
                      format_bytes(reference_bytes(files.problem)), format_bytes(lower_bound_bytes(files.problem))));
     line("disk", disk_text(files.disk));
     if (!files.stage_reason.empty()) {
         line("host levels", files.stage_reason);
     }
-    line("error bound", bound_text(files.steps.error_bound));
+    line("error bound", bound_text(files.plan.error_bound));
     line("binds", files.disk_binds() ? "the disk: faster products would not help" : "the products");
     if (!files.outer_level_hint.empty()) {
         line("outer levels", files.outer_level_hint);

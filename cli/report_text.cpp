@@ -19,7 +19,7 @@ const char* binding_stage(const FileProductReport& report) {
 }
 
 std::string describe(const FileProductReport& report, const ProblemSize& size) {
-    const FilePlan& plan = report.plan;
+    const ProductPlan& plan = report.plan;
     const double rate = operation_count(size) / report.wall_s;
     return fmt::format(
         "{} x {} {}{}, {} tiles{} in {} ({} effective); read {} at {}, multiplied at {}, wrote {} at {}; {} binds; "
@@ -115,7 +115,7 @@ nlohmann::ordered_json json_of_bits(const Report& report, const Request& request
 
 }  // namespace
 
-nlohmann::ordered_json to_json(const FileLayers& layers) {
+nlohmann::ordered_json to_json(const OuterLaunch& layers) {
     return {{"algorithm", layers.outer.algorithm},
             {"levels", layers.outer.levels},
             {"products", layers.products()},
@@ -128,8 +128,8 @@ nlohmann::ordered_json to_json(const FileLayers& layers) {
 }
 
 nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size) {
-    const FilePlan& plan = report.plan;
-    const std::optional<FileLayers>& layers = report.layers;
+    const ProductPlan& plan = report.plan;
+    const std::optional<OuterLaunch>& layers = report.layers;
     const auto stage = [](const StageTotal& total) {
         return nlohmann::ordered_json{{"busy_s", total.busy_s}, {"amount", total.amount}};
     };
@@ -137,7 +137,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"m", size.m},
             {"k", size.k},
             {"n", size.n},
-            {"memory_bytes", layers ? layers->whole.memory_bytes : plan.memory_bytes},
+            {"memory_bytes", plan.disk->memory_bytes},
             {"peak_resident_bytes", report.peak_resident_bytes},
             {"resident_at_start_bytes", report.resident_at_start_bytes},
             {"wall_s", report.wall_s},
@@ -147,8 +147,8 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"tiles", report.tiles},
             {"resumed_tiles", report.resumed_tiles},
             {"damaged_journal_lines", report.damaged_lines},
-            {"read_bytes", layers ? layers->read_bytes() : plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes},
-            {"written_bytes", layers ? layers->all_written_bytes() : plan.written_bytes},
+            {"read_bytes", report.read_bytes()},
+            {"written_bytes", report.written_bytes()},
             {"outer_levels", layers ? to_json(*layers) : nlohmann::ordered_json(nullptr)},
             {"outer_levels_given_up", report.no_layers},
             {"fell_back", report.products.fell_back},
@@ -162,7 +162,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"binds", binding_stage(report)},
             {"error_bound", report.error_bound},
             {"file_plan", to_string(plan)},
-            {"plan", to_string(report.product)}};
+            {"plan", to_string(plan)}};
 }
 
 void print_report(const Report& report, const Request& request, bool json) {

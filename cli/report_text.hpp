@@ -13,6 +13,6 @@ void print_report(const Report& report, const Request& request, bool json);
 
 /// What moved and what bound, from file to file.
 nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSize& size);
-nlohmann::ordered_json to_json(const FileLayers& layers);
+nlohmann::ordered_json to_json(const OuterLaunch& layers);
 
 }  // namespace heptad::cli

@@ -72,7 +72,8 @@ heptad::Matrix numbered(std::int64_t rows, std::int64_t cols, std::int64_t first
 void compare(const std::string& folder, std::int64_t k, std::int64_t n, std::int64_t ranks, std::int64_t side,
              int rounds) {
     using namespace heptad;
-    ClusterPlan plan{k, k, n, Type::f32, ranks, ClusterAlgorithm::mod_pegmm, {}, 1, {side, side, side}, 0};
+    const ProductPlan plan = plan_among_ranks(
+        {k, k, n}, Type::f32, {.ranks = ranks, .algorithm = ClusterAlgorithm::mod_pegmm, .block = {side, side, side}});
     const std::int64_t id = ranks / 2;
     const std::vector<Window> windows = held_windows(plan, id).b;
     const IndexRange cols = split_range(n, ranks, id);

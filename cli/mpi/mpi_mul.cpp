@@ -110,15 +110,15 @@ AllRanks gather_numbers(Communicator& ranks, const RankReport& own) {
 }
 
 std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, const AllRanks& all) {
-    const ClusterPlan& plan = outcome.plan;
+    const ProductPlan& plan = outcome.plan;
     const double operations =
         2.0 * static_cast<double>(plan.m) * static_cast<double>(plan.k) * static_cast<double>(plan.n);
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
     const bool passed = outcome.verified && outcome.verified->passed();
     return fmt::format(
         "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n", what,
-        plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.algorithm), plan.ranks, idle_ranks(plan),
-        format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type),
+        plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.rank->algorithm), plan.rank->ranks,
+        idle_ranks(plan), format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type),
         format_bytes(all.most_bytes),
         all.resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", all.resumed_units, all.units) : "",
         passed ? "; " + describe_passed(*outcome.verified) : "");
@@ -126,7 +126,7 @@ std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, c
 
 nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome& outcome,
                                const nlohmann::ordered_json& ranks) {
-    const ClusterPlan& plan = outcome.plan;
+    const ProductPlan& plan = outcome.plan;
     nlohmann::ordered_json object{{"output", mul.job.output},
                                   {"type", type_name(outcome.stored)},
                                   {"m", plan.m},

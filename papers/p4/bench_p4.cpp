@@ -172,7 +172,8 @@ void run_p4_set(const P4SetArguments& bench) {
     text += fmt::format("{} x {} x {} f32 in {}: {}\n", n, n, n, format_bytes(bench.memory_bytes),
                         to_string(overlapped.plan));
     if (overlapped.layers) {
-        text += fmt::format("outer levels: {}, {} products\n", to_string(*overlapped.layers),
+        const OuterLevels& outer = overlapped.layers->outer;
+        text += fmt::format("outer levels: {} {} of {}x{}x{}, {} products\n", outer.algorithm, outer.levels, n, n, n,
                             overlapped.layers->products());
     }
     const auto row = [&](const char* what, const std::string& value) {
@@ -189,10 +190,8 @@ void run_p4_set(const P4SetArguments& bench) {
                     format_seconds(overlapped.write.busy_s)));
     row("overlapped / bound", fmt::format("{:.3f} (the larger of product {} and disk {})", overlapped.wall_s / bound_s,
                                           format_seconds(product_s), format_seconds(disk_s)));
-    row("moved",
-        fmt::format("{}; blocks of 8192 as in the paper move {}",
-                    format_bytes(overlapped.layers ? overlapped.layers->moved_bytes() : overlapped.plan.moved_bytes()),
-                    format_bytes(paper_bytes)));
+    row("moved", fmt::format("{}; blocks of 8192 as in the paper move {}", format_bytes(overlapped.moved_bytes()),
+                             format_bytes(paper_bytes)));
     row("peak of memory", fmt::format("{}{}", format_bytes(record["peak_resident_bytes"]),
                                       peak_is_of_product ? "" : ", with the generated inputs"));
     print(text);

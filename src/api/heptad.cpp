@@ -19,8 +19,9 @@ namespace heptad {
 Context::Context() = default;
 
 namespace {
-std::shared_ptr<Context::Impl> copy_or_new(const std::shared_ptr<Context::Impl>& impl) {
-    return impl ? impl : std::make_shared<Context::Impl>();
+Context::Impl& made(std::shared_ptr<Context::Impl>& impl) {
+    impl = impl ? impl : std::make_shared<Context::Impl>();
+    return *impl;
 }
 }  // namespace
 
@@ -28,8 +29,7 @@ Context& Context::set_threads(int threads) try {
     if (threads < 0 || threads > 4096) {
         fail(ErrorCode::usage, "{} threads are not possible; say 1 to 4096, or 0 for all cores", threads);
     }
-    impl_ = copy_or_new(impl_);
-    impl_->threads = threads;
+    made(impl_).threads = threads;
     return *this;
 } catch (...) {
     rethrow_as_error();
@@ -43,8 +43,7 @@ Context& Context::set_device(const std::string& device) try {
     } else if (device != "auto" && device != "cpu" && device != "reference") {
         fail(ErrorCode::usage, "'{}' is no device; say auto, cpu, reference, cuda, cuda:N, cuda:N,M or cpu:N", device);
     }
-    impl_ = copy_or_new(impl_);
-    impl_->device = device;
+    made(impl_).device = device;
     return *this;
 } catch (...) {
     rethrow_as_error();
@@ -54,8 +53,7 @@ Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
     if (bytes < 0 || (memory == nullptr && bytes > 0)) {
         fail(ErrorCode::usage, "a workspace of {} bytes at {} cannot be used", bytes, memory);
     }
-    impl_ = copy_or_new(impl_);
-    impl_->workspace = memory;
+    made(impl_).workspace = memory;
     impl_->workspace_bytes = bytes;
     return *this;
 } catch (...) {
@@ -63,24 +61,21 @@ Context& Context::set_workspace(void* memory, std::int64_t bytes) try {
 }
 
 Context& Context::set_stream(void* stream) try {
-    impl_ = copy_or_new(impl_);
-    impl_->stream = stream;
+    made(impl_).stream = stream;
     return *this;
 } catch (...) {
     rethrow_as_error();
 }
 
 Context& Context::set_progress(ProgressCallback callback) try {
-    impl_ = copy_or_new(impl_);
-    impl_->progress = std::move(callback);
+    made(impl_).progress = std::move(callback);
     return *this;
 } catch (...) {
     rethrow_as_error();
 }
 
 Context& Context::set_cancel(CancelToken token) try {
-    impl_ = copy_or_new(impl_);
-    impl_->cancel = std::move(token);
+    made(impl_).cancel = std::move(token);
     return *this;
 } catch (...) {
     rethrow_as_error();

@@ -1,5 +1,6 @@
 #include "base/cgroup.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -17,12 +18,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 bool lists(const std::string& comma_separated, const std::string& word) {
-    for (const std::string& part : split(comma_separated, ',')) {
-        if (part == word) {
-            return true;
-        }
-    }
-    return false;
+    const std::vector<std::string> parts = split(comma_separated, ',');
+    return std::find(parts.begin(), parts.end(), word) != parts.end();
 }
 
 /// Blanks and backslashes in a mount point stand as three octal digits.

@@ -1,5 +1,4 @@
-#include "check/streamed_bits.hpp"
-
+// The check of packed bits while their product passes through memory; see streamed_check.hpp.
 #include <algorithm>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "check/bit_lanes.hpp"
 #include "check/residual.hpp"
 #include "check/sampled_rows.hpp"
+#include "check/streamed_lanes.hpp"
 #include "check/verify_kinds.hpp"
 
 namespace heptad {

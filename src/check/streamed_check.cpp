@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "check/residual.hpp"
-#include "check/streamed_bits.hpp"
 #include "check/streamed_lanes.hpp"
 #include "check/verify_kinds.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/view.hpp"
 #include "check/verify.hpp"
@@ -22,5 +23,9 @@ public:
                          const FileWindow& strip) = 0;
     virtual VerifyResult result() const = 0;
 };
+
+/// Of packed bits. gf2: Freivalds' test with 64 random vectors, exact. bool: rows of every tile, drawn at random, are
+/// recomputed.
+std::unique_ptr<StreamedLanes> make_bit_lanes(Type algebra, std::int64_t columns, int threads);
 
 }  // namespace heptad

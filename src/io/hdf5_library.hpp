@@ -69,6 +69,7 @@ inline constexpr double kDefaultPreemption = -1;                     // H5D_CHUN
     FUNCTION(Ldelete, Status, (Id, const char*, Id))
 
 struct Library {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): these are types
 #define HEPTAD_HDF5_POINTER(name, result, arguments) result(*name) arguments = nullptr;
     HEPTAD_HDF5_FUNCTIONS(HEPTAD_HDF5_POINTER)
 #undef HEPTAD_HDF5_POINTER

@@ -10,7 +10,7 @@ namespace heptad {
 namespace {
 
 constexpr const char* kAnyTitle = "heptad-journal ";
-constexpr const char* kTitle = "heptad-journal 2";
+constexpr const char* kTitle = "heptad-journal 3";
 constexpr const char* kVerified = "verified";
 constexpr const char* kSeen = "seen";
 constexpr const char* kWayOut = "choose another place for the result";
@@ -46,13 +46,11 @@ bool take_header_line(const std::string& text, JournalHeader& header) {
     std::string kind;
     words >> kind;
     if (kind == "plan") {
-        header.plan = parse_file_plan(after_word(text));
+        header.plan = parse_plan(text);
     } else if (kind == "product") {
         header.products.push_back(parse_plan(after_word(text)));
     } else if (kind == "how") {
         header.how.push_back(after_word(text));
-    } else if (kind == "layers") {
-        header.layers = after_word(text);
     } else if (kind == "scalars") {
         std::string alpha, beta;
         words >> alpha >> beta;
@@ -109,15 +107,12 @@ bool take_line(const std::string& text, JournalContents& contents) {
 }
 
 std::string header_text(const JournalHeader& header) {
-    std::string text = sealed(kTitle) + sealed("plan " + to_string(header.plan));
+    std::string text = sealed(kTitle) + sealed(to_string(header.plan));
     for (const ProductPlan& product : header.products) {
         text += sealed("product " + to_string(product));
     }
     for (const std::string& how : header.how) {
         text += sealed("how " + how);
-    }
-    if (!header.layers.empty()) {
-        text += sealed("layers " + header.layers);
     }
     text += sealed(fmt::format("scalars {:a} {:a}", header.alpha, header.beta));
     for (const JournalInput& input : header.inputs) {

@@ -1,10 +1,9 @@
 // What a product from file to file has finished, line by line, so that it can go on after any end:
 //
-//   heptad-journal 2
-//   plan files m=...                          the cuts, with which alone the tiles have a meaning
+//   heptad-journal 3
+//   plan MxKxN TYPE disk={...} ...            the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   how ...                                   of a product that the host cuts up for devices: likewise, in that order
-//   layers ...                                outer levels through files: the tiles are those of their products
 //   scalars <alpha> <beta>
 //   input <bytes> <changed> <samples> <touched> <name>
 //                                             one for each file that is read; the samples cover how it is read
@@ -12,8 +11,8 @@
 //   read <left|right|added> <number> <checksum>
 //                                             a window of an input, when a tile is finished after it was read first
 //   tile <index> <checksum> [verified] [seen <a> <b>]
-//                                             one for each tile that is written; whether its check passed; with layers,
-//                                             the largest values of A and B that were read until then
+//                                             one for each tile that is written; whether its check passed; with outer
+//                                             levels, the largest values of A and B that were read until then
 //
 // The header appears all at once. A line that does not fit its seal is damage: in the header nothing can be believed,
 // later only that line is not. Nor is a tile whose bytes are others than its checksum says: so the files need not be
@@ -31,7 +30,6 @@
 #include "io/read_sums.hpp"
 #include "io/sealed_journal.hpp"
 #include "plan/model/plan.hpp"
-#include "plan/search/file_plan.hpp"
 #include "plan/search/host_layer.hpp"
 
 namespace heptad {
@@ -43,10 +41,9 @@ struct JournalInput {
 };
 
 struct JournalHeader {
-    FilePlan plan;
+    ProductPlan plan;
     std::vector<ProductPlan> products;
     std::vector<std::string> how;
-    std::string layers;  ///< empty: none
     double alpha = 1, beta = 0;
     std::vector<JournalInput> inputs;
 };

@@ -41,7 +41,7 @@ std::uint32_t scalar_of(double x) {
 
 class LastPass {
 public:
-    LastPass(const FileLayers& layers, const LastPassFiles& files, const LastPassOptions& options, StageTrace& trace)
+    LastPass(const OuterLaunch& layers, const LastPassFiles& files, const LastPassOptions& options, StageTrace& trace)
         : layers_(layers),
           files_(files),
           options_(options),
@@ -262,7 +262,7 @@ private:
         note(Stage::disk_write, band, from, bytes);
     }
 
-    const FileLayers& layers_;
+    const OuterLaunch& layers_;
     const LastPassFiles& files_;
     const LastPassOptions& options_;
     StageTrace& trace_;
@@ -274,7 +274,7 @@ private:
 
 }  // namespace
 
-bool run_last_pass(const FileLayers& layers, const LastPassFiles& files, const LastPassOptions& options,
+bool run_last_pass(const OuterLaunch& layers, const LastPassFiles& files, const LastPassOptions& options,
                    StageTrace& trace) {
     return LastPass(layers, files, options, trace).run();
 }

@@ -31,7 +31,7 @@ struct LastPassOptions {
 };
 
 /// False: a stop was wanted, and C is not complete.
-bool run_last_pass(const FileLayers& layers, const LastPassFiles& files, const LastPassOptions& options,
+bool run_last_pass(const OuterLaunch& layers, const LastPassFiles& files, const LastPassOptions& options,
                    StageTrace& trace);
 
 }  // namespace heptad

@@ -27,21 +27,22 @@ std::vector<Shape> shapes_to_measure() {
     for (std::int64_t size = 1; size <= kLargest; size *= 2) {
         shapes.push_back({size, size, size});
     }
+    const auto add_thin = [&](std::int64_t thin, std::int64_t large) {
+        shapes.push_back({thin, large, large});
+        shapes.push_back({large, thin, large});
+        shapes.push_back({large, large, thin});
+    };
     // From small to large: the smaller ones cost nothing, should time run out.
     for (const std::int64_t large : {std::int64_t{32}, std::int64_t{128}, std::int64_t{512}, kLargest}) {
         for (const std::int64_t thin : {1, 4, 16, 64}) {
             if (thin < large) {
-                shapes.push_back({thin, large, large});
-                shapes.push_back({large, thin, large});
-                shapes.push_back({large, large, thin});
+                add_thin(thin, large);
             }
         }
     }
     // Beyond the caches thin shapes are another matter.
     for (const std::int64_t thin : {1, 64}) {
-        shapes.push_back({thin, kLongest, kLongest});
-        shapes.push_back({kLongest, thin, kLongest});
-        shapes.push_back({kLongest, kLongest, thin});
+        add_thin(thin, kLongest);
     }
     // Vectors: a dot product, and a vector times a number from either side.
     for (const std::int64_t length : {std::int64_t{64}, kLargest, std::int64_t{32} * kLargest}) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
+#include "base/stored_type.hpp"
 #include "base/timing.hpp"
 #include "kernels/backend.hpp"
 
@@ -40,24 +41,13 @@ public:
     /// A, B and C at their full size, by number.
     View whole(std::size_t operand) const { return {memory_[operand].get(), type_, size_, size_, size_, 1}; }
 
-    Product product(const Shape& s) const {
-        Product p;
-        p.a = ConstView(memory_[0].get(), type_, s.m, s.k, s.k, 1);
-        p.b = ConstView(memory_[1].get(), type_, s.k, s.n, s.n, 1);
-        p.c = View(memory_[2].get(), type_, s.m, s.n, s.n, 1);
-        return p;
-    }
-
+    Product product(const Shape& s) const { return product_at(0, s); }
     /// `count` products of squares that lie apart, each in one piece. They must fit: count * size^2 elements.
     std::vector<Product> batch(std::int64_t size, std::int64_t count) const {
         std::vector<Product> products;
         const std::int64_t bytes = size * size * static_cast<std::int64_t>(element_bytes(type_));
         for (std::int64_t i = 0; i < count; ++i) {
-            Product p;
-            p.a = ConstView(memory_[0].get() + i * bytes, type_, size, size, size, 1);
-            p.b = ConstView(memory_[1].get() + i * bytes, type_, size, size, size, 1);
-            p.c = View(memory_[2].get() + i * bytes, type_, size, size, size, 1);
-            products.push_back(p);
+            products.push_back(product_at(i * bytes, {size, size, size}));
         }
         return products;
     }
@@ -76,16 +66,17 @@ public:
     }
 
 private:
+    Product product_at(std::int64_t offset, const Shape& s) const {
+        Product p;
+        p.a = ConstView(memory_[0].get() + offset, type_, s.m, s.k, s.k, 1);
+        p.b = ConstView(memory_[1].get() + offset, type_, s.k, s.n, s.n, 1);
+        p.c = View(memory_[2].get() + offset, type_, s.m, s.n, s.n, 1);
+        return p;
+    }
     void put(std::byte* memory, std::size_t i, double x) const {
-        if (type_ == Type::f64) {
-            std::memcpy(memory + i * 8, &x, 8);
-        } else if (type_ == Type::f32) {
-            const auto y = static_cast<float>(x);
-            std::memcpy(memory + i * 4, &y, 4);
-        } else {
-            const auto y = static_cast<std::int32_t>(x * 0x1p31);
-            std::memcpy(memory + i * 4, &y, 4);
-        }
+        with_stored_type(type_, [&]<class T>() {
+            reinterpret_cast<T*>(memory)[i] = from_double<T>(type_ == Type::i32 ? x * 0x1p31 : x);
+        });
     }
 
     Type type_;

@@ -91,6 +91,7 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda", "--device-memory", "1G", "--plan", "plan.txt"},
         {"closure", "A.npy", "-o", "R.npy", "--device", "cpu:2"},
     };
+    write("plan.txt", heptad_ok({"plan", "8", "6", "5"}));
     for (const auto& words : lines) {
         std::string typed = "heptad";
         for (const std::string& word : words) {

@@ -60,7 +60,7 @@ TEST_F(OverDevices, bits_are_multiplied_packed) {
 }
 
 TEST_F(OverDevices, plans_are_taken_back_and_refused_for_other_products_and_devices) {
-    const std::vector<std::string> size{"plan", "90", "70", "110", "--type", "i32", "--device"};
+    const std::vector<std::string> size{"plan", "90", "70", "110", "--device"};
     for (const std::vector<std::string>& options : {std::vector<std::string>{"cpu:2"},
                                                     {"cpu:3", "--host-levels", "1", "--pipelines", "2"},
                                                     {"cpu:1", "--host-levels", "0", "--device-memory", "32K"}}) {
@@ -74,7 +74,7 @@ TEST_F(OverDevices, plans_are_taken_back_and_refused_for_other_products_and_devi
         write("plan.json", heptad_json(words).dump());
         heptad_ok(mul({"--plan", "plan.json", "--verify"}));
     }
-    const std::string text = heptad_ok({"plan", "90", "70", "110", "--type", "i32", "--device", "cpu:2"});
+    const std::string text = heptad_ok({"plan", "90", "70", "110", "--device", "cpu:2"});
     const auto refused = [&](const std::string& from, const std::string& to) {
         std::string changed = text;
         changed.replace(changed.find(from), from.size(), to);
@@ -82,7 +82,7 @@ TEST_F(OverDevices, plans_are_taken_back_and_refused_for_other_products_and_devi
         return heptad_fails(3, mul({"--plan", "changed.txt"}));
     };
     EXPECT_TRUE(contains(refused("90x70x110", "91x70x110"), "plan"));
-    EXPECT_TRUE(contains(refused("plan 90x70x110 i32", "plan 90x70x110 f32"), "plan"));
+    EXPECT_TRUE(contains(refused("plan 90x70x110 f32", "plan 90x70x110 f64"), "plan"));
     EXPECT_TRUE(contains(refused("pipelines=", "pipelines=9"), "pipelines"));
     EXPECT_TRUE(contains(refused("devices=cpu:2", "devices=cpu:0"), "cpu:0"));
     EXPECT_TRUE(contains(refused("block=", "block=1"), "block"));

@@ -15,7 +15,7 @@ std::vector<std::string> plan_words(const std::string& n, const std::string& nod
 
 TEST_F(PlanCluster, text_shows_plan_bytes_stages_and_efficiency) {
     const std::string text = heptad_ok(plan_words("8192", "8", {"--network", "10G", "--disk", "2G"}));
-    EXPECT_EQ(text.rfind("cluster 8192x8192x8192 f32 ranks=8 algorithm=grid grid=2x2x2 panels=4\n", 0), 0U) << text;
+    EXPECT_EQ(text.rfind("plan 8192x8192x8192 f32 rank={ranks=8;algorithm=grid;grid=2x2x2;panels=4} ", 0), 0U) << text;
     for (const char* part : {"(0 idle)", "lower bound", "(ratio 1.000)", "multiply   NR", "multiply   MM",
                              "# predicted time", "efficiency"}) {
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
@@ -49,8 +49,10 @@ TEST_F(PlanCluster, terms_of_both_equations_are_printed) {
 }
 
 TEST_F(PlanCluster, four_thousand_nodes_and_a_prime_number_of_them_are_planned) {
-    EXPECT_EQ(heptad_json(plan_words("262144", "4096"))["plan"],
-              "cluster 262144x262144x262144 f32 ranks=4096 algorithm=grid grid=16x16x16 panels=8");
+    const std::string plan = heptad_json(plan_words("262144", "4096"))["plan"];
+    EXPECT_EQ(plan.rfind("plan 262144x262144x262144 f32 rank={ranks=4096;algorithm=grid;grid=16x16x16;panels=8} ", 0),
+              0U)
+        << plan;
     EXPECT_EQ(heptad_json(plan_words("8192", "7", {"--network", "4G"}))["idle_ranks"], 1);
 }
 

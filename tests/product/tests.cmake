@@ -1,5 +1,6 @@
 heptad_test(product/file/file_product_test heptad_product_file)
 heptad_test(product/file/file_resume_test heptad_product_file)
+heptad_test(product/file/given_plan_test heptad_product_file)
 heptad_test(product/file/file_layers_test heptad_product_file)
 heptad_test(product/file/bit_files_test heptad_product_file)
 heptad_test(product/device/exact_device_test heptad_product_device LABELS gpu)

@@ -1,7 +1,6 @@
 // The sums with the vectors that every processor of the architecture has, and the choice between the versions.
 #include "base/shared_state.hpp"
 #include "kernels/bits/word_sums_kernel.hpp"
-#include "kernels/bits/word_sums_sets.hpp"
 
 namespace heptad::bits {
 namespace {

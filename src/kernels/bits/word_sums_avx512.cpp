@@ -2,7 +2,6 @@
 #if defined(__x86_64__)
 
 #include "kernels/bits/word_sums_kernel.hpp"
-#include "kernels/bits/word_sums_sets.hpp"
 
 namespace heptad::bits {
 namespace {

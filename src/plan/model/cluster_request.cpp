@@ -17,9 +17,10 @@ ClusterGrid requested_grid(const ClusterGrid& grid, std::int64_t ranks) {
 }
 
 /// Blocks of both operands being read and multiplied, and what stays of C: a block, or with mod-pegmm a column of them.
-void require_memory_for_blocks(const ClusterPlan& plan, std::int64_t memory_bytes) {
-    const BlockSize& block = plan.block;
-    const std::int64_t rows = plan.algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.ranks) : block.x;
+void require_memory_for_blocks(const ProductPlan& plan, std::int64_t memory_bytes) {
+    const BlockSize& block = plan.rank->block;
+    const std::int64_t rows =
+        plan.rank->algorithm == ClusterAlgorithm::mod_pegmm ? ceil_div(plan.m, plan.rank->ranks) : block.x;
     const std::int64_t elements =
         checked_add(checked_mul(kBlocksInFlight, checked_mul(block.y, checked_add(block.x, block.z))),
                     checked_mul(3, checked_mul(rows, block.z)));
@@ -33,7 +34,7 @@ void require_memory_for_blocks(const ClusterPlan& plan, std::int64_t memory_byte
 }
 
 /// Blocks of A, B and C, and the sums and results of the step before.
-void require_memory_for_caps(const ClusterPlan& plan, std::int64_t memory_bytes) {
+void require_memory_for_caps(const ProductPlan& plan, std::int64_t memory_bytes) {
     const CapsShape shape = caps_shape(plan);
     const std::int64_t elements = checked_mul(2, checked_add(checked_add(checked_mul(shape.block_m, shape.block_k),
                                                                          checked_mul(shape.block_k, shape.block_n)),
@@ -50,22 +51,17 @@ void require_memory_for_caps(const ClusterPlan& plan, std::int64_t memory_bytes)
 
 }  // namespace
 
-ClusterPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
+ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
                               const ClusterRates& rates) {
     if (ranks < 1) {
         fail(ErrorCode::usage, "a cluster of {} ranks cannot multiply; give at least 1", ranks);
     }
-    ClusterPlan plan;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.type = type;
-    plan.ranks = ranks;
-    plan.algorithm =
+    ProductPlan plan = plan_among_ranks(size, type, {.ranks = ranks});
+    plan.rank->algorithm =
         request.algorithm == "auto" ? ClusterAlgorithm::grid : cluster_algorithm_from_name(request.algorithm);
-    if (plan.algorithm == ClusterAlgorithm::caps) {
-        plan.steps = most_caps_steps(ranks);
-        if (plan.steps < 1) {
+    if (plan.rank->algorithm == ClusterAlgorithm::caps) {
+        plan.rank->steps = most_caps_steps(ranks);
+        if (plan.rank->steps < 1) {
             fail(ErrorCode::usage, "caps needs 7 ranks or more, not {}; use --algorithm grid", ranks);
         }
         if (request.block || request.grid || type == Type::boolean) {
@@ -74,21 +70,21 @@ ClusterPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t r
         require_memory_for_caps(plan, request.memory_bytes);
         return plan;
     }
-    if (plan.algorithm == ClusterAlgorithm::grid) {
+    if (plan.rank->algorithm == ClusterAlgorithm::grid) {
         if (request.block) {
             fail(ErrorCode::usage, "--block is for --algorithm pegmm and mod-pegmm; a grid takes --grid");
         }
-        plan.grid = request.grid ? requested_grid(*request.grid, ranks) : best_grid(size, type, ranks, rates);
-        plan.panels = panel_count(size, type, plan.grid, request.memory_bytes);
+        plan.rank->grid = request.grid ? requested_grid(*request.grid, ranks) : best_grid(size, type, ranks, rates);
+        plan.rank->panels = panel_count(size, type, plan.rank->grid, request.memory_bytes);
         return plan;
     }
     if (request.grid) {
         fail(ErrorCode::usage, "--grid is for --algorithm grid; {} takes --block", request.algorithm);
     }
-    plan.block = request.block ? *request.block : default_block(size, ranks, plan.algorithm);
-    if (plan.block.x < 1 || plan.block.y < 1 || plan.block.z < 1) {
-        fail(ErrorCode::usage, "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.block.x,
-             plan.block.y, plan.block.z);
+    plan.rank->block = request.block ? *request.block : default_block(size, ranks, plan.rank->algorithm);
+    if (plan.rank->block.x < 1 || plan.rank->block.y < 1 || plan.rank->block.z < 1) {
+        fail(ErrorCode::usage, "blocks of {}x{}x{} hold nothing; give --block sizes of at least 1", plan.rank->block.x,
+             plan.rank->block.y, plan.rank->block.z);
     }
     require_memory_for_blocks(plan, request.memory_bytes);
     return plan;

@@ -1,4 +1,4 @@
-// What was asked of a cluster, and the decision: request + sizes + rates -> ClusterPlan.
+// What was asked of a cluster, and the decision: request + sizes + rates -> a plan with a RankCut.
 #pragma once
 
 #include <limits>
@@ -18,7 +18,7 @@ struct ClusterRequest {
 
 /// Throws Error(usage) for a grid with more places than ranks, a grid or a block that the algorithm has no use for, and
 /// Error(resource) where a rank's part does not fit in its memory.
-ClusterPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
+ProductPlan make_cluster_plan(const ProblemSize& size, Type type, std::int64_t ranks, const ClusterRequest& request,
                               const ClusterRates& rates);
 
 }  // namespace heptad

@@ -10,6 +10,9 @@
 
 namespace heptad {
 
+/// The leaf of plans that leave it, and the levels, to who multiplies a block.
+inline constexpr const char* kAutomaticLeaf = "auto";
+
 /// Which matrix stays in memory while the others pass.
 enum class Kept : std::uint8_t { a, b, c };
 

@@ -15,11 +15,11 @@ double as_real(std::int64_t value) {
 /// Byte counts of one plan and the stages they lead to.
 class Simulation {
 public:
-    Simulation(const ClusterPlan& plan, const ClusterRates& rates, const ForecastOptions& options)
+    Simulation(const ProductPlan& plan, const ClusterRates& rates, const ForecastOptions& options)
         : plan_(plan),
           rates_(rates),
           options_(options),
-          ranks_(as_real(plan.ranks)),
+          ranks_(as_real(plan.rank->ranks)),
           element_(as_real(static_cast<std::int64_t>(element_bytes(plan.type)))),
           a_(as_real(plan.m) * as_real(plan.k) * element_),
           b_(as_real(plan.k) * as_real(plan.n) * element_),
@@ -30,7 +30,7 @@ public:
         if (options_.scatter) {
             distribute();
         }
-        switch (plan_.algorithm) {
+        switch (plan_.rank->algorithm) {
             case ClusterAlgorithm::grid:
                 multiply_on_grid();
                 break;
@@ -57,17 +57,17 @@ private:
 
     void bounds() {
         // The first rank has the largest blocks, but where sizes do not divide another one may hold less of them.
-        const std::int64_t busy = plan_.algorithm == ClusterAlgorithm::grid   ? plan_.grid.ranks()
-                                  : plan_.algorithm == ClusterAlgorithm::caps ? caps_shape(plan_).ranks
-                                                                              : plan_.ranks;
+        const std::int64_t busy = plan_.rank->algorithm == ClusterAlgorithm::grid   ? plan_.rank->grid.ranks()
+                                  : plan_.rank->algorithm == ClusterAlgorithm::caps ? caps_shape(plan_).ranks
+                                                                                    : plan_.rank->ranks;
         for (std::int64_t rank = 0; rank < busy; ++rank) {
             result_.received_bytes = std::max(result_.received_bytes, as_real(heptad::received_bytes(plan_, rank)));
         }
-        result_.lower_bound_bytes = element_ * least_received_elements(problem_size(plan_), plan_.ranks);
-        result_.formula_bytes = plan_.algorithm == ClusterAlgorithm::grid
-                                    ? element_ * received_elements(problem_size(plan_), plan_.grid)
-                                : plan_.algorithm == ClusterAlgorithm::mod_pegmm ? b_ * (1 - 1 / ranks_)
-                                                                                 : 0;
+        result_.lower_bound_bytes = element_ * least_received_elements(problem_size(plan_), plan_.rank->ranks);
+        result_.formula_bytes = plan_.rank->algorithm == ClusterAlgorithm::grid
+                                    ? element_ * received_elements(problem_size(plan_), plan_.rank->grid)
+                                : plan_.rank->algorithm == ClusterAlgorithm::mod_pegmm ? b_ * (1 - 1 / ranks_)
+                                                                                       : 0;
     }
 
     double stage(const char* step, const char* name, double bytes, double per_s) {
@@ -83,10 +83,10 @@ private:
     /// How often B is sent, one after the other. A chain passes blocks on while others arrive, and its last rank begins
     /// to get them when the others before it have had the first.
     double broadcast_copies() const {
-        if (options_.broadcast == Broadcast::linear || plan_.ranks == 1) {
+        if (options_.broadcast == Broadcast::linear || plan_.rank->ranks == 1) {
             return ranks_ - 1;
         }
-        const std::int64_t blocks = ceil_div(plan_.k, plan_.block.y) * ceil_div(plan_.n, plan_.block.z);
+        const std::int64_t blocks = ceil_div(plan_.k, plan_.rank->block.y) * ceil_div(plan_.n, plan_.rank->block.z);
         return 1 + (ranks_ - 2) / as_real(std::max<std::int64_t>(1, blocks));
     }
 
@@ -94,10 +94,10 @@ private:
     void distribute() {
         const double disk = rates_.disk_bytes_per_s, network = rates_.network_bytes_per_s;
         const double others = 1 - 1 / ranks_;
-        const bool all_of_b = plan_.algorithm == ClusterAlgorithm::pegmm;
+        const bool all_of_b = plan_.rank->algorithm == ClusterAlgorithm::pegmm;
         const double sent_b = all_of_b ? b_ * broadcast_copies() : b_ * others;
         const double held_b = all_of_b ? b_ : b_ / ranks_;
-        if (plan_.algorithm == ClusterAlgorithm::pegmm || plan_.algorithm == ClusterAlgorithm::mod_pegmm) {
+        if (plan_.rank->algorithm == ClusterAlgorithm::pegmm || plan_.rank->algorithm == ClusterAlgorithm::mod_pegmm) {
             term("T_dr(A)", a_, disk);
             term("T_scatter(A)", a_ * others, network);
             term("T_dw(A[id])", a_ / ranks_, disk);
@@ -113,14 +113,15 @@ private:
 
     void multiply_on_grid() {
         const ProblemSize size = problem_size(plan_);
-        const double busy = as_real(plan_.grid.ranks());
-        const double largest = 2 * as_real(ceil_div(plan_.m, plan_.grid.pm)) *
-                               as_real(ceil_div(plan_.k, plan_.grid.pk)) * as_real(ceil_div(plan_.n, plan_.grid.pn));
-        const double gathered = element_ * gathered_elements(size, plan_.grid);
+        const double busy = as_real(plan_.rank->grid.ranks());
+        const double largest = 2 * as_real(ceil_div(plan_.m, plan_.rank->grid.pm)) *
+                               as_real(ceil_div(plan_.k, plan_.rank->grid.pk)) *
+                               as_real(ceil_div(plan_.n, plan_.rank->grid.pn));
+        const double gathered = element_ * gathered_elements(size, plan_.rank->grid);
         const double longest = std::max({stage("multiply", "DR", (a_ + b_) / busy, rates_.disk_bytes_per_s),
                                          stage("multiply", "NR", gathered, rates_.network_bytes_per_s),
                                          stage("multiply", "MM", largest, rates_.operations_per_s)});
-        const double summed = element_ * reduced_elements(size, plan_.grid);
+        const double summed = element_ * reduced_elements(size, plan_.rank->grid);
         result_.multiply_s = longest + stage("multiply", "RS", summed, rates_.network_bytes_per_s) +
                              stage("multiply", "DW", c_ / busy, rates_.disk_bytes_per_s);
     }
@@ -139,10 +140,11 @@ private:
 
     /// P4's step of products: blocks are read again for every block row or column that they meet.
     void multiply_blocks() {
-        const std::int64_t rows = ceil_div(plan_.m, plan_.ranks);
-        const double down = as_real(ceil_div(rows, plan_.block.x)), across = as_real(ceil_div(plan_.n, plan_.block.z));
+        const std::int64_t rows = ceil_div(plan_.m, plan_.rank->ranks);
+        const double down = as_real(ceil_div(rows, plan_.rank->block.x)),
+                     across = as_real(ceil_div(plan_.n, plan_.rank->block.z));
         // With mod-pegmm the blocks of B[id] are read once to use them and once for each rank that they are sent to.
-        const double read_b = plan_.algorithm == ClusterAlgorithm::pegmm ? b_ * down : b_;
+        const double read_b = plan_.rank->algorithm == ClusterAlgorithm::pegmm ? b_ * down : b_;
         result_.multiply_s = std::max(
             {stage("multiply", "DR", a_ / ranks_ * across + read_b, rates_.disk_bytes_per_s),
              stage("multiply", "NR", result_.formula_bytes, rates_.network_bytes_per_s),
@@ -150,7 +152,7 @@ private:
              stage("multiply", "DW", c_ / ranks_, rates_.disk_bytes_per_s)});
     }
 
-    const ClusterPlan& plan_;
+    const ProductPlan& plan_;
     const ClusterRates& rates_;
     const ForecastOptions& options_;
     double ranks_, element_, a_, b_, c_;  // bytes of the matrices
@@ -159,7 +161,7 @@ private:
 
 }  // namespace
 
-ClusterForecast forecast(const ClusterPlan& plan, const ClusterRates& rates, const ForecastOptions& options) {
+ClusterForecast forecast(const ProductPlan& plan, const ClusterRates& rates, const ForecastOptions& options) {
     return Simulation(plan, rates, options).run();
 }
 

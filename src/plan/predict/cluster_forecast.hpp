@@ -53,6 +53,6 @@ struct ForecastOptions {
     Broadcast broadcast = Broadcast::pipelined;
 };
 
-ClusterForecast forecast(const ClusterPlan& plan, const ClusterRates& rates, const ForecastOptions& options);
+ClusterForecast forecast(const ProductPlan& plan, const ClusterRates& rates, const ForecastOptions& options);
 
 }  // namespace heptad

@@ -34,9 +34,9 @@ int most_caps_steps(std::int64_t ranks) {
     return steps;
 }
 
-CapsShape caps_shape(const ClusterPlan& plan) {
+CapsShape caps_shape(const ProductPlan& plan) {
     CapsShape shape;
-    for (int step = 0; step < plan.steps; ++step) {
+    for (int step = 0; step < plan.rank->steps; ++step) {
         shape.ranks *= kProducts;
         shape.side *= 2;
     }
@@ -48,7 +48,7 @@ CapsShape caps_shape(const ClusterPlan& plan) {
     return shape;
 }
 
-HeldWindows held_by_caps(const ClusterPlan& plan, std::int64_t rank) {
+HeldWindows held_by_caps(const ProductPlan& plan, std::int64_t rank) {
     const CapsShape shape = caps_shape(plan);
     if (rank >= shape.ranks) {
         return {};
@@ -57,7 +57,7 @@ HeldWindows held_by_caps(const ClusterPlan& plan, std::int64_t rank) {
             rows_of_blocks(shape, rank, shape.block_k, shape.block_n, shape.rows_b, plan.k, plan.n)};
 }
 
-std::vector<Window> results_of_caps(const ClusterPlan& plan, std::int64_t rank) {
+std::vector<Window> results_of_caps(const ProductPlan& plan, std::int64_t rank) {
     const CapsShape shape = caps_shape(plan);
     if (rank >= shape.ranks) {
         return {};
@@ -74,7 +74,7 @@ CapsRound caps_round(std::int64_t size, std::int64_t rank, std::int64_t round) {
     return {sum * part + rank / kProducts, sum, rank % part * kProducts + place, place};
 }
 
-std::int64_t received_by_caps(const ClusterPlan& plan, std::int64_t rank) {
+std::int64_t received_by_caps(const ProductPlan& plan, std::int64_t rank) {
     const CapsShape shape = caps_shape(plan);
     if (rank >= shape.ranks) {
         return 0;

@@ -22,13 +22,13 @@ struct CapsShape {
     std::int64_t block_m = 0, block_k = 0, block_n = 0;  // of a block, zeros included
     std::int64_t rows_a = 0, rows_b = 0;                 // of every block that a rank holds; of C as of A
 };
-CapsShape caps_shape(const ClusterPlan& plan);
+CapsShape caps_shape(const ProductPlan& plan);
 
 /// Block by block, cut off where the matrix ends.
-HeldWindows held_by_caps(const ClusterPlan& plan, std::int64_t rank);
-std::vector<Window> results_of_caps(const ClusterPlan& plan, std::int64_t rank);
+HeldWindows held_by_caps(const ProductPlan& plan, std::int64_t rank);
+std::vector<Window> results_of_caps(const ProductPlan& plan, std::int64_t rank);
 /// Elements that a rank receives, zeros that fill up included.
-std::int64_t received_by_caps(const ClusterPlan& plan, std::int64_t rank);
+std::int64_t received_by_caps(const ProductPlan& plan, std::int64_t rank);
 
 /// The other end of a rank's messages in one round of a step within a group of `size` ranks, all numbered from 0 within
 /// it: whom it sends a sum to, and which; whose rows it receives, and where among the seven they belong.

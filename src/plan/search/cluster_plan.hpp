@@ -1,5 +1,5 @@
-// What was decided for a product on a cluster: who multiplies what, which parts of the operands each rank holds at the
-// beginning and which part of C it has at the end. Plain data; the print parses back to an equal plan.
+// What a plan with a cut among ranks (RankCut) says of each: who multiplies what, which parts of the operands a rank
+// holds at the beginning and which part of C it has at the end.
 //
 // grid: a grid of ranks (cluster_grid.hpp), the inner dimension of each block in `panels` that follow one another.
 //
@@ -19,6 +19,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "plan/model/plan.hpp"
 #include "plan/search/cluster_grid.hpp"
 
 namespace heptad {
@@ -26,26 +27,14 @@ namespace heptad {
 /// Pairs of blocks that a rank has in memory at a time: being read, on their way, being brought and being multiplied.
 constexpr std::int64_t kBlocksInFlight = 7;
 
-struct ClusterPlan {
-    std::int64_t m = 0, k = 0, n = 0;
-    Type type = Type::f32;
-    std::int64_t ranks = 1;
-    ClusterAlgorithm algorithm = ClusterAlgorithm::grid;
-    ClusterGrid grid;         // grid; the ranks beyond it are idle
-    std::int64_t panels = 1;  // grid
-    BlockSize block;          // pegmm, mod-pegmm
-    int steps = 0;            // caps
-    bool operator==(const ClusterPlan&) const = default;
-};
+/// The plan of a product that is cut so; how a rank multiplies its blocks is decided there.
+ProductPlan plan_among_ranks(const ProblemSize& size, Type type, const RankCut& cut);
+/// Throws Error(input) for a plan without ranks, and for one whose cut cannot be.
+void check_rank_cut(const ProductPlan& plan);
 
-inline ProblemSize problem_size(const ClusterPlan& plan) {
+inline ProblemSize problem_size(const ProductPlan& plan) {
     return {plan.m, plan.k, plan.n};
 }
-
-/// "cluster 4096x4096x4096 f32 ranks=6 algorithm=grid grid=3x1x2 panels=4"
-std::string to_string(const ClusterPlan& plan);
-/// Throws Error(input) that names the part it does not understand or that cannot be.
-ClusterPlan parse_cluster_plan(const std::string& text);
 
 /// P4's rule: x = y = z = min(m/p, k, n, 2^13), with n/p for mod-pegmm; at least 1.
 BlockSize default_block(const ProblemSize& size, std::int64_t ranks, ClusterAlgorithm algorithm);
@@ -67,20 +56,20 @@ struct Window {
 struct HeldWindows {
     std::vector<Window> a, b;
 };
-HeldWindows held_windows(const ClusterPlan& plan, std::int64_t rank);
+HeldWindows held_windows(const ProductPlan& plan, std::int64_t rank);
 /// The part of C that a rank has at the end; empty for idle ranks, and with caps, where it is in several pieces.
-Window result_window(const ClusterPlan& plan, std::int64_t rank);
+Window result_window(const ProductPlan& plan, std::int64_t rank);
 /// The pieces of its part of C in the order in which a rank finishes them.
 ///   grid        its whole part, which is summed in memory until the end
 ///   pegmm       blocks (i, j), row by row
 ///   mod-pegmm   columns of blocks: those of its own B[id] first, then of the next rank's
 ///   caps        its rows of every block, all at the end
-std::vector<Window> result_units(const ClusterPlan& plan, std::int64_t rank);
+std::vector<Window> result_units(const ProductPlan& plan, std::int64_t rank);
 
 /// Bytes that a rank receives while the product is computed, exactly.
-std::int64_t received_bytes(const ClusterPlan& plan, std::int64_t rank);
+std::int64_t received_bytes(const ProductPlan& plan, std::int64_t rank);
 
 /// Ranks without work.
-std::int64_t idle_ranks(const ClusterPlan& plan);
+std::int64_t idle_ranks(const ProductPlan& plan);
 
 }  // namespace heptad

@@ -1,7 +1,5 @@
 #include "plan/search/file_layers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -54,14 +52,13 @@ std::int64_t bounce_bytes(const FileProblem& problem, const BlockedOperand& a, c
     return std::max(round_up(least, kPage_bytes), std::min(problem.memory_bytes / kBouncesInMemory, kMostBounce_bytes));
 }
 
-/// All but the cuts of the products and what follows from them.
-FileLayers cut_into_blocks(const FileProblem& problem, const OuterLevels& outer) {
+OuterLaunch cut_into_blocks(const FileProblem& problem, const OuterLevels& outer) {
     if (problem.a.packed || problem.type == Type::bf16 || problem.type == Type::f16) {
         fail(ErrorCode::usage,
              "outer levels through files are for f32, f64, tf32 and i32, not for {}; leave --host-levels out",
              type_name(problem.type));
     }
-    FileLayers layers;
+    OuterLaunch layers;
     layers.outer = outer;
     layers.whole = problem;
     layers.layer = algorithm_layer(outer.algorithm, outer.levels, problem.type);
@@ -97,33 +94,31 @@ std::int64_t vectors_bytes(const FileProblem& whole) {
 }
 
 /// Memory of reading A and B once more.
-std::int64_t check_bytes(const FileLayers& layers) {
-    const FilePlan& plan = layers.check_plan;
+std::int64_t check_bytes(const OuterLaunch& layers) {
+    const DiskCut& cut = layers.check_cut;
     const FileBuffers buffers = check_buffers(layers);
     return vectors_bytes(layers.whole) + buffers.panel_bytes + buffers.strip_bytes +
-           layers.whole.line_bytes * 2 * (plan.depth + plan.strip_m);
+           layers.whole.line_bytes * 2 * (cut.depth + cut.strip_m);
 }
 
-void plan_check(FileLayers& layers) {
+void plan_check(OuterLaunch& layers) {
     const FileProblem& whole = layers.whole;
     if (whole.line_bytes == 0) {
         return;
     }
-    FilePlan& plan = layers.check_plan;
-    plan.m = plan.tile_m = whole.m;
-    plan.k = whole.k;
-    plan.n = plan.tile_n = whole.n;
-    plan.type = whole.type;
-    plan.panel_buffers = 1;
-    plan.depth = plan.first_depth = whole.k;
-    plan.strip_m = whole.m;
+    DiskCut& cut = layers.check_cut;
+    cut.tile_m = whole.m;
+    cut.tile_n = whole.n;
+    cut.panel_buffers = 1;
+    cut.depth = cut.first_depth = whole.k;
+    cut.strip_m = whole.m;
     const std::int64_t room = std::min(whole.memory_bytes, vectors_bytes(whole) + kMostBands_bytes);
-    while (check_bytes(layers) > room && plan.depth + plan.strip_m > 2) {
+    while (check_bytes(layers) > room && cut.depth + cut.strip_m > 2) {
         const FileBuffers buffers = check_buffers(layers);
-        if (plan.strip_m > 1 && (buffers.strip_bytes > buffers.panel_bytes || plan.depth == 1)) {
-            plan.strip_m = ceil_div(plan.strip_m, 2);
+        if (cut.strip_m > 1 && (buffers.strip_bytes > buffers.panel_bytes || cut.depth == 1)) {
+            cut.strip_m = ceil_div(cut.strip_m, 2);
         } else {
-            plan.depth = plan.first_depth = ceil_div(plan.depth, 2);
+            cut.depth = cut.first_depth = ceil_div(cut.depth, 2);
         }
     }
     if (check_bytes(layers) > whole.memory_bytes) {
@@ -135,7 +130,7 @@ void plan_check(FileLayers& layers) {
     layers.check_read_bytes = whole.a.total_bytes() + whole.b.total_bytes();
 }
 
-void plan_last_pass(FileLayers& layers) {
+void plan_last_pass(OuterLaunch& layers) {
     const FileProblem& whole = layers.whole;
     const std::int64_t line = layers.part.c.pitch_bytes(), rows = layers.layer.grid.m;
     const std::int64_t c_line = whole.c.pitch_bytes();
@@ -164,7 +159,7 @@ void plan_last_pass(FileLayers& layers) {
 }
 
 /// Bytes of reading one operand, step by step as it will be.
-std::int64_t operand_bytes(const FileLayers& layers, const BlockedOperand& operand, bool is_left) {
+std::int64_t operand_bytes(const OuterLaunch& layers, const BlockedOperand& operand, bool is_left) {
     const FileSchedule schedule = layers_schedule(layers);
     std::vector<std::int64_t> tiles(static_cast<std::size_t>(schedule.tiles()));
     for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -185,11 +180,11 @@ std::int64_t operand_bytes(const FileLayers& layers, const BlockedOperand& opera
 
 /// Reads directly where the lines of the file all begin alike in a block and whole blocks move hardly more than what is
 /// wanted.
-std::int64_t choose_block(const FileLayers& layers, BlockedOperand& operand, bool is_left) {
+std::int64_t choose_block(const OuterLaunch& layers, BlockedOperand& operand, bool is_left) {
     const std::int64_t block = operand.file.block_bytes;
     const auto counted = [&](std::int64_t as_block) {
         operand.file.block_bytes = as_block;
-        return operand_bytes(layers, layers.part_plan.mirrored ? transposed(operand) : operand, is_left);
+        return operand_bytes(layers, layers.cut.mirrored ? transposed(operand) : operand, is_left);
     };
     const bool alike = block > 1 && operand.file.pitch_bytes() % block == 0 &&
                        operand.file.data_offset % operand.file.element_bytes == 0 &&
@@ -204,13 +199,20 @@ std::int64_t choose_block(const FileLayers& layers, BlockedOperand& operand, boo
     return exact;
 }
 
-FileLayers with_cuts(FileLayers layers, const FilePlan& part_plan) {
-    layers.part_plan = part_plan;
-    const bool mirrored = part_plan.mirrored;
-    layers.read_a_bytes = choose_block(layers, layers.a, !mirrored);
-    layers.read_b_bytes = choose_block(layers, layers.b, mirrored);
-    layers.products_written_bytes = layers.products() * part_plan.written_bytes;
+/// All but what follows from the cut of the products.
+OuterLaunch around_products(const FileProblem& problem, const OuterLevels& outer) {
+    OuterLaunch layers = cut_into_blocks(problem, outer);
+    plan_check(layers);
+    plan_last_pass(layers);
     return layers;
+}
+
+void take_cut(OuterLaunch& layers, const DiskCut& cut, const FileTraffic& traffic) {
+    layers.cut = cut;
+    layers.traffic = traffic;
+    layers.read_a_bytes = choose_block(layers, layers.a, !cut.mirrored);
+    layers.read_b_bytes = choose_block(layers, layers.b, cut.mirrored);
+    layers.products_written_bytes = layers.products() * traffic.written_bytes;
 }
 
 }  // namespace
@@ -255,54 +257,79 @@ BlockedOperand transposed(BlockedOperand operand) {
     return operand;
 }
 
-std::int64_t FileLayers::used_bytes() const {
-    return std::max(
-        {part_plan.used_bytes() + a.bounce_bytes, band_bytes, whole.line_bytes > 0 ? check_bytes(*this) : 0});
+std::int64_t OuterLaunch::used_bytes() const {
+    return std::max({traffic.used_bytes() + a.bounce_bytes, band_bytes, whole.line_bytes > 0 ? check_bytes(*this) : 0});
 }
 
-FileBuffers check_buffers(const FileLayers& layers) {
-    FileLayout a = layers.whole.a, b = layers.whole.b, c = layers.whole.c;
-    a.block_bytes = b.block_bytes = c.block_bytes = 1;
-    return file_buffers(layers.check_plan, a, b, c);
+FileBuffers check_buffers(const OuterLaunch& layers) {
+    return file_buffers(layers.whole, layers.check_cut);
 }
 
-FileLayout FileLayers::product_layout(std::int64_t product) const {
+FileLayout OuterLaunch::product_layout(std::int64_t product) const {
     FileLayout layout = part.c;
     layout.data_offset = product * product_bytes;
     layout.block_bytes = products_block;
     return layout;
 }
 
-FileLayout products_layout(const FileLayers& layers) {
+FileLayout products_layout(const OuterLaunch& layers) {
     return {layers.scratch_bytes() / kPage_bytes, kPage_bytes, 1, false, 0, layers.part.c.block_bytes};
 }
 
-FileSchedule layers_schedule(const FileLayers& layers) {
-    return {layers.part_plan, layers.part.a, layers.part.b, layers.part.c, {layers.products(), layers.product_bytes}};
+FileSchedule layers_schedule(const OuterLaunch& layers) {
+    return {layers.part, layers.cut, {layers.products(), layers.product_bytes}};
 }
 
-FileLayers plan_file_layers(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict) {
-    FileLayers layers = cut_into_blocks(problem, outer);
-    plan_check(layers);
-    plan_last_pass(layers);
+FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict) {
+    if (outer.levels == 0) {
+        return {plan_files(problem, predict), {}};
+    }
+    OuterLaunch layers = around_products(problem, outer);
     if (layers.part.memory_bytes <= 0) {
         fail(ErrorCode::resource,
              "a line of a block of outer levels takes {} bytes on its way, and {} bytes are allowed in all; give a "
              "larger --memory, or leave --host-levels out",
              layers.a.bounce_bytes, problem.memory_bytes);
     }
-    const FilePlan plan = plan_files(layers.part, predict);
-    return with_cuts(std::move(layers), plan);
+    FileLaunch launch{plan_files(layers.part, predict), {}};
+    ProductPlan& plan = launch.plan;
+    plan.m = problem.m;
+    plan.k = problem.k;
+    plan.n = problem.n;
+    plan.accumulate = problem.adds;
+    plan.disk->algorithm = outer.algorithm;
+    plan.disk->levels = outer.levels;
+    plan.disk->memory_bytes = problem.memory_bytes;
+    take_cut(layers, *plan.disk, launch.traffic);
+    plan.predicted_s = predicted_wall_s(layers);
+    launch.layers = std::move(layers);
+    return launch;
 }
 
-FileLayers file_layers_as_begun(const FileProblem& problem, const OuterLevels& outer, const FilePlan& part_plan) {
-    FileLayers layers = cut_into_blocks(problem, outer);
-    plan_check(layers);
-    plan_last_pass(layers);
-    return with_cuts(std::move(layers), part_plan);
+FileLaunch file_launch(const FileProblem& problem, ProductPlan plan) {
+    check_disk_plan(problem, plan);
+    if (plan.disk->levels == 0) {
+        return {file_choice(problem, std::move(plan)), {}};
+    }
+    DiskCut& cut = *plan.disk;
+    OuterLaunch layers = around_products(problem, {cut.algorithm, cut.levels});
+    check_disk_cut(layers.part, cut);
+    cut = with_fitting_blocks(layers.part, cut);
+    take_cut(layers, cut, file_traffic(layers.part, cut, plan.workspace_bytes));
+    const FileTraffic traffic = layers.traffic;
+    return {{std::move(plan), traffic}, std::move(layers)};
 }
 
-void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_bytes_per_s) {
+FileSchedule schedule_of(const FileProblem& problem, const FileLaunch& launch) {
+    return launch.layers ? layers_schedule(*launch.layers) : FileSchedule(problem, *launch.plan.disk);
+}
+
+double predicted_wall_s(const FileProblem& problem, const FileLaunch& launch) {
+    return launch.layers ? predicted_wall_s(*launch.layers)
+                         : predicted_wall_s(problem, *launch.plan.disk, launch.traffic);
+}
+
+void set_disk_rates(OuterLaunch& layers, double read_bytes_per_s, double write_bytes_per_s) {
     layers.whole.read_bytes_per_s = read_bytes_per_s;
     layers.whole.write_bytes_per_s = layers.part.write_bytes_per_s = write_bytes_per_s;
     std::size_t left = 0, right = 0;
@@ -315,22 +342,22 @@ void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_by
         read_bytes_per_s * static_cast<double>(layers.products()) / static_cast<double>(std::max(left, right));
 }
 
-double last_pass_s(const FileLayers& layers) {
+double last_pass_s(const OuterLaunch& layers) {
     return static_cast<double>(layers.check_read_bytes + layers.products_read_bytes + layers.read_c0_bytes) /
                layers.whole.read_bytes_per_s +
            static_cast<double>(layers.written_bytes) / layers.whole.write_bytes_per_s;
 }
 
-double predicted_wall_s(const FileLayers& layers) {
-    const double one_s = predicted_wall_s(layers.part, layers.part_plan);
-    const double waits_s = std::max(one_s - layers.part_plan.multiply_s, 0.0);  // of the first product and the last
+double predicted_wall_s(const OuterLaunch& layers) {
+    const double one_s = predicted_wall_s(layers.part, layers.cut, layers.traffic);
+    const double waits_s = std::max(one_s - layers.traffic.multiply_s, 0.0);  // of the first product and the last
     const double disk_s =
         static_cast<double>(layers.read_a_bytes + layers.read_b_bytes) / layers.whole.read_bytes_per_s +
         static_cast<double>(layers.products_written_bytes) / layers.whole.write_bytes_per_s;
     return std::max(layers.multiply_s() + waits_s, disk_s) + last_pass_s(layers);
 }
 
-double layers_error_bound(const FileLayers& layers, double of_product) {
+double layers_error_bound(const OuterLaunch& layers, double of_product) {
     const LayerGrowth growth = layer_growth(layers.layer);
     return growth.growth *
            (of_product + growth.roundings * unit_roundoff(layers.whole.type) * static_cast<double>(layers.part.k));
@@ -339,11 +366,6 @@ double layers_error_bound(const FileLayers& layers, double of_product) {
 double expected_growth(const OuterLevels& outer) {
     return outer.levels == 0 ? 1
                              : std::pow(std::max(1.0, find_algorithm(outer.algorithm).facts.rms_growth), outer.levels);
-}
-
-std::string to_string(const FileLayers& layers) {
-    return fmt::format("{} {} of {}x{}x{}", layers.outer.algorithm, layers.outer.levels, layers.whole.m, layers.whole.k,
-                       layers.whole.n);
 }
 
 }  // namespace heptad

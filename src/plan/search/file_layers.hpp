@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,19 +41,21 @@ struct BlockedOperand {
 };
 BlockedOperand transposed(BlockedOperand operand);
 
-struct FileLayers {
+/// What carrying out outer levels takes, made from a plan and the problem.
+struct OuterLaunch {
     OuterLevels outer;
     FileProblem whole;
     HostLayer layer;
-    FileProblem part;    ///< one of its products, whose operands are no files
-    FilePlan part_plan;  ///< its read and written bytes are those of files, not those of sums
+    FileProblem part;     ///< one of its products, whose operands are no files
+    DiskCut cut;          ///< of it
+    FileTraffic traffic;  ///< likewise; its read and written bytes are those of files, not those of sums
     BlockedOperand a, b;
     std::int64_t product_bytes = 0;                ///< of one product in the file of products: whole pages
     std::int64_t band_rows = 0, band_bytes = 0;    ///< of the last pass: rows of a block at a time; all its buffers
     std::int64_t products_block = 1, c_block = 1;  ///< how that pass reads and writes
 
     /// Where C is to be checked (FileProblem::line_bytes): how A and B are read once more. One tile, all of C.
-    FilePlan check_plan;
+    DiskCut check_cut;
     std::int64_t check_read_bytes = 0;
 
     /// As issued.
@@ -67,37 +70,49 @@ struct FileLayers {
     std::int64_t all_written_bytes() const { return products_written_bytes + written_bytes; }
     std::int64_t moved_bytes() const { return read_bytes() + all_written_bytes(); }
     std::int64_t used_bytes() const;
-    double multiply_s() const { return static_cast<double>(products()) * part_plan.multiply_s; }
+    double multiply_s() const { return static_cast<double>(products()) * traffic.multiply_s; }
     /// Where the result of a product lies in the file of products.
     FileLayout product_layout(std::int64_t product) const;
 };
 
 /// Buffers for reading A and B once more, one of each.
-FileBuffers check_buffers(const FileLayers& layers);
+FileBuffers check_buffers(const OuterLaunch& layers);
 
 /// The layout of the file of products; its rows are pages.
-FileLayout products_layout(const FileLayers& layers);
+FileLayout products_layout(const OuterLaunch& layers);
 /// The steps of all products, in their order.
-FileSchedule layers_schedule(const FileLayers& layers);
+FileSchedule layers_schedule(const OuterLaunch& layers);
 
-/// Throws Error(usage) for types whose sums would be rounded to 16 bits, for packed bits and for algorithms that do not
-/// admit the type; Error(resource) where the memory is too small. `memory_bytes` of the problem is for everything.
-FileLayers plan_file_layers(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict);
-/// The same with cuts that were chosen before.
-FileLayers file_layers_as_begun(const FileProblem& problem, const OuterLevels& outer, const FilePlan& part_plan);
+/// A plan from file to file, with outer levels or without, and what it takes.
+struct FileLaunch : FileChoice {
+    std::optional<OuterLaunch> layers;  ///< outer levels; the traffic is that of one of their products
+
+    std::int64_t read_bytes() const { return layers ? layers->read_bytes() : traffic.read_bytes(); }
+    std::int64_t written_bytes() const { return layers ? layers->all_written_bytes() : traffic.written_bytes; }
+    std::int64_t moved_bytes() const { return read_bytes() + written_bytes(); }
+    std::int64_t used_bytes() const { return layers ? layers->used_bytes() : traffic.used_bytes(); }
+    double multiply_s() const { return layers ? layers->multiply_s() : traffic.multiply_s; }
+};
+/// Its steps are left open. With outer levels, throws Error(usage) for types whose sums would be rounded to 16 bits,
+/// for packed bits and for algorithms that do not admit the type; Error(resource) where the memory is too small.
+/// `memory_bytes` of the problem is for everything.
+FileLaunch plan_file_launch(const FileProblem& problem, const OuterLevels& outer, const PredictStage& predict);
+/// The same of a plan that was made before. Throws Error(input) where it cannot be carried out.
+FileLaunch file_launch(const FileProblem& problem, ProductPlan plan);
+/// Its steps; with outer levels those of all their products, in their order.
+FileSchedule schedule_of(const FileProblem& problem, const FileLaunch& launch);
+/// With the rates of the problem and, with outer levels, of those.
+double predicted_wall_s(const FileProblem& problem, const FileLaunch& launch);
 
 /// Takes these rates of the disk, not those that plans for mul take.
-void set_disk_rates(FileLayers& layers, double read_bytes_per_s, double write_bytes_per_s);
+void set_disk_rates(OuterLaunch& layers, double read_bytes_per_s, double write_bytes_per_s);
 /// Seconds of the whole run with the rates of the problem: the products or the disk, and the last pass.
-double predicted_wall_s(const FileLayers& layers);
+double predicted_wall_s(const OuterLaunch& layers);
 /// Seconds of the last pass alone.
-double last_pass_s(const FileLayers& layers);
+double last_pass_s(const OuterLaunch& layers);
 /// Bound on max|C - computed| / (max|A| max|B|), if the products keep `of_product`.
-double layers_error_bound(const FileLayers& layers, double of_product);
+double layers_error_bound(const OuterLaunch& layers, double of_product);
 /// How much larger than without them the error is on random data.
 double expected_growth(const OuterLevels& outer);
-
-/// "strassen 1 of 32768x32768x32768": what makes two runs the same.
-std::string to_string(const FileLayers& layers);
 
 }  // namespace heptad

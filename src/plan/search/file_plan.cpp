@@ -27,21 +27,34 @@ constexpr std::array<double, 4> kSharesForCuts{1.0, 0.75, 0.5, 0.25};
 /// Of these, where time decides: planning each takes a part of a second.
 constexpr std::array<double, 3> kSharesByTime{1.0, 0.5, 0.25};
 
-FilePlan plan_of_cut(const FileProblem& problem, const FileCut& cut) {
-    FilePlan plan;
-    plan.m = problem.m;
-    plan.k = problem.k;
-    plan.n = problem.n;
-    plan.type = problem.type;
-    plan.adds = problem.adds;
-    plan.memory_bytes = problem.memory_bytes;
-    plan.mirrored = cut.mirrored;
-    plan.kept = !cut.keeps_left ? Kept::c : cut.mirrored ? Kept::b : Kept::a;
-    plan.tile_m = cut.tile_m;
-    plan.tile_n = cut.tile_n;
-    plan.depth = plan.first_depth = problem.k;
-    plan.strip_m = cut.tile_m;
-    return plan;
+/// A way to go through the files, and what it takes.
+struct Candidate {
+    DiskCut cut;
+    FileTraffic traffic;
+    bool operator==(const Candidate&) const = default;
+};
+
+DiskCut start_of(const FileProblem& problem, const FileCut& cut) {
+    DiskCut start;
+    start.memory_bytes = problem.memory_bytes;
+    start.mirrored = cut.mirrored;
+    start.kept = !cut.keeps_left ? Kept::c : cut.mirrored ? Kept::b : Kept::a;
+    start.tile_m = cut.tile_m;
+    start.tile_n = cut.tile_n;
+    start.depth = start.first_depth = problem.k;
+    start.strip_m = cut.tile_m;
+    return start;
+}
+
+DiskCut with_blocks(DiskCut cut, std::int64_t a, std::int64_t b, std::int64_t c) {
+    cut.a_block = a;
+    cut.b_block = b;
+    cut.c_block = c;
+    return cut;
+}
+/// As if all files were read and written directly.
+DiskCut on_all_blocks(const FileProblem& problem, const DiskCut& cut) {
+    return with_blocks(cut, problem.a.block_bytes, problem.b.block_bytes, problem.c.block_bytes);
 }
 
 /// The first panel ends where a block of the file ends, so that all others are whole blocks.
@@ -56,106 +69,96 @@ std::int64_t first_depth(const Oriented& o, std::int64_t depth, const FileCut& c
 }
 
 /// Each file is read or written directly where whole blocks move hardly more than what is wanted.
-void choose_blocks(const FileProblem& problem, FilePlan& plan) {
-    plan.a_block = problem.a.block_bytes;
-    plan.b_block = problem.b.block_bytes;
-    plan.c_block = problem.c.block_bytes;
-    const FileSchedule direct(plan, problem.a, problem.b, problem.c);
+DiskCut choose_blocks(const FileProblem& problem, const DiskCut& cut) {
+    const FileSchedule direct(problem, on_all_blocks(problem, cut));
     const FileTraffic widened = direct.traffic();
-    plan.a_block = plan.b_block = plan.c_block = 1;
-    const FileTraffic exact = FileSchedule(plan, problem.a, problem.b, problem.c).traffic();
+    const FileTraffic exact = FileSchedule(problem, with_blocks(cut, 1, 1, 1)).traffic();
     const auto near = [](std::int64_t moved, std::int64_t wanted) {
         return static_cast<double>(moved) <= kWideningAllowed * static_cast<double>(wanted);
     };
-    if (direct.may_read_a_directly() && near(widened.read_a_bytes, exact.read_a_bytes)) {
-        plan.a_block = problem.a.block_bytes;
-    }
-    if (direct.may_read_b_directly() && near(widened.read_b_bytes, exact.read_b_bytes)) {
-        plan.b_block = problem.b.block_bytes;
-    }
-    if (direct.may_write_directly()) {
-        plan.c_block = problem.c.block_bytes;
-    }
-    const FileTraffic traffic = FileSchedule(plan, problem.a, problem.b, problem.c).traffic();
-    plan.read_a_bytes = traffic.read_a_bytes;
-    plan.read_b_bytes = traffic.read_b_bytes;
-    plan.read_c0_bytes = traffic.read_c0_bytes;
-    plan.written_bytes = traffic.written_bytes;
+    const bool a = direct.may_read_a_directly() && near(widened.read_a_bytes, exact.read_a_bytes);
+    const bool b = direct.may_read_b_directly() && near(widened.read_b_bytes, exact.read_b_bytes);
+    return with_blocks(cut, a ? problem.a.block_bytes : 1, b ? problem.b.block_bytes : 1,
+                       direct.may_write_directly() ? problem.c.block_bytes : 1);
 }
 
-/// Memory of the panels and tiles of a plan whose cuts are known; the blocks are those of the problem.
-void count_memory(const FileProblem& problem, FilePlan& plan) {
-    const FileBuffers buffers = file_buffers(plan, problem.a, problem.b, problem.c);
-    plan.tile_bytes = buffers.tiles * buffers.tile_bytes;
-    plan.panel_bytes =
+/// Memory of the panels and tiles of a cut.
+void count_memory(const FileProblem& problem, const DiskCut& cut, FileTraffic& traffic) {
+    const FileBuffers buffers = file_buffers(problem, cut);
+    traffic.tile_bytes = buffers.tiles * buffers.tile_bytes;
+    traffic.panel_bytes =
         buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes + buffers.turning_bytes;
-    plan.check_bytes = check_bytes_of(plan, problem.line_bytes);
+    traffic.check_bytes = check_bytes(problem.line_bytes, cut.tile_m, cut.tile_n, cut.depth, cut.strip_m);
 }
 
-/// Predicted seconds of all products of the plan, and the workspace of the largest.
-StagePrediction predict_all(const FilePlan& plan, std::int64_t m, std::int64_t n, const PredictStage& predict,
+/// Predicted seconds of all products of the cut, and the workspace of the largest.
+StagePrediction predict_all(const Oriented& o, bool adds, const Candidate& candidate, const PredictStage& predict,
                             std::int64_t workspace_limit) {
-    const std::int64_t panels = plan.depth >= plan.k ? 1 : ceil_div(plan.k - plan.first_depth, plan.depth) + 1;
-    const StagePrediction one = predict({plan.strip_m, plan.depth, plan.tile_n, panels > 1 || plan.adds,
-                                         workspace_limit, plan.tile_bytes, plan.panel_bytes});
+    const auto& [cut, traffic] = candidate;
+    const std::int64_t panels = cut.depth >= o.k ? 1 : ceil_div(o.k - cut.first_depth, cut.depth) + 1;
+    const StagePrediction one = predict({cut.strip_m, cut.depth, cut.tile_n, panels > 1 || adds, workspace_limit,
+                                         traffic.tile_bytes, traffic.panel_bytes});
     // Edges are smaller: time goes by volume.
     const double share =
-        static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(plan.k) /
-        (static_cast<double>(plan.strip_m) * static_cast<double>(plan.tile_n) * static_cast<double>(plan.depth));
+        static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(o.k) /
+        (static_cast<double>(cut.strip_m) * static_cast<double>(cut.tile_n) * static_cast<double>(cut.depth));
     return {one.seconds * std::max(share, 1.0), one.workspace_bytes};
 }
 
-double wall_s(const FileProblem& problem, const FilePlan& plan, double read_bytes, double written_bytes) {
-    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
+double wall_s(const FileProblem& problem, const DiskCut& cut, double multiply_s, double read_bytes,
+              double written_bytes) {
+    const FileSchedule schedule(problem, cut);
     const auto seconds = [&](std::int64_t rows, std::int64_t cols, double rate) {
         return static_cast<double>(problem.a.bytes_of(rows * cols)) / rate;
     };
     const auto tiles = static_cast<double>(schedule.tiles()), panels = static_cast<double>(schedule.panels());
     const auto strips = static_cast<double>(schedule.strips(0));
     const double read = problem.read_bytes_per_s, write = problem.write_bytes_per_s;
-    const double first = seconds(plan.first_depth, plan.tile_n + plan.strip_m, read);
+    const double first = seconds(cut.first_depth, cut.tile_n + cut.strip_m, read);
     const double between_panels =
-        plan.panel_buffers == 1 ? (tiles * panels - 1) * seconds(plan.depth, plan.tile_n, read) : 0;
+        cut.panel_buffers == 1 ? (tiles * panels - 1) * seconds(cut.depth, cut.tile_n, read) : 0;
     // A tile of one strip is not filled anew before all of it was written.
-    const bool waits_for_writer = plan.kept == Kept::c && strips == 1;
-    const double between_tiles = waits_for_writer ? (tiles - 1) * seconds(plan.strip_m, plan.tile_n, write) : 0;
+    const bool waits_for_writer = cut.kept == Kept::c && strips == 1;
+    const double between_tiles = waits_for_writer ? (tiles - 1) * seconds(cut.strip_m, cut.tile_n, write) : 0;
     const std::int64_t last_tile = schedule.tiles() - 1;
     const FileWindow last = schedule.result_pieces(last_tile, schedule.strips(last_tile) - 1).back();
-    const double products =
-        first + plan.multiply_s + between_panels + between_tiles + seconds(last.rows, last.cols, write);
-    const double disk = read_bytes / read + written_bytes / write + plan.multiply_s / (tiles * panels * strips);
+    const double products = first + multiply_s + between_panels + between_tiles + seconds(last.rows, last.cols, write);
+    const double disk = read_bytes / read + written_bytes / write + multiply_s / (tiles * panels * strips);
     return std::max(products, disk);
 }
 
 /// How a tile is gone through: depth of panels (or width of pieces, where k is not cut) and height of strips, by the
 /// predicted time of the run with the products that fit in what the kept matrix leaves free.
 struct Settled {
-    std::optional<FilePlan> plan;
+    std::optional<Candidate> best;
     double wall_s = 0;
     bool stage_refused = false;  // steps that fit in the memory, and not in that of the device that multiplies
 };
 Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStage& predict) {
     const Oriented o = oriented(problem, cut.mirrored);
     Settled settled;
-    std::optional<FilePlan>& best = settled.plan;
-    const auto consider = [&](FilePlan plan) {
-        count_memory(problem, plan);
-        const std::int64_t free = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
+    std::optional<Candidate>& best = settled.best;
+    const auto consider = [&](const DiskCut& way) {
+        Candidate candidate{way, {}};
+        FileTraffic& traffic = candidate.traffic;
+        count_memory(problem, on_all_blocks(problem, way), traffic);
+        const std::int64_t free = problem.memory_bytes - traffic.tile_bytes - traffic.panel_bytes - traffic.check_bytes;
         if (free < 0) {
             return false;
         }
-        const StagePrediction predicted = predict_all(plan, o.m, o.n, predict, free);
+        const StagePrediction predicted = predict_all(o, problem.adds, candidate, predict, free);
         if (!std::isfinite(predicted.seconds)) {
             settled.stage_refused = true;
             return false;
         }
-        plan.workspace_bytes = predicted.workspace_bytes;
-        plan.multiply_s = predicted.seconds;
-        if (plan.workspace_bytes <= free) {
+        traffic.workspace_bytes = predicted.workspace_bytes;
+        traffic.multiply_s = predicted.seconds;
+        if (traffic.workspace_bytes <= free) {
             const auto written = static_cast<double>(problem.c.total_bytes());
-            const double wall = wall_s(problem, plan, static_cast<double>(cut.exact_bytes) - written, written);
+            const double wall =
+                wall_s(problem, way, traffic.multiply_s, static_cast<double>(cut.exact_bytes) - written, written);
             if (!best || wall < kClearlyFaster * settled.wall_s) {
-                best = plan;
+                best = candidate;
                 settled.wall_s = wall;
             }
         }
@@ -168,46 +171,64 @@ Settled settle(const FileProblem& problem, const FileCut& cut, const PredictStag
         return strips <= kMostStrips || (too_large_for_stage && part_size(cut.tile_m, strips / 2, cut.row_unit) >
                                                                     least_cut(cut.tile_m, cut.row_unit));
     };
-    const auto try_lengths = [&](FilePlan plan) {
+    const auto try_lengths = [&](DiskCut way) {
         int fitting = 0;
         for (std::int64_t parts = 1; fitting < kDepthsTried;
              parts += std::max<std::int64_t>(1, parts / (fitting > 0 ? 3 : 8))) {
             const std::int64_t length = std::max(part_size(longest, parts, cut.unit), least_cut(longest, cut.unit));
             if (cut.keeps_left) {
-                plan.tile_n = length;
+                way.tile_n = length;
             } else {
-                plan.depth = length;
-                plan.first_depth = first_depth(o, length, cut);
+                way.depth = length;
+                way.first_depth = first_depth(o, length, cut);
             }
-            fitting += consider(plan) ? 1 : 0;
+            fitting += consider(way) ? 1 : 0;
             if (length <= least_cut(longest, cut.unit)) {
                 break;
             }
         }
     };
-    FilePlan plan = plan_of_cut(problem, cut);
+    DiskCut way = start_of(problem, cut);
     for (std::int64_t strips = 1; may_have(strips); strips *= 2) {
-        plan.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
-        if (strips > 1 && (plan.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
+        way.strip_m = part_size(cut.tile_m, strips, cut.row_unit);
+        if (strips > 1 && (way.strip_m < std::min(cut.tile_m, kUsualStrip) && best)) {
             break;
         }
-        const std::optional<FilePlan> before = best;
-        try_lengths(plan);
+        const std::optional<Candidate> before = best;
+        try_lengths(way);
         if (before && *best == *before) {  // still lower strips would be no better
             break;
         }
     }
     if (best && !cut.keeps_left) {
-        plan.strip_m = best->strip_m;
-        plan.panel_buffers = 1;
-        try_lengths(plan);
+        way.strip_m = best->cut.strip_m;
+        way.panel_buffers = 1;
+        try_lengths(way);
     }
     return settled;
 }
 
+/// The plan of what was settled, and what it takes.
+FileChoice choice_of(const FileProblem& problem, const FileProblem& as_cut, const Candidate& settled) {
+    FileChoice choice;
+    ProductPlan& plan = choice.plan;
+    plan.m = problem.m;
+    plan.k = problem.k;
+    plan.n = problem.n;
+    plan.type = problem.type;
+    plan.accumulate = problem.adds;
+    plan.leaf = kAutomaticLeaf;
+    plan.disk = choose_blocks(as_cut, settled.cut);
+    plan.workspace_bytes = settled.traffic.workspace_bytes;
+    choice.traffic = file_traffic(problem, *plan.disk, plan.workspace_bytes);
+    choice.traffic.multiply_s = settled.traffic.multiply_s;
+    plan.predicted_s = predicted_wall_s(problem, *plan.disk, choice.traffic);
+    return choice;
+}
+
 /// Of each kind and size of what stays in memory the cut with the fewest bytes, and of those the shortest run.
-std::optional<FilePlan> fastest_plan(const FileProblem& problem, const PredictStage& predict) {
-    std::optional<FilePlan> best;
+std::optional<FileChoice> fastest_plan(const FileProblem& problem, const PredictStage& predict) {
+    std::optional<FileChoice> best;
     double best_s = 0;
     std::vector<FileCut> seen;
     for (const double share : kSharesByTime) {
@@ -227,10 +248,9 @@ std::optional<FilePlan> fastest_plan(const FileProblem& problem, const PredictSt
             }
             seen.push_back(chosen);
             const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
-            Settled settled = settle(as_cut, chosen, predict);
-            if (settled.plan && (!best || settled.wall_s < kClearlyFaster * best_s)) {
-                choose_blocks(as_cut, *settled.plan);
-                best = settled.plan;
+            const Settled settled = settle(as_cut, chosen, predict);
+            if (settled.best && (!best || settled.wall_s < kClearlyFaster * best_s)) {
+                best = choice_of(problem, as_cut, *settled.best);
                 best_s = settled.wall_s;
             }
         }
@@ -257,7 +277,7 @@ std::int64_t least_memory(const FileProblem& problem, const PredictStage& predic
             narrower.memory_bytes = static_cast<std::int64_t>(share * static_cast<double>(larger.memory_bytes));
             for (const FileCut& cut : all_cuts(narrower)) {
                 const FileProblem as_cut = cut.on_blocks ? larger : without_blocks(larger);
-                if (settle(as_cut, cut, predict).plan) {
+                if (settle(as_cut, cut, predict).best) {
                     return larger.memory_bytes;
                 }
             }
@@ -274,15 +294,11 @@ std::int64_t least_memory(const FileProblem& problem, const PredictStage& predic
 
 }  // namespace
 
-std::int64_t check_bytes_of(const FilePlan& plan, std::int64_t line_bytes) {
-    return check_bytes(line_bytes, plan.tile_m, plan.tile_n, plan.depth, plan.strip_m);
-}
-
 const char* kept_name(Kept kept) {
     return kept == Kept::a ? "A" : kept == Kept::b ? "B" : "C";
 }
 
-FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
+FileChoice plan_files(const FileProblem& problem, const PredictStage& predict) {
     if (problem.m == 0 || problem.n == 0 || problem.k == 0) {
         fail(ErrorCode::input,
              "a product of {} x {} x {} has nothing to read piece by piece, and so no plan; 'heptad mul' makes it at "
@@ -290,7 +306,7 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
              problem.m, problem.k, problem.n);
     }
     if (problem.by_time) {
-        if (const std::optional<FilePlan> fastest = fastest_plan(problem, predict)) {
+        if (const std::optional<FileChoice> fastest = fastest_plan(problem, predict)) {
             return *fastest;
         }
     }
@@ -302,10 +318,9 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
         while (!cuts.empty()) {
             const FileCut chosen = best_cut(cuts);
             const FileProblem as_cut = chosen.on_blocks ? problem : without_blocks(problem);
-            Settled settled = settle(as_cut, chosen, predict);
-            if (settled.plan) {
-                choose_blocks(as_cut, *settled.plan);
-                return *settled.plan;
+            const Settled settled = settle(as_cut, chosen, predict);
+            if (settled.best) {
+                return choice_of(problem, as_cut, *settled.best);
             }
             if (settled.stage_refused && !stage_refused && stage_takes_nothing(problem, predict)) {
                 fail_for_device(problem);
@@ -324,9 +339,30 @@ FilePlan plan_files(const FileProblem& problem, const PredictStage& predict) {
         problem.m, problem.k, problem.n, type_name(problem.type), least_memory(problem, predict), problem.memory_bytes);
 }
 
-double predicted_wall_s(const FileProblem& problem, const FilePlan& plan) {
-    const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
-    return wall_s(problem, plan, static_cast<double>(read), static_cast<double>(plan.written_bytes));
+FileTraffic file_traffic(const FileProblem& problem, const DiskCut& cut, std::int64_t workspace_bytes) {
+    FileTraffic traffic = FileSchedule(problem, cut).traffic();
+    count_memory(problem, cut, traffic);
+    traffic.workspace_bytes = workspace_bytes;
+    checked_add(traffic.tile_bytes + traffic.panel_bytes + traffic.check_bytes, workspace_bytes);
+    return traffic;
+}
+
+FileChoice file_choice(const FileProblem& problem, ProductPlan plan) {
+    check_disk_plan(problem, plan);
+    check_disk_cut(problem, *plan.disk);
+    plan.disk = with_fitting_blocks(problem, *plan.disk);
+    return {plan, file_traffic(problem, *plan.disk, plan.workspace_bytes)};
+}
+
+DiskCut with_fitting_blocks(const FileProblem& problem, const DiskCut& cut) {
+    const DiskCut chosen = choose_blocks(problem, cut);
+    return with_blocks(cut, cut.a_block > 1 ? chosen.a_block : 1, cut.b_block > 1 ? chosen.b_block : 1,
+                       cut.c_block > 1 ? chosen.c_block : 1);
+}
+
+double predicted_wall_s(const FileProblem& problem, const DiskCut& cut, const FileTraffic& traffic) {
+    return wall_s(problem, cut, traffic.multiply_s, static_cast<double>(traffic.read_bytes()),
+                  static_cast<double>(traffic.written_bytes));
 }
 
 std::int64_t reference_bytes(const FileProblem& problem) {

@@ -17,7 +17,7 @@
 #include <functional>
 #include <string>
 
-#include "plan/model/cuts.hpp"
+#include "plan/model/plan.hpp"
 #include "plan/search/file_layout.hpp"
 
 namespace heptad {
@@ -37,28 +37,36 @@ struct FileProblem {
     bool by_time = false;  ///< smaller tiles, which move more and leave more memory for products, may be taken too
 };
 
-struct FilePlan {
-    std::int64_t m = 0, k = 0, n = 0;
-    Type type = Type::f32;
-    bool adds = false;
-    std::int64_t memory_bytes = 0;
-    Kept kept = Kept::c;
-    bool mirrored = false;  ///< carried out transposed; the sizes below are those of the product that is carried out
-    std::int64_t tile_m = 0, tile_n = 0;      ///< of C
-    std::int64_t depth = 0, first_depth = 0;  ///< of panels along k; the first one ends on a block of the file
-    std::int64_t strip_m = 0;                 ///< rows multiplied, and written, at a time
-    std::int64_t panel_buffers = 2;           ///< of the right matrix; 1: a panel is read when the one before was used
-    std::int64_t a_block = 1, b_block = 1, c_block = 1;  ///< of the files A, B, C; 1: read or written through the cache
-
+/// What a cut takes and moves: made from it and the problem, never stored.
+struct FileTraffic {
     std::int64_t tile_bytes = 0, panel_bytes = 0, workspace_bytes = 0;  ///< memory; panels of A and B together
     std::int64_t check_bytes = 0;                                       ///< likewise, to verify
     std::int64_t read_a_bytes = 0, read_b_bytes = 0, read_c0_bytes = 0, written_bytes = 0;  ///< as issued
-    double multiply_s = 0;                                                                  ///< predicted
+    double multiply_s = 0;  ///< predicted; 0: nobody asked for it
 
-    std::int64_t moved_bytes() const { return read_a_bytes + read_b_bytes + read_c0_bytes + written_bytes; }
+    std::int64_t read_bytes() const { return read_a_bytes + read_b_bytes + read_c0_bytes; }
+    std::int64_t moved_bytes() const { return read_bytes() + written_bytes; }
     std::int64_t used_bytes() const { return tile_bytes + panel_bytes + workspace_bytes + check_bytes; }
-    bool operator==(const FilePlan&) const = default;
+    bool operator==(const FileTraffic&) const = default;
 };
+/// Throws Error(resource) where that does not fit in 64 bits.
+FileTraffic file_traffic(const FileProblem& problem, const DiskCut& cut, std::int64_t workspace_bytes);
+
+/// A plan with a cut of files, and what it takes.
+struct FileChoice {
+    ProductPlan plan;
+    FileTraffic traffic;
+};
+/// The same of a plan that was made before, without outer levels: files that do not allow direct I/O now are read and
+/// written through the cache. Throws what the checks below do.
+FileChoice file_choice(const FileProblem& problem, ProductPlan plan);
+
+/// Throws Error(input) for a plan of another problem than this one, or without a cut of files.
+void check_disk_plan(const FileProblem& problem, const ProductPlan& plan);
+/// Throws Error(input) for a cut that does not fit; with outer levels, `problem` is that of one of their products.
+void check_disk_cut(const FileProblem& problem, const DiskCut& cut);
+/// The cut with direct I/O only where the files allow it.
+DiskCut with_fitting_blocks(const FileProblem& problem, const DiskCut& cut);
 
 /// The product of a strip and a panel, and what lies beside it.
 struct StageProduct {
@@ -75,26 +83,19 @@ struct StagePrediction {
 };
 using PredictStage = std::function<StagePrediction(const StageProduct& product)>;
 
-/// The plan with the fewest bytes, and of those the one with the shortest predicted run; or the latter of all, where
-/// the problem says so. Throws Error(resource), naming what is needed and what there is, where the memory is too small
-/// for any.
-FilePlan plan_files(const FileProblem& problem, const PredictStage& predict);
-
-/// Memory that checking takes with the cuts of a plan; `line_bytes` as in FileProblem.
-std::int64_t check_bytes_of(const FilePlan& plan, std::int64_t line_bytes);
+/// The plan, its steps left open, with the fewest bytes, and of those the one with the shortest predicted run; or the
+/// latter of all, where the problem says so. Throws Error(resource), naming what is needed and what there is, where the
+/// memory is too small for any.
+FileChoice plan_files(const FileProblem& problem, const PredictStage& predict);
 
 /// Seconds of the whole run: the products with what they wait for at the start, between panels and at the end, or the
 /// disk with the product that is left when everything was read.
-double predicted_wall_s(const FileProblem& problem, const FilePlan& plan);
+double predicted_wall_s(const FileProblem& problem, const DiskCut& cut, const FileTraffic& traffic);
 
 /// q|A| + p|B| + |C| (+ |C0|) for the best whole numbers p and q whose tiles of C fit 90 % of the memory, or the better
 /// with A or B kept instead.
 std::int64_t reference_bytes(const FileProblem& problem);
 /// max(|A| + |B|, 2 sqrt(|A| |B| |C| / M)) + |C| (+ |C0|): what the classical order cannot go below, leading term.
 std::int64_t lower_bound_bytes(const FileProblem& problem);
-
-/// One line, and back. Throws Error(input) for anything else.
-std::string to_string(const FilePlan& plan);
-FilePlan parse_file_plan(const std::string& text);
 
 }  // namespace heptad

@@ -60,16 +60,17 @@ std::int64_t line_stride_bytes(const FileLayout& layout, std::int64_t positions,
     return round_up(layout.bytes_of(positions), kCacheLine_bytes);
 }
 
-FileSchedule::FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c,
-                           const Repeats& repeats)
-    : plan_(plan),
-      left_(with_block(a, plan.a_block)),
-      right_(with_block(b, plan.b_block)),
-      result_(with_block(c, plan.c_block)),
-      m_(plan.m),
-      n_(plan.n),
+FileSchedule::FileSchedule(const FileProblem& problem, const DiskCut& cut, const Repeats& repeats)
+    : cut_(cut),
+      left_(with_block(problem.a, cut.a_block)),
+      right_(with_block(problem.b, cut.b_block)),
+      result_(with_block(problem.c, cut.c_block)),
+      m_(problem.m),
+      k_(problem.k),
+      n_(problem.n),
+      adds_(problem.adds),
       repeats_(repeats) {
-    if (plan.mirrored) {
+    if (cut.mirrored) {
         std::swap(left_, right_);
         std::swap(m_, n_);
         left_ = transposed(left_);
@@ -79,21 +80,21 @@ FileSchedule::FileSchedule(const FilePlan& plan, const FileLayout& a, const File
 }
 
 std::int64_t FileSchedule::tiles_down() const {
-    return ceil_div(m_, plan_.tile_m);
+    return ceil_div(m_, cut_.tile_m);
 }
 
 std::int64_t FileSchedule::tiles_across() const {
-    return ceil_div(n_, plan_.tile_n);
+    return ceil_div(n_, cut_.tile_n);
 }
 
 std::int64_t FileSchedule::panels() const {
-    return plan_.first_depth >= plan_.k ? 1 : 1 + ceil_div(plan_.k - plan_.first_depth, plan_.depth);
+    return cut_.first_depth >= k_ ? 1 : 1 + ceil_div(k_ - cut_.first_depth, cut_.depth);
 }
 
 FileSchedule::Range FileSchedule::panel_range(std::int64_t panel) const {
-    const std::int64_t first = panel == 0 ? 0 : plan_.first_depth + (panel - 1) * plan_.depth;
-    const std::int64_t depth = panel == 0 ? plan_.first_depth : plan_.depth;
-    return {first, std::min(depth, plan_.k - first)};
+    const std::int64_t first = panel == 0 ? 0 : cut_.first_depth + (panel - 1) * cut_.depth;
+    const std::int64_t depth = panel == 0 ? cut_.first_depth : cut_.depth;
+    return {first, std::min(depth, k_ - first)};
 }
 
 FileLayout FileSchedule::result_of(std::int64_t tile) const {
@@ -104,18 +105,18 @@ FileLayout FileSchedule::result_of(std::int64_t tile) const {
 
 FileWindow FileSchedule::tile_window(std::int64_t tile) const {
     const std::int64_t within = tile % tiles_of_one();
-    const std::int64_t row = within / tiles_across() * plan_.tile_m, col = within % tiles_across() * plan_.tile_n;
-    return {row, std::min(plan_.tile_m, m_ - row), col, std::min(plan_.tile_n, n_ - col)};
+    const std::int64_t row = within / tiles_across() * cut_.tile_m, col = within % tiles_across() * cut_.tile_n;
+    return {row, std::min(cut_.tile_m, m_ - row), col, std::min(cut_.tile_n, n_ - col)};
 }
 
 std::int64_t FileSchedule::strips(std::int64_t tile) const {
-    return ceil_div(tile_window(tile).rows, plan_.strip_m);
+    return ceil_div(tile_window(tile).rows, cut_.strip_m);
 }
 
 FileSchedule::Range FileSchedule::strip_range(std::int64_t tile, std::int64_t strip) const {
     const FileWindow window = tile_window(tile);
-    const std::int64_t first = strip * plan_.strip_m;
-    return {window.row + first, std::min(plan_.strip_m, window.rows - first)};
+    const std::int64_t first = strip * cut_.strip_m;
+    return {window.row + first, std::min(cut_.strip_m, window.rows - first)};
 }
 
 FileWindow FileSchedule::left_window(std::int64_t tile, std::int64_t panel, std::int64_t strip) const {
@@ -136,7 +137,7 @@ FileWindow FileSchedule::result_window(std::int64_t tile, std::int64_t strip) co
 }
 
 std::int64_t FileSchedule::most_strips() const {
-    return ceil_div(plan_.tile_m, plan_.strip_m);
+    return ceil_div(cut_.tile_m, cut_.strip_m);
 }
 
 std::int64_t FileSchedule::left_number(std::int64_t tile, std::int64_t panel, std::int64_t strip) const {
@@ -191,8 +192,12 @@ FileTraffic FileSchedule::traffic() const {
     }
     left_bytes *= keeps_left() ? 1 : across;
     right_bytes *= tiles_down();
-    FileTraffic traffic{left_bytes, right_bytes, plan_.adds ? result_.total_bytes() : 0, written};
-    if (plan_.mirrored) {
+    FileTraffic traffic;
+    traffic.read_a_bytes = left_bytes;
+    traffic.read_b_bytes = right_bytes;
+    traffic.read_c0_bytes = adds_ ? result_.total_bytes() : 0;
+    traffic.written_bytes = written;
+    if (cut_.mirrored) {
         std::swap(traffic.read_a_bytes, traffic.read_b_bytes);
     }
     return traffic;
@@ -202,15 +207,15 @@ bool FileSchedule::may_read_directly(const FileLayout& layout, bool is_right) co
     if (layout.block_bytes <= 1 || layout.data_offset % layout.element_bytes != 0) {
         return false;
     }
-    const std::int64_t rows = is_right ? plan_.depth : plan_.strip_m, cols = is_right ? plan_.tile_n : plan_.depth;
+    const std::int64_t rows = is_right ? cut_.depth : cut_.strip_m, cols = is_right ? cut_.tile_n : cut_.depth;
     if (line_window(layout, {0, rows, 0, cols}).whole_lines) {
         return true;
     }
     // Otherwise all lines begin alike in a block, and every window begins on one but those at the start of a line.
-    const std::int64_t cut = layout.by_columns ? (is_right ? plan_.first_depth : plan_.strip_m)
-                                               : (is_right ? plan_.tile_n : plan_.first_depth);
+    const std::int64_t cut =
+        layout.by_columns ? (is_right ? cut_.first_depth : cut_.strip_m) : (is_right ? cut_.tile_n : cut_.first_depth);
     const std::int64_t step =
-        layout.by_columns ? (is_right ? plan_.depth : plan_.strip_m) : (is_right ? plan_.tile_n : plan_.depth);
+        layout.by_columns ? (is_right ? cut_.depth : cut_.strip_m) : (is_right ? cut_.tile_n : cut_.depth);
     return layout.pitch_bytes() % layout.block_bytes == 0 && layout.bytes_of(step) >= kLeastDirectSpan_bytes &&
            (layout.data_offset + layout.bytes_of(cut)) % layout.block_bytes == 0 &&
            layout.bytes_of(step) % layout.block_bytes == 0;
@@ -221,8 +226,8 @@ bool FileSchedule::may_write_directly() const {
     if (block <= 1 || result_.data_offset % block != 0 || result_.pitch_bytes() % block != 0) {
         return false;
     }
-    const std::int64_t cut = result_.bytes_of(result_.by_columns ? plan_.strip_m : plan_.tile_n);
-    const std::int64_t tile = result_.bytes_of(result_.by_columns ? plan_.tile_m : plan_.tile_n);
+    const std::int64_t cut = result_.bytes_of(result_.by_columns ? cut_.strip_m : cut_.tile_n);
+    const std::int64_t tile = result_.bytes_of(result_.by_columns ? cut_.tile_m : cut_.tile_n);
     return (cut % block == 0 || cut == result_.pitch_bytes()) && (tile % block == 0 || tile == result_.pitch_bytes());
 }
 
@@ -253,7 +258,7 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
                 step.first_of_tile = panel == 0 && strip == 0;
                 step.last_of_tile = panel + 1 == panel_count && strip + 1 == strip_count;
                 step.loads_right = strip == 0;
-                step.right_slot = static_cast<std::int64_t>(panel_begins.size() - 1) % plan_.panel_buffers;
+                step.right_slot = static_cast<std::int64_t>(panel_begins.size() - 1) % cut_.panel_buffers;
                 step.tile_slot = static_cast<std::int64_t>(position) % tile_slots;
                 if (keeps_left()) {
                     step.loads_left = new_row;
@@ -265,7 +270,7 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
                     step.left_slot = number % kStripBuffers;
                     step.load_left_after = std::max<std::int64_t>(number - kStripBuffers + 1, 0);
                 }
-                const auto buffers = static_cast<std::size_t>(plan_.panel_buffers);
+                const auto buffers = static_cast<std::size_t>(cut_.panel_buffers);
                 if (step.loads_right &&
                     panel_begins.size() >= buffers) {  // what its buffer held is not needed any more
                     step.load_right_after = panel_begins[panel_begins.size() - buffers];
@@ -285,21 +290,17 @@ std::vector<FileStep> FileSchedule::steps(const std::vector<std::int64_t>& tiles
     return all;
 }
 
-FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c) {
-    FilePlan with_blocks = plan;
-    with_blocks.a_block = a.block_bytes;
-    with_blocks.b_block = b.block_bytes;
-    with_blocks.c_block = c.block_bytes;
-    const FileSchedule schedule(with_blocks, a, b, c);
-    const bool keeps_left = plan.kept != Kept::c;
+FileBuffers file_buffers(const FileProblem& problem, const DiskCut& cut) {
+    const FileSchedule schedule(problem, cut);
+    const bool keeps_left = cut.kept != Kept::c;
     FileBuffers buffers;
     buffers.tiles = keeps_left ? 2 : 1;
-    buffers.tile_bytes = window_buffer_bytes(schedule.result(), plan.tile_m, plan.tile_n);
-    buffers.panel_bytes = window_buffer_bytes(schedule.right(), plan.depth, plan.tile_n);
-    buffers.panels = plan.panel_buffers;
-    buffers.strips = keeps_left ? ceil_div(plan.tile_m, plan.strip_m) : kStripBuffers;
-    buffers.strip_bytes = window_buffer_bytes(schedule.left(), plan.strip_m, plan.depth);
-    buffers.turning_bytes = turning_bytes(plan.memory_bytes, a, b);
+    buffers.tile_bytes = window_buffer_bytes(schedule.result(), cut.tile_m, cut.tile_n);
+    buffers.panel_bytes = window_buffer_bytes(schedule.right(), cut.depth, cut.tile_n);
+    buffers.panels = cut.panel_buffers;
+    buffers.strips = keeps_left ? ceil_div(cut.tile_m, cut.strip_m) : kStripBuffers;
+    buffers.strip_bytes = window_buffer_bytes(schedule.left(), cut.strip_m, cut.depth);
+    buffers.turning_bytes = turning_bytes(cut.memory_bytes, problem.a, problem.b);
     return buffers;
 }
 

@@ -19,8 +19,8 @@ struct FileBuffers {
     std::int64_t strips = 2, strip_bytes = 0;  // of the left matrix
     std::int64_t turning_bytes = 0;            // for transposed bits, which are turned on the way
 };
-/// The layouts are those of the files A, B and C; direct I/O widens by their block_bytes.
-FileBuffers file_buffers(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c);
+/// Direct I/O widens by the blocks of the cut.
+FileBuffers file_buffers(const FileProblem& problem, const DiskCut& cut);
 
 /// Transposed bits are read in bands of the file's rows, so many or a multiple at a time.
 inline constexpr std::int64_t kRowsTurned = 64;
@@ -39,10 +39,6 @@ struct Repeats {
     std::int64_t count = 1, result_bytes = 0;
 };
 
-struct FileTraffic {
-    std::int64_t read_a_bytes = 0, read_b_bytes = 0, read_c0_bytes = 0, written_bytes = 0;
-};
-
 struct FileStep {
     std::int64_t tile = 0;  ///< index over all tiles of C
     std::int64_t panel = 0, strip = 0;
@@ -58,14 +54,16 @@ struct FileStep {
 
 class FileSchedule {
 public:
-    /// The layouts are those of op(A), op(B) and C; their block_bytes are replaced by those of the plan.
-    FileSchedule(const FilePlan& plan, const FileLayout& a, const FileLayout& b, const FileLayout& c,
-                 const Repeats& repeats = {});
+    /// The block_bytes of the problem's layouts are replaced by those of the cut.
+    FileSchedule(const FileProblem& problem, const DiskCut& cut, const Repeats& repeats = {});
 
-    /// As carried out: of C^T = B^T A^T where the plan is mirrored.
+    /// As carried out: of C^T = B^T A^T where the cut is mirrored.
     const FileLayout& left() const { return left_; }
     const FileLayout& right() const { return right_; }
     const FileLayout& result() const { return result_; }
+
+    /// Is C0 added, so that the first panel adds too?
+    bool adds() const { return adds_; }
 
     std::int64_t tiles_down() const;
     std::int64_t tiles_across() const;
@@ -90,11 +88,11 @@ public:
     /// left to write when the last product is done.
     std::vector<FileWindow> result_pieces(std::int64_t tile, std::int64_t strip) const;
 
-    /// Of a schedule without repeats.
+    /// What a schedule without repeats reads and writes.
     FileTraffic traffic() const;
-    /// Can A (or B) be read directly with the blocks of the plan: do the spans of a window all begin alike in a block?
-    bool may_read_a_directly() const { return may_read_directly(plan_.mirrored ? right_ : left_, plan_.mirrored); }
-    bool may_read_b_directly() const { return may_read_directly(plan_.mirrored ? left_ : right_, !plan_.mirrored); }
+    /// Can A (or B) be read directly with the blocks of the cut: do the spans of a window all begin alike in a block?
+    bool may_read_a_directly() const { return may_read_directly(cut_.mirrored ? right_ : left_, cut_.mirrored); }
+    bool may_read_b_directly() const { return may_read_directly(cut_.mirrored ? left_ : right_, !cut_.mirrored); }
     bool may_write_directly() const;
 
     /// The steps of these tiles, which are in increasing order: all of them, or those that are still missing.
@@ -107,13 +105,14 @@ private:
     Range panel_range(std::int64_t panel) const;
     Range strip_range(std::int64_t tile, std::int64_t strip) const;
     bool may_read_directly(const FileLayout& layout, bool is_right) const;
-    bool keeps_left() const { return plan_.kept != Kept::c; }
+    bool keeps_left() const { return cut_.kept != Kept::c; }
     std::int64_t most_strips() const;
     std::int64_t tiles_of_one() const { return tiles_down() * tiles_across(); }
 
-    FilePlan plan_;
+    DiskCut cut_;
     FileLayout left_, right_, result_;
-    std::int64_t m_, n_;
+    std::int64_t m_, k_, n_;
+    bool adds_;
     Repeats repeats_;
 };
 

@@ -7,15 +7,15 @@ constexpr double kLeastGain = 1.02;  // smaller ones are within the error of pre
 
 }  // namespace
 
-bool disk_binds(const FileProblem& problem, const FilePlan& plan) {
-    const std::int64_t read = plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
-    return static_cast<double>(read) / problem.read_bytes_per_s +
-               static_cast<double>(plan.written_bytes) / problem.write_bytes_per_s >
-           plan.multiply_s;
+bool disk_binds(const FileProblem& problem, const FileTraffic& traffic) {
+    return static_cast<double>(traffic.read_bytes()) / problem.read_bytes_per_s +
+               static_cast<double>(traffic.written_bytes) / problem.write_bytes_per_s >
+           traffic.multiply_s;
 }
 
-StageChoice choose_stage(const FileProblem& problem, const FilePlan& plan, double step_s, const ProductPlan& cut) {
-    if (disk_binds(problem, plan)) {
+StageChoice choose_stage(const FileProblem& problem, const FileTraffic& traffic, double step_s,
+                         const ProductPlan& cut) {
+    if (disk_binds(problem, traffic)) {
         return {StepsCutBy::file, "the disk binds: faster products would not help"};
     }
     if (cut.host->levels == 0) {

@@ -18,9 +18,9 @@ struct StageChoice {
 };
 
 /// Does the disk take longer than the products of the plan?
-bool disk_binds(const FileProblem& problem, const FilePlan& plan);
+bool disk_binds(const FileProblem& problem, const FileTraffic& traffic);
 
 /// `step_s`: predicted for the plan's whole step on the device; `cut`: what the host would make of the same step.
-StageChoice choose_stage(const FileProblem& problem, const FilePlan& plan, double step_s, const ProductPlan& cut);
+StageChoice choose_stage(const FileProblem& problem, const FileTraffic& traffic, double step_s, const ProductPlan& cut);
 
 }  // namespace heptad

@@ -50,8 +50,8 @@ public:
           held_(held_windows(plan_, rank_)),
           result_(result_window(plan_, rank_)),
           units_(result_units(plan_, rank_)),
-          down_(ceil_div(result_.rows, plan_.block.x)),
-          deep_(ceil_div(plan_.k, plan_.block.y)),
+          down_(ceil_div(result_.rows, plan_.rank->block.x)),
+          deep_(ceil_div(plan_.k, plan_.rank->block.y)),
           blocks_(work.node, plan_.type, work.trace, work.failure),
           written_(work.failure, 1) {}
 
@@ -96,7 +96,7 @@ protected:
     }
 
     const RankWork& work_;
-    const ClusterPlan& plan_;
+    const ProductPlan& plan_;
     const std::int64_t rank_;
     const HeldWindows held_;
     const Window result_;
@@ -110,7 +110,7 @@ class Pegmm : BlockProduct {
 public:
     explicit Pegmm(const RankWork& work)
         : BlockProduct(work),
-          across_(ceil_div(plan_.n, plan_.block.z)),
+          across_(ceil_div(plan_.n, plan_.rank->block.z)),
           read_(work.failure, 1),
           brought_(work.failure, 1) {}
 
@@ -185,7 +185,7 @@ class ModPegmm : BlockProduct {
 public:
     explicit ModPegmm(const RankWork& work)
         : BlockProduct(work),
-          ranks_(plan_.ranks),
+          ranks_(plan_.rank->ranks),
           a_read_(work.failure, 1),
           b_read_(work.failure, 1),
           b_arrived_(work.failure, 1),
@@ -209,7 +209,7 @@ private:
     std::int64_t receiver_in(std::int64_t q) const { return (rank_ + ranks_ - (q - 1)) % ranks_; }
     /// Blocks that B[s] has side by side.
     std::int64_t columns_of(std::int64_t s) const {
-        return ceil_div(split_range(plan_.n, ranks_, s).size(), plan_.block.z);
+        return ceil_div(split_range(plan_.n, ranks_, s).size(), plan_.rank->block.z);
     }
     /// Does a rank still need column j of the blocks that reach it in round q?
     bool needs(std::int64_t rank, std::int64_t q, std::int64_t j) const {

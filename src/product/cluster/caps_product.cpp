@@ -188,7 +188,7 @@ private:
     }
 
     const RankWork& work_;
-    const ClusterPlan& plan_;
+    const ProductPlan& plan_;
     const CapsShape shape_;
     const Algorithm& strassen_;
 };
@@ -247,14 +247,14 @@ bool may_sum_for_caps(const RankWork& work) {
     }
     const ScanResult a_scan = scan_in(lines, 0, m, k), b_scan = scan_in(lines, m + k, k, n);
     const double a = a_scan.max_abs, b = b_scan.max_abs;
-    const double usual_growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(work.plan.steps),
+    const double usual_growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(work.plan.rank->steps),
                                                                        LevelPlan{"strassen", LevelMode::parallel, ""}));
     if (work.node.options.accuracy == Accuracy::balanced &&
         spread_of(a_scan, b_scan) > most_spread(usual_growth, PlannerLimits{}.balanced_growth)) {
         return false;
     }
     // Sums have at most two terms of A and of B per step, results four.
-    const double growth = std::pow(16.0, work.plan.steps);
+    const double growth = std::pow(16.0, work.plan.rank->steps);
     const double limit =
         type == Type::f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
     return a * growth * std::max(1.0, b) * static_cast<double>(work.plan.k) * std::max(1.0, std::abs(work.node.alpha)) <

@@ -91,7 +91,7 @@ protected:
     }
 
     const CheckWork& work_;
-    const ClusterPlan& plan_;
+    const ProductPlan& plan_;
     ThreadPool& pool_;
     const std::uint64_t seed_;
 
@@ -285,16 +285,16 @@ std::int64_t lane_bytes(Type type) {
 
 }  // namespace
 
-CheckedWindows checked_windows(const ClusterPlan& plan, std::int64_t rank, const CheckReaders& readers) {
-    const std::int64_t checked = (rank + readers.distance) % plan.ranks;
+CheckedWindows checked_windows(const ProductPlan& plan, std::int64_t rank, const CheckReaders& readers) {
+    const std::int64_t checked = (rank + readers.distance) % plan.rank->ranks;
     CheckedWindows windows;
     windows.c = result_units(plan, readers.all_read_own_results ? rank : checked);
-    const bool all_hold_b = plan.algorithm == ClusterAlgorithm::pegmm;  // so they take turns
+    const bool all_hold_b = plan.rank->algorithm == ClusterAlgorithm::pegmm;  // so they take turns
     const auto add = [&](std::int64_t owner) {
         const HeldWindows held = held_windows(plan, owner);
         windows.a.insert(windows.a.end(), held.a.begin(), held.a.end());
         for (std::size_t i = 0; i < held.b.size(); ++i) {
-            if (!all_hold_b || static_cast<std::int64_t>(i) % plan.ranks == owner) {
+            if (!all_hold_b || static_cast<std::int64_t>(i) % plan.rank->ranks == owner) {
                 windows.b.push_back(held.b[i]);
             }
         }
@@ -302,13 +302,13 @@ CheckedWindows checked_windows(const ClusterPlan& plan, std::int64_t rank, const
     if (!readers.root_reads_operands) {
         add(checked);
     }
-    for (std::int64_t owner = 0; readers.root_reads_operands && rank == 0 && owner < plan.ranks; ++owner) {
+    for (std::int64_t owner = 0; readers.root_reads_operands && rank == 0 && owner < plan.rank->ranks; ++owner) {
         add(owner);
     }
     return windows;
 }
 
-std::int64_t check_bytes(const ClusterPlan& plan, const CheckedWindows& windows, bool adds) {
+std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows, bool adds) {
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
     const bool samples_rows = plan.type == Type::boolean;
     const bool is_exact = samples_rows || plan.type == Type::i32 || plan.type == Type::gf2;

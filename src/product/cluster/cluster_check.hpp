@@ -30,10 +30,10 @@ struct CheckReaders {
 struct CheckedWindows {
     std::vector<Window> a, b, c;
 };
-CheckedWindows checked_windows(const ClusterPlan& plan, std::int64_t rank, const CheckReaders& readers);
+CheckedWindows checked_windows(const ProductPlan& plan, std::int64_t rank, const CheckReaders& readers);
 
 struct CheckWork {
-    const ClusterPlan& plan;
+    const ProductPlan& plan;
     Communicator& ranks;
     CheckedWindows windows;
     const MatrixWindows* a = nullptr;  // where there are windows of them
@@ -51,6 +51,6 @@ VerifyResult check_result(const CheckWork& work);
 
 /// What that takes of a rank's memory at the same time, at most: the sums of all rows, those of another rank while they
 /// are merged, and one part of a matrix. `adds`: there is a C0.
-std::int64_t check_bytes(const ClusterPlan& plan, const CheckedWindows& windows, bool adds);
+std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows, bool adds);
 
 }  // namespace heptad

@@ -186,11 +186,11 @@ private:
 
     void decide_as_before(JobRecord& record) const {
         const JobRecord before = record_of_lines(parts_.before->job, parts_.journal_path());
-        if (before.plan.ranks != ranks_.size()) {
+        if (before.plan.rank->ranks != ranks_.size()) {
             fail(ErrorCode::usage,
                  "'{}' is of a job with {} ranks and this one has {}; start as many, or leave out --resume to start "
                  "over",
-                 parts_.journal_path(), before.plan.ranks, ranks_.size());
+                 parts_.journal_path(), before.plan.rank->ranks, ranks_.size());
         }
         record.plan = before.plan;
         record.memory_bytes = before.memory_bytes;
@@ -292,7 +292,7 @@ private:
 
     /// Sums of blocks would spread a NaN; the classical algorithm does not.
     void leave_caps_where_sums_are_unsafe() {
-        if (outcome_.plan.algorithm != ClusterAlgorithm::caps || may_sum_for_caps(rank_work())) {
+        if (outcome_.plan.rank->algorithm != ClusterAlgorithm::caps || may_sum_for_caps(rank_work())) {
             return;
         }
         const ProblemSize size = problem_size(outcome_.plan);
@@ -315,7 +315,7 @@ private:
     void multiply() {
         leave_caps_where_sums_are_unsafe();
         const RankWork work = rank_work();
-        switch (outcome_.plan.algorithm) {
+        switch (outcome_.plan.rank->algorithm) {
             case ClusterAlgorithm::caps:
                 return multiply_by_caps(work);
             case ClusterAlgorithm::pegmm:

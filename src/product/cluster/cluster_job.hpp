@@ -57,7 +57,7 @@ struct RankReport {
 };
 
 struct ClusterOutcome {
-    ClusterPlan plan;         // its type is that in memory
+    ProductPlan plan;         // its type is that in memory
     Type stored = Type::f32;  // that of the files
     ClusterForecast predicted;
     ClusterRates rates;  // that the prediction was made from

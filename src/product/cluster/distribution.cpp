@@ -111,7 +111,7 @@ std::vector<Window> slices(const Window& part, Type type) {
 std::uint64_t scatter_windows(const Distribution& distribution,
                               const std::function<std::vector<Window>(std::int64_t rank)>& windows_of) {
     if (distribution.ranks.rank() == 0) {
-        return scatter_from_root(distribution, turns_of(windows_of, distribution.plan.ranks));
+        return scatter_from_root(distribution, turns_of(windows_of, distribution.plan.rank->ranks));
     }
     std::uint64_t sum = 0;
     Windows received(distribution.failure, kWindowsInMemory);
@@ -165,7 +165,7 @@ std::uint64_t broadcast_windows(const Distribution& distribution, const std::vec
     return sum;
 }
 
-void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace) {
+void collect_result(const ProductPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace) {
     if (ranks.rank() != 0) {
         for (const Window& slice : slices(result_window(plan, ranks.rank()), plan.type)) {
             Matrix elements(plan.type, slice.rows, slice.cols);

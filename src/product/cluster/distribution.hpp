@@ -18,7 +18,7 @@ namespace heptad {
 
 /// One operand on its way to the ranks.
 struct Distribution {
-    const ClusterPlan& plan;
+    const ProductPlan& plan;
     Communicator& ranks;
     const MatrixWindows* file = nullptr;  // the root has it
     const ScratchSource& scratch;         // every rank has one, of its own windows
@@ -33,6 +33,6 @@ std::uint64_t scatter_windows(const Distribution& distribution,
 std::uint64_t broadcast_windows(const Distribution& distribution, const std::vector<Window>& windows, Broadcast how);
 
 /// The root writes the other ranks' parts of C, which they have in files of their own, to its file.
-void collect_result(const ClusterPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace);
+void collect_result(const ProductPlan& plan, Communicator& ranks, const WindowWriter* own, StageTrace& trace);
 
 }  // namespace heptad

@@ -27,7 +27,7 @@ public:
     explicit GridProduct(const RankWork& work)
         : work_(work),
           plan_(work.plan),
-          grid_(plan_.grid),
+          grid_(plan_.rank->grid),
           place_(place_in_grid(grid_, work.ranks.rank())),
           rows_(split_range(plan_.m, grid_.pm, place_.i)),
           inner_(split_range(plan_.k, grid_.pk, place_.l)),
@@ -91,10 +91,10 @@ private:
         return false;
     }
 
-    IndexRange panel_range(std::int64_t s) const { return split_range(inner_, plan_.panels, s); }
+    IndexRange panel_range(std::int64_t s) const { return split_range(inner_, plan_.rank->panels, s); }
 
     void read_panels() {
-        for (std::int64_t s = 0; s < plan_.panels; ++s) {
+        for (std::int64_t s = 0; s < plan_.rank->panels; ++s) {
             std::unique_ptr<Panel> panel = free_.pop();
             const std::int64_t width = panel_range(s).size();
             take(panel->a, rows_.size(), width);
@@ -109,7 +109,7 @@ private:
     }
 
     void gather_panels() {
-        for (std::int64_t s = 0; s < plan_.panels; ++s) {
+        for (std::int64_t s = 0; s < plan_.rank->panels; ++s) {
             std::unique_ptr<Panel> panel = read_.pop();
             work_.trace.time(Stage::receive, [&] {
                 gather(panel->a.elements(), grid_.pn, place_.j, [&](std::int64_t j) {
@@ -131,11 +131,11 @@ private:
                 work_.c0->read({rows_.begin, cols_.begin, rows_.size(), cols_.size()}, c_.data());
             });
         }
-        for (std::int64_t s = 0; s < plan_.panels; ++s) {
+        for (std::int64_t s = 0; s < plan_.rank->panels; ++s) {
             std::unique_ptr<Panel> panel = gathered_.pop();
             const double beta = s > 0 ? 1 : adds ? work_.node.beta : 0;
             multiply_on_node(work_, panel->a.elements(), panel->b.elements(), beta, c_.view());
-            work_.fraction_done = static_cast<double>(s + 1) / static_cast<double>(plan_.panels);
+            work_.fraction_done = static_cast<double>(s + 1) / static_cast<double>(plan_.rank->panels);
             free_.push(std::move(panel));
         }
     }
@@ -190,7 +190,7 @@ private:
     }
 
     const RankWork& work_;
-    const ClusterPlan& plan_;
+    const ProductPlan& plan_;
     const ClusterGrid grid_;
     const GridPlace place_;
     const IndexRange rows_, inner_, cols_;
@@ -204,7 +204,7 @@ private:
 }  // namespace
 
 void multiply_on_grid(const RankWork& work) {
-    if (work.ranks.rank() < work.plan.grid.ranks()) {
+    if (work.ranks.rank() < work.plan.rank->grid.ranks()) {
         GridProduct(work).run();
     }
 }

@@ -15,11 +15,11 @@ std::string JobParts::part_base(int rank) const {
 }
 
 void JobParts::make_result(const std::vector<std::string>& record) {
-    const ClusterPlan& plan = outcome_.plan;
+    const ProductPlan& plan = outcome_.plan;
     RankReport& own = outcome_.own;
     own.part = result_window(plan, ranks_.rank());
     const Window whole{0, 0, plan.m, plan.n};
-    const bool has_part = plan.algorithm == ClusterAlgorithm::caps || own.part.elements() > 0;
+    const bool has_part = plan.rank->algorithm == ClusterAlgorithm::caps || own.part.elements() > 0;
     const bool needed = has_part || (is_root() && !job_.keep_parts);
     ranks_.agree([&] {
         if (has_own_file() && needed) {
@@ -42,7 +42,7 @@ void JobParts::make_result(const std::vector<std::string>& record) {
                 result_->keep();
             }
         }
-        if (plan.algorithm == ClusterAlgorithm::caps) {
+        if (plan.rank->algorithm == ClusterAlgorithm::caps) {
             return;  // finishes all at once
         }
         if (before) {
@@ -68,7 +68,7 @@ void JobParts::make_file(const std::string& path, const WindowWriter::Shape& sha
 }
 
 void JobParts::distribute() {
-    const ClusterPlan& plan = outcome_.plan;
+    const ProductPlan& plan = outcome_.plan;
     const HeldWindows held = held_windows(plan, ranks_.rank());
     if (!job_.distribution.scatter) {
         a_ = std::make_unique<FileSource>(inputs_->a, held.a);
@@ -83,7 +83,7 @@ void JobParts::distribute() {
 }
 
 void JobParts::hand_out(const HeldWindows& held) {
-    const ClusterPlan& plan = outcome_.plan;
+    const ProductPlan& plan = outcome_.plan;
     ranks_.agree([&] {
         a_scratch_ = std::make_shared<ScratchSource>(part_base() + "-a.scratch", held.a, plan.type);
         b_scratch_ = std::make_shared<ScratchSource>(part_base() + "-b.scratch", held.b, plan.type);
@@ -93,7 +93,7 @@ void JobParts::hand_out(const HeldWindows& held) {
                         [&](std::int64_t rank) { return held_windows(plan, rank).a; });
     const Distribution of_b{plan, ranks_, inputs_ ? &inputs_->b : nullptr, *b_scratch_, trace_, failure_};
     const std::uint64_t sum_b =
-        plan.algorithm == ClusterAlgorithm::pegmm
+        plan.rank->algorithm == ClusterAlgorithm::pegmm
             ? broadcast_windows(of_b, held.b, job_.distribution.broadcast)
             : scatter_windows(of_b, [&](std::int64_t rank) { return held_windows(plan, rank).b; });
     require_unchanged_inputs();

@@ -23,7 +23,7 @@ std::string shape_text(const std::optional<Shape>& shape, std::int64_t Shape::*x
 }  // namespace
 
 std::vector<std::string> JobRecord::lines() const {
-    std::vector<std::string> all{kPlan + to_string(plan), kMemory + std::to_string(memory_bytes)};
+    std::vector<std::string> all{to_string(plan), kMemory + std::to_string(memory_bytes)};
     all.insert(all.end(), facts.begin(), facts.end());
     all.insert(all.end(), own.begin(), own.end());
     return all;
@@ -84,7 +84,15 @@ JobRecord record_of_lines(const std::vector<std::string>& lines, const std::stri
         fail(ErrorCode::input, "'{}' does not begin with a plan; without --resume the product starts over", path);
     }
     JobRecord record;
-    record.plan = parse_cluster_plan(lines[0].substr(std::string(kPlan).size()));
+    try {
+        record.plan = parse_plan(lines[0]);
+        check_rank_cut(record.plan);
+    } catch (const Error& error) {
+        fail(ErrorCode::input,
+             "'{}' begins with a plan that cannot be carried out ({}); without --resume the product "
+             "starts over",
+             path, error.what());
+    }
     record.memory_bytes = std::stoll(lines[1].substr(std::string(kMemory).size()));
     record.facts.assign(lines.begin() + 2, lines.end());
     return record;

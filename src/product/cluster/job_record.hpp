@@ -11,7 +11,7 @@
 namespace heptad {
 
 struct JobRecord {
-    ClusterPlan plan;
+    ProductPlan plan;
     std::int64_t memory_bytes = 0;
     std::vector<std::string> facts;  // that all ranks share
     std::vector<std::string> own;    // of one rank

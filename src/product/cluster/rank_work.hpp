@@ -17,7 +17,7 @@
 namespace heptad {
 
 struct RankWork {
-    const ClusterPlan& plan;
+    const ProductPlan& plan;
     Communicator& ranks;
     const WindowSource& a;
     const WindowSource& b;

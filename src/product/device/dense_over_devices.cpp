@@ -252,7 +252,7 @@ RunReport multiply_over_devices(double alpha, const ConstView& a, const ConstVie
     limits.device = list.name;
     limits.accumulate = beta != 0;
     limits.host.device_memory_bytes = told.device_bytes;
-    limits.workspace_limit_bytes = plan.workspace_bytes + (list.cuda ? 0 : told.devices * told.device_bytes);
+    limits.workspace_limit_bytes = told.host_bytes + (list.cuda ? 0 : told.devices * told.device_bytes);
     return run_what_the_data_bears(plan, list, open_devices(list), alpha, a, b, beta, c, limits, context);
 }
 

@@ -100,13 +100,12 @@ public:
             return leftovers_.tidily([&] { return without_products(inputs); });
         }
         FileProblem problem = problem_of(inputs);
-        choose_plan(problem, header);  // refuses what does not fit before anything is touched
+        choose_plan(problem);  // refuses what does not fit before anything is touched
+        header.plan = launch_.plan;
         std::optional<JournalContents> before = is_left ? read_journal(names_.journal()) : std::nullopt;
         if (!before) {
             return leftovers_.tidily([&] { return start(problem, header, inputs); });
         }
-        // The run before may have checked, and this one not, or the other way round.
-        before->header.plan.check_bytes = layers_ ? 0 : check_bytes_of(before->header.plan, problem.line_bytes);
         require_same_run(before->header, header, names_);
         return go_on(*before, header, inputs);
     }
@@ -140,38 +139,42 @@ private:
     FileProductReport start(FileProblem& problem, JournalHeader& header, const OpenInputs& inputs) {
         leftovers_.remove_of_others();
         Outputs outputs{PartialFile(names_, header_bytes(), problem.c, hooks_.watch), {}};
-        if (layers_) {
-            outputs.products.emplace(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        if (launch_.layers) {
+            outputs.products.emplace(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
         if (outputs.block_bytes() != problem.c.block_bytes) {
             problem.c.block_bytes = outputs.block_bytes();
-            choose_plan(problem, header);
+            choose_plan(problem);
         }
-        const FileSchedule schedule = schedule_of(problem, header.plan);
-        const StepPlans products(schedule, header.plan, stage_);
+        const FileSchedule schedule = schedule_of(problem, launch_);
+        const StepPlans products(schedule, launch_, stage_);
+        launch_.plan = with_steps(problem, launch_, schedule, products);
+        header.plan = launch_.plan;
         header.products = products.all();
         header.how = how_of(header.products);
         JournalWriter journal(names_, header, hooks_.watch);
-        return carry_out(schedule, header.plan, products, {}, inputs, outputs, journal);
+        return carry_out(schedule, products, {}, inputs, outputs, journal);
     }
 
     /// What is kept is not touched before it is known to be of use; until then the errors say what to do.
     FileProductReport go_on(const JournalContents& before, const JournalHeader& now, const OpenInputs& inputs) {
-        const FilePlan& plan = before.header.plan;
+        const ProductPlan& plan = before.header.plan;
         FileProblem problem = problem_of(inputs);
         Outputs outputs{PartialFile::reopen(names_, header_bytes(), problem.c, hooks_.watch), {}};
-        if (layers_) {
-            outputs.products = PartialFile::reopen(names_.products(), "", products_layout(*layers_), hooks_.watch);
+        if (launch_.layers) {
+            outputs.products =
+                PartialFile::reopen(names_.products(), "", products_layout(*launch_.layers), hooks_.watch);
         }
-        if (plan.c_block > 1 && outputs.block_bytes() != plan.c_block) {
+        if (plan.disk->c_block > 1 && outputs.block_bytes() != plan.disk->c_block) {
             fail(ErrorCode::input, "'{}' cannot be written as it was begun; without --resume the product starts over",
                  names_.partial());
         }
-        if (layers_) {
-            problem.c.block_bytes = outputs.block_bytes();
-            layers_ = file_layers_as_begun(problem, request_.outer, plan);
-        }
-        const FileSchedule schedule = schedule_of(problem, plan);
+        problem.c.block_bytes = outputs.block_bytes();
+        take(file_launch(problem, plan));
+        // The run before may have checked, and this one not, or the other way round.
+        require_memory_as_begun(launch_.traffic,
+                                launch_.layers ? launch_.layers->part.memory_bytes : problem.memory_bytes, names_);
+        const FileSchedule schedule = schedule_of(problem, launch_);
         if (how_of(before.header.products) != before.header.how) {
             fail(ErrorCode::input,
                  "'{}' was begun with products cut up for other devices, which would round otherwise; give the "
@@ -192,38 +195,39 @@ private:
         return leftovers_.tidily([&] {
             JournalWriter journal(names_, before, hooks_.watch);
             FileProductReport report =
-                carry_out(schedule, plan, products, {finished, before.reads, was_touched(before.header, now)}, inputs,
+                carry_out(schedule, products, {finished, before.reads, was_touched(before.header, now)}, inputs,
                           outputs, journal);
             report.damaged_lines = before.damaged_lines;
             return report;
         });
     }
 
-    FileProductReport carry_out(const FileSchedule& schedule, const FilePlan& plan, const StepPlans& products,
-                                const EarlierRun& earlier, const OpenInputs& inputs, Outputs& outputs,
-                                JournalWriter& journal) {
+    FileProductReport carry_out(const FileSchedule& schedule, const StepPlans& products, const EarlierRun& earlier,
+                                const OpenInputs& inputs, Outputs& outputs, JournalWriter& journal) {
+        const ProductPlan& plan = launch_.plan;
+        const DiskCut& cut = *plan.disk;
         const auto& [a, b, c0] = inputs;
         const std::map<std::int64_t, JournalTile>& finished = earlier.finished;
         // With outer levels, C0 and the factors come in at the end.
-        const bool adds = c0.has_value() && !layers_;
-        const double alpha = layers_ ? 1 : request_.alpha;
+        const bool adds = c0.has_value() && !launch_.layers;
+        const double alpha = launch_.layers ? 1 : request_.alpha;
         const std::vector<std::int64_t> missing = missing_tiles(schedule, finished);
         PageBuffer workspace(stage_.open_device ? 0 : plan.workspace_bytes);
         PipelineFiles files{
-            plan.mirrored ? &b : &a, plan.mirrored ? &a : &b, adds ? &*c0 : nullptr, {}, &outputs.of_tiles()};
+            cut.mirrored ? &b : &a, cut.mirrored ? &a : &b, adds ? &*c0 : nullptr, {}, &outputs.of_tiles()};
         if (adds) {
-            files.c0_layout = plan.mirrored ? transposed(c0->layout()) : c0->layout();
+            files.c0_layout = cut.mirrored ? transposed(c0->layout()) : c0->layout();
         }
         std::optional<OperandSums> sums;
-        if (layers_) {
-            sums.emplace(*layers_, inputs, finished);
-            files.left_sums = plan.mirrored ? &sums->b : &sums->a;
-            files.right_sums = plan.mirrored ? &sums->a : &sums->b;
+        if (launch_.layers) {
+            sums.emplace(*launch_.layers, inputs, finished);
+            files.left_sums = cut.mirrored ? &sums->b : &sums->a;
+            files.right_sums = cut.mirrored ? &sums->a : &sums->b;
         }
         PipelineOptions options;
-        options.buffers = buffers_of(plan, inputs, outputs);
-        options.tile_m = plan.tile_m;
-        options.tile_n = plan.tile_n;
+        options.buffers = file_buffers(launch_.layers ? launch_.layers->part : problem_of(inputs), cut);
+        options.tile_m = cut.tile_m;
+        options.tile_n = cut.tile_n;
         options.overlap = request_.overlap;
         options.io = request_.io;
         options.watch = hooks_.watch;
@@ -235,19 +239,14 @@ private:
         }
 
         FileProductReport report;
-        report.plan = plan;
-        report.layers = layers_;
-        report.product = products.largest();
+        static_cast<FileLaunch&>(report) = launch_;
+        report.error_bound = plan.error_bound;
         report.tiles = schedule.tiles();
         report.resident_at_start_bytes = resident_bytes();
         report.resumed_tiles = static_cast<std::int64_t>(finished.size());
-        report.error_bound = whole_error_bound(plan, schedule.panels(), products.largest_error_bound());
-        if (layers_) {
-            report.error_bound = layers_error_bound(*layers_, report.error_bound);
-        }
         std::optional<StreamedCheck> check;
         const check::JudgedProduct judged = judged_product(schedule, products);
-        if (request_.verify && !layers_) {
+        if (request_.verify && !launch_.layers) {
             check.emplace(schedule, judged, hooks_.threads);
         }
 
@@ -309,7 +308,7 @@ private:
         };
         work.progress = [&](double fraction) {
             if (hooks_.progress) {
-                hooks_.progress({layers_ ? (1 - kLastPassShare) * fraction : fraction, "files"});
+                hooks_.progress({launch_.layers ? (1 - kLastPassShare) * fraction : fraction, "files"});
             }
         };
         work.stop_wanted = [&] { return hooks_.cancel.cancelled(); };
@@ -322,7 +321,7 @@ private:
         if (done < static_cast<std::int64_t>(missing.size())) {
             fail(ErrorCode::cancelled, "interrupted");
         }
-        if (layers_) {
+        if (launch_.layers) {
             require_even_operands(layered(), *sums, !finished.empty());
             sums.reset();
             workspace = {};
@@ -348,7 +347,7 @@ private:
     /// What a check allows: the levels of the steps, those around them, and each sum of partial results round.
     check::JudgedProduct judged_product(const FileSchedule& schedule, const StepPlans& products) const {
         const double growth = products.largest_growth() * expected_growth(request_.outer);
-        const std::int64_t additions = layers_ ? static_cast<std::int64_t>(growth_.roundings) : 0;
+        const std::int64_t additions = launch_.layers ? static_cast<std::int64_t>(growth_.roundings) : 0;
         return {request_.alpha,
                 request_.beta,
                 sources_.k,
@@ -361,11 +360,12 @@ private:
     FileProductReport without_products(const OpenInputs& inputs) {
         const auto start = Clock::now();
         FileProductReport report;
-        report.plan.m = report.product.m = sources_.m;
-        report.plan.k = report.product.k = sources_.k;
-        report.plan.n = report.product.n = sources_.n;
-        report.plan.type = report.product.type = sources_.a.type;
-        report.plan.memory_bytes = request_.memory_bytes;
+        report.plan.m = sources_.m;
+        report.plan.k = sources_.k;
+        report.plan.n = sources_.n;
+        report.plan.type = sources_.a.type;
+        report.plan.leaf = kAutomaticLeaf;
+        report.plan.disk.emplace().memory_bytes = request_.memory_bytes;
         report.resident_at_start_bytes = resident_bytes();
         leftovers_.remove_of_others();
         PartialFile result(names_, header_bytes(), result_layout(request_, sources_), hooks_.watch);
@@ -384,37 +384,23 @@ private:
         return report;
     }
 
-    void choose_plan(const FileProblem& problem, JournalHeader& header) {
-        if (request_.outer.levels == 0) {
-            header.plan = plan_file_product(problem, stage_);
-            return;
+    void choose_plan(const FileProblem& problem) {
+        take(request_.plan ? file_launch(problem, *request_.plan) : plan_file_product(problem, stage_, request_.outer));
+        if (request_.plan) {
+            require_memory_of_plan(launch_.used_bytes(), problem.memory_bytes);
+            StepPlans(schedule_of(problem, launch_), launch_, stage_);
         }
-        layers_ = plan_layered_product(problem, request_.outer, stage_);
-        growth_ = layer_growth(layers_->layer);
-        leftovers_.are_parts_of_sums = true;
-        header.plan = layers_->part_plan;
-        header.layers = to_string(*layers_);
     }
 
-    LayeredRun layered() const { return {request_, *layers_, growth_, hooks_, trace_}; }
-
-    FileSchedule schedule_of(const FileProblem& problem, const FilePlan& plan) const {
-        return layers_ ? layers_schedule(*layers_) : FileSchedule(plan, problem.a, problem.b, problem.c);
-    }
-
-    FileBuffers buffers_of(const FilePlan& plan, const OpenInputs& inputs, const Outputs& outputs) const {
-        if (layers_) {
-            return file_buffers(plan, layers_->part.a, layers_->part.b, with_block(layers_->part.c, plan.c_block));
+    void take(FileLaunch launch) {
+        launch_ = std::move(launch);
+        if (launch_.layers) {
+            growth_ = layer_growth(launch_.layers->layer);
+            leftovers_.are_parts_of_sums = true;
         }
-        return file_buffers(plan, with_block(operand_layout(inputs.a, request_.transpose_a), plan.a_block),
-                            with_block(operand_layout(inputs.b, request_.transpose_b), plan.b_block),
-                            with_block(outputs.result.layout(), plan.c_block));
     }
 
-    static FileLayout with_block(FileLayout layout, std::int64_t block_bytes) {
-        layout.block_bytes = block_bytes;
-        return layout;
-    }
+    LayeredRun layered() const { return {request_, *launch_.layers, growth_, hooks_, trace_}; }
 
     const FileProductRequest& request_;
     StageProducts stage_;
@@ -422,7 +408,7 @@ private:
     StageTrace& trace_;
     ProductSources sources_;
     OutputNames names_;
-    std::optional<FileLayers> layers_;
+    FileLaunch launch_;
     LayerGrowth growth_;
     Leftovers leftovers_;
 };
@@ -431,13 +417,17 @@ private:
 
 FileProductReport multiply_files(const FileProductRequest& request, const StageProducts& stage, const FileHooks& hooks,
                                  StageTrace& trace) {
+    FileProductRequest asked = request;
+    if (asked.plan && asked.plan->disk) {
+        asked.outer = {asked.plan->disk->algorithm, asked.plan->disk->levels};
+    }
     try {
-        return FileProduct(request, stage, hooks, trace).run();
+        return FileProduct(asked, stage, hooks, trace).run();
     } catch (const SumsNotSafe&) {
-        FileProductRequest without = request;
-        without.outer = {};
-        without.resume = false;
-        FileProductReport report = FileProduct(without, stage, hooks, trace).run();
+        asked.outer = {};
+        asked.plan.reset();
+        asked.resume = false;
+        FileProductReport report = FileProduct(asked, stage, hooks, trace).run();
         report.no_layers =
             "A or B holds NaN, Inf, values whose sums might overflow or uneven rows or columns, so that the product "
             "was made again "

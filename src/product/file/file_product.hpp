@@ -35,6 +35,7 @@ struct FileProductRequest {
     Accuracy accuracy = Accuracy::balanced;  ///< that the stage's plans keep: what the check allows
     std::string io = "auto";                 ///< "auto", "uring" or "threads"
     OuterLevels outer = {};                  ///< through files; see plan/search/file_layers.hpp
+    std::optional<ProductPlan> plan = {};    ///< as made before, with its outer levels; empty: make one
 };
 
 /// How the products of strips and panels are planned and carried out: on the processor, or on a device.
@@ -46,18 +47,17 @@ struct StageProducts {
         multiply;
     /// On a device, whose memory the plans' workspace is then; empty: on the processor.
     OpenStepDevice open_device = {};
+    /// Throws Error(input) for a plan of a step that cannot be; empty: only its own plans are carried out.
+    std::function<void(const ProductPlan& plan)> check = {};
     /// What a plan does not say and the bits of a result depend on, in words; empty: nothing.
     std::function<std::string(const ProductPlan& plan)> how = {};
 };
 /// On the processor.
 StageProducts processor_stage(const Options& options, int threads);
 
-struct FileProductReport {
-    FilePlan plan;                     ///< with outer levels: of one of their products
-    std::optional<FileLayers> layers;  ///< outer levels
-    std::string no_layers;             ///< why outer levels that were asked for were given up; empty: they were not
-    ProductPlan product;               ///< of a whole strip by a whole panel
-    RunReport products;                ///< what became of them on the processor
+struct FileProductReport : FileLaunch {
+    std::string no_layers;  ///< why outer levels that were asked for were given up; empty: they were not
+    RunReport products;     ///< what became of them on the processor
     std::int64_t tiles = 0, resumed_tiles = 0;
     std::int64_t damaged_lines = 0;            ///< of the journal of an earlier run, which were not believed
     std::int64_t resident_at_start_bytes = 0;  ///< before the first buffer: the program, and the runtime of a device
@@ -71,19 +71,11 @@ struct FileProductReport {
 
 /// Sizes and layouts of a request, headers read and compared. Throws Error(input) where they do not fit together.
 FileProblem file_problem(const FileProductRequest& request);
-/// The plan that multiply_files() would choose, with the prediction of the stage.
-FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage);
+/// The plan that multiply_files() would choose, with the prediction of the stage; its steps are left open.
+FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer = {});
 
-/// The same with outer levels.
-FileLayers plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage);
-
-/// The steps of such a plan: the one with the most work, and the bound that the whole result keeps.
-struct PlannedSteps {
-    ProductPlan largest;
-    double error_bound = 0;
-};
-PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage);
-PlannedSteps plan_steps(const FileLayers& layers, const StageProducts& stage);
+/// The plan with its steps: how the one with the most work is multiplied, and the bound that the whole result keeps.
+ProductPlan plan_steps(const FileProblem& problem, const FileLaunch& launch, const StageProducts& stage);
 
 /// With outer levels, a NaN, an Inf or sums that might overflow where the product does not send it back to the start,
 /// without those levels. Throws Error(cancelled) after the tile in flight when hooks.cancel is set; what is finished is

@@ -7,6 +7,7 @@
 #include "product/file/product_inputs.hpp"
 #include "product/file/product_sources.hpp"
 #include "product/file/step_plans.hpp"
+#include "product/memory/packed_bits.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
@@ -28,6 +29,7 @@ StageProducts processor_stage(const Options& options, int threads) {
         }
         return plan;
     };
+    stage.check = check_plan_in_memory;
     stage.multiply = [threads](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
         ProductContext context;
@@ -58,32 +60,18 @@ FileProblem file_problem(const FileProductRequest& request) {
             request.verify ? StreamedCheck::line_bytes(sources.a.type) : 0};
 }
 
-FilePlan plan_file_product(const FileProblem& problem, const StageProducts& stage) {
-    return plan_files(problem, [&](const StageProduct& product) {
-        const ProductPlan plan = stage.plan(product, problem.type);
-        return StagePrediction{plan.predicted_s, stage.open_device ? 0 : plan.workspace_bytes};
-    });
-}
-
-FileLayers plan_layered_product(const FileProblem& problem, const OuterLevels& outer, const StageProducts& stage) {
+FileLaunch plan_file_product(const FileProblem& problem, const StageProducts& stage, const OuterLevels& outer) {
     const StageProducts within = within_levels(stage, outer);
-    return plan_file_layers(problem, outer, [&](const StageProduct& product) {
+    return plan_file_launch(problem, outer, [&](const StageProduct& product) {
         const ProductPlan plan = within.plan(product, problem.type);
         return StagePrediction{plan.predicted_s, within.open_device ? 0 : plan.workspace_bytes};
     });
 }
 
-PlannedSteps plan_steps(const FileLayers& layers, const StageProducts& stage) {
-    const FileSchedule schedule = layers_schedule(layers);
-    const StepPlans products(schedule, layers.part_plan, within_levels(stage, layers.outer));
-    const double of_product = whole_error_bound(layers.part_plan, schedule.panels(), products.largest_error_bound());
-    return {products.largest(), layers_error_bound(layers, of_product)};
-}
-
-PlannedSteps plan_steps(const FileProblem& problem, const FilePlan& plan, const StageProducts& stage) {
-    const FileSchedule schedule(plan, problem.a, problem.b, problem.c);
-    const StepPlans products(schedule, plan, stage);
-    return {products.largest(), whole_error_bound(plan, schedule.panels(), products.largest_error_bound())};
+ProductPlan plan_steps(const FileProblem& problem, const FileLaunch& launch, const StageProducts& stage) {
+    const OuterLevels outer = launch.layers ? launch.layers->outer : OuterLevels{};
+    const FileSchedule schedule = schedule_of(problem, launch);
+    return with_steps(problem, launch, schedule, StepPlans(schedule, launch, within_levels(stage, outer)));
 }
 
 }  // namespace heptad

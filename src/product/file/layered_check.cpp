@@ -6,10 +6,8 @@
 
 namespace heptad {
 
-LayeredCheck::LayeredCheck(const FileLayers& layers, const check::JudgedProduct& product, int threads)
-    : layers_(layers),
-      schedule_(layers.check_plan, layers.whole.a, layers.whole.b, layers.whole.c),
-      check_(schedule_, product, threads) {}
+LayeredCheck::LayeredCheck(const OuterLaunch& layers, const check::JudgedProduct& product, int threads)
+    : layers_(layers), schedule_(layers.whole, layers.check_cut), check_(schedule_, product, threads) {}
 
 bool LayeredCheck::read_operands(const OpenInputs& inputs, IoQueue& queue, StageTrace& trace,
                                  const std::function<bool()>& stop_wanted) {

@@ -13,7 +13,7 @@ namespace heptad {
 
 class LayeredCheck {
 public:
-    LayeredCheck(const FileLayers& layers, const check::JudgedProduct& product, int threads);
+    LayeredCheck(const OuterLaunch& layers, const check::JudgedProduct& product, int threads);
 
     /// False: a stop was wanted.
     bool read_operands(const OpenInputs& inputs, IoQueue& queue, StageTrace& trace,
@@ -23,7 +23,7 @@ public:
     VerifyResult result() const { return check_.result(); }
 
 private:
-    const FileLayers& layers_;
+    const OuterLaunch& layers_;
     FileSchedule schedule_;  // one tile: all of C, of which only the vectors are kept
     StreamedCheck check_;
 };

@@ -29,7 +29,7 @@ void require_even_operands(const LayeredRun& run, OperandSums& sums, bool resume
         sums.b.read_all(*queue);
     }
     const ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
-    if ((run.layers.part_plan.mirrored ? spread_of(of_b, of_a) : spread_of(of_a, of_b)) >
+    if ((run.layers.cut.mirrored ? spread_of(of_b, of_a) : spread_of(of_a, of_b)) >
         most_spread(expected_growth(run.request.outer), PlannerLimits{}.balanced_growth)) {
         throw SumsNotSafe{};
     }

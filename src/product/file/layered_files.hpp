@@ -28,10 +28,11 @@ struct Outputs {
 
 /// Both operands of the products of outer levels.
 struct OperandSums {
-    OperandSums(const FileLayers& layers, const OpenInputs& inputs, const std::map<std::int64_t, JournalTile>& finished)
+    OperandSums(const OuterLaunch& layers, const OpenInputs& inputs,
+                const std::map<std::int64_t, JournalTile>& finished)
         : bounce(layers.a.bounce_bytes),
-          a(inputs.a, layers.part_plan.mirrored ? transposed(layers.a) : layers.a, bounce),
-          b(inputs.b, layers.part_plan.mirrored ? transposed(layers.b) : layers.b, bounce) {
+          a(inputs.a, layers.cut.mirrored ? transposed(layers.a) : layers.a, bounce),
+          b(inputs.b, layers.cut.mirrored ? transposed(layers.b) : layers.b, bounce) {
         for (const auto& [index, tile] : finished) {
             a.note_largest(tile.seen ? tile.seen->a : 0);
             b.note_largest(tile.seen ? tile.seen->b : 0);
@@ -49,7 +50,7 @@ struct SumsNotSafe {};
 /// A run with outer levels.
 struct LayeredRun {
     const FileProductRequest& request;
-    const FileLayers& layers;
+    const OuterLaunch& layers;
     const LayerGrowth& growth;
     const FileHooks& hooks;
     StageTrace& trace;

@@ -5,6 +5,19 @@
 #include "base/error.hpp"
 
 namespace heptad {
+namespace {
+
+std::string way_out_of(const OutputNames& names) {
+    return fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
+}
+
+std::string levels_of(const ProductPlan& plan) {
+    return plan.disk->levels == 0 ? "without outer levels"
+                                  : fmt::format("with the outer levels {} {} of {}x{}x{}", plan.disk->algorithm,
+                                                plan.disk->levels, plan.m, plan.k, plan.n);
+}
+
+}  // namespace
 
 std::vector<std::int64_t> tiles_of(const std::map<std::int64_t, JournalTile>& finished) {
     std::vector<std::int64_t> tiles;
@@ -26,16 +39,15 @@ std::vector<std::int64_t> missing_tiles(const FileSchedule& schedule,
 }
 
 void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names) {
-    const FilePlan &x = before.plan, &y = now.plan;
-    const std::string way_out =
-        fmt::format("; without --resume the product starts over ('{}' is replaced)", names.partial());
-    if (before.layers != now.layers) {
-        const auto levels = [](const std::string& layers) {
-            return layers.empty() ? std::string("without outer levels") : "with the outer levels " + layers;
-        };
+    const ProductPlan &x = before.plan, &y = now.plan;
+    const std::string way_out = way_out_of(names);
+    if (!x.disk) {
+        fail(ErrorCode::input, "'{}' holds no plan of a product from file to file{}", names.journal(), way_out);
+    }
+    if (levels_of(x) != levels_of(y)) {
         fail(ErrorCode::input,
              "'{}' was begun {}, and is to go on {}; give --host-levels and --host-algorithm as then{}",
-             names.partial(), levels(before.layers), levels(now.layers), way_out);
+             names.partial(), levels_of(x), levels_of(y), way_out);
     }
     if (x.m != y.m || x.k != y.k || x.n != y.n || x.type != y.type || before.alpha != now.alpha ||
         before.beta != now.beta || before.inputs.size() != now.inputs.size()) {
@@ -47,12 +59,24 @@ void require_same_run(const JournalHeader& before, const JournalHeader& now, con
                  now.inputs[i].name, names.partial(), way_out);
         }
     }
-    if (x.used_bytes() > now.plan.memory_bytes) {
+}
+
+void require_memory_as_begun(const FileTraffic& begun, std::int64_t memory_bytes, const OutputNames& names) {
+    if (begun.used_bytes() > memory_bytes) {
         fail(ErrorCode::resource,
              "'{}' was begun with cuts that take {} bytes{}, and {} are allowed; give a larger --memory{}",
-             names.partial(), x.used_bytes(),
-             x.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", x.check_bytes) : "", now.plan.memory_bytes,
-             way_out);
+             names.partial(), begun.used_bytes(),
+             begun.check_bytes > 0 ? fmt::format(" ({} of them for --verify)", begun.check_bytes) : "", memory_bytes,
+             way_out_of(names));
+    }
+}
+
+void require_memory_of_plan(std::int64_t used_bytes, std::int64_t memory_bytes) {
+    if (used_bytes > memory_bytes) {
+        fail(
+            ErrorCode::resource,
+            "the plan takes {} bytes of memory, and {} are allowed; give a larger --memory, or plan with a smaller one",
+            used_bytes, memory_bytes);
     }
 }
 

@@ -17,9 +17,12 @@ struct EarlierRun {
     bool inputs_touched = false;
 };
 
-/// Throws Error(input) or Error(resource), with the way out, where the earlier run was of another product, of other
-/// files, or has cuts that do not fit.
+/// Throws Error(input), with the way out, where the earlier run was of another product or of other files.
 void require_same_run(const JournalHeader& before, const JournalHeader& now, const OutputNames& names);
+/// Throws Error(resource), with the way out, where its cuts take more than is allowed now.
+void require_memory_as_begun(const FileTraffic& begun, std::int64_t memory_bytes, const OutputNames& names);
+/// The same of a plan that was given.
+void require_memory_of_plan(std::int64_t used_bytes, std::int64_t memory_bytes);
 
 /// May an input have been changed since, though its time says otherwise? Then what was read of it is to be read again.
 bool was_touched(const JournalHeader& before, const JournalHeader& now);

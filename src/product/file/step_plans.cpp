@@ -5,30 +5,89 @@
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/level_layout.hpp"
 
 namespace heptad {
 
-StepPlans::StepPlans(const FileSchedule& schedule, const FilePlan& plan, const StageProducts& stage) {
-    const bool accumulate = schedule.panels() > 1 || plan.adds;
+namespace {
+
+double work_of(const ProductPlan& p) {
+    return static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n);
+}
+
+/// The shapes that are multiplied, each once.
+std::vector<StageProduct> shapes_of(const FileSchedule& schedule, const FileChoice& choice) {
+    const FileTraffic& traffic = choice.traffic;
+    std::vector<StageProduct> shapes;
+    const auto add = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
+        if (std::none_of(shapes.begin(), shapes.end(),
+                         [&](const StageProduct& s) { return s.m == m && s.k == k && s.n == n; })) {
+            shapes.push_back({m, k, n, schedule.panels() > 1 || schedule.adds(), traffic.workspace_bytes,
+                              traffic.tile_bytes, traffic.panel_bytes});
+        }
+    };
     const std::int64_t last_row = schedule.tiles() - 1, across = schedule.tiles_across();
     for (const std::int64_t tile : {std::int64_t{0}, across - 1, last_row - across + 1, last_row}) {
         for (const std::int64_t panel :
              {std::int64_t{0}, std::min<std::int64_t>(1, schedule.panels() - 1), schedule.panels() - 1}) {
             for (const std::int64_t strip : {std::int64_t{0}, schedule.strips(tile) - 1}) {
                 const FileWindow left = schedule.left_window(tile, panel, strip);
-                const FileWindow right = schedule.right_window(tile, panel);
-                add({left.rows, left.cols, right.cols, accumulate, plan.workspace_bytes, plan.tile_bytes,
-                     plan.panel_bytes},
-                    plan.type, stage);
+                add(left.rows, left.cols, schedule.right_window(tile, panel).cols);
             }
         }
     }
     const std::int64_t last_panel = schedule.panels() - 1, last_strip = schedule.strips(last_row) - 1;
     const std::int64_t depth = schedule.right_window(last_row, last_panel).rows;
     for (const FileWindow& piece : schedule.result_pieces(last_row, last_strip)) {
-        add({piece.rows, depth, piece.cols, accumulate, plan.workspace_bytes, plan.tile_bytes, plan.panel_bytes},
-            plan.type, stage);
+        add(piece.rows, depth, piece.cols);
     }
+    return shapes;
+}
+
+/// The plan of a product with how another one's blocks are multiplied.
+ProductPlan with_step(const ProductPlan& plan, ProductPlan step) {
+    step.m = plan.m;
+    step.k = plan.k;
+    step.n = plan.n;
+    step.disk = plan.disk;
+    step.accumulate = plan.accumulate;
+    step.workspace_bytes = plan.workspace_bytes;
+    step.predicted_s = plan.predicted_s;
+    step.error_bound = plan.error_bound;
+    return step;
+}
+
+/// The step as the plan says, where that is another one than the stage would make.
+ProductPlan step_as_said(const ProductPlan& plan, const ProductPlan& planned, const StageProducts& stage) {
+    const ProductPlan said = with_step(planned, plan);
+    if (plan.leaf == kAutomaticLeaf || said == planned) {
+        return planned;
+    }
+    if (!stage.check) {
+        fail(ErrorCode::input,
+             "the plan's steps of {} x {} x {} would be multiplied otherwise here: there '{}', here '{}'; plan it anew "
+             "with the options and on the machine of now",
+             planned.m, planned.k, planned.n, to_string(said), to_string(planned));
+    }
+    ProductPlan step = said;
+    step.workspace_bytes = plan_workspace_bytes(step);
+    step.error_bound = error_bound(step);
+    stage.check(step);
+    if (step.workspace_bytes > plan.workspace_bytes) {
+        fail(ErrorCode::input, "the plan has a workspace of {} bytes, and its steps need {}", plan.workspace_bytes,
+             step.workspace_bytes);
+    }
+    return step;
+}
+
+}  // namespace
+
+StepPlans::StepPlans(const FileSchedule& schedule, const FileChoice& choice, const StageProducts& stage) {
+    for (const StageProduct& shape : shapes_of(schedule, choice)) {
+        plans_[{shape.m, shape.k, shape.n}] = stage.plan(shape, choice.plan.type);
+    }
+    ProductPlan step = step_as_said(choice.plan, largest(), stage);
+    plans_[{step.m, step.k, step.n}] = std::move(step);
 }
 
 StepPlans::StepPlans(const std::vector<ProductPlan>& kept) {
@@ -54,11 +113,8 @@ std::vector<ProductPlan> StepPlans::all() const {
 }
 
 const ProductPlan& StepPlans::largest() const {
-    const auto work = [](const ProductPlan& p) {
-        return static_cast<double>(p.m) * static_cast<double>(p.k) * static_cast<double>(p.n);
-    };
     return std::max_element(plans_.begin(), plans_.end(),
-                            [&](const auto& x, const auto& y) { return work(x.second) < work(y.second); })
+                            [](const auto& x, const auto& y) { return work_of(x.second) < work_of(y.second); })
         ->second;
 }
 
@@ -86,16 +142,18 @@ double StepPlans::largest_growth() const {
     return growth;
 }
 
-void StepPlans::add(const StageProduct& product, Type type, const StageProducts& stage) {
-    const Shape key{product.m, product.k, product.n};
-    if (!plans_.contains(key)) {
-        plans_[key] = stage.plan(product, type);
+ProductPlan with_steps(const FileProblem& problem, const FileLaunch& launch, const FileSchedule& schedule,
+                       const StepPlans& products) {
+    ProductPlan plan = with_step(launch.plan, products.largest());
+    // Sums of partial products: each has its bound, and each addition rounds what is there.
+    const auto panels = static_cast<double>(schedule.panels());
+    const std::int64_t k = launch.layers ? launch.layers->part.k : problem.k;
+    plan.error_bound =
+        panels * products.largest_error_bound() + (panels - 1) * static_cast<double>(k) * unit_roundoff(problem.type);
+    if (launch.layers) {
+        plan.error_bound = layers_error_bound(*launch.layers, plan.error_bound);
     }
-}
-
-double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel) {
-    const double additions = static_cast<double>(panels - 1) * static_cast<double>(plan.k) * unit_roundoff(plan.type);
-    return static_cast<double>(panels) * of_panel + additions;
+    return plan;
 }
 
 StageProducts within_levels(StageProducts stage, const OuterLevels& outer) {
@@ -108,14 +166,15 @@ StageProducts within_levels(StageProducts stage, const OuterLevels& outer) {
     return stage;
 }
 
-StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
+StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const ProductPlan& plan, const FileBuffers& buffers,
                                   const StepPlans& products) {
+    const DiskCut& cut = *plan.disk;
     StepDeviceSizes sizes;
     sizes.type = plan.type;
-    sizes.left = {buffers.strips, plan.strip_m, plan.depth, schedule.left().by_columns};
-    sizes.right = {buffers.panels, plan.depth, plan.tile_n, schedule.right().by_columns};
-    sizes.tiles = {buffers.tiles, plan.tile_m, plan.tile_n, schedule.result().by_columns};
-    sizes.strip_rows = plan.strip_m;
+    sizes.left = {buffers.strips, cut.strip_m, cut.depth, schedule.left().by_columns};
+    sizes.right = {buffers.panels, cut.depth, cut.tile_n, schedule.right().by_columns};
+    sizes.tiles = {buffers.tiles, cut.tile_m, cut.tile_n, schedule.result().by_columns};
+    sizes.strip_rows = cut.strip_m;
     sizes.workspace_bytes = products.most_workspace_bytes();
     return sizes;
 }

@@ -12,7 +12,8 @@ namespace heptad {
 
 class StepPlans {
 public:
-    StepPlans(const FileSchedule& schedule, const FilePlan& plan, const StageProducts& stage);
+    /// As the plan says where it says how its steps are multiplied. Throws Error(input) where the stage cannot.
+    StepPlans(const FileSchedule& schedule, const FileChoice& choice, const StageProducts& stage);
     explicit StepPlans(const std::vector<ProductPlan>& kept);
 
     const ProductPlan& of(std::int64_t m, std::int64_t k, std::int64_t n) const;
@@ -26,18 +27,18 @@ public:
 
 private:
     using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-    void add(const StageProduct& product, Type type, const StageProducts& stage);
     std::map<Shape, ProductPlan> plans_;
 };
 
-/// Sums of `panels` partial products: each has its bound, and each addition rounds what is there.
-double whole_error_bound(const FilePlan& plan, std::int64_t panels, double of_panel);
+/// The plan with what its steps are: how the largest is multiplied, and the bound that the whole result keeps.
+ProductPlan with_steps(const FileProblem& problem, const FileLaunch& launch, const FileSchedule& schedule,
+                       const StepPlans& products);
 
 /// The levels of steps and the outer ones together keep an accuracy word.
 StageProducts within_levels(StageProducts stage, const OuterLevels& outer);
 
 /// What a device must hold to carry out the steps of a plan.
-StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const FilePlan& plan, const FileBuffers& buffers,
+StepDeviceSizes step_device_sizes(const FileSchedule& schedule, const ProductPlan& plan, const FileBuffers& buffers,
                                   const StepPlans& products);
 
 }  // namespace heptad

@@ -36,8 +36,10 @@ ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size,
     if (!cluster.rate_given) {
         rates.operations_per_s = predicted_rate(request, size, type, cluster.nodes);
     }
-    const ClusterPlan plan = make_cluster_plan(size, type, cluster.nodes, cluster.request, rates);
-    return {plan, rates, forecast(plan, rates, cluster.forecast)};
+    ClusterOutlook outlook{make_cluster_plan(size, type, cluster.nodes, cluster.request, rates), rates, {}};
+    outlook.predicted = forecast(outlook.plan, rates, cluster.forecast);
+    outlook.plan.predicted_s = outlook.predicted.total_s();
+    return outlook;
 }
 
 }  // namespace heptad

@@ -16,7 +16,7 @@ struct ClusterQuestion {
 };
 
 struct ClusterOutlook {
-    ClusterPlan plan;
+    ProductPlan plan;
     ClusterRates rates;
     ClusterForecast predicted;
 };

@@ -9,10 +9,13 @@
 #include "io/matrix_write.hpp"
 #include "io/npy.hpp"
 #include "io/partial_file.hpp"
+#include "kernels/cuda/device/device.hpp"
 #include "move/resident_memory.hpp"
+#include "product/device/device_product.hpp"
 #include "product/request/file_stage.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/outer_levels.hpp"
+#include "product/request/plan_file.hpp"
 #include "product/request/trace_file.hpp"
 
 namespace heptad {
@@ -68,7 +71,7 @@ Report carry_out(const Request& request, const FileProductRequest& files, const 
     report.plan.type = problem.type;
     report.plan.size = {problem.m, problem.k, problem.n};
     const double operations = operation_count(report.plan.size);
-    if (files.outer.levels == 0 && !files.resume && operations > 0) {
+    if (files.outer.levels == 0 && !files.resume && !files.plan && operations > 0) {
         tell_of_outer_levels(request, problem, stage, hooks);
     }
     hooks.begin("multiply", operations, problem.type);
@@ -88,10 +91,38 @@ Report carry_out(const Request& request, const FileProductRequest& files, const 
     return report;
 }
 
-void refuse_plan_file(const Request& request) {
-    if (!request.plan_file.empty()) {
-        fail(ErrorCode::usage, "--plan is for products in memory; from file to file the plan follows from --memory");
+/// The request with what a plan from file to file says, and the plan; the stage is then as it was planned.
+std::optional<ProductPlan> take_given_plan(Request& request) {
+    if (request.plan_file.empty()) {
+        return std::nullopt;
     }
+    if (!plans_files(request.plan_file)) {
+        fail(ErrorCode::usage,
+             "{} plans a product in memory, and this one goes from file to file; plan it with --files and this "
+             "--memory",
+             request.plan_file);
+    }
+    const ProductPlan plan = read_disk_plan(request.plan_file);
+    Options& options = request.options;
+    if (plan.host) {
+        options.device = plan.host->devices;
+        options.host.levels = plan.host->levels;
+        options.host.algorithm = plan.host->levels > 0 ? plan.host->algorithm : "auto";
+        options.host.pipelines = plan.host->pipelines;
+    } else if (is_device_product(plan.backend)) {
+        options.device = cuda::is_device_name(options.device) ? options.device : plan.backend;
+    } else if (cuda::is_device_name(options.device)) {
+        fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
+             request.plan_file, plan.backend, options.device);
+    } else if (options.host.levels >= 0 && options.host.levels != plan.disk->levels) {
+        fail(ErrorCode::usage, "{} plans {} outer levels; leave --host-levels out, or plan with it", request.plan_file,
+             plan.disk->levels);
+    } else if (plan.leaf != kAutomaticLeaf && plan.levels.empty()) {
+        options.levels = 0;  // for steps at the edges too
+    }
+    request.threads = plan.threads;
+    request.memory_bytes = request.memory_bytes.value_or(plan.disk->memory_bytes);
+    return plan;
 }
 
 }  // namespace
@@ -111,11 +142,12 @@ std::string stage_rates(const StageTrace& trace, Type type) {
 
 bool goes_by_files(const Request& request, std::int64_t operand_bytes) {
     return request.resume || request.overlap.has_value() || !request.trace_file.empty() ||
-           operand_bytes > memory_limit_bytes(request);
+           plans_files(request.plan_file) || operand_bytes > memory_limit_bytes(request);
 }
 
-Report multiply_by_files(const Request& request, const RequestHooks& hooks) {
-    refuse_plan_file(request);
+Report multiply_by_files(const Request& asked, const RequestHooks& hooks) {
+    Request request = asked;
+    const std::optional<ProductPlan> given = take_given_plan(request);
     require_npy_name(request.output);
     FileProductRequest files = nameless_request(request);
     files.a = name_of(request.a, request, request.raw_a);
@@ -127,13 +159,16 @@ Report multiply_by_files(const Request& request, const RequestHooks& hooks) {
     const std::optional<JournalContents> before =
         request.resume ? read_journal(output_names(request.output).journal()) : std::nullopt;
     // What is free on the device may be another today; the steps stay as they were begun.
-    const StageProducts stage = before ? stage_as_begun(request, !before->header.how.empty())
-                                       : decide_stage(request, file_problem(files)).stage;
+    const StageProducts stage = before  ? stage_as_begun(request, !before->header.how.empty())
+                                : given ? stage_as_begun(request, given->host.has_value())
+                                        : decide_stage(request, file_problem(files)).stage;
+    files.plan = given;
     return carry_out(request, files, stage, hooks);
 }
 
-Report multiply_bits_by_files(const Request& request, Type algebra, const BitFacts& facts, const RequestHooks& hooks) {
-    refuse_plan_file(request);
+Report multiply_bits_by_files(const Request& asked, Type algebra, const BitFacts& facts, const RequestHooks& hooks) {
+    Request request = asked;
+    const std::optional<ProductPlan> given = take_given_plan(request);
     require_writable_format(request.output);
     if (!is_written_in_pieces(request.output, request.columns.has_value())) {
         fail(ErrorCode::input,
@@ -146,6 +181,7 @@ Report multiply_bits_by_files(const Request& request, Type algebra, const BitFac
         return MatrixName{.path = path, .bits = algebra, .columns = columns};
     };
     FileProductRequest files = nameless_request(request);
+    files.plan = given;
     files.a = name(request.a, facts.columns_a);
     files.b = name(request.b, facts.columns_b);
     if (request.beta != 0) {

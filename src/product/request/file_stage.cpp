@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/bit_bytes.hpp"
 #include "base/error.hpp"
 #include "base/size.hpp"
+#include "base/thread_pool.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/search/stage_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -67,94 +66,68 @@ std::int64_t step_bytes(const HostForecast& told, bool in_host_memory) {
     return told.host_bytes + (in_host_memory ? told.devices * told.device_bytes : 0);
 }
 
-/// The plan of a step whose cut is made anew when it is multiplied.
-ProductPlan plan_of_cut(const StageProduct& product, Type type, int threads, bool in_host_memory, const CutStep& cut) {
+ProductPlan plan_of_cut(const StageProduct& product, Type type, bool in_host_memory, const CutStep& cut) {
     ProductPlan plan;
-    plan.m = plan.core_m = product.m;
-    plan.k = plan.core_k = product.k;
-    plan.n = plan.core_n = product.n;
-    plan.type = type;
-    plan.threads = std::max(threads, 1);
-    plan.accumulate = product.accumulate;
-    plan.leaf = plan.fringe_leaf = "over-devices";
     try {
-        const HostForecast made =
-            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes).forecast;
-        plan.workspace_bytes = step_bytes(made, in_host_memory);
-        plan.predicted_s = made.predicted_s;
-        plan.error_bound = made.error_bound;
+        const HostDecision made =
+            cut({product.m, product.k, product.n}, product.accumulate, product.workspace_limit_bytes);
+        plan = made.plan;
+        plan.workspace_bytes = step_bytes(made.forecast, in_host_memory);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;
         }
         plan.predicted_s = std::numeric_limits<double>::infinity();  // the cut goes on to smaller steps
     }
+    plan.m = product.m;
+    plan.k = product.k;
+    plan.n = product.n;
+    plan.type = type;
     return plan;
 }
 
 StageProducts over_devices_stage(const Request& asked) {
     const DeviceList list = parse_device_list(asked.options.device);
     open_devices(list);  // told before anything is touched
-    const Options options = asked.options;
-    const int threads = asked.threads;
     ProductContext context;
-    context.threads = threads;
-    const auto cut = [=](Type type) -> CutStep {
-        return [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-            Options limited = options;
-            limited.accumulate = accumulate;
-            limited.workspace_limit_bytes = host_bytes;
-            return make_plan_over_devices(size, type, type, limited, context);
-        };
-    };
+    context.threads = asked.threads;
     StageProducts stage;
-    stage.plan = [=](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, threads, !list.cuda, cut(type));
+    stage.plan = [=, options = asked.options](const StageProduct& product, Type type) {
+        return plan_of_cut(product, type, !list.cuda,
+                           [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
+                               Options limited = options;
+                               limited.accumulate = accumulate;
+                               limited.workspace_limit_bytes = host_bytes;
+                               return make_plan_over_devices(size, type, type, limited, context);
+                           });
     };
-    stage.how = [=](const ProductPlan& plan) {
-        return bits_decided_by(cut(plan.type)({plan.m, plan.k, plan.n}, plan.accumulate, plan.workspace_bytes).plan);
-    };
+    stage.how = bits_decided_by;
     stage.multiply = [=](double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                         const ProductPlan& plan, void*, std::int64_t) {
-        Options limited = options;
-        limited.workspace_limit_bytes = plan.workspace_bytes;
-        return multiply_over_devices(alpha, a, b, beta, c, limited, context);
-    };
+                         const ProductPlan& plan, void*,
+                         std::int64_t) { return multiply_over_devices(alpha, a, b, beta, c, plan, context); };
     return stage;
 }
-
-/// Plans of steps that came before: they come again and again.
-using BitCuts = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, ProductPlan>;
 
 StageProducts bits_over_devices_stage(const Request& asked, Type algebra) {
     const DeviceList list = parse_device_list(asked.options.device);
     const auto devices = std::make_shared<const DeviceSet>(open_devices(list));
-    const auto known = std::make_shared<BitCuts>();
-    const bits::BitOptions options = bit_options(asked);
-    const int threads = asked.threads;
     ProductContext context;
-    context.threads = threads;
-    const auto cut = [=](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
-        bits::BitOptions limited = options;
-        limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
-        return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate, limited,
-                                          context);
-    };
+    context.threads = asked.threads;
     StageProducts stage;
-    stage.plan = [=](const StageProduct& product, Type type) {
-        return plan_of_cut(product, type, threads, !list.cuda, cut);
+    stage.plan = [=, options = bit_options(asked)](const StageProduct& product, Type type) {
+        return plan_of_cut(
+            product, type, !list.cuda, [&](const ProblemSize& size, bool accumulate, std::int64_t host_bytes) {
+                bits::BitOptions limited = options;
+                limited.host.host_memory_bytes = std::min(options.host.host_memory_bytes, host_bytes);
+                return make_bit_plan_over_devices(algebra, {size.m, size.k, round_up(size.n, kBitsOfByte)}, accumulate,
+                                                  limited, context);
+            });
     };
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void*, std::int64_t) {
-        // The cut that the step was planned with: where a file's rows begin inside words, buffers come on top of it.
-        const bool adds = beta != 0;
-        const BitCuts::key_type key{plan.m, plan.k, plan.n, adds};
-        if (!known->contains(key)) {
-            (*known)[key] = cut({plan.m, plan.k, plan.n}, adds, plan.workspace_bytes).plan;
-        }
         const std::int64_t cols = round_up(plan.n, kBitsOfByte);
-        run_host_plan((*known)[key], *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
-                      adds, context);
+        run_host_plan(plan, *devices, bits_of_bytes(a, plan.k), bits_of_bytes(b, cols), bits_of_bytes(c, cols),
+                      beta != 0, context);
         return RunReport{};
     };
     return stage;
@@ -169,31 +142,34 @@ bool is_cut_up_by_host(const Options& options) {
 
 /// What the host would make of a whole step of the plan, if more workspace than the device has left would make the
 /// step faster: else levels at the host cannot pay.
-std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FilePlan& plan,
+std::optional<StageChoice> choice_for(const Request& request, const FileProblem& problem, const FileChoice& choice,
                                       const StageProducts& on_device) {
-    const bool accumulate = plan.depth < plan.k || plan.adds;
+    const DiskCut& cut = *choice.plan.disk;
+    const FileTraffic& traffic = choice.traffic;
+    const bool accumulate = cut.depth < problem.k || problem.adds;
     const double step_s =
         on_device
-            .plan({plan.strip_m, plan.depth, plan.tile_n, accumulate, 0, plan.tile_bytes, plan.panel_bytes},
+            .plan({cut.strip_m, cut.depth, cut.tile_n, accumulate, 0, traffic.tile_bytes, traffic.panel_bytes},
                   problem.type)
             .predicted_s;
     Options options = request.options;
     options.host = {};
     options.accumulate = accumulate;
     const double unlimited_s =
-        plan_device_product(plan.strip_m, plan.depth, plan.tile_n, problem.type, options, {}).predicted_s;
+        plan_device_product(cut.strip_m, cut.depth, cut.tile_n, problem.type, options, {}).predicted_s;
     if (!(unlimited_s < step_s)) {
         return std::nullopt;
     }
     options.host = request.options.host;
-    options.workspace_limit_bytes = problem.memory_bytes - plan.tile_bytes - plan.panel_bytes - plan.check_bytes;
+    options.workspace_limit_bytes =
+        problem.memory_bytes - traffic.tile_bytes - traffic.panel_bytes - traffic.check_bytes;
     ProductContext context;
     context.threads = request.threads;
     try {
-        return choose_stage(problem, plan, step_s,
-                            make_plan_over_devices({plan.strip_m, plan.depth, plan.tile_n}, problem.type, problem.type,
-                                                   options, context)
-                                .plan);
+        return choose_stage(
+            problem, traffic, step_s,
+            make_plan_over_devices({cut.strip_m, cut.depth, cut.tile_n}, problem.type, problem.type, options, context)
+                .plan);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::resource) {
             throw;
@@ -215,11 +191,11 @@ StageDecision decide_stage(const Request& request, const FileProblem& problem) {
     if (problem.m == 0 || problem.k == 0 || problem.n == 0) {  // there are no steps
         return {std::move(on_device), ""};
     }
-    const FilePlan plan = plan_file_product(problem, on_device);
-    if (disk_binds(problem, plan)) {
+    const FileChoice planned = plan_file_product(problem, on_device);
+    if (disk_binds(problem, planned.traffic)) {
         return {std::move(on_device), ""};
     }
-    const std::optional<StageChoice> choice = choice_for(request, problem, plan, on_device);
+    const std::optional<StageChoice> choice = choice_for(request, problem, planned, on_device);
     return {choice && choice->by == StepsCutBy::host ? over_devices_stage(request) : std::move(on_device),
             choice ? choice->reason : ""};
 }

@@ -51,9 +51,10 @@ void require_bit_output(const Request& request) {
 Report route_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
     const bool on_cuda = cuda::is_device_name(request.options.device);
     const bool over_devices = has_host_plan(request.plan_file);
+    const bool by_files = plans_files(request.plan_file);
     const bool planned_for_device =
-        !request.plan_file.empty() && !over_devices && is_on_device(read_plan_file(request.plan_file));
-    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda) {
+        !request.plan_file.empty() && !over_devices && !by_files && is_on_device(read_plan_file(request.plan_file));
+    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda && !by_files) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
     }
@@ -79,13 +80,16 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
 /// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.
 void require_devices_of_plan(const Request& request) {
     const std::string& device = request.options.device;
+    if (request.plan_file.empty() || device == "auto") {
+        return;
+    }
     if (has_host_plan(request.plan_file)) {
         const std::string planned = read_plan_file(request.plan_file).host->devices;
-        if (device != "auto" && device != planned) {
+        if (device != planned) {
             fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
                  request.plan_file, planned, device);
         }
-    } else if (!request.plan_file.empty() &&
+    } else if (!plans_files(request.plan_file) &&
                (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options)))) {
         fail(ErrorCode::usage,
              "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
@@ -99,8 +103,9 @@ void require_devices_of_plan(const Request& request) {
 Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
+    refuse_rank_plan(request.plan_file);
     require_devices_of_plan(request);
-    const bool other_plan = !request.plan_file.empty() && !is_packed(read_plan_file(request.plan_file));
+    const bool other_plan = !request.plan_file.empty() && !has_packed_plan(request.plan_file);
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");
         return route_bits(request, *algebra, hooks);

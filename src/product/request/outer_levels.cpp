@@ -44,23 +44,23 @@ void refuse_outer_levels(const Request& request, const std::string& why) {
     }
 }
 
-std::string outer_level_hint(const Request& request, const FileProblem& problem, const FilePlan& plan,
+std::string outer_level_hint(const Request& request, const FileProblem& problem, const FileLaunch& launch,
                              const StageProducts& stage) {
-    const double now_s = predicted_wall_s(problem, plan);
+    const double now_s = launch.plan.predicted_s;
     if (!is_on_processor(request) || request.options.host.levels >= 0 || now_s < kWorthPlanning_s ||
         (request.options.accuracy == Accuracy::strict && unit_roundoff(problem.type) > 0)) {
         return "";
     }
     try {
-        const FileLayers layers = plan_layered_product(problem, {kUsualAlgorithm, 1}, stage);
-        const double with_s = predicted_wall_s(layers);
+        const FileLaunch with = plan_file_product(problem, stage, {kUsualAlgorithm, 1});
+        const double with_s = with.plan.predicted_s;
         if (with_s > kClearlyFaster * now_s) {
             return "";
         }
         return fmt::format("with --host-levels 1 predicted {} instead of {}, {} more disk traffic, {} for products",
                            format_seconds(with_s), format_seconds(now_s),
-                           format_bytes(layers.moved_bytes() - plan.moved_bytes()),
-                           format_bytes(layers.scratch_bytes()));
+                           format_bytes(with.moved_bytes() - launch.moved_bytes()),
+                           format_bytes(with.layers->scratch_bytes()));
     } catch (const Error&) {  // not for this type, or not in this memory
         return "";
     }

@@ -15,7 +15,7 @@ OuterLevels outer_levels(const Request& request, Type type);
 void refuse_outer_levels(const Request& request, const std::string& why);
 /// A sentence where one outer level through files is predicted to be clearly faster than the plan, and nobody said
 /// whether it is wanted; else nothing.
-std::string outer_level_hint(const Request& request, const FileProblem& problem, const FilePlan& plan,
+std::string outer_level_hint(const Request& request, const FileProblem& problem, const FileLaunch& launch,
                              const StageProducts& stage);
 
 }  // namespace heptad

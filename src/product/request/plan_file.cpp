@@ -63,10 +63,46 @@ std::string read_plan_text(const std::string& path) {
     return without_comments(text);
 }
 
+/// The words that ask heptad-mpi for such a cut.
+std::string options_for(const RankCut& cut) {
+    const std::string algorithm = fmt::format("--algorithm {}", cluster_algorithm_name(cut.algorithm));
+    switch (cut.algorithm) {
+        case ClusterAlgorithm::grid:
+            return fmt::format("{} --grid {}x{}x{}", algorithm, cut.grid.pm, cut.grid.pk, cut.grid.pn);
+        case ClusterAlgorithm::caps:
+            return algorithm;
+        default:
+            return fmt::format("{} --block {}x{}x{}", algorithm, cut.block.x, cut.block.y, cut.block.z);
+    }
+}
+
 }  // namespace
 
+bool plans_files(const std::string& path) {
+    return !path.empty() && read_plan_text(path).find(" disk={") != std::string::npos;
+}
+
+ProductPlan read_disk_plan(const std::string& path) try {
+    return parse_plan(read_plan_text(path));
+} catch (const Error& error) {
+    fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
+}
+
+void refuse_rank_plan(const std::string& path) {
+    if (!path.empty() && read_plan_text(path).find(" rank={") != std::string::npos) {
+        if (const ProductPlan plan = read_disk_plan(path); plan.rank) {
+            fail(ErrorCode::usage, "{} plans a product on a cluster; start heptad-mpi mul on {} ranks, with {}", path,
+                 plan.rank->ranks, options_for(*plan.rank));
+        }
+    }
+}
+
 bool has_host_plan(const std::string& path) {
-    return !path.empty() && read_plan_text(path).find(" host={") != std::string::npos;
+    return !path.empty() && read_plan_text(path).find(" host={") != std::string::npos && !plans_files(path);
+}
+
+bool has_packed_plan(const std::string& path) {
+    return !path.empty() && (plans_files(path) || is_packed(read_plan_file(path)));
 }
 
 void check_given_plan(const ProductPlan& plan) {
@@ -86,12 +122,6 @@ ProductPlan read_plan_file(const std::string& path) {
         check_given_plan(plan);
         return plan;
     } catch (const Error& error) {
-        if (text.starts_with("files ") || text.starts_with("cluster ")) {
-            fail(ErrorCode::input,
-                 "{} holds a plan that --plan does not take back: it follows from the options of a product from file "
-                 "to file or on a cluster; give those to mul",
-                 path);
-        }
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
     }
 }

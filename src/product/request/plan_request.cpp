@@ -64,28 +64,25 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
     const OuterLevels outer = outer_levels(request, problem.type);
     const StageDecision decision =
         packed ? StageDecision{bit_stage_products(request, problem.type), ""} : decide_stage(request, problem);
-    if (outer.levels > 0) {
-        files.layers = plan_layered_product(problem, outer, decision.stage);
-        files.plan = files.layers->part_plan;
-        files.steps = plan_steps(*files.layers, decision.stage);
-    } else {
-        files.plan = plan_file_product(problem, decision.stage);
-    }
+    static_cast<FileLaunch&>(files) = plan_file_product(problem, decision.stage, outer);
+    files.plan = plan_steps(problem, files, decision.stage);
     files.disk = disk_bytes_per_s ? DiskRates{*disk_bytes_per_s, *disk_bytes_per_s, false} : measure_disk();
     problem.read_bytes_per_s = files.disk.read_bytes_per_s;
     problem.write_bytes_per_s = files.disk.write_bytes_per_s;
     if (files.layers) {
         set_disk_rates(*files.layers, files.disk.read_bytes_per_s, files.disk.write_bytes_per_s);
-    } else {
-        files.steps = plan_steps(problem, files.plan, decision.stage);
+    }
+    files.plan.predicted_s = predicted_wall_s(problem, files);
+    if (!files.layers) {
         files.stage_reason = decision.reason;
-        files.outer_level_hint = outer_level_hint(request, problem, files.plan, decision.stage);
+        files.outer_level_hint = outer_level_hint(request, problem, files, decision.stage);
     }
     files.read_s = static_cast<double>(files.read_bytes()) / files.disk.read_bytes_per_s;
     files.write_s = static_cast<double>(files.written_bytes()) / files.disk.write_bytes_per_s;
-    files.wall_s = !request.overlap.value_or(true) ? files.read_s + files.multiply_s() + files.write_s  // in turn
-                   : files.layers                  ? predicted_wall_s(*files.layers)
-                                                   : predicted_wall_s(problem, files.plan);
+    if (!request.overlap.value_or(true)) {  // in turn
+        files.plan.predicted_s = files.read_s + files.multiply_s() + files.write_s;
+    }
+    files.wall_s = files.plan.predicted_s;
     RequestPlan plan{problem.type, size};
     plan.decided = std::move(files);
     return plan;

@@ -16,15 +16,16 @@ PlanFacts told_by(const HostDecision& made) {
     const ProductPlan& plan = made.plan;
     return {to_string(plan), plan.host->levels, plan.workspace_bytes, plan.predicted_s, plan.error_bound};
 }
-PlanFacts told_by(const FileRequestPlan& plan) {
-    return {to_string(plan.plan), plan.layers ? plan.layers->outer.levels : 0, plan.plan.workspace_bytes, plan.wall_s,
-            plan.steps.error_bound};
+PlanFacts told_by(const FileRequestPlan& files) {
+    PlanFacts facts = told_by(files.plan);
+    facts.levels = files.plan.disk->levels;
+    return facts;
 }
 
 }  // namespace
 
 bool FileRequestPlan::disk_binds() const {
-    return layers ? multiply_s() < read_s + write_s : heptad::disk_binds(problem, plan);
+    return layers ? multiply_s() < read_s + write_s : heptad::disk_binds(problem, traffic);
 }
 
 PlanFacts RequestPlan::facts() const {

@@ -18,21 +18,13 @@ struct DiskRates {
 };
 
 /// From file to file: the cut, and what it would take on a disk of these rates.
-struct FileRequestPlan {
+struct FileRequestPlan : FileLaunch {
     FileProblem problem;
-    FilePlan plan;                     // with outer levels: of one of their products
-    std::optional<FileLayers> layers;  // outer levels
-    PlannedSteps steps;
     DiskRates disk;
     double read_s = 0, write_s = 0, wall_s = 0;
     std::string stage_reason;      // why the host takes levels of its own, or none; mostly empty
     std::string outer_level_hint;  // see outer_levels.hpp
 
-    std::int64_t read_bytes() const {
-        return layers ? layers->read_bytes() : plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes;
-    }
-    std::int64_t written_bytes() const { return layers ? layers->all_written_bytes() : plan.written_bytes; }
-    double multiply_s() const { return layers ? layers->multiply_s() : plan.multiply_s; }
     bool disk_binds() const;
 };
 

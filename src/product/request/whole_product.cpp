@@ -59,8 +59,7 @@ public:
         const View c = whole_c.view();
         const double alpha = request_.alpha, beta = request_.beta;
         if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-            return request_.plan_file.empty() ? multiply_over_devices(alpha, a, b, beta, c, plan.options, context)
-                                              : multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
+            return multiply_over_devices(alpha, a, b, beta, c, over->plan, context);
         }
         if (const auto* divided = std::get_if<TransferDecision>(&plan.decided)) {
             return multiply_host_operands(alpha, a, b, beta, c, divided->schedule, divided->options, plan.device,

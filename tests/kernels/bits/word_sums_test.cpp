@@ -7,8 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "kernels/bits/word_sums_sets.hpp"
-
 namespace {
 
 using namespace heptad::bits;

@@ -67,7 +67,7 @@ TEST(plan_text, plans_of_every_placement_print_and_parse_back) {
         plan.rank = rank;
         EXPECT_EQ(parse_plan(to_string(plan)), plan) << to_string(plan);
     }
-    plan.host = HostCut{"cuda:0,1", 2, "winograd", 2, 26, 26, 26, 3, true};
+    plan.host = HostCut{"cuda:0,1", "winograd", 2, 26, 26, 26, 3, true, 4096};
     for (const TransferCut& transfers :
          {TransferCut{"winograd", 2, 3, 4, {}, {}}, TransferCut{"", 1, 1, 1, {60, 42}, {50, 50, 1}}}) {
         plan.transfers = transfers;

@@ -6,32 +6,19 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
 #include "plan/search/cluster_caps.hpp"
 
 namespace heptad {
 namespace {
 
-ClusterPlan grid_plan(ProblemSize size, ClusterGrid grid, std::int64_t panels, std::int64_t ranks) {
-    ClusterPlan plan;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.grid = grid;
-    plan.panels = panels;
-    plan.ranks = ranks;
-    return plan;
+ProductPlan grid_plan(ProblemSize size, ClusterGrid grid, std::int64_t panels, std::int64_t ranks) {
+    return plan_among_ranks(size, Type::f32, {.ranks = ranks, .grid = grid, .panels = panels});
 }
 
-ClusterPlan block_plan(ProblemSize size, ClusterAlgorithm algorithm, BlockSize block, std::int64_t ranks) {
-    ClusterPlan plan;
-    plan.m = size.m;
-    plan.k = size.k;
-    plan.n = size.n;
-    plan.algorithm = algorithm;
-    plan.block = block;
-    plan.ranks = ranks;
-    return plan;
+ProductPlan block_plan(ProblemSize size, ClusterAlgorithm algorithm, BlockSize block, std::int64_t ranks) {
+    return plan_among_ranks(size, Type::f32, {.ranks = ranks, .algorithm = algorithm, .block = block});
 }
 
 /// How often each element of a rows x cols matrix is in the windows.
@@ -54,9 +41,9 @@ private:
     std::vector<int> times_;
 };
 
-void expect_each_element_held(const ClusterPlan& plan, int holders_of_b) {
+void expect_each_element_held(const ProductPlan& plan, int holders_of_b) {
     Cover a(plan.m, plan.k), b(plan.k, plan.n), c(plan.m, plan.n);
-    for (std::int64_t rank = 0; rank < plan.ranks; ++rank) {
+    for (std::int64_t rank = 0; rank < plan.rank->ranks; ++rank) {
         const HeldWindows held = held_windows(plan, rank);
         std::for_each(held.a.begin(), held.a.end(), [&](const Window& window) { a.add(window); });
         std::for_each(held.b.begin(), held.b.end(), [&](const Window& window) { b.add(window); });
@@ -84,8 +71,8 @@ TEST(cluster_plan, blocks_of_p4_cover_rows_of_a_and_columns_of_b) {
 
 TEST(cluster_plan, exact_bytes_equal_the_formula_where_sizes_divide_and_stay_near_it_elsewhere) {
     for (const ClusterGrid grid : {ClusterGrid{2, 1, 2}, {3, 1, 2}, {2, 2, 2}, {3, 2, 2}}) {
-        const ClusterPlan divides = grid_plan({144, 288, 72}, grid, 2, grid.ranks());
-        const ClusterPlan odd = grid_plan({1009, 2003, 997}, grid, 1, grid.ranks());
+        const ProductPlan divides = grid_plan({144, 288, 72}, grid, 2, grid.ranks());
+        const ProductPlan odd = grid_plan({1009, 2003, 997}, grid, 1, grid.ranks());
         for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
             EXPECT_NEAR(static_cast<double>(received_bytes(divides, rank)), 4 * received_elements({144, 288, 72}, grid),
                         1e-6);
@@ -95,17 +82,15 @@ TEST(cluster_plan, exact_bytes_equal_the_formula_where_sizes_divide_and_stay_nea
     }
 }
 
-ClusterPlan caps_plan(ProblemSize size, int steps, std::int64_t ranks) {
-    ClusterPlan plan = block_plan(size, ClusterAlgorithm::caps, {}, ranks);
-    plan.steps = steps;
-    return plan;
+ProductPlan caps_plan(ProblemSize size, int steps, std::int64_t ranks) {
+    return plan_among_ranks(size, Type::f32, {.ranks = ranks, .algorithm = ClusterAlgorithm::caps, .steps = steps});
 }
 
 TEST(cluster_caps, every_element_is_held_by_one_rank_and_ends_with_one) {
     for (const int steps : {1, 2}) {
-        const ClusterPlan plan = caps_plan({130, 61, 47}, steps, 50);
+        const ProductPlan plan = caps_plan({130, 61, 47}, steps, 50);
         Cover a(130, 61), b(61, 47), c(130, 47);
-        for (std::int64_t rank = 0; rank < plan.ranks; ++rank) {
+        for (std::int64_t rank = 0; rank < plan.rank->ranks; ++rank) {
             const HeldWindows held = held_windows(plan, rank);
             std::for_each(held.a.begin(), held.a.end(), [&](const Window& window) { a.add(window); });
             std::for_each(held.b.begin(), held.b.end(), [&](const Window& window) { b.add(window); });
@@ -164,12 +149,12 @@ TEST(cluster_plan, panels_grow_with_k_and_with_little_memory) {
 }
 
 TEST(cluster_plan, every_element_of_c_is_in_one_unit_of_one_rank) {
-    for (const ClusterPlan& plan :
+    for (const ProductPlan& plan :
          {grid_plan({13, 17, 11}, {2, 3, 1}, 2, 7), block_plan({13, 17, 11}, ClusterAlgorithm::pegmm, {3, 4, 2}, 4),
           block_plan({13, 17, 11}, ClusterAlgorithm::mod_pegmm, {3, 4, 2}, 4),
           block_plan({2, 17, 11}, ClusterAlgorithm::mod_pegmm, {1, 4, 2}, 4), caps_plan({13, 17, 11}, 1, 8)}) {
         std::vector<int> times(static_cast<std::size_t>(plan.m * plan.n));
-        for (std::int64_t rank = 0; rank < plan.ranks; ++rank) {
+        for (std::int64_t rank = 0; rank < plan.rank->ranks; ++rank) {
             for (const Window& unit : result_units(plan, rank)) {
                 for (std::int64_t i = 0; i < unit.rows; ++i) {
                     for (std::int64_t j = 0; j < unit.cols; ++j) {
@@ -183,7 +168,7 @@ TEST(cluster_plan, every_element_of_c_is_in_one_unit_of_one_rank) {
 }
 
 TEST(cluster_plan, columns_of_mod_pegmm_are_finished_in_the_order_in_which_b_arrives) {
-    const ClusterPlan plan = block_plan({8, 8, 12}, ClusterAlgorithm::mod_pegmm, {2, 4, 2}, 3);
+    const ProductPlan plan = block_plan({8, 8, 12}, ClusterAlgorithm::mod_pegmm, {2, 4, 2}, 3);
     const std::vector<Window> units = result_units(plan, 1);
     ASSERT_EQ(units.size(), 6U);
     for (std::size_t i = 0; i < units.size(); ++i) {
@@ -193,28 +178,51 @@ TEST(cluster_plan, columns_of_mod_pegmm_are_finished_in_the_order_in_which_b_arr
     }
 }
 
-TEST(cluster_plan, print_parses_back) {
-    for (const ClusterPlan& plan :
-         {grid_plan({100, 200, 300}, {3, 1, 2}, 4, 7), block_plan({5, 6, 7}, ClusterAlgorithm::pegmm, {1, 2, 3}, 4),
-          block_plan({5, 6, 7}, ClusterAlgorithm::mod_pegmm, {1, 2, 3}, 4), caps_plan({5, 6, 7}, 1, 8)}) {
-        EXPECT_EQ(parse_cluster_plan(to_string(plan)), plan) << to_string(plan);
+TEST(cluster_plan, print_of_what_is_decided_parses_back_and_can_be_carried_out) {
+    for (const std::int64_t ranks : {1, 2, 7, 12, 49, 100}) {
+        for (const ProblemSize size : {ProblemSize{1, 1, 1}, {5, 6, 7}, {100, 200, 300}, {1 << 15, 1 << 20, 4096}}) {
+            for (const char* algorithm : {"grid", "pegmm", "mod-pegmm", "caps"}) {
+                if (ranks < 7 && std::string(algorithm) == "caps") {
+                    continue;
+                }
+                ClusterRequest request;
+                request.algorithm = algorithm;
+                const ProductPlan plan = make_cluster_plan(size, Type::f32, ranks, request, {});
+                const ProductPlan again = parse_plan(to_string(plan));
+                EXPECT_EQ(again, plan) << to_string(plan);
+                EXPECT_NO_THROW(check_rank_cut(again)) << to_string(plan);
+            }
+        }
     }
-    EXPECT_EQ(to_string(grid_plan({100, 200, 300}, {3, 1, 2}, 4, 7)),
-              "cluster 100x200x300 f32 ranks=7 algorithm=grid grid=3x1x2 panels=4");
+    EXPECT_NE(to_string(grid_plan({100, 200, 300}, {3, 1, 2}, 4, 7))
+                  .find("plan 100x200x300 f32 rank={ranks=7;algorithm=grid;grid=3x1x2;panels=4} "),
+              std::string::npos);
 }
 
-TEST(cluster_plan, text_that_is_no_plan_is_refused) {
-    for (const char* text :
-         {"", "plan 4x4x4 f32", "cluster 4x4 f32 ranks=1 algorithm=grid grid=1x1x1 panels=1",
-          "cluster 4x4x4 f31 ranks=1 algorithm=grid grid=1x1x1 panels=1",
-          "cluster 4x4x4 f32 ranks=0 algorithm=grid grid=1x1x1 panels=1",
-          "cluster 4x4x4 f32 ranks=4 algorithm=grid grid=3x1x2 panels=1",
-          "cluster 4x4x4 f32 ranks=4 algorithm=grid grid=4294967296x4294967296x1 panels=1",
-          "cluster 4x4x4 f32 ranks=1 algorithm=cannon grid=1x1x1 panels=1",
-          "cluster 4x4x4 f32 ranks=1 algorithm=grid grid=1x1x1 panels=none",
-          "cluster 4x4x4 f32 ranks=1 algorithm=pegmm", "cluster 4x4x4 f32 ranks=6 algorithm=caps steps=1",
-          "cluster 4x4x4 f32 ranks=7 algorithm=caps", "cluster 4x4x4 f32 ranks=1 algorithm=grid colour=red"}) {
-        EXPECT_THROW(parse_cluster_plan(text), Error) << text;
+TEST(cluster_plan, plan_that_was_edited_into_nonsense_is_refused) {
+    const auto refused = [](const ProductPlan& plan, const std::string& cut) {
+        std::string text = to_string(plan);
+        const std::size_t begin = text.find("rank="), end = text.find(' ', begin);
+        text.replace(begin, end - begin, cut);
+        try {
+            check_rank_cut(parse_plan(text));
+        } catch (const Error& error) {
+            return error.code() == ErrorCode::input;
+        }
+        return false;
+    };
+    const ProductPlan plan = grid_plan({4, 4, 4}, {1, 1, 1}, 1, 1);
+    EXPECT_FALSE(refused(plan, "rank={ranks=4;algorithm=grid;grid=2x1x2;panels=1}"));
+    for (const char* cut :
+         {"", "rank={}", "rank={ranks=0;algorithm=grid;grid=1x1x1;panels=1}",
+          "rank={ranks=4;algorithm=grid;grid=3x1x2;panels=1}", "rank={ranks=4;algorithm=grid;grid=0x1x2;panels=1}",
+          "rank={ranks=4;algorithm=grid;grid=4294967296x4294967296x1;panels=1}",
+          "rank={ranks=1;algorithm=cannon;grid=1x1x1;panels=1}", "rank={ranks=1;algorithm=grid;grid=1x1x1;panels=none}",
+          "rank={ranks=1;algorithm=grid;grid=1x1x1;panels=0}", "rank={ranks=1;algorithm=grid;grid=1x1x1;panels=5}",
+          "rank={ranks=1;algorithm=pegmm}", "rank={ranks=1;algorithm=pegmm;block=1x0x1}",
+          "rank={ranks=6;algorithm=caps;steps=1}", "rank={ranks=7;algorithm=caps}",
+          "rank={ranks=7;algorithm=caps;steps=0}", "rank={ranks=1;algorithm=grid;grid=1x1x1;panels=1;colour=red}"}) {
+        EXPECT_TRUE(refused(plan, cut)) << cut;
     }
 }
 

@@ -29,16 +29,17 @@ StagePrediction flat(const StageProduct& product) {
 }
 
 TEST(FileLayers, one_level_of_strassen_reads_each_block_as_often_as_it_is_added) {
-    const FileLayers layers = plan_file_layers(problem_of(32768, 32768, 32768, 2 * kGiB), {"strassen", 1}, flat);
+    const OuterLaunch layers =
+        *plan_file_launch(problem_of(32768, 32768, 32768, 2 * kGiB), {"strassen", 1}, flat).layers;
     EXPECT_EQ(layers.products(), 7);
     EXPECT_EQ(layers.scratch_bytes(), 7 * kGiB);
     EXPECT_EQ(layers.products_written_bytes, 7 * kGiB);
     EXPECT_EQ(layers.products_read_bytes, 7 * kGiB);
     EXPECT_EQ(layers.written_bytes, 4 * kGiB);
-    const FilePlan& part = layers.part_plan;
+    const DiskCut& cut = layers.cut;
     const std::int64_t blocks = 12 * kGiB;  // of either operand, where C stays whole in memory
-    const std::int64_t across = part.mirrored ? 1 : (part.n + part.tile_n - 1) / part.tile_n;
-    EXPECT_EQ(layers.read_a_bytes, blocks * across) << to_string(part);
+    const std::int64_t across = cut.mirrored ? 1 : (layers.part.n + cut.tile_n - 1) / cut.tile_n;
+    EXPECT_EQ(layers.read_a_bytes, blocks * across);
     EXPECT_LE(layers.used_bytes(), 2 * kGiB);
     EXPECT_EQ(layers.a.file.block_bytes, 512);  // read directly
 }
@@ -47,7 +48,7 @@ TEST(FileLayers, pieces_of_a_sum_cover_its_blocks_once_and_end_at_the_edge) {
     for (const bool by_columns : {false, true}) {
         FileProblem problem = problem_of(101, 67, 59, 64 << 10);
         problem.a.by_columns = by_columns;
-        const FileLayers layers = plan_file_layers(problem, {"winograd", 2}, flat);
+        const OuterLaunch layers = *plan_file_launch(problem, {"winograd", 2}, flat).layers;
         for (const BlockedOperand& operand : {layers.a, transposed(layers.b)}) {
             std::map<std::pair<std::int64_t, std::int64_t>, int> seen;
             const FileWindow all{0, operand.block_rows, 0, operand.block_cols};
@@ -71,7 +72,7 @@ TEST(FileLayers, pieces_of_a_sum_cover_its_blocks_once_and_end_at_the_edge) {
 }
 
 TEST(FileLayers, results_of_repeats_lie_apart_and_steps_go_through_all_of_them) {
-    const FileLayers layers = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat);
+    const OuterLaunch layers = *plan_file_launch(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).layers;
     const FileSchedule schedule = layers_schedule(layers);
     ASSERT_EQ(schedule.tiles() % 7, 0);
     std::set<std::int64_t> offsets;
@@ -86,7 +87,7 @@ TEST(FileLayers, results_of_repeats_lie_apart_and_steps_go_through_all_of_them) 
 }
 
 TEST(FileLayers, windows_have_one_number_where_they_are_the_same_and_others_else) {
-    const FileLayers layers = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat);
+    const OuterLaunch layers = *plan_file_launch(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).layers;
     const FileSchedule schedule = layers_schedule(layers);
     using Known = std::map<std::int64_t, std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>>;
     Known left, right;
@@ -112,22 +113,24 @@ TEST(FileLayers, windows_have_one_number_where_they_are_the_same_and_others_else
 
 TEST(FileLayers, check_of_the_whole_result_stays_in_memory_and_reads_once_more) {
     FileProblem problem = problem_of(32768, 32768, 32768, 2 * kGiB);
-    const FileLayers without = plan_file_layers(problem, {"strassen", 1}, flat);
+    const OuterLaunch without = *plan_file_launch(problem, {"strassen", 1}, flat).layers;
     problem.line_bytes = 300;
-    const FileLayers with = plan_file_layers(problem, {"strassen", 1}, flat);
+    const OuterLaunch with = *plan_file_launch(problem, {"strassen", 1}, flat).layers;
     EXPECT_LE(with.used_bytes(), problem.memory_bytes);
-    EXPECT_EQ(with.part_plan, without.part_plan);
+    EXPECT_EQ(with.cut, without.cut);
+    EXPECT_EQ(with.traffic, without.traffic);
     EXPECT_EQ(with.read_bytes(), without.read_bytes() + problem.a.total_bytes() + problem.b.total_bytes());
     problem.memory_bytes = 8 << 20;
-    EXPECT_THROW(plan_file_layers(problem, {"strassen", 1}, flat), Error);
+    EXPECT_THROW(plan_file_launch(problem, {"strassen", 1}, flat), Error);
 }
 
 TEST(FileLayers, bound_and_expected_growth_are_those_of_the_level) {
-    const FileLayers one = plan_file_layers(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat);
+    const OuterLaunch one = *plan_file_launch(problem_of(640, 512, 768, 1 << 20), {"strassen", 1}, flat).layers;
     EXPECT_GE(layers_error_bound(one, 1), layer_growth(one.layer).growth);
     EXPECT_EQ(expected_growth(OuterLevels{"strassen", 0}), 1);
     EXPECT_GT(expected_growth(OuterLevels{"strassen", 2}), expected_growth(OuterLevels{"strassen", 1}));
-    const FileLayers exact = plan_file_layers(problem_of(640, 512, 768, 1 << 20, Type::i32), {"strassen", 1}, flat);
+    const OuterLaunch exact =
+        *plan_file_launch(problem_of(640, 512, 768, 1 << 20, Type::i32), {"strassen", 1}, flat).layers;
     EXPECT_EQ(layers_error_bound(exact, 0), 0);
 }
 
@@ -135,8 +138,8 @@ TEST(FileLayers, levels_pay_where_products_bind_and_cost_where_the_disk_does) {
     FileProblem problem = problem_of(32768, 32768, 32768, 2 * kGiB);
     const auto wall_with = [&](double disk_bytes_per_s) {
         problem.read_bytes_per_s = problem.write_bytes_per_s = disk_bytes_per_s;
-        return std::pair(predicted_wall_s(plan_file_layers(problem, {"strassen", 1}, flat)),
-                         predicted_wall_s(problem, plan_files(problem, flat)));
+        return std::pair(plan_file_launch(problem, {"strassen", 1}, flat).plan.predicted_s,
+                         plan_files(problem, flat).plan.predicted_s);
     };
     const auto [with_fast, without_fast] = wall_with(1e10);
     EXPECT_LT(with_fast, without_fast);
@@ -144,10 +147,37 @@ TEST(FileLayers, levels_pay_where_products_bind_and_cost_where_the_disk_does) {
     EXPECT_GT(with_slow, without_slow);
 }
 
+TEST(FileLayers, print_parses_back_to_a_plan_that_takes_as_much_and_edits_are_refused) {
+    for (const char* algorithm : {"strassen", "winograd"}) {
+        for (const int levels : {1, 2}) {
+            for (const std::int64_t memory : {3 << 20, 8 << 20, 40 << 20}) {
+                FileProblem problem = problem_of(1640, 1512, 1768, memory);
+                problem.adds = levels == 2;
+                const FileLaunch launch = plan_file_launch(problem, {algorithm, levels}, flat);
+                const ProductPlan& plan = launch.plan;
+                const std::string text = to_string(plan);
+                ASSERT_EQ(parse_plan(text), plan) << text;
+                const FileLaunch taken = file_launch(problem, parse_plan(text));
+                EXPECT_EQ(taken.plan, plan) << text;
+                EXPECT_EQ(taken.moved_bytes(), launch.moved_bytes()) << text;
+                EXPECT_EQ(taken.used_bytes(), launch.used_bytes()) << text;
+                for (const int other : {0, 99}) {
+                    ProductPlan edited = plan;
+                    edited.disk->levels = other;
+                    EXPECT_THROW(file_launch(problem, edited), Error) << other;
+                }
+                ProductPlan edited = plan;
+                edited.disk->tile_m = launch.layers->part.m + launch.layers->part.n;
+                EXPECT_THROW(file_launch(problem, edited), Error);
+            }
+        }
+    }
+}
+
 TEST(FileLayers, types_and_memories_that_do_not_go_are_refused) {
     const auto code_of = [](const FileProblem& problem, const OuterLevels& outer) {
         try {
-            plan_file_layers(problem, outer, flat);
+            plan_file_launch(problem, outer, flat);
         } catch (const Error& error) {
             return error.code();
         }

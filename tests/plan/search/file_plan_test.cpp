@@ -59,12 +59,13 @@ TEST_P(Traffic, is_at_most_1_03_times_the_reference_for_every_memory_from_a_64th
             const auto all = static_cast<double>(operand_bytes(problem));
             for (double share = 1.0 / 64; share < 1.2; share *= 1.17) {
                 problem.memory_bytes = static_cast<std::int64_t>(all * share);
-                const FilePlan plan = plan_files(problem, plain_prediction);
-                ASSERT_LE(static_cast<double>(plan.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(problem)))
+                const auto [plan, traffic] = plan_files(problem, plain_prediction);
+                ASSERT_LE(static_cast<double>(traffic.moved_bytes()),
+                          1.03 * static_cast<double>(reference_bytes(problem)))
                     << share << " block " << files.block << " offset " << files.offset << "\n"
                     << to_string(plan);
-                ASSERT_LE(plan.used_bytes(), problem.memory_bytes) << to_string(plan);
-                ASSERT_GE(plan.moved_bytes(), operand_bytes(problem)) << to_string(plan);
+                ASSERT_LE(traffic.used_bytes(), problem.memory_bytes) << to_string(plan);
+                ASSERT_GE(traffic.moved_bytes(), operand_bytes(problem)) << to_string(plan);
             }
         }
     }
@@ -100,43 +101,43 @@ TEST(FilePlan, paper_of_the_blocks_of_8192_moves_far_more_than_a_plan_in_8_gib) 
     const std::int64_t n = 65536;
     const FileProblem problem = problem_of(n, n, n, Type::f32, std::int64_t{8} << 30);
     const std::int64_t theirs = 2 * (n / 8192) * problem.a.total_bytes() + problem.c.total_bytes();
-    const FilePlan plan = plan_files(problem, plain_prediction);
+    const FileTraffic traffic = plan_files(problem, plain_prediction).traffic;
     EXPECT_EQ(theirs, std::int64_t{17} << 34);
-    EXPECT_LT(3 * plan.moved_bytes(), theirs);
-    EXPECT_GE(plan.moved_bytes(), lower_bound_bytes(problem));
+    EXPECT_LT(3 * traffic.moved_bytes(), theirs);
+    EXPECT_GE(traffic.moved_bytes(), lower_bound_bytes(problem));
 }
 
 TEST(FilePlan, everything_is_read_once_where_c_fits) {
     const FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{2} << 30);
-    const FilePlan plan = plan_files(problem, plain_prediction);
-    EXPECT_EQ(plan.moved_bytes(), operand_bytes(problem));
-    EXPECT_EQ(plan.kept, Kept::c);
+    const auto [plan, traffic] = plan_files(problem, plain_prediction);
+    EXPECT_EQ(traffic.moved_bytes(), operand_bytes(problem));
+    EXPECT_EQ(plan.disk->kept, Kept::c);
     EXPECT_EQ(lower_bound_bytes(problem), operand_bytes(problem));
 }
 
 TEST(FilePlan, thin_product_keeps_the_small_operand) {
     const FileProblem tall = problem_of(1 << 20, 512, 512, Type::f32, std::int64_t{64} << 20);
-    const FilePlan keeps_b = plan_files(tall, plain_prediction);
+    const FileTraffic keeps_b = plan_files(tall, plain_prediction).traffic;
     EXPECT_EQ(keeps_b.moved_bytes(), operand_bytes(tall));
     const FileProblem wide = problem_of(512, 512, 1 << 20, Type::f32, std::int64_t{64} << 20);
-    const FilePlan keeps_a = plan_files(wide, plain_prediction);
+    const FileTraffic keeps_a = plan_files(wide, plain_prediction).traffic;
     EXPECT_EQ(keeps_a.moved_bytes(), operand_bytes(wide));
     const FileProblem outer = problem_of(65536, 64, 65536, Type::f32, std::int64_t{256} << 20);
-    EXPECT_NE(plan_files(outer, plain_prediction).kept, Kept::c);
+    EXPECT_NE(plan_files(outer, plain_prediction).plan.disk->kept, Kept::c);
 }
 
 TEST(FilePlan, sums_of_16_bit_floats_are_never_kept_between_panels) {
     for (const Type type : {Type::bf16, Type::f16}) {
-        const FilePlan plan = plan_files(problem_of(8192, 8192, 8192, type, 100 << 20), plain_prediction);
-        EXPECT_EQ(plan.depth, 8192) << to_string(plan);
+        const ProductPlan plan = plan_files(problem_of(8192, 8192, 8192, type, 100 << 20), plain_prediction).plan;
+        EXPECT_EQ(plan.disk->depth, 8192) << to_string(plan);
     }
 }
 
 TEST(FilePlan, adding_c0_reads_it_once) {
     FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 29);
-    const FilePlan without = plan_files(problem, plain_prediction);
+    const FileTraffic without = plan_files(problem, plain_prediction).traffic;
     problem.adds = true;
-    const FilePlan with = plan_files(problem, plain_prediction);
+    const FileTraffic with = plan_files(problem, plain_prediction).traffic;
     EXPECT_EQ(with.moved_bytes() - without.moved_bytes(), problem.c.total_bytes());
 }
 
@@ -153,7 +154,7 @@ TEST(FilePlan, too_little_memory_is_refused_with_what_is_needed_and_what_there_i
         ASSERT_NE(needs, std::string::npos) << said;
         FileProblem enough = problem;
         enough.memory_bytes = std::stoll(said.substr(needs + 12));
-        EXPECT_LE(plan_files(enough, plain_prediction).used_bytes(), enough.memory_bytes);
+        EXPECT_LE(plan_files(enough, plain_prediction).traffic.used_bytes(), enough.memory_bytes);
     }
 }
 
@@ -165,12 +166,13 @@ TEST(FilePlan, steps_stay_within_what_the_multiplying_device_takes) {
             const auto bytes = [&](std::int64_t m, std::int64_t k, std::int64_t n) {
                 return (m * k + k * n + m * n) * element;
             };
-            const FilePlan plan = plan_files(problem, [&](const StageProduct& p) {
+            const auto [plan, traffic] = plan_files(problem, [&](const StageProduct& p) {
                 return bytes(p.m, p.k, p.n) > room ? StagePrediction{std::numeric_limits<double>::infinity(), 0}
                                                    : plain_prediction(p);
             });
-            EXPECT_LE(bytes(plan.strip_m, plan.depth, plan.tile_n), room) << to_string(plan);
-            EXPECT_TRUE(std::isfinite(plan.multiply_s)) << to_string(plan);
+            const DiskCut& cut = *plan.disk;
+            EXPECT_LE(bytes(cut.strip_m, cut.depth, cut.tile_n), room) << to_string(plan);
+            EXPECT_TRUE(std::isfinite(traffic.multiply_s)) << to_string(plan);
         }
     }
 }
@@ -192,55 +194,130 @@ TEST(FilePlan, empty_product_is_refused) {
     EXPECT_THROW(plan_files(problem_of(5, 0, 5, Type::f32, 1 << 20), plain_prediction), Error);
 }
 
-TEST(FilePlan, print_parses_back_and_edits_are_refused) {
-    const FilePlan plan = plan_files(problem_of(20000, 9000, 7000, Type::f64, 200 << 20), plain_prediction);
-    const std::string text = to_string(plan);
-    EXPECT_EQ(parse_file_plan(text), plan);
-    for (const auto& [from, to] : std::map<std::string, std::string>{{"files ", "file "},
-                                                                     {"keep=", "kept="},
-                                                                     {"mirrored=", "mirrored=may"},
-                                                                     {"tile=", "tile=-"},
-                                                                     {"depth=", "depth=99999"},
-                                                                     {" strip=", " strip=0 was="},
-                                                                     {"k=9000", "k=9000 k=9000"},
-                                                                     {"blocks=", "blocks=1,"}}) {
-        std::string edited = text;
-        ASSERT_NE(edited.find(from), std::string::npos) << from;
-        edited.replace(edited.find(from), from.size(), to);
-        EXPECT_THROW(parse_file_plan(edited), Error) << edited;
-    }
-    EXPECT_THROW(parse_file_plan(""), Error);
-}
-
-/// Small problems whose plans are cut in every way, by hand.
-std::vector<FilePlan> cut_plans() {
-    std::vector<FilePlan> plans;
-    for (const Kept kept : {Kept::a, Kept::b, Kept::c}) {
-        for (const std::int64_t tile : {5, 8, 19}) {
-            for (const std::int64_t strip : {2, 3, 5}) {
-                for (const std::int64_t depth : {3, 11}) {
-                    FilePlan plan;
-                    plan.m = 17;
-                    plan.k = 11;
-                    plan.n = 19;
-                    plan.kept = kept;
-                    plan.mirrored = kept == Kept::b || (kept == Kept::c && tile == 8);
-                    plan.tile_m = std::min<std::int64_t>(tile, 17);
-                    plan.tile_n = std::min<std::int64_t>(tile, 17);
-                    plan.strip_m = strip;
-                    plan.panel_buffers = kept == Kept::c && strip == 3 ? 1 : 2;
-                    plan.depth = kept == Kept::c ? depth : plan.k;
-                    plan.first_depth = plan.depth == plan.k ? plan.k : depth - 1;
-                    plans.push_back(plan);
+TEST(FilePlan, print_parses_back_to_a_plan_that_takes_as_much) {
+    for (const auto& [m, k, n] : kShapes) {
+        for (const Type type : {Type::f32, Type::f64, Type::bf16}) {
+            for (const Files& files : {Files{}, Files{.offset = 128}, Files{.a_by_columns = true}}) {
+                FileProblem problem = problem_of(m, k, n, type, 0, files);
+                for (const int share : {2, 7, 40}) {
+                    problem.memory_bytes = operand_bytes(problem) / share;
+                    problem.adds = share == 7;
+                    auto [plan, traffic] = plan_files(problem, plain_prediction);
+                    const ProductPlan again = parse_plan(to_string(plan));
+                    ASSERT_EQ(again, plan) << to_string(plan);
+                    const FileChoice taken = file_choice(problem, again);
+                    ASSERT_EQ(taken.plan, plan) << to_string(plan);
+                    traffic.multiply_s = 0;  // which nobody asked for
+                    ASSERT_EQ(taken.traffic, traffic) << to_string(plan);
                 }
             }
         }
     }
-    return plans;
 }
 
-FileSchedule schedule_of(const FilePlan& plan) {
-    return {plan, {plan.m, plan.k, 4, false, 0, 1}, {plan.k, plan.n, 4, false, 0, 1}, {plan.m, plan.n, 4, false, 0, 1}};
+TEST(FilePlan, plan_that_was_edited_into_nonsense_is_refused) {
+    const FileProblem problem = problem_of(20000, 9000, 7000, Type::f64, 200 << 20);
+    const std::string text = to_string(plan_files(problem, plain_prediction).plan);
+    const auto refused = [](const FileProblem& of, const std::string& edited) {
+        try {
+            file_choice(of, parse_plan(edited));
+        } catch (const Error& error) {
+            return error.code() == ErrorCode::input;
+        }
+        return false;
+    };
+    ASSERT_FALSE(refused(problem, text)) << text;
+    for (const auto& [key, values] : std::map<std::string, std::vector<std::string>>{
+             {"plan ", {"files "}},
+             {"20000x", {"20001x"}},
+             {"f64", {"f32"}},
+             {"memory=", {"memory=-"}},
+             {"keep=", {"kept=", "keep=D"}},
+             {"mirrored=", {"mirrored=may"}},
+             {"tile=", {"tile=-", "tile=0x0;was=", "tile=99999x5;was=", "tile=1x1;was="}},
+             {"depth=", {"depth=99999", "depth=0;was=", "depth=1;was="}},
+             {"first=", {"first=0;was=", "first=99999;was="}},
+             {"strip=", {"strip=0;was=", "strip=99999;was="}},
+             {"panels=", {"panels=0;was=", "panels=3;was="}},
+             {"blocks=", {"blocks=1x", "block="}},
+             {"disk={", {"disk={levels=1;", "disk={algorithm=strassen;", "disk={colour=red;"}}}) {
+        for (const std::string& value : values) {
+            std::string edited = text;
+            const std::size_t at = edited.find(key);
+            ASSERT_NE(at, std::string::npos) << key;
+            if (value.ends_with(";was=")) {  // in place of what stands there
+                edited.replace(at, std::min(edited.find(';', at), edited.find('}', at)) - at,
+                               value.substr(0, value.size() - 5));
+            } else {
+                edited.replace(at, key.size(), value);
+            }
+            EXPECT_TRUE(refused(problem, edited)) << edited;
+        }
+    }
+    ProductPlan plan = parse_plan(text);
+    plan.disk->kept = plan.disk->mirrored ? Kept::a : Kept::b;
+    EXPECT_TRUE(refused(problem, to_string(plan)));
+    plan = parse_plan(text);
+    plan.disk.reset();
+    EXPECT_TRUE(refused(problem, to_string(plan)));
+    FileProblem half = problem_of(8192, 8192, 8192, Type::f16, 100 << 20);
+    plan = plan_files(half, plain_prediction).plan;
+    plan.disk->kept = Kept::c;
+    plan.disk->mirrored = false;
+    plan.disk->depth = plan.disk->first_depth = 4096;
+    EXPECT_TRUE(refused(half, to_string(plan)));
+    FileProblem adds = problem;
+    adds.adds = true;
+    EXPECT_TRUE(refused(adds, text));
+    plan = parse_plan(text);
+    plan.workspace_bytes = std::numeric_limits<std::int64_t>::max();
+    EXPECT_THROW(file_choice(problem, plan), Error);
+}
+
+TEST(FilePlan, files_that_do_not_allow_direct_reads_are_read_through_the_cache) {
+    const FileProblem aligned = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 29);
+    const ProductPlan plan = plan_files(aligned, plain_prediction).plan;
+    ASSERT_GT(plan.disk->a_block, 1);
+    const FileProblem cached = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 29, {.block = 1});
+    const DiskCut cut = *file_choice(cached, plan).plan.disk;
+    EXPECT_EQ(cut.a_block, 1);
+    EXPECT_EQ(cut.c_block, 1);
+    EXPECT_EQ(cut.tile_m, plan.disk->tile_m);
+}
+
+FileProblem small_problem() {
+    return {
+        17, 11, 19, Type::f32, false, 0, {17, 11, 4, false, 0, 1}, {11, 19, 4, false, 0, 1}, {17, 19, 4, false, 0, 1}};
+}
+
+/// That problem cut in every way, by hand.
+std::vector<DiskCut> all_ways_to_cut() {
+    std::vector<DiskCut> cuts;
+    for (const Kept kept : {Kept::a, Kept::b, Kept::c}) {
+        for (const std::int64_t tile : {5, 8, 19}) {
+            for (const std::int64_t strip : {2, 3, 5}) {
+                for (const std::int64_t depth : {3, 11}) {
+                    DiskCut cut;
+                    cut.kept = kept;
+                    cut.mirrored = kept == Kept::b || (kept == Kept::c && tile == 8);
+                    cut.tile_m = std::min<std::int64_t>(tile, 17);
+                    cut.tile_n = std::min<std::int64_t>(tile, 17);
+                    cut.strip_m = strip;
+                    cut.panel_buffers = kept == Kept::c && strip == 3 ? 1 : 2;
+                    cut.depth = kept == Kept::c ? depth : 11;
+                    cut.first_depth = cut.depth == 11 ? 11 : depth - 1;
+                    cuts.push_back(cut);
+                }
+            }
+        }
+    }
+    return cuts;
+}
+
+std::string text_of(const DiskCut& cut) {
+    ProductPlan plan;
+    plan.disk = cut;
+    return to_string(plan);
 }
 
 std::vector<std::int64_t> all_tiles(const FileSchedule& schedule) {
@@ -252,8 +329,8 @@ std::vector<std::int64_t> all_tiles(const FileSchedule& schedule) {
 }
 
 TEST(FileSchedule, steps_cover_every_element_of_c_with_every_part_of_k_once_and_in_order) {
-    for (const FilePlan& plan : cut_plans()) {
-        const FileSchedule schedule = schedule_of(plan);
+    for (const DiskCut& cut : all_ways_to_cut()) {
+        const FileSchedule schedule(small_problem(), cut);
         std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> summed;  // how far along k an element of C is
         for (const FileStep& step : schedule.steps(all_tiles(schedule))) {
             const FileWindow left = schedule.left_window(step.tile, step.panel, step.strip);
@@ -267,14 +344,14 @@ TEST(FileSchedule, steps_cover_every_element_of_c_with_every_part_of_k_once_and_
             ASSERT_EQ(right.cols, result.cols);
             for (std::int64_t i = result.row; i < result.row + result.rows; ++i) {
                 for (std::int64_t j = result.col; j < result.col + result.cols; ++j) {
-                    ASSERT_EQ((summed[{i, j}]), left.col) << to_string(plan);
+                    ASSERT_EQ((summed[{i, j}]), left.col) << text_of(cut);
                     summed[{i, j}] += left.cols;
                 }
             }
         }
-        ASSERT_EQ(static_cast<std::int64_t>(summed.size()), plan.m * plan.n) << to_string(plan);
+        ASSERT_EQ(static_cast<std::int64_t>(summed.size()), 17 * 19) << text_of(cut);
         for (const auto& [place, depth] : summed) {
-            ASSERT_EQ(depth, plan.k);
+            ASSERT_EQ(depth, 11);
         }
     }
 }
@@ -282,8 +359,8 @@ TEST(FileSchedule, steps_cover_every_element_of_c_with_every_part_of_k_once_and_
 /// Reads as far ahead, and multiplies as far ahead of the writer, as the steps allow, and looks whether every buffer
 /// holds what it should when it is used.
 TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
-    for (const FilePlan& plan : cut_plans()) {
-        const FileSchedule schedule = schedule_of(plan);
+    for (const DiskCut& cut : all_ways_to_cut()) {
+        const FileSchedule schedule(small_problem(), cut);
         std::vector<std::int64_t> some;
         for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
             if (tile % 5 != 2) {
@@ -309,18 +386,18 @@ TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
                         right[step.right_slot] = schedule.right_window(step.tile, step.panel);
                     }
                 }
-                ASSERT_GT(loaded, multiplied) << "stuck: " << to_string(plan);
+                ASSERT_GT(loaded, multiplied) << "stuck: " << text_of(cut);
                 const FileStep& step = steps[multiplied++];
                 ASSERT_EQ(left[step.left_slot], schedule.left_window(step.tile, step.panel, step.strip));
                 ASSERT_EQ(right[step.right_slot], schedule.right_window(step.tile, step.panel));
                 const std::pair place(step.tile_slot, step.strip);
                 if (step.panel == 0) {
                     while (written < step.fill_after_written) {  // the writer is as late as it may be
-                        ASSERT_LT(written, static_cast<std::int64_t>(finished.size())) << "stuck: " << to_string(plan);
+                        ASSERT_LT(written, static_cast<std::int64_t>(finished.size())) << "stuck: " << text_of(cut);
                         const FileStep& gone = finished[static_cast<std::size_t>(written++)].second;
                         filling.erase({gone.tile_slot, gone.strip});
                     }
-                    ASSERT_FALSE(filling.contains(place)) << to_string(plan);
+                    ASSERT_FALSE(filling.contains(place)) << text_of(cut);
                     filling[place] = step.tile;
                 }
                 ASSERT_EQ(filling[place], step.tile);
@@ -334,14 +411,12 @@ TEST(FileSchedule, no_buffer_is_filled_before_its_contents_were_used) {
 
 TEST(FileSchedule, pieces_cover_the_strip_and_only_the_very_last_one_is_cut) {
     for (const bool by_columns : {false, true}) {
-        FilePlan plan;
-        plan.m = plan.k = plan.n = 8192;
-        plan.tile_m = plan.tile_n = plan.strip_m = 4096;
-        plan.depth = plan.first_depth = 1024;
-        plan.mirrored = by_columns;
-        plan.c_block = 512;
-        const FileLayout layout{8192, 8192, 4, false, 4096, 512};
-        const FileSchedule schedule(plan, layout, layout, layout);
+        DiskCut cut;
+        cut.tile_m = cut.tile_n = cut.strip_m = 4096;
+        cut.depth = cut.first_depth = 1024;
+        cut.mirrored = by_columns;
+        cut.c_block = 512;
+        const FileSchedule schedule(problem_of(8192, 8192, 8192, Type::f32, 0), cut);
         for (std::int64_t tile = 0; tile < schedule.tiles(); ++tile) {
             const std::vector<FileWindow> pieces = schedule.result_pieces(tile, 0);
             EXPECT_EQ(pieces.size() > 1, tile + 1 == schedule.tiles());
@@ -365,10 +440,10 @@ TEST(FilePlan, memory_to_check_thin_shapes_is_within_the_limit) {
          {std::tuple{4'000'000, 64, 16}, std::tuple{16, 64, 4'000'000}, std::tuple{64, 4'000'000, 64}}) {
         FileProblem problem = problem_of(m, k, n, Type::f32, std::int64_t{64} << 20);
         problem.line_bytes = 240;
-        const FilePlan plan = plan_files(problem, plain_prediction);
-        EXPECT_LE(plan.used_bytes(), problem.memory_bytes) << to_string(plan);
-        EXPECT_GE(plan.check_bytes, 240 * (plan.tile_m + plan.tile_n)) << to_string(plan);
-        EXPECT_EQ(parse_file_plan(to_string(plan)), plan);
+        const auto [plan, traffic] = plan_files(problem, plain_prediction);
+        EXPECT_LE(traffic.used_bytes(), problem.memory_bytes) << to_string(plan);
+        EXPECT_GE(traffic.check_bytes, 240 * (plan.disk->tile_m + plan.disk->tile_n)) << to_string(plan);
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
     }
 }
 
@@ -376,11 +451,12 @@ TEST(FilePlan, predicted_run_is_no_shorter_than_any_stage) {
     for (const double rate : {1e8, 1e9, 1e10}) {
         FileProblem problem = problem_of(16384, 16384, 16384, Type::f32, std::int64_t{1} << 30);
         problem.read_bytes_per_s = problem.write_bytes_per_s = rate;
-        const FilePlan plan = plan_files(problem, plain_prediction);
-        const double wall = predicted_wall_s(problem, plan);
-        EXPECT_GE(wall, plan.multiply_s);
-        EXPECT_GE(wall, static_cast<double>(plan.moved_bytes()) / rate);
-        EXPECT_LE(wall, 1.15 * std::max(plan.multiply_s, static_cast<double>(plan.moved_bytes()) / rate));
+        const auto [plan, traffic] = plan_files(problem, plain_prediction);
+        const double wall = predicted_wall_s(problem, *plan.disk, traffic);
+        EXPECT_EQ(wall, plan.predicted_s);
+        EXPECT_GE(wall, traffic.multiply_s);
+        EXPECT_GE(wall, static_cast<double>(traffic.moved_bytes()) / rate);
+        EXPECT_LE(wall, 1.15 * std::max(traffic.multiply_s, static_cast<double>(traffic.moved_bytes()) / rate));
     }
 }
 
@@ -389,15 +465,15 @@ TEST(FilePlan, memory_for_turning_transposed_bits_is_counted) {
     const std::int64_t m = 1 << 20, k = 4096, n = 4096;
     FileProblem problem = problem_of(m, k, n, Type::gf2, std::int64_t{64} << 20, {.block = 1});
     problem.a.packed = problem.b.packed = problem.c.packed = true;
-    const FilePlan as_stored = plan_files(problem, plain_prediction);
-    EXPECT_EQ(file_buffers(as_stored, problem.a, problem.b, problem.c).turning_bytes, 0);
+    const FileChoice as_stored = plan_files(problem, plain_prediction);
+    EXPECT_EQ(file_buffers(problem, *as_stored.plan.disk).turning_bytes, 0);
     problem.a.by_columns = true;
-    const FilePlan turned = plan_files(problem, plain_prediction);
-    const FileBuffers buffers = file_buffers(turned, problem.a, problem.b, problem.c);
+    const FileChoice turned = plan_files(problem, plain_prediction);
+    const FileBuffers buffers = file_buffers(problem, *turned.plan.disk);
     EXPECT_EQ(buffers.turning_bytes, 64 * m / 8);
-    EXPECT_EQ(turned.panel_bytes,
+    EXPECT_EQ(turned.traffic.panel_bytes,
               buffers.panels * buffers.panel_bytes + buffers.strips * buffers.strip_bytes + buffers.turning_bytes);
-    EXPECT_LE(turned.used_bytes(), problem.memory_bytes);
+    EXPECT_LE(turned.traffic.used_bytes(), problem.memory_bytes);
     // Short rows are read many at a time, but never in a large part of the memory.
     problem = problem_of(4096, 4096, 4096, Type::gf2, std::int64_t{64} << 20);
     problem.a.packed = problem.b.packed = problem.c.packed = problem.b.by_columns = true;
@@ -412,11 +488,12 @@ TEST(FilePlan, packed_bits_move_an_eighth_of_bytes) {
     packed.a.packed = packed.b.packed = packed.c.packed = true;
     packed.memory_bytes = bytes.memory_bytes / 8;
     EXPECT_EQ(8 * reference_bytes(packed), reference_bytes(bytes));
-    const FilePlan plan = plan_files(packed, plain_prediction);
-    EXPECT_LE(static_cast<double>(plan.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(packed)));
-    EXPECT_LE(plan.used_bytes(), packed.memory_bytes);
-    EXPECT_FALSE(plan.mirrored);
-    EXPECT_EQ(plan.tile_n % 64, 0);
+    const auto [plan, traffic] = plan_files(packed, plain_prediction);
+    EXPECT_LE(static_cast<double>(traffic.moved_bytes()), 1.03 * static_cast<double>(reference_bytes(packed)));
+    EXPECT_LE(traffic.used_bytes(), packed.memory_bytes);
+    EXPECT_FALSE(plan.disk->mirrored);
+    EXPECT_EQ(plan.disk->tile_n % 64, 0);
+    EXPECT_EQ(file_choice(packed, parse_plan(to_string(plan))).plan, plan);
 }
 
 TEST(FileLayout, moved_bytes_of_a_window_are_those_of_its_spans) {

@@ -10,14 +10,13 @@ namespace heptad {
 namespace {
 
 /// 10 GB to read and 5 GB to write, products of 100 s.
-FilePlan file_plan() {
-    FilePlan plan;
-    plan.m = plan.k = plan.n = 32768;
-    plan.read_a_bytes = 6'000'000'000;
-    plan.read_b_bytes = 4'000'000'000;
-    plan.written_bytes = 5'000'000'000;
-    plan.multiply_s = 100;
-    return plan;
+FileTraffic traffic() {
+    FileTraffic traffic;
+    traffic.read_a_bytes = 6'000'000'000;
+    traffic.read_b_bytes = 4'000'000'000;
+    traffic.written_bytes = 5'000'000'000;
+    traffic.multiply_s = 100;
+    return traffic;
 }
 
 FileProblem on_disk(double bytes_per_s) {
@@ -34,26 +33,26 @@ ProductPlan host_cut(int levels, double predicted_s) {
 }
 
 TEST(StageChoice, levels_at_the_host_are_taken_where_they_are_clearly_faster) {
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), 10, host_cut(1, 9)).by, StepsCutBy::host);
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), 10, host_cut(2, 9.7)).by, StepsCutBy::host);
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), 10, host_cut(1, 9.9)).by, StepsCutBy::file);
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), 10, host_cut(1, 11)).by, StepsCutBy::file);
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), 10, host_cut(0, 5)).by, StepsCutBy::file);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), 10, host_cut(1, 9)).by, StepsCutBy::host);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), 10, host_cut(2, 9.7)).by, StepsCutBy::host);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), 10, host_cut(1, 9.9)).by, StepsCutBy::file);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), 10, host_cut(1, 11)).by, StepsCutBy::file);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), 10, host_cut(0, 5)).by, StepsCutBy::file);
 }
 
 TEST(StageChoice, a_disk_that_binds_is_told_and_no_level_is_taken) {
-    const StageChoice slow = choose_stage(on_disk(1e8), file_plan(), 10, host_cut(1, 5));
+    const StageChoice slow = choose_stage(on_disk(1e8), traffic(), 10, host_cut(1, 5));
     EXPECT_EQ(slow.by, StepsCutBy::file);
     EXPECT_NE(std::string(slow.reason).find("disk binds"), std::string::npos);
-    EXPECT_TRUE(disk_binds(on_disk(1.49e8), file_plan()));
-    EXPECT_FALSE(disk_binds(on_disk(1.51e8), file_plan()));
-    EXPECT_EQ(choose_stage(on_disk(1.51e8), file_plan(), 10, host_cut(1, 5)).by, StepsCutBy::host);
+    EXPECT_TRUE(disk_binds(on_disk(1.49e8), traffic()));
+    EXPECT_FALSE(disk_binds(on_disk(1.51e8), traffic()));
+    EXPECT_EQ(choose_stage(on_disk(1.51e8), traffic(), 10, host_cut(1, 5)).by, StepsCutBy::host);
 }
 
 TEST(StageChoice, predictions_that_are_no_numbers_leave_the_cut_of_the_file) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), 10, host_cut(1, nan)).by, StepsCutBy::file);
-    EXPECT_EQ(choose_stage(on_disk(1e9), file_plan(), nan, host_cut(1, 5)).by, StepsCutBy::file);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), 10, host_cut(1, nan)).by, StepsCutBy::file);
+    EXPECT_EQ(choose_stage(on_disk(1e9), traffic(), nan, host_cut(1, 5)).by, StepsCutBy::file);
 }
 
 /// A device of so many operations per second whose memory holds blocks of A, B and C and nothing else: no level fits
@@ -81,8 +80,8 @@ TEST(StageChoice, a_slow_device_with_a_fast_host_gets_levels_and_a_slow_host_non
     const double step_s = 2 * 32768.0 * 32768 * 32768 / 1e12;
     const ProductPlan quick_host = cut_for_small_device(1e12, 100e9), slow_host = cut_for_small_device(1e12, 1e9);
     EXPECT_GT(quick_host.host->levels, 0);
-    EXPECT_EQ(choose_stage(on_disk(2e9), file_plan(), step_s, quick_host).by, StepsCutBy::host);
-    EXPECT_EQ(choose_stage(on_disk(2e9), file_plan(), step_s, slow_host).by, StepsCutBy::file) << to_string(slow_host);
+    EXPECT_EQ(choose_stage(on_disk(2e9), traffic(), step_s, quick_host).by, StepsCutBy::host);
+    EXPECT_EQ(choose_stage(on_disk(2e9), traffic(), step_s, slow_host).by, StepsCutBy::file) << to_string(slow_host);
 }
 
 }  // namespace

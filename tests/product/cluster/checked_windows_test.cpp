@@ -10,12 +10,14 @@ namespace {
 
 constexpr std::int64_t kRanks = 7, kM = 23, kK = 40, kN = 19;
 
-std::vector<ClusterPlan> plans() {
-    std::vector<ClusterPlan> all;
-    for (const char* words :
-         {"algorithm=grid grid=2x1x3 panels=3", "algorithm=grid grid=1x7x1 panels=2", "algorithm=pegmm block=4x7x5",
-          "algorithm=mod-pegmm block=4x7x2", "algorithm=caps steps=1"}) {
-        all.push_back(parse_cluster_plan(fmt::format("cluster {}x{}x{} f32 ranks={} {}", kM, kK, kN, kRanks, words)));
+std::vector<ProductPlan> plans() {
+    std::vector<ProductPlan> all;
+    for (const RankCut& cut : {RankCut{.ranks = kRanks, .grid = {2, 1, 3}, .panels = 3},
+                               RankCut{.ranks = kRanks, .grid = {1, 7, 1}, .panels = 2},
+                               RankCut{.ranks = kRanks, .algorithm = ClusterAlgorithm::pegmm, .block = {4, 7, 5}},
+                               RankCut{.ranks = kRanks, .algorithm = ClusterAlgorithm::mod_pegmm, .block = {4, 7, 2}},
+                               RankCut{.ranks = kRanks, .algorithm = ClusterAlgorithm::caps, .steps = 1}}) {
+        all.push_back(plan_among_ranks({kM, kK, kN}, Type::f32, cut));
     }
     return all;
 }
@@ -34,7 +36,7 @@ std::vector<int> counted(const std::vector<Window>& windows, std::int64_t rows, 
 }
 
 TEST(CheckedWindows, ranks_together_read_every_element_once) {
-    for (const ClusterPlan& plan : plans()) {
+    for (const ProductPlan& plan : plans()) {
         SCOPED_TRACE(to_string(plan));
         for (const CheckReaders& readers : {CheckReaders{1, false, false}, CheckReaders{3, false, false},
                                             CheckReaders{2, true, true}, CheckReaders{1, false, true}}) {
@@ -54,7 +56,7 @@ TEST(CheckedWindows, ranks_together_read_every_element_once) {
 }
 
 TEST(CheckedWindows, no_rank_reads_its_own_parts) {
-    for (const ClusterPlan& plan : plans()) {
+    for (const ProductPlan& plan : plans()) {
         SCOPED_TRACE(to_string(plan));
         for (std::int64_t rank = 0; rank < kRanks; ++rank) {
             const CheckedWindows read = checked_windows(plan, rank, {2, false, false});

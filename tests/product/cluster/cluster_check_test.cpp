@@ -50,8 +50,10 @@ Matrix small_integers(Type type, std::int64_t rows, std::int64_t cols, std::int6
 /// A product that was computed, on its way through the check. The root makes the files, and one of its elements wrong.
 class ClusterCheck : public ::testing::Test {
 protected:
-    VerifyResult check(const std::string& plan_text, const Matrix& c) {
-        const ClusterPlan plan = parse_cluster_plan(plan_text);
+    /// On all ranks, whatever the cut says.
+    VerifyResult check(Type type, RankCut cut, const Matrix& c) {
+        cut.ranks = all_ranks->size();
+        const ProductPlan plan = plan_among_ranks({23, 40, 19}, type, cut);
         Communicator& ranks = *all_ranks;
         const std::string folder = ranks.broadcast_text(ranks.rank() == 0 ? folder_ / "" : "");
         std::optional<WindowWriter> result;
@@ -95,16 +97,14 @@ protected:
         return c;
     }
     /// Every place of a plan's C in turn, some of them.
-    void expect_found_anywhere(const std::string& words, Type type) {
+    void expect_found_anywhere(const RankCut& cut, Type type) {
         const std::int64_t m = 23, k = 40, n = 19;
-        const std::string plan = "cluster 23x40x19 " + std::string(type_name(type)) +
-                                 " ranks=" + std::to_string(all_ranks->size()) + " " + words;
-        SCOPED_TRACE(plan);
-        EXPECT_EQ(check(plan, right_result(type, m, k, n)).verdict, Verdict::passed);
+        SCOPED_TRACE(std::string(cluster_algorithm_name(cut.algorithm)) + " " + type_name(type));
+        EXPECT_EQ(check(type, cut, right_result(type, m, k, n)).verdict, Verdict::passed);
         for (const auto& [i, j] : {std::pair{0, 0}, std::pair{22, 18}, std::pair{11, 0}, std::pair{5, 17}}) {
             Matrix c = right_result(type, m, k, n);
             set(c, i, j, type == Type::gf2 || type == Type::boolean ? (is_zero(c, i, j) ? 1 : 0) : 123456);
-            const VerifyResult verdict = check(plan, c);
+            const VerifyResult verdict = check(type, cut, c);
             if (all_ranks->rank() == 0) {
                 EXPECT_EQ(verdict.verdict, Verdict::failed) << i << ", " << j;
                 EXPECT_NE(verdict.explanation.find(std::to_string(i)), std::string::npos) << verdict.explanation;
@@ -121,13 +121,15 @@ private:
     ScratchFolder folder_;
 };
 
+const RankCut kPegmm{.algorithm = ClusterAlgorithm::pegmm, .block = {4, 7, 5}};
+const RankCut kModPegmm{.algorithm = ClusterAlgorithm::mod_pegmm, .block = {4, 7, 2}};
+
 TEST_F(ClusterCheck, one_wrong_element_of_any_type_is_found) {
-    const std::string row_of_ranks = "algorithm=grid grid=1x1x" + std::to_string(all_ranks->size()) + " panels=3";
-    const std::string sums_of_ranks = "algorithm=grid grid=1x" + std::to_string(all_ranks->size()) + "x1 panels=2";
+    const RankCut row_of_ranks{.grid = {1, 1, all_ranks->size()}, .panels = 3};
+    const RankCut sums_of_ranks{.grid = {1, all_ranks->size(), 1}, .panels = 2};
     for (const Type type : {Type::i32, Type::f32, Type::f64, Type::gf2, Type::boolean}) {
-        for (const std::string& words : {row_of_ranks, sums_of_ranks, std::string("algorithm=pegmm block=4x7x5"),
-                                         std::string("algorithm=mod-pegmm block=4x7x2")}) {
-            expect_found_anywhere(words, type);
+        for (const RankCut& cut : {row_of_ranks, sums_of_ranks, kPegmm, kModPegmm}) {
+            expect_found_anywhere(cut, type);
         }
     }
 }
@@ -135,15 +137,13 @@ TEST_F(ClusterCheck, one_wrong_element_of_any_type_is_found) {
 TEST_F(ClusterCheck, root_that_reads_all_operands_finds_a_wrong_element_too) {
     readers_.root_reads_operands = true;
     readers_.all_read_own_results = true;
-    for (const char* words : {"algorithm=pegmm block=4x7x5", "algorithm=mod-pegmm block=4x7x2"}) {
-        expect_found_anywhere(words, Type::i32);
+    for (const RankCut& cut : {kPegmm, kModPegmm}) {
+        expect_found_anywhere(cut, Type::i32);
     }
 }
 
 TEST_F(ClusterCheck, results_of_zeros_negated_or_a_thousandth_too_large_fail) {
     for (const Type type : {Type::f32, Type::f64}) {
-        const std::string plan = "cluster 23x40x19 " + std::string(type_name(type)) +
-                                 " ranks=" + std::to_string(all_ranks->size()) + " algorithm=pegmm block=4x7x5";
         for (const double factor : {0.0, -1.0, 1.001}) {
             Matrix c = right_result(type, 23, 40, 19);
             for (std::int64_t i = 0; i < 23 * 19; ++i) {
@@ -151,7 +151,7 @@ TEST_F(ClusterCheck, results_of_zeros_negated_or_a_thousandth_too_large_fail) {
                     factor * (type == Type::f64 ? static_cast<const double*>(c.data())[i]
                                                 : static_cast<const float*>(c.data())[i]));
             }
-            const VerifyResult verdict = check(plan, c);
+            const VerifyResult verdict = check(type, kPegmm, c);
             if (all_ranks->rank() == 0) {
                 EXPECT_EQ(verdict.verdict, Verdict::failed) << factor << ": " << verdict.explanation;
             }

@@ -30,8 +30,7 @@ void multiply(std::int64_t k) {
     const ScratchFolder folder;
     make_zeros(folder / "A.npy", kSide, k);
     make_zeros(folder / "B.npy", k, kSide);
-    const ClusterPlan plan = parse_cluster_plan(
-        fmt::format("cluster {}x{}x{} f32 ranks=1 algorithm=grid grid=1x1x1 panels={}", kSide, k, kSide, kPanels));
+    const ProductPlan plan = plan_among_ranks({kSide, k, kSide}, Type::f32, {.panels = kPanels});
     WindowWriter result = WindowWriter::create(folder / "C.npy", {{0, 0, kSide, kSide}, Type::f32});
     const MatrixWindows a(folder / "A.npy", plan.type, false), b(folder / "B.npy", plan.type, false);
     const HeldWindows held = held_windows(plan, 0);

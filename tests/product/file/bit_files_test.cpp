@@ -75,7 +75,7 @@ TEST_P(BitFiles, every_cut_equals_the_product_in_memory) {
                         const FileProductReport report = multiply(request);
                         ASSERT_TRUE(is_right(request)) << to_string(report.plan);
                         EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
-                        EXPECT_LE(report.plan.used_bytes(), memory);
+                        EXPECT_LE(report.traffic.used_bytes(), memory);
                     } catch (const Error& error) {  // too little memory, and it says so
                         ASSERT_EQ(error.code(), ErrorCode::resource) << error.what();
                         ASSERT_LT(memory, 8 << 20) << error.what();
@@ -100,9 +100,9 @@ TEST_P(BitFiles, transposed_operands_equal_the_product_in_memory) {
                         const FileProductReport report = multiply(request);
                         ASSERT_TRUE(is_right(request)) << to_string(report.plan);
                         EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
-                        EXPECT_LE(report.plan.used_bytes(), memory);
-                        cut_along_k += report.plan.depth < s.k ? 1 : 0;
-                        cut_down += report.plan.strip_m < s.m ? 1 : 0;
+                        EXPECT_LE(report.traffic.used_bytes(), memory);
+                        cut_along_k += report.plan.disk->depth < s.k ? 1 : 0;
+                        cut_down += report.plan.disk->strip_m < s.m ? 1 : 0;
                     } catch (const Error& error) {
                         ASSERT_EQ(error.code(), ErrorCode::resource) << error.what();
                         ASSERT_LT(memory, 8 << 20) << error.what();

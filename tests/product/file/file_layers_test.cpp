@@ -288,8 +288,13 @@ TEST_F(FileLayersTest, error_bound_counts_the_outer_level) {
     const LayerGrowth growth = layer_growth(report.layers->layer);
     const double of_sums = growth.growth * growth.roundings * 0x1p-24 * static_cast<double>(report.layers->part.k);
     EXPECT_GT(report.error_bound, of_sums);
-    EXPECT_GT(report.error_bound, growth.growth * report.product.error_bound);
-    EXPECT_EQ(report.error_bound, plan_steps(*report.layers, processor_stage({}, 2)).error_bound);
+    const FileSchedule schedule = layers_schedule(*report.layers);
+    const FileWindow strip = schedule.left_window(0, 0, 0), panel = schedule.right_window(0, 0);
+    const double of_step =
+        processor_stage({}, 2).plan({strip.rows, strip.cols, panel.cols, true, 0}, Type::f32).error_bound;
+    EXPECT_GT(report.error_bound, growth.growth * of_step);
+    EXPECT_EQ(report.error_bound, report.plan.error_bound);
+    EXPECT_EQ(report.error_bound, plan_steps(report.layers->whole, report, processor_stage({}, 2)).error_bound);
     EXPECT_EQ(multiply(prepare_layers({.m = 300, .k = 210, .n = 260, .type = Type::i32, .memory_bytes = 100 << 10}))
                   .error_bound,
               0);

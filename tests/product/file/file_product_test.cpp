@@ -40,9 +40,9 @@ TEST_F(FileProductTest, every_cut_equals_the_product_in_memory) {
                 Case c{.m = m, .k = k, .n = n, .type = type, .memory_bytes = memory};
                 const FileProductRequest request = prepare(c);
                 const FileProductReport report = multiply(request);
-                ++kept[report.plan.kept];
+                ++kept[report.plan.disk->kept];
                 ASSERT_EQ(result(), expected_) << to_string(report.plan);
-                ASSERT_LE(report.plan.used_bytes(), memory);
+                ASSERT_LE(report.traffic.used_bytes(), memory);
             }
         }
     }
@@ -78,9 +78,9 @@ TEST_F(FileProductTest, rows_of_whole_blocks_are_read_and_written_directly_by_ev
             ASSERT_GT(report.tiles, 1);
             const Descriptor direct(::open((folder_ / "A.npy").c_str(), O_RDONLY | O_DIRECT));
             const std::int64_t block = direct.get() < 0 ? 1 : direct_block_bytes(direct.get());
-            EXPECT_EQ(report.plan.a_block, block) << to_string(report.plan);
-            EXPECT_EQ(report.plan.b_block, block) << to_string(report.plan);
-            EXPECT_EQ(report.plan.c_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.disk->a_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.disk->b_block, block) << to_string(report.plan);
+            EXPECT_EQ(report.plan.disk->c_block, block) << to_string(report.plan);
         }
     }
 }
@@ -95,9 +95,9 @@ TEST_F(FileProductTest, bytes_as_issued_are_those_of_the_plan) {
             (call == IoCall::read ? read : written) += bytes;
             return {};
         };
-        const FilePlan plan = multiply(request, hooks).plan;
-        EXPECT_EQ(read.load(), plan.read_a_bytes + plan.read_b_bytes + plan.read_c0_bytes) << to_string(plan);
-        EXPECT_EQ(written.load(), plan.written_bytes) << to_string(plan);
+        const FileProductReport report = multiply(request, hooks);
+        EXPECT_EQ(read.load(), report.traffic.read_bytes()) << to_string(report.plan);
+        EXPECT_EQ(written.load(), report.traffic.written_bytes) << to_string(report.plan);
     }
 }
 
@@ -369,11 +369,11 @@ TEST_F(FileProductTest, large_c0_of_one_strip_excuses_no_error_in_another) {
     write_npy(folder_ / "C0.npy", c0);
     const FileProductReport report = multiply(request);
     EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
-    const FilePlan& cuts = report.plan;
+    const DiskCut& cuts = *report.plan.disk;
     const std::int64_t strips = ceil_div(cuts.tile_m, cuts.strip_m);
-    const std::int64_t panels = cuts.depth >= cuts.k ? 1 : ceil_div(cuts.k - cuts.first_depth, cuts.depth) + 1;
-    ASSERT_GT(strips, 1) << to_string(cuts);
-    ASSERT_GT(report.tiles, 1) << to_string(cuts);
+    const std::int64_t panels = cuts.depth >= c.k ? 1 : ceil_div(c.k - cuts.first_depth, cuts.depth) + 1;
+    ASSERT_GT(strips, 1) << to_string(report.plan);
+    ASSERT_GT(report.tiles, 1) << to_string(report.plan);
 
     StageProducts wrong = processor_stage({}, 2);
     std::int64_t calls = 0;
@@ -439,8 +439,8 @@ TEST_F(FileProductTest, trace_names_the_stages_and_counts_what_they_moved) {
     for (const char* name : {"\"DR\"", "\"MM\"", "\"DW\"", "traceEvents"}) {
         EXPECT_NE(json.find(name), std::string::npos) << name;
     }
-    EXPECT_EQ(report.write.amount, static_cast<double>(report.plan.written_bytes));
-    EXPECT_EQ(report.read.amount, static_cast<double>(report.plan.read_a_bytes + report.plan.read_b_bytes));
+    EXPECT_EQ(report.write.amount, static_cast<double>(report.traffic.written_bytes));
+    EXPECT_EQ(report.read.amount, static_cast<double>(report.traffic.read_bytes()));
     EXPECT_EQ(report.multiply.amount, 2.0 * 300 * 210 * 260);
 }
 

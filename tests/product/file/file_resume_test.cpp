@@ -162,7 +162,7 @@ TEST_F(Interrupted, journal_with_a_damaged_header_is_refused_and_everything_is_k
     interrupt_after(request, 2);
     const std::string whole = read_text(folder_ / "C.npy.journal");
     std::string flipped = whole;
-    flipped[whole.find("plan files") + 20] ^= 1;
+    flipped[whole.find("plan 300x") + 20] ^= 1;
     for (const auto& [journal, word] : std::map<std::string, std::string>{
              {whole.substr(0, 200), "damaged at line"},
              {whole.substr(0, whole.find("\nscalars") + 1), "damaged at line"},
@@ -170,7 +170,8 @@ TEST_F(Interrupted, journal_with_a_damaged_header_is_refused_and_everything_is_k
              {flipped, "damaged at line 2"},
              {"no journal at all\n", "damaged at line 1"},
              {sealed("something else") + whole.substr(whole.find('\n') + 1), "is no journal"},
-             {sealed("heptad-journal 1") + whole.substr(whole.find('\n') + 1), "another version"}}) {
+             {sealed("heptad-journal 1") + whole.substr(whole.find('\n') + 1), "another version"},
+             {sealed("heptad-journal 2") + whole.substr(whole.find('\n') + 1), "another version"}}) {
         write_text(folder_ / "C.npy.journal", journal);
         expect_refused(request, ErrorCode::input, word);
     }
@@ -376,7 +377,7 @@ TEST_F(Interrupted, memory_to_check_with_counts_though_the_earlier_run_did_not_c
     expect_refused(request, ErrorCode::resource, "for --verify");
     request.memory_bytes = 1 << 20;
     const FileProductReport report = multiply(request);
-    EXPECT_GT(report.plan.check_bytes, 0);
+    EXPECT_GT(report.traffic.check_bytes, 0);
     EXPECT_EQ(result(), expected_);
 }
 
