@@ -76,25 +76,18 @@ nlohmann::ordered_json json_of(const HostDecision& made, std::int64_t operand_by
             {"plan", to_string(plan)}};
 }
 
-std::string text_of(const bits::BitPlan& plan, std::int64_t operand_bytes) {
-    return fmt::format(
-        "{}\n# operands        {}, packed\n# workspace       {} ({} bytes)\n# predicted time  {} ({} effective)\n"
-        "# error bound     0 (exact)\n",
-        plan.to_string(), format_bytes(operand_bytes), format_bytes(plan.workspace_bytes()), plan.workspace_bytes(),
-        format_seconds(plan.predicted_s), format_rate(operation_count(plan.size) / plan.predicted_s, plan.algebra));
-}
-
-std::string text_of(const BitDevicePlan& plan, const RequestPlan& told) {
-    return fmt::format(
-        "{}\n# operands        {}, packed, on the device\n# workspace       {} ({} bytes)\n"
-        "# predicted       {} ({} effective){}\n# error bound     0 (exact)\n# machine         {}\n",
-        plan.to_string(), format_bytes(told.operand_bytes), format_bytes(plan.workspace_bytes()),
-        plan.workspace_bytes(), format_seconds(plan.predicted_s),
-        format_rate(operation_count(told.size) / plan.predicted_s, told.type),
-        plan.first_panel_k > 0
-            ? fmt::format("; less where tiles of C are all ones after {} bits of k", plan.first_panel_k)
-            : "",
-        told.machine);
+std::string text_of_bits(const ProductPlan& plan, const RequestPlan& told) {
+    const bool on_device = told.device >= 0;
+    std::string text = fmt::format(
+        "{}\n# operands        {}, packed{}\n# workspace       {} ({} bytes)\n{:<18}{} ({} effective)", to_string(plan),
+        format_bytes(told.operand_bytes), on_device ? ", on the device" : "", format_bytes(plan.workspace_bytes),
+        plan.workspace_bytes, on_device ? "# predicted" : "# predicted time", format_seconds(plan.predicted_s),
+        format_rate(operation_count(told.size) / plan.predicted_s, plan.type));
+    if (plan.panels && plan.panels->first_k > 0) {
+        text += fmt::format("; less where tiles of C are all ones after {} bits of k", plan.panels->first_k);
+    }
+    text += "\n# error bound     0 (exact)\n";
+    return text + (on_device ? fmt::format("# machine         {}\n", told.machine) : "");
 }
 
 }  // namespace
@@ -108,20 +101,18 @@ std::string plan_text(const RequestPlan& plan) {
     if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
         return text_of(*over);
     }
-    if (const auto* whole = std::get_if<bits::BitPlan>(&plan.decided)) {
-        return text_of(*whole, plan.operand_bytes);
-    }
-    if (const auto* on_device = std::get_if<BitDevicePlan>(&plan.decided)) {
-        return text_of(*on_device, plan);
-    }
     if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
         return plan_text(*files);
+    }
+    const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
+    if (is_packed(whole)) {
+        return text_of_bits(whole, plan);
     }
     const std::string machine = plan.machine.empty()
                                     ? ""
                                     : fmt::format("# machine         {}, {}\n",
                                                   plan.machine_measured ? "measured" : "not measured", plan.machine);
-    return print_plan(std::get<ProductPlan>(plan.decided)) + machine;
+    return print_plan(whole) + machine;
 }
 
 nlohmann::ordered_json plan_json(const RequestPlan& plan) {
@@ -137,9 +128,12 @@ nlohmann::ordered_json plan_json(const RequestPlan& plan) {
                                   {"n", plan.size.n},
                                   {"type", type_name(plan.type)},
                                   {"levels", facts.levels}};
-    const auto* bits_on_device = std::get_if<BitDevicePlan>(&plan.decided);
-    if (bits_on_device != nullptr) {
-        object.update({{"d_h", 0}, {"d_s", bits_on_device->serial_levels}, {"d_p", bits_on_device->parallel_levels}});
+    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
+    const bool bits_on_device = whole != nullptr && is_packed(*whole) && plan.device >= 0;
+    if (bits_on_device) {
+        object.update({{"d_h", 0},
+                       {"d_s", levels_in_mode(*whole, LevelMode::serial)},
+                       {"d_p", levels_in_mode(*whole, LevelMode::parallel)}});
     }
     object.update({{"operand_bytes", plan.operand_bytes},
                    {"workspace_bytes", facts.workspace_bytes},
@@ -148,7 +142,7 @@ nlohmann::ordered_json plan_json(const RequestPlan& plan) {
                    {"plan", facts.text}});
     if (!plan.machine.empty()) {
         object["machine"] = plan.machine;
-        if (bits_on_device == nullptr) {
+        if (!bits_on_device) {
             object["machine_measured"] = plan.machine_measured;
         }
     }

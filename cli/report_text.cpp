@@ -73,16 +73,13 @@ void print_files(const Report& report, const Request& request, bool json) {
 /// Where packed bits were multiplied, and by what.
 std::string place_of_bits(const RequestPlan& plan) {
     const auto* over = std::get_if<HostDecision>(&plan.decided);
-    const auto* whole = std::get_if<bits::BitPlan>(&plan.decided);
-    return over != nullptr    ? "over " + over->plan.host->devices
-           : whole != nullptr ? fmt::format("leaf {}", whole->leaf->name)
-                              : fmt::format("leaf {}", std::get<BitDevicePlan>(plan.decided).leaf);
+    return over != nullptr ? "over " + over->plan.host->devices : "leaf " + std::get<ProductPlan>(plan.decided).leaf;
 }
 
 bool is_packed(const RequestPlan& plan) {
     const auto* over = std::get_if<HostDecision>(&plan.decided);
-    return (over != nullptr && is_packed(over->plan)) || std::holds_alternative<bits::BitPlan>(plan.decided) ||
-           std::holds_alternative<BitDevicePlan>(plan.decided);
+    const auto* whole = over != nullptr ? &over->plan : std::get_if<ProductPlan>(&plan.decided);
+    return whole != nullptr && is_packed(*whole);
 }
 
 nlohmann::ordered_json json_of_numbers(const Report& report, const Request& request, double rate) {
@@ -187,7 +184,7 @@ void print_report(const Report& report, const Request& request, bool json) {
         return;
     }
     const PlanFacts facts = plan.facts();
-    const bool bits_on_device = std::holds_alternative<BitDevicePlan>(plan.decided);
+    const bool bits_on_device = packed && plan.device >= 0;
     print(fmt::format("{}: {} x {} {}{}, multiplied in {} ({} effective{}, {} level{}{}, workspace {}){}{}\n",
                       visible(request.output), plan.size.m, plan.size.n, plan.count ? "counts" : type_name(plan.type),
                       bits_on_device ? fmt::format(" on cuda:{}", plan.device) : "", format_seconds(report.multiply_s),

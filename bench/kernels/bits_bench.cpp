@@ -124,25 +124,20 @@ void print_sums() {
 
 void print_packing(int threads, const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t n : sizes) {
-        const BitPlan plan = make_bit_plan(Type::gf2, {n, n, n}, {}, threads);
+        const BitLaunch launch = bit_launch(make_bit_plan(Type::gf2, {n, n, n}, {}, threads));
         BitMatrix a = BitMatrix::random(n, n, 1);
-        WordBuffer packed(plan.left().words() + plan.right().words() + plan.result().words());
-        fill(packed, plan.left().words());
+        WordBuffer packed(launch.left().words() + launch.right().words() + launch.result().words());
+        fill(packed, launch.left().words());
         ThreadPool& pool = shared_pool(threads);
-        const LeafLayout& layout = *plan.leaf->layout;
-        const auto changes = [&](bool out) {
-            return plan.program == nullptr ? std::span<const Change>()
-                   : out                   ? std::span<const Change>(plan.program->out_of)
-                                           : std::span<const Change>(plan.program->into);
-        };
-        const double left = best_s([&] { pack(layout, plan.left(), a, changes(false), packed.data(), pool); });
-        const double right = best_s([&] { pack(layout, plan.right(), a, changes(false), packed.data(), pool); });
-        const double plain = best_s([&] { pack(layout, plan.right(), a, {}, packed.data(), pool); });
-        const double back =
-            best_s([&] { unpack(layout, plan.result(), packed.data(), changes(true), a.view(), Store::assign, pool); });
+        const LeafLayout& layout = *launch.leaf->layout;
+        const double left = best_s([&] { pack(layout, launch.left(), a, launch.into(), packed.data(), pool); });
+        const double right = best_s([&] { pack(layout, launch.right(), a, launch.into(), packed.data(), pool); });
+        const double plain = best_s([&] { pack(layout, launch.right(), a, {}, packed.data(), pool); });
+        const double back = best_s(
+            [&] { unpack(layout, launch.result(), packed.data(), launch.out_of(), a.view(), Store::assign, pool); });
         fmt::print(
             "pack n = {}, {} levels, {}: left {:.3f} ms, right {:.3f} ms (without change {:.3f}), result {:.3f} ms\n",
-            n, plan.levels, plan.leaf->name, 1e3 * left, 1e3 * right, 1e3 * plain, 1e3 * back);
+            n, launch.levels, launch.leaf->name, 1e3 * left, 1e3 * right, 1e3 * plain, 1e3 * back);
     }
 }
 
@@ -150,12 +145,12 @@ void print_products(int threads, const std::vector<std::int64_t>& sizes) {
     for (const std::int64_t n : sizes) {
         const BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
         BitMatrix c(n, n);
-        const int chosen = make_bit_plan(Type::gf2, {n, n, n}, {}, threads).levels;
+        const auto chosen = static_cast<int>(make_bit_plan(Type::gf2, {n, n, n}, {}, threads).levels.size());
         for (int levels = 0; n >> levels >= 512; ++levels) {
             if (n >> levels > 4096 || std::abs(levels - chosen) > 1) {
                 continue;
             }
-            const BitPlan plan = make_bit_plan(Type::gf2, {n, n, n}, {"self-inverse", levels, "auto"}, threads);
+            const ProductPlan plan = make_bit_plan(Type::gf2, {n, n, n}, {"self-inverse", levels, "auto"}, threads);
             if (n <= 4096 && levels > 0) {  // a fast wrong product is worth nothing
                 BitMatrix expected(n, n);
                 multiply_bits(Type::gf2, a, b, expected.view(), false, {"classical"}, {threads});
@@ -163,14 +158,16 @@ void print_products(int threads, const std::vector<std::int64_t>& sizes) {
                 fmt::print("{}", c == expected ? "" : "WRONG: ");
             }
             const double whole_s = best_s([&] { multiply_bits(plan, a, b, c.view(), false, {}); });
-            WordBuffer packed(plan.workspace_bytes() / 8);
-            fill(packed, plan.left().words() + plan.right().words());
-            std::uint64_t* right = packed.data() + plan.left().words();
-            std::uint64_t* result = right + plan.right().words();
+            const BitLaunch launch = bit_launch(plan);
+            WordBuffer packed(plan.workspace_bytes / 8);
+            fill(packed, launch.left().words() + launch.right().words());
+            std::uint64_t* right = packed.data() + launch.left().words();
+            std::uint64_t* result = right + launch.right().words();
             const BitHooks none;
-            WorkMeter meter(none, plan.work());
-            const double inner_s = best_s(
-                [&] { multiply_packed(plan, packed.data(), right, result, result + plan.result().words(), meter); });
+            WorkMeter meter(none, launch.work());
+            const double inner_s = best_s([&] {
+                multiply_packed(launch, packed.data(), right, result, result + launch.result().words(), meter);
+            });
             fmt::print(
                 "product n = {}, {} threads, {} levels{}: {:.3f} ms = {:.2f} Tbit-op/s, of that packing {:.3f} ms; "
                 "predicted {:.3f} "
@@ -199,7 +196,7 @@ void print_powers(int threads, const std::vector<std::int64_t>& sizes) {
         const ChainPlan chain = make_chain_plan(Type::gf2, {n, n, n, n, n}, {}, threads);
         fmt::print("{}A^8, n = {}, {} threads, {} {}: {:.3f} ms, three products {:.3f} ms; predicted {:.3f} ms\n",
                    power == eighth ? "" : "WRONG: ", n, threads, chain.packed ? "packed" : "apart",
-                   chain.plans[0].program == nullptr ? "classical" : chain.plans[0].program->name, 1e3 * chain_s,
+                   chain.plans[0].levels.empty() ? "classical" : chain.plans[0].levels[0].algorithm, 1e3 * chain_s,
                    1e3 * apart_s, 1e3 * chain.predicted_s);
     }
 }

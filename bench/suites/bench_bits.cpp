@@ -91,7 +91,7 @@ void poison(BitMatrix& c) {
 
 BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const ProblemSize& size, double density,
                        M4riProcess& m4ri, const std::function<void(int, int)>& progress) {
-    const bits::BitPlan plan = bits::make_bit_plan(type, size, options_of(bench), bench.threads);
+    const ProductPlan plan = bits::make_bit_plan(type, size, options_of(bench), bench.threads);
     const BitMatrix a = BitMatrix::random(size.m, size.k, 1, density),
                     b = BitMatrix::random(size.k, size.n, 2, density);
     BitMatrix c(size.m, size.n);
@@ -121,9 +121,9 @@ BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const Problem
         }
     };
     const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench), hooks);
-    BenchRecord record = record_of(bench, type, size, plan.to_string());
-    record.levels = plan.levels;
-    record.workspace_bytes = plan.workspace_bytes();
+    BenchRecord record = record_of(bench, type, size, to_string(plan));
+    record.levels = static_cast<int>(plan.levels.size());
+    record.workspace_bytes = plan.workspace_bytes;
     record.predicted_s = plan.predicted_s;
     if (density != kHalf) {
         record.plan += fmt::format(" density {:.4g}", density);
@@ -171,14 +171,14 @@ BenchRecord bench_power(const BenchBitsArguments& bench, std::int64_t n,
     const ProblemSize size{n, n, n};
     const std::vector<Timing> timings = run_contest(contestants, rules_for(size, bench), hooks);
     const bits::ChainPlan chain = bits::make_chain_plan(Type::gf2, {n, n, n, n, n}, separate, bench.threads);
-    const bits::BitPlan& plan = chain.plans.front();
+    const ProductPlan& plan = chain.plans.front();
     BenchRecord record =
         record_of(bench, Type::gf2, size,
                   fmt::format("power {}, {}, {}", kPowerExponent,
-                              chain.packed ? "packed throughout" : "separate products", plan.to_string()));
-    record.levels = plan.levels;
+                              chain.packed ? "packed throughout" : "separate products", to_string(plan)));
+    record.levels = static_cast<int>(plan.levels.size());
     record.predicted_s = chain.predicted_s;
-    record.workspace_bytes = plan.workspace_bytes();
+    record.workspace_bytes = plan.workspace_bytes;
     set_times(record, timings[0], timings[1]);
     record.libraries_s = {{record.vendor, record.vendor_s}};
     record.effective_tops *= 3;

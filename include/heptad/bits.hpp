@@ -141,12 +141,11 @@ HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const Context
 HEPTAD_API BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& options,
                                         const Context& context = {});
 
-/// One line: what multiply() would do, and the bytes of its workspace. A workspace of the context (set_workspace) is
+/// What multiply() would do, and the bytes of its workspace. A workspace of the context (set_workspace) is
 /// heeded by multiply(), multiply_add() and product(): levels that do not fit are left out, and Error(resource) names
 /// the bytes where nothing fits. Chains, powers and closures keep whole matrices between their products, in memory of
 /// their own.
-HEPTAD_API std::string plan(Type algebra, ProblemSize size, const BitOptions& options = {},
-                            const Context& context = {});
+HEPTAD_API Plan plan(Type algebra, ProblemSize size, const BitOptions& options = {}, const Context& context = {});
 
 }  // namespace bits
 

@@ -19,8 +19,8 @@
 #include "kernels/cuda/device/device.hpp"
 #include "papers/p3/bench_p3_from_host.hpp"
 #include "papers/p3/bench_p3_machine.hpp"
+#include "papers/p3/bit_device_check.hpp"
 #include "papers/p3/p3_tables.hpp"
-#include "product/device/bit_device_check.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_bits.hpp"
 #include "product/request/request.hpp"
@@ -84,9 +84,10 @@ double sparse_density(std::int64_t n) {
 
 /// One product as it is planned: everything computed, or ending early where C is all ones.
 struct Plans {
-    BitDevicePlan whole, early;
+    ProductPlan whole, early;
 
-    std::int64_t workspace_bytes() const { return std::max(whole.workspace_bytes(), early.workspace_bytes()); }
+    bool end_early() const { return early.panels && early.panels->first_k > 0; }
+    std::int64_t workspace_bytes() const { return std::max(whole.workspace_bytes, early.workspace_bytes); }
 };
 
 class Line {
@@ -111,7 +112,7 @@ public:
         if (type_ == Type::gf2) {
             return records;
         }
-        if (plans_.early.first_panel_k > 0) {
+        if (plans_.end_early()) {
             records.push_back(timed(plans_.early, kLongBesideSeconds, rows, progress));
             records.back().variant = fmt::format("density {}, ending where C is all ones", density);
         }
@@ -130,7 +131,7 @@ private:
     };
 
     /// Checks the first result, which is the only sample where it takes longer than `long_s`.
-    BenchRecord timed(const BitDevicePlan& plan, double long_s, std::int64_t checked_rows,
+    BenchRecord timed(const ProductPlan& plan, double long_s, std::int64_t checked_rows,
                       const std::function<void(int, int)>& progress) {
         operands_.poison(stream_.handle());
         const Samples first = samples(plan, 1, 1, progress);
@@ -144,7 +145,7 @@ private:
         return record_of(plan, samples(plan, rounds, calls, progress));
     }
 
-    Samples samples(const BitDevicePlan& plan, int rounds, std::int64_t calls,
+    Samples samples(const ProductPlan& plan, int rounds, std::int64_t calls,
                     const std::function<void(int, int)>& progress) {
         Samples taken;
         const std::optional<double> before = cuda::energy_joules(stream_.device());
@@ -167,7 +168,7 @@ private:
         return taken;
     }
 
-    double sample(const BitDevicePlan& plan, std::int64_t calls) {
+    double sample(const ProductPlan& plan, std::int64_t calls) {
         timer_.start(stream_.handle());
         for (std::int64_t call = 0; call < calls; ++call) {
             multiply_bits_on_device(plan, operands_.a.view, operands_.b.view, operands_.c.view, false, stream_.device(),
@@ -177,7 +178,7 @@ private:
         return timer_.seconds() / static_cast<double>(calls);
     }
 
-    void require_right(const BitDevicePlan& plan, std::int64_t checked_rows) {
+    void require_right(const ProductPlan& plan, std::int64_t checked_rows) {
         workspace_ = {};  // the check needs some of it
         const std::int64_t wrong =
             type_ == Type::gf2 ? differing_rows_over_gf2(operands_.a.view, operands_.b.view, operands_.c.view, 3,
@@ -186,12 +187,12 @@ private:
                                                             checked_rows, 3, stream_.device(), stream_.handle());
         if (wrong != 0) {
             fail(ErrorCode::verification, "{} rows of the {} product of size {} are wrong; the plan was: {}", wrong,
-                 type_name(type_), n_, plan.to_string());
+                 type_name(type_), n_, to_string(plan));
         }
         workspace_ = cuda::DeviceMemory(stream_.device(), plans_.workspace_bytes(), stream_.handle());
     }
 
-    BenchRecord record_of(const BitDevicePlan& plan, const Samples& taken) const {
+    BenchRecord record_of(const ProductPlan& plan, const Samples& taken) const {
         const std::vector<double>& seconds = taken.seconds;
         BenchRecord record;
         record.suite = "p3";
@@ -203,10 +204,10 @@ private:
         record.heptad_max_s = seconds.back();
         record.rounds = static_cast<int>(seconds.size());
         record.effective_tops = operation_count(record.size) / record.heptad_s / 1e12;
-        record.workspace_bytes = plan.workspace_bytes();
+        record.workspace_bytes = plan.workspace_bytes;
         record.predicted_s = plan.predicted_s;
-        record.levels = plan.levels();
-        record.plan = plan.to_string();
+        record.levels = static_cast<int>(plan.levels.size());
+        record.plan = to_string(plan);
         record.joules = taken.joules;
         record.host_joules = taken.host_joules;
         if (const P3Line* const line = p3_line(n_)) {
@@ -244,22 +245,22 @@ std::string head_text() {
         "workspace", "algorithm");
 }
 
-std::string row_text(const BenchRecord& record, const BitDevicePlan& plan) {
+std::string row_text(const BenchRecord& record, const ProductPlan& plan) {
     const double operations = operation_count(record.size);
     const bool metered = record.joules.has_value();
     const double joules = record.joules.value_or(0) + record.host_joules.value_or(0);
     const P3Line* const line = p3_line(record.size.n);
-    return fmt::format("{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n",
-                       record.size.n, type_name(record.type), format_seconds(record.heptad_s),
-                       record.effective_tops / 1e3, metered ? fmt::format("{:.4f}", joules / operations * 1e12) : "-",
-                       metered ? fmt::format("{:.2e}", joules / 3.6e6) : "-",
-                       record.is_compared() ? format_seconds(record.vendor_s) : "-",
-                       record.is_compared() ? fmt::format("{:.1f}", record.ratio) : "-",
-                       line == nullptr
-                           ? "-"
-                           : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),
-                       plan.serial_levels, plan.parallel_levels, format_bytes(record.workspace_bytes),
-                       plan.program == nullptr ? "classical" : plan.program->name);
+    return fmt::format(
+        "{:>8} {:>5} {:>11} {:>9.2f} {:>9} {:>10}  {:>10} {:>8} {:>7}  {:>3} {:>3} {:>10}  {}\n", record.size.n,
+        type_name(record.type), format_seconds(record.heptad_s), record.effective_tops / 1e3,
+        metered ? fmt::format("{:.4f}", joules / operations * 1e12) : "-",
+        metered ? fmt::format("{:.2e}", joules / 3.6e6) : "-",
+        record.is_compared() ? format_seconds(record.vendor_s) : "-",
+        record.is_compared() ? fmt::format("{:.1f}", record.ratio) : "-",
+        line == nullptr ? "-"
+                        : fmt::format("{:.2f}", record.type == Type::gf2 ? line->self_inverse_pj : line->boolean_pj),
+        levels_in_mode(plan, LevelMode::serial), levels_in_mode(plan, LevelMode::parallel),
+        format_bytes(record.workspace_bytes), plan.levels.empty() ? "classical" : plan.levels.front().algorithm);
 }
 
 /// A product beside the main one, in the columns of its line.
@@ -321,9 +322,7 @@ void run(const BenchP3Arguments& bench) {
                                   format_bytes(Operands::bytes(n)), format_bytes(free_bytes)));
                 continue;
             }
-            const cuda::BitOperation operation =
-                type == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
-            const BitDeviceProblem problem{operation, {n, n, n}, true};
+            const BitDeviceProblem problem{bit_operation(type), {n, n, n}, true};
             BitDeviceOptions options = options_of(bench, type, limit_bytes);
             const BitDeviceFacts facts = bit_device_facts(device);
             Plans plans;
@@ -343,7 +342,7 @@ void run(const BenchP3Arguments& bench) {
             if (std::find(bench.from_host_sizes.begin(), bench.from_host_sizes.end(), n) !=
                 bench.from_host_sizes.end()) {
                 std::vector<FromHostCase> cases{{plans.whole, on_device.front(), ""}};
-                if (plans.early.first_panel_k > 0) {
+                if (plans.end_early()) {
                     cases.push_back({plans.early, on_device[1], ", ending where C is all ones"});
                 }
                 const std::vector<BenchRecord> from_host =

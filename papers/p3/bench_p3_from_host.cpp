@@ -106,7 +106,7 @@ std::vector<BenchRecord> bench_from_host(Type type, std::int64_t n, double densi
         records.push_back(timed(memory, a, b, c, asked, stream.device()));
         if (!verify_bits(type, a, b, c, {}).passed()) {
             fail(ErrorCode::verification, "the {} product of size {} {} is wrong; the plan was: {}", type_name(type), n,
-                 memory, asked.plan.to_string());
+                 memory, to_string(asked.plan));
         }
     };
     for (const FromHostCase& asked : cases) {

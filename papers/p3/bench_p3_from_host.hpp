@@ -13,7 +13,7 @@
 namespace heptad::cli {
 
 struct FromHostCase {
-    BitDevicePlan plan;
+    ProductPlan plan;
     BenchRecord on_device;
     std::string note;  // after the name of the variant
 };

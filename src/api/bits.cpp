@@ -2,6 +2,7 @@
 #include <heptad/bits.hpp>
 
 #include "api/context.hpp"
+#include "api/plan_impl.hpp"
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -119,17 +120,18 @@ BitMatrix transitive_closure(const ConstBitView& graph, const BitOptions& given,
     rethrow_as_error();
 }
 
-std::string plan(Type algebra, ProblemSize size, const BitOptions& given, const Context& context) try {
+Plan plan(Type algebra, ProblemSize size, const BitOptions& given, const Context& context) try {
     const BitOptions options = with_device(given, context);
     if (is_device_list(options.device)) {
-        return heptad::to_string(
+        return make_plan_handle(
             make_bit_plan_over_devices(algebra, size, false, options, product_context(context)).plan);
     }
     if (cuda::is_device_name(options.device)) {
-        return describe_bits_on_cuda(algebra, size, options, product_context(context));
+        return make_plan_handle(plan_bits_on_cuda(algebra, size, options, product_context(context)),
+                                cuda::device_index(options.device));
     }
     require_processor(options);
-    return make_bit_plan(algebra, size, options, bit_context(context)).to_string();
+    return make_plan_handle(make_bit_plan(algebra, size, options, bit_context(context)));
 } catch (...) {
     rethrow_as_error();
 }

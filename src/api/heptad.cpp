@@ -12,7 +12,7 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/batch.hpp"
-#include "product/memory/packed_bits.hpp"
+#include "product/request/plan_file.hpp"
 
 namespace heptad {
 
@@ -137,12 +137,8 @@ const Plan::Impl& Plan::impl() const try {
 
 Plan Plan::parse(const std::string& text) try {
     ProductPlan plan = parse_plan(text);
-    if (plan.host) {
-        check_plan_over_devices(plan);
-    } else if (plan.transfers) {
-        check_transfer_plan(plan);
-    } else if (!plan.disk && !plan.rank) {
-        check_plan_in_memory(plan);
+    if (!plan.disk && !plan.rank) {
+        check_given_plan(plan);
     }
     return make_plan_handle(std::move(plan));
 } catch (...) {

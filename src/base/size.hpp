@@ -32,4 +32,12 @@ inline std::int64_t ceil_div(std::int64_t x, std::int64_t y) {
     return (x + y - 1) / y;
 }
 
+inline std::int64_t integer_power(std::int64_t base, int exponent) {
+    std::int64_t result = 1;
+    for (int i = 0; i < exponent; ++i) {
+        result = checked_mul(result, base);
+    }
+    return result;
+}
+
 }  // namespace heptad

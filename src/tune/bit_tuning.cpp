@@ -16,7 +16,7 @@ constexpr std::int64_t kSmallestLeaf = 2048;
 constexpr std::int64_t kReserveBytes = std::int64_t{1} << 30;
 constexpr int kRounds = 3;
 
-double seconds_of(const BitDevicePlan& plan, const DeviceBits& a, const DeviceBits& b, const DeviceBits& c,
+double seconds_of(const ProductPlan& plan, const DeviceBits& a, const DeviceBits& b, const DeviceBits& c,
                   const cuda::DeviceMemory& workspace, const cuda::Stream& stream) {
     cuda::Timer timer(stream.device());
     std::vector<double> samples;
@@ -45,7 +45,7 @@ std::vector<BitSplitSample> measure_bit_splits(int device, const std::function<v
         stream.synchronize();
         const std::int64_t free = cuda::report().devices.at(static_cast<std::size_t>(device)).free_bytes;
         const std::int64_t limit = free - 3 * DeviceBits::bytes(n, n) - kReserveBytes;
-        std::vector<BitDevicePlan> plans;
+        std::vector<ProductPlan> plans;
         std::int64_t workspace_bytes = 0;
         for (int serial = 0; serial <= kMostSerialBitLevels && limit > 0; ++serial) {
             for (int parallel = 0; parallel <= kMostParallelBitLevels; ++parallel) {
@@ -55,10 +55,10 @@ std::vector<BitSplitSample> measure_bit_splits(int device, const std::function<v
                 BitDeviceOptions options;
                 options.levels = serial + parallel;
                 options.serial_levels = serial;
-                const BitDevicePlan plan =
+                const ProductPlan plan =
                     plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, options, facts);
-                if (plan.workspace_bytes() <= limit) {
-                    workspace_bytes = std::max(workspace_bytes, plan.workspace_bytes());
+                if (plan.workspace_bytes <= limit) {
+                    workspace_bytes = std::max(workspace_bytes, plan.workspace_bytes);
                     plans.push_back(plan);
                 }
             }
@@ -71,9 +71,9 @@ std::vector<BitSplitSample> measure_bit_splits(int device, const std::function<v
         cuda::fill_random_bits(a.view.words, n * a.view.stride, 1, 0.5, stream.handle());
         cuda::fill_random_bits(b.view.words, n * b.view.stride, 2, 0.5, stream.handle());
         const cuda::DeviceMemory workspace(device, workspace_bytes, stream.handle());
-        for (const BitDevicePlan& plan : plans) {
-            found.push_back(
-                {n, plan.serial_levels, plan.parallel_levels, seconds_of(plan, a, b, c, workspace, stream)});
+        for (const ProductPlan& plan : plans) {
+            found.push_back({n, levels_in_mode(plan, LevelMode::serial), levels_in_mode(plan, LevelMode::parallel),
+                             seconds_of(plan, a, b, c, workspace, stream)});
         }
     }
     stream.synchronize();

@@ -37,8 +37,7 @@ TEST(BitsApi, powers_of_a_cycle) {
 
 TEST(BitsApi, a_workspace_is_heeded_or_told_to_be_too_small) {
     const BitMatrix a = BitMatrix::random(300, 300, 1);
-    const std::string planned = bits::plan(Type::gf2, {300, 300, 300});
-    const std::int64_t bytes = std::stoll(planned.substr(planned.find("workspace ") + 10));
+    const std::int64_t bytes = bits::plan(Type::gf2, {300, 300, 300}).workspace_bytes();
     std::vector<char> memory(static_cast<std::size_t>(bytes + 64), 'x');
     heptad::Context context;
     context.set_workspace(memory.data(), bytes + 64);
@@ -73,9 +72,28 @@ TEST(BitsApi, triangles_of_a_complete_graph) {
 }
 
 TEST(BitsApi, plans_tell_what_is_done) {
-    const std::string plan = bits::plan(Type::gf2, {4096, 4096, 4096});
-    EXPECT_NE(plan.find("levels"), std::string::npos) << plan;
+    bits::BitOptions options;
+    options.algorithm = "winograd";
+    options.levels = 2;
+    for (const char* const device : {"cpu", "cuda"}) {
+        options.device = device;
+        const heptad::Plan plan = bits::plan(Type::gf2, {4096, 4096, 4096}, options);
+        EXPECT_EQ(plan.levels(), 2);
+        EXPECT_EQ(plan.type(), Type::gf2);
+        EXPECT_GT(plan.workspace_bytes(), 0);
+        EXPECT_GT(plan.predicted_s(), 0);
+        EXPECT_NE(plan.to_string().find("winograd:"), std::string::npos) << plan.to_string();
+        EXPECT_EQ(heptad::Plan::parse(plan.to_string()).to_string(), plan.to_string());
+    }
     EXPECT_FALSE(bits::leaf_names(Type::gf2).empty());
+}
+
+TEST(BitsApi, numbers_are_not_multiplied_by_a_plan_for_packed_bits) {
+    const std::vector<std::uint8_t> a(64 * 64), b(64 * 64);
+    std::vector<std::uint8_t> c(64 * 64);
+    const heptad::ConstAnyView from_a{a.data(), Type::gf2, 64, 64, 64, 1}, from_b{b.data(), Type::gf2, 64, 64, 64, 1};
+    const heptad::AnyView to{c.data(), Type::gf2, 64, 64, 64, 1};
+    EXPECT_THROW(heptad::multiply(1, from_a, from_b, 0, to, bits::plan(Type::gf2, {64, 64, 64})), heptad::Error);
 }
 
 TEST(BitsApi, a_context_names_the_device_that_options_leave_open) {
@@ -83,7 +101,7 @@ TEST(BitsApi, a_context_names_the_device_that_options_leave_open) {
     heptad::Context context;
     context.set_device("cpu:2");
     EXPECT_TRUE(bits::product(Type::gf2, a, b, {}, context) == bits::product(Type::gf2, a, b));
-    EXPECT_NE(bits::plan(Type::gf2, {70, 70, 70}, {}, context).find("cpu:2"), std::string::npos);
+    EXPECT_NE(bits::plan(Type::gf2, {70, 70, 70}, {}, context).to_string().find("devices=cpu:2;"), std::string::npos);
     EXPECT_THROW(bits::power(Type::gf2, a, 3, {}, context), heptad::Error);  // has no way over several devices
 }
 

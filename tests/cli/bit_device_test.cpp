@@ -22,14 +22,17 @@ protected:
 TEST_F(BitDevice, plan_names_the_layers_of_p3_and_needs_no_device) {
     const std::string text =
         heptad_ok({"plan", "65536", "65536", "65536", "--type", "gf2", "--device", "cuda", "--memory", "100G"});
-    EXPECT_EQ(text.rfind("bits gf2 65536 65536 65536 device cuda algorithm ", 0), 0U) << text;
-    for (const char* const part : {" d_h 0 ", " d_s ", " d_p ", " d_i ", "\n# predicted ", "\n# machine "}) {
+    EXPECT_EQ(text.rfind("plan 65536x65536x65536 gf2 backend=cuda ", 0), 0U) << text;
+    for (const char* const part : {":parallel", "\n# predicted       ", "\n# machine "}) {
         EXPECT_TRUE(contains(text, part)) << part << text;
     }
     const nlohmann::json plan = heptad_json(
         {"plan", "16384", "16384", "16384", "--type", "bool", "--device", "cuda", "--count", "--memory", "100G"});
     EXPECT_EQ(plan["levels"], 0);
-    EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bits count "));
+    for (const char* const layer : {"d_h", "d_s", "d_p"}) {
+        EXPECT_EQ(plan[layer], 0) << layer;
+    }
+    EXPECT_TRUE(contains(plan["plan"].get<std::string>(), "bool count=yes "));
     EXPECT_GT(plan["predicted_s"].get<double>(), 0);
     EXPECT_TRUE(contains(
         heptad_ok({"plan", "65536", "65536", "65536", "--type", "bool", "--device", "cuda", "--memory", "100G"}),
@@ -72,6 +75,15 @@ TEST_F(BitDevice, mul_gives_the_product_or_exits_4) {
         }
         EXPECT_EQ(read_matrix("C.npy"), wanted);
     }
+}
+
+TEST_F(BitDevice, a_plan_of_something_else_is_refused) {
+    write("p.txt", heptad_ok({"plan", "70", "131", "93", "--type", "gf2", "--device", "cuda", "--memory", "1G"}));
+    write("counts.txt", heptad_ok({"plan", "70", "131", "93", "--type", "gf2", "--device", "cuda", "--count"}));
+    const int code = available_ ? 3 : 4;
+    heptad_fails(code, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "bool", "--plan", "p.txt"});
+    heptad_fails(code, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--plan", "counts.txt"});
+    heptad_fails(code, {"mul", "A.npy", "B.npy", "-o", "C.npy", "--type", "gf2", "--count", "--plan", "p.txt"});
 }
 
 TEST_F(BitDevice, mul_from_file_to_file_gives_the_product_or_exits_4) {

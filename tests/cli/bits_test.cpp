@@ -95,12 +95,12 @@ TEST_F(Bits, npy_of_bool_is_multiplied_as_packed_bits) {
     write_matrix("A.npy", a, "|b1");
     const auto object = heptad_json({"mul", "A.npy", "A.npy", "-o", "C.npy", "--verify"});
     EXPECT_EQ(object["type"], "bool");
-    EXPECT_TRUE(contains(object["plan"], "bits bool"));
+    EXPECT_TRUE(contains(object["plan"], "padded=yes"));
     EXPECT_EQ(read_matrix("C.npy"), as_bool(product(a, a)));
     // What only the general way can do goes the general way.
     const auto general = heptad_json(
         {"mul", "A.npy", "A.npy", "-o", "D.npy", "--type", "gf2", "--algorithm", "strassen", "--levels", "1"});
-    EXPECT_FALSE(contains(general["plan"], "bits gf2"));
+    EXPECT_FALSE(contains(general["plan"], "padded=yes"));
     EXPECT_EQ(read_matrix("D.npy"), over_gf2(product(a, a)));
 }
 
@@ -124,8 +124,24 @@ TEST_F(Bits, plans_print_and_are_carried_out) {
     const auto object = heptad_json({"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--plan", "p.txt"});
     EXPECT_EQ(object["levels"], 2);
     EXPECT_TRUE(contains(object["plan"], "chaining"));
-    write("q.txt", heptad_ok({"plan", "64", "64", "65", "--type", "gf2"}));
-    heptad_fails(3, {"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--type", "gf2", "--plan", "q.txt"});
+    heptad_ok({"mul", "A.pbm", "A.pbm", "-o", "D.pbm", "--type", "gf2"});
+    EXPECT_EQ(read("C.pbm"), read("D.pbm"));
+    const auto refused = [&](int code, const std::vector<std::string>& planned, const std::vector<std::string>& more) {
+        write("q.txt", heptad_ok(planned));
+        std::vector<std::string> words{"mul", "A.pbm", "A.pbm", "-o", "C.pbm", "--plan", "q.txt"};
+        words.insert(words.end(), more.begin(), more.end());
+        return heptad_fails(code, words);
+    };
+    const std::string said = refused(3, {"plan", "64", "64", "65", "--type", "gf2"}, {"--type", "gf2"});
+    EXPECT_TRUE(contains(said, "plans a product of 64 x 64 x 65 in gf2")) << said;
+    refused(3, {"plan", "64", "64", "64", "--type", "bool"}, {"--type", "gf2"});
+    refused(2, {"plan", "64", "64", "64", "--type", "gf2"}, {"--type", "gf2", "--device", "cuda"});
+    // One bit to a byte, with what packed bits do not have.
+    write_matrix("B.npy", bits(64, 64, 1), "|b1");
+    write("p.txt", heptad_ok({"plan", "64", "64", "64", "--type", "bool"}));
+    const std::string other =
+        heptad_fails(3, {"mul", "B.npy", "B.npy", "-o", "C.npy", "--plan", "p.txt", "--alpha", "2"});
+    EXPECT_TRUE(contains(other, "packed bits")) << other;
 }
 
 TEST_F(Bits, a_wrong_result_is_found) {

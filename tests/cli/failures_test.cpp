@@ -91,6 +91,7 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cuda", "--device-memory", "1G", "--plan", "plan.txt"},
         {"closure", "A.npy", "-o", "R.npy", "--device", "cpu:2"},
     };
+    write("plan.txt", heptad_ok({"plan", "8", "6", "5"}));
     for (const auto& words : lines) {
         std::string typed = "heptad";
         for (const std::string& word : words) {
@@ -172,11 +173,16 @@ TEST_F(Failures, plans_that_cannot_be_meant_exit_3) {
                   .find("a plan for cpu"),
               std::string::npos);
     heptad_ok({"gen", "bits", "--shape", "64x64", "-o", "P.pbm"});
-    const std::string start = "bits gf2 64 64 64 algorithm classical levels 0 leaf ";
-    const std::string end = " workspace 1 predicted-s 1\n";
-    write("threads.txt", start + "auto 64x64x64 threads 1000000000" + end);
-    write("leaf.txt", start + "nobody 64x64x64 threads 1" + end);
-    for (const char* name : {"threads.txt", "leaf.txt"}) {
+    const std::string bits = heptad_ok({"plan", "64", "64", "64", "--type", "gf2", "--threads", "1"});
+    const auto with = [&](const std::string& key, const std::string& value) {
+        const std::size_t begin = bits.find(key + "="), end = bits.find(' ', begin);
+        return bits.substr(0, begin) + key + "=" + value + bits.substr(end);
+    };
+    write("threads.txt", with("threads", "1000000000"));
+    write("leaf.txt", with("leaf", "nobody"));
+    write("core.txt", with("core", "6400000000x64x64"));
+    write("old.txt", "bits gf2 64 64 64 algorithm classical levels 0 leaf table 64x64x64 threads 1 workspace 1\n");
+    for (const char* name : {"threads.txt", "leaf.txt", "core.txt", "old.txt"}) {
         SCOPED_TRACE(name);
         heptad_fails(3, {"mul", "P.pbm", "P.pbm", "-o", "C.pbm", "--type", "gf2", "--plan", name});
     }

@@ -1,7 +1,7 @@
 // Products from file to file on a device that is made of ordinary memory: what is uploaded, multiplied there and
 // downloaded, whether it holds tiles or only strips, and that its stages are seen by name.
-#include "base/view_copy.hpp"
 #include "move/step_device.hpp"
+#include "base/view_copy.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -6,6 +6,7 @@
 // in a workspace, pointers to kernels) is made from the plan where it runs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -100,6 +101,12 @@ inline bool is_on_device(const ProductPlan& plan) {
 /// Are its matrices bits in words? Those are always padded; bits one to a byte never are.
 inline bool is_packed(const ProductPlan& plan) {
     return (plan.type == Type::gf2 || plan.type == Type::boolean) && plan.padded;
+}
+
+/// P3's d_s and d_p, where levels are serial and parallel ones.
+inline int levels_in_mode(const ProductPlan& plan, LevelMode mode) {
+    return static_cast<int>(std::count_if(plan.levels.begin(), plan.levels.end(),
+                                          [&](const LevelPlan& level) { return level.mode == mode; }));
 }
 
 /// Of all places together: the most levels that a product at the bottom is part of.

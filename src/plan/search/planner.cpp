@@ -203,6 +203,9 @@ double most_spread_of(const std::vector<LevelPlan>& levels) {
 }
 
 void check_plan(const ProductPlan& plan) {
+    if (is_packed(plan)) {
+        fail(ErrorCode::input, "this is a plan for packed bits, 64 elements to a word, and none for numbers");
+    }
     if (plan.disk || plan.rank || plan.host || plan.transfers || plan.panels || plan.count) {
         fail(ErrorCode::input,
              "this plan has other places divide the product first; it is no plan of one whole product of numbers");

@@ -25,7 +25,7 @@ public:
     }
     void copy(const ConstBitView& from, const BitView& to) override { copy_bit_rows(from, to, stream_.handle()); }
     void add_product(const ConstBitView& a, const ConstBitView& b, const BitView& c) override {
-        const BitDevicePlan plan = plan_bit_device_product(
+        const ProductPlan plan = plan_bit_device_product(
             {cuda::BitOperation::any, {a.rows, a.cols, b.cols}, is_aligned_for_leaf(a.words, a.stride)}, options_,
             facts_);
         multiply_bits_on_device(plan, a, b, c, true, stream_.device(), stream_.handle(), workspace_.data());

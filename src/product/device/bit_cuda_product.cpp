@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/bit_host_operands.hpp"
 #include "product/device/device_bits.hpp"
@@ -65,6 +64,13 @@ void require_algebra(Type algebra) {
     }
 }
 
+/// For matrices that are brought to the device.
+ProductPlan plan_for_host_bits(Type algebra, const ProblemSize& size, const bits::BitOptions& options, int device) {
+    return plan_bit_device_product({bit_operation(algebra), size},
+                                   bit_device_options(options, usable_bytes(device) - operand_bytes(size)),
+                                   bit_device_facts(device));
+}
+
 }  // namespace
 
 std::int64_t usable_bytes(int device) {
@@ -96,8 +102,9 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
     if (there) {
         require_workspace(context, a, b, c, device);
         const std::int64_t limit = context.workspace_bytes >= 0 ? context.workspace_bytes : usable_bytes(device);
-        const BitDevicePlan plan = plan_bit_block(algebra, size, options, limit, bit_device_facts(device),
-                                                  is_aligned_for_leaf(a.words, a.stride));
+        const ProductPlan plan =
+            plan_bit_device_product({bit_operation(algebra), size, is_aligned_for_leaf(a.words, a.stride)},
+                                    bit_device_options(options, limit), bit_device_facts(device));
         multiply_bits_on_device(plan, a, b, c, accumulate, device, context.stream,
                                 context.workspace_bytes > 0 ? context.workspace : nullptr);
         finish_product(context.hooks);
@@ -112,8 +119,7 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
         multiply_bits_over_devices(algebra, a, b, c, accumulate, options, context);
         return;
     }
-    const BitDevicePlan plan =
-        plan_bit_block(algebra, size, options, usable_bytes(device) - operand_bytes(size), bit_device_facts(device));
+    const ProductPlan plan = plan_for_host_bits(algebra, size, options, device);
     BitMatrix copy_a, copy_b;
     const ConstBitView straight_a = straightened(a, copy_a), straight_b = straightened(b, copy_b);
     if (c.offset == 0) {
@@ -125,15 +131,12 @@ void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitVi
     bits::copy(straight_c, c);
 }
 
-std::string describe_bits_on_cuda(Type algebra, const ProblemSize& size, const bits::BitOptions& options,
-                                  const ProductContext& context) {
+ProductPlan plan_bits_on_cuda(Type algebra, const ProblemSize& size, const bits::BitOptions& options,
+                              const ProductContext& context) {
     require_algebra(algebra);
-    const int device = cuda::device_index(options.device);
-    if (goes_beyond_device(operand_bytes(size), limits_of(options))) {
-        return to_string(make_bit_plan_over_devices(algebra, size, false, options, context).plan);
-    }
-    return plan_bit_block(algebra, size, options, usable_bytes(device) - operand_bytes(size), bit_device_facts(device))
-        .to_string();
+    return goes_beyond_device(operand_bytes(size), limits_of(options))
+               ? make_bit_plan_over_devices(algebra, size, false, options, context).plan
+               : plan_for_host_bits(algebra, size, options, cuda::device_index(options.device));
 }
 
 }  // namespace heptad

@@ -14,9 +14,9 @@ namespace heptad {
 void multiply_bits_on_cuda(Type algebra, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                            bool accumulate, const bits::BitOptions& options, const ProductContext& context);
 
-/// What would be done with matrices in host memory, as one line. Needs no device.
-std::string describe_bits_on_cuda(Type algebra, const ProblemSize& size, const bits::BitOptions& options,
-                                  const ProductContext& context);
+/// What would be done with matrices in host memory. Needs no device.
+ProductPlan plan_bits_on_cuda(Type algebra, const ProblemSize& size, const bits::BitOptions& options,
+                              const ProductContext& context);
 
 /// Bytes that a product may use there; without such a device, those of an H200.
 std::int64_t usable_bytes(int device);

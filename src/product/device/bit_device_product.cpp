@@ -28,15 +28,7 @@ void require_device_view(const ConstBitView& view, const char* name, int device)
     }
 }
 
-void require_sizes(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b) {
-    const ProblemSize& size = plan.problem.size;
-    if (a.rows != size.m || a.cols != size.k || b.rows != size.k || b.cols != size.n) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", size.m,
-             size.k, size.n, a.rows, a.cols, b.rows, b.cols);
-    }
-}
-
-void enqueue(const BitDevicePlan& plan, BitDeviceOperands operands, int device, void* stream, void* workspace) {
+void enqueue(const ProductPlan& plan, BitDeviceOperands operands, int device, void* stream, void* workspace) {
     cuda::require_device(device);
     const cuda::DeviceScope scope(device);
     const cuda::CaptureScope capturable;
@@ -45,11 +37,11 @@ void enqueue(const BitDevicePlan& plan, BitDeviceOperands operands, int device, 
     }
     cuda::DeviceMemory own;
     if (workspace == nullptr) {
-        own = cuda::DeviceMemory(device, plan.workspace_bytes(), stream);
+        own = cuda::DeviceMemory(device, plan.workspace_bytes, stream);
         workspace = own.data();
     }
     operands.workspace = static_cast<std::uint64_t*>(workspace);
-    run_bit_device_plan(plan, *cuda::device_bit_verbs(device, stream, plan.leaf), operands);
+    walk_bit_device(bit_device_launch(plan, operands), *cuda::device_bit_verbs(device, stream, plan.leaf), operands);
 }
 
 /// Read once: a file for every product would take longer than a small one.
@@ -70,6 +62,13 @@ MeasuredBits measured_bits(int device) {
 
 }  // namespace
 
+void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b) {
+    if (a.rows != plan.m || a.cols != plan.k || b.rows != plan.k || b.cols != plan.n) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but A is {} x {} and B is {} x {}", plan.m,
+             plan.k, plan.n, a.rows, a.cols, b.rows, b.cols);
+    }
+}
+
 BitDeviceFacts bit_device_facts(int device) {
     BitDeviceFacts facts;
     const cuda::Report& report = cuda::known_report();
@@ -84,7 +83,7 @@ BitDeviceFacts bit_device_facts(int device) {
     return facts;
 }
 
-void multiply_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+void multiply_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                              bool accumulate, int device, void* stream, void* workspace) {
     cuda::require_device(device);
     require_device_view(a, "A", device);
@@ -96,20 +95,20 @@ void multiply_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, c
     }
     bits::require_apart(c, a, "A");
     bits::require_apart(c, b, "B");
-    if (plan.problem.operation == cuda::BitOperation::count) {
+    if (plan.count) {
         fail(ErrorCode::usage, "the plan makes counts, which do not fit into bits; plan gf2 or bool");
     }
     enqueue(plan, {a.words, a.stride, b.words, b.stride, c.words, c.stride, accumulate, nullptr}, device, stream,
             workspace);
 }
 
-void count_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
+void count_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
                           std::int64_t c_row_stride, bool accumulate, int device, void* stream, void* workspace) {
     cuda::require_device(device);
     require_device_view(a, "A", device);
     require_device_view(b, "B", device);
     require_sizes(plan, a, b);
-    if (plan.problem.operation != cuda::BitOperation::count) {
+    if (!plan.count) {
         fail(ErrorCode::usage, "the plan makes bits, not counts; plan counts");
     }
     if (a.rows > 0 && b.cols > 0) {

@@ -17,25 +17,30 @@ struct BitDeviceOperands {
     void* c = nullptr;
     std::int64_t c_row_stride = 0;
     bool accumulate = false;             // c ^= , |= or +=
-    std::uint64_t* workspace = nullptr;  // plan.workspace_bytes(), on a 16-byte boundary
+    std::uint64_t* workspace = nullptr;  // plan.workspace_bytes, on a 16-byte boundary
 };
 
 /// Is A where a product without levels reads it in place?
 bool is_aligned_for_leaf(const std::uint64_t* a, std::int64_t row_words);
 
-/// Walks the plan; nothing is waited for. A and B are never written, nor anything outside of C: bits of a row's last
-/// word beyond the last column stay as they are. Throws Error(usage) where the operands are not what was planned for.
-void run_bit_device_plan(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands);
+/// What the plan comes to for operands that lie so. Throws Error(usage) where the plan is for others.
+BitDeviceLaunch bit_device_launch(const ProductPlan& plan, const BitDeviceOperands& operands);
+/// Carries it out for the same; nothing is waited for. A and B are never written, nor anything outside of C: bits of a
+/// row's last word beyond the last column stay as they are.
+void walk_bit_device(const BitDeviceLaunch& launch, cuda::BitVerbs& verbs, const BitDeviceOperands& operands);
+
+/// Throws Error(usage) if A and B have other sizes than were planned for.
+void require_sizes(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b);
 
 /// What the planner should know of a device that is there.
 BitDeviceFacts bit_device_facts(int device);
 
 /// c = a * b (or c ^= a * b, c |= a * b) in the order of a stream of the device. The views point to memory there and
 /// begin at the first bit of a word. Without a workspace, one is allocated in the order of the stream.
-void multiply_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+void multiply_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
                              bool accumulate, int device, void* stream, void* workspace = nullptr);
 /// The same for a plan of counts.
-void count_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
+void count_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
                           std::int64_t c_row_stride, bool accumulate, int device, void* stream,
                           void* workspace = nullptr);
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "base/bit_words.hpp"
-#include "base/error.hpp"
 #include "base/size.hpp"
 #include "product/device/bit_device_product.hpp"
 
@@ -48,25 +47,25 @@ BitWindows whole_matrices(std::uint64_t* data, std::int64_t rows, std::int64_t w
 
 class Walk {
 public:
-    Walk(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands)
-        : plan_(plan), verbs_(verbs), operands_(operands) {}
+    Walk(const BitDeviceLaunch& launch, cuda::BitVerbs& verbs, const BitDeviceOperands& operands)
+        : launch_(launch), verbs_(verbs), operands_(operands) {}
 
     void without_levels() {
-        const ProblemSize& size = plan_.problem.size;
+        const ProblemSize& size = launch_.problem.size;
         cuda::BitLeafLaunch leaf;
-        leaf.operation = plan_.problem.operation;
+        leaf.operation = launch_.problem.operation;
         leaf.m = size.m;
         leaf.c_row_stride = operands_.c_row_stride;
         std::int64_t first_k = 0;
         do {  // once for an empty sum, too: it is zero
-            const std::int64_t end = plan_.panel_end(first_k);
+            const std::int64_t end = launch_.panel_end(first_k);
             leaf.k = end - first_k;
-            leaf.a = plan_.left.words > 0 ? copied_panel(first_k, leaf.k)
-                                          : BitBlocks{operands_.a + words(first_k), operands_.a_row_words, 0};
+            leaf.a = launch_.left.words > 0 ? copied_panel(first_k, leaf.k)
+                                            : BitBlocks{operands_.a + words(first_k), operands_.a_row_words, 0};
             leaf.accumulate = operands_.accumulate || first_k > 0;
-            leaf.open_tiles = leaf.accumulate && plan_.open_tiles.words > 0 ? at(plan_.open_tiles) : nullptr;
-            for (std::int64_t col = 0; col < size.n; col += plan_.panel_cols) {
-                leaf.n = std::min(plan_.panel_cols, size.n - col);
+            leaf.open_tiles = leaf.accumulate && launch_.open_tiles.words > 0 ? at(launch_.open_tiles) : nullptr;
+            for (std::int64_t col = 0; col < size.n; col += launch_.panels.cols) {
+                leaf.n = std::min(launch_.panels.cols, size.n - col);
                 leaf.b = transposed_panel(first_k, leaf.k, col, leaf.n);
                 leaf.c = leaf.operation == cuda::BitOperation::count
                              ? static_cast<void*>(static_cast<std::int32_t*>(operands_.c) + col)
@@ -78,11 +77,11 @@ public:
     }
 
     void with_levels() {
-        const LevelTerms level = bits::level_terms(*plan_.program, bits::ProgramBasis::standard);
+        const LevelTerms level = bits::level_terms(*launch_.program, bits::ProgramBasis::standard);
         masks_a_ = bit_level_masks(level, &BlockProduct::left);
         masks_b_ = bit_level_masks(level, &BlockProduct::right);
         masks_c_ = bit_level_masks(level, &BlockProduct::result);
-        const int serial = plan_.serial_levels;
+        const int serial = launch_.serial_levels;
         std::vector<BlockProduct> products = nested_levels(level, serial, BlockNumbers::by_rows).products;
         // Which blocks of C hold something already.
         std::vector<bool> written(std::size_t{1} << (2 * serial), operands_.accumulate);
@@ -102,12 +101,12 @@ private:
     using BitBlocks = cuda::BitBlocks;
 
     BitBlocks copied_panel(std::int64_t first_k, std::int64_t k) {
-        const ProblemSize& size = plan_.problem.size;
+        const ProblemSize& size = launch_.problem.size;
         cuda::BitExpandLaunch copy;
         copy.source =
             windows_of(Places(1), 0, 0, const_cast<std::uint64_t*>(operands_.a), size.m, size.k, operands_.a_row_words);
         copy.source.corner[0] = {0, words(first_k)};
-        copy.target = at(plan_.left);
+        copy.target = at(launch_.left);
         copy.rows = size.m;
         copy.words = words(round_up(k, 2 * bits::kWordBits));
         verbs_.expand(copy);
@@ -115,12 +114,12 @@ private:
     }
 
     BitBlocks transposed_panel(std::int64_t first_k, std::int64_t k, std::int64_t col, std::int64_t cols) {
-        const ProblemSize& size = plan_.problem.size;
+        const ProblemSize& size = launch_.problem.size;
         cuda::BitTransposeLaunch transpose;
         transpose.source =
             windows_of(Places(1), 0, 0, const_cast<std::uint64_t*>(operands_.b), size.k, size.n, operands_.b_row_words);
         transpose.source.corner[0] = {first_k, words(col)};
-        transpose.target = at(plan_.right);
+        transpose.target = at(launch_.right);
         transpose.rows = cols;
         transpose.words = words(round_up(k, 2 * bits::kWordBits));
         verbs_.transpose(transpose);
@@ -133,8 +132,8 @@ private:
     /// The passes of an expanding layer, from windows to leaves; between two passes blocks wait in `waiting`.
     void expand(BitWindows source, std::int64_t leaf_rows, std::int64_t leaf_words, bool transposed,
                 const BitLevelMasks& masks, std::uint64_t* waiting, std::uint64_t* leaves) {
-        const std::vector<int> passes = bit_pass_levels(plan_.parallel_levels);
-        int below = plan_.parallel_levels;
+        const std::vector<int> passes = bit_pass_levels(launch_.parallel_levels);
+        int below = launch_.parallel_levels;
         std::int64_t batch = 1;
         for (std::size_t i = 0; i < passes.size(); ++i) {
             below -= passes[i];
@@ -157,41 +156,41 @@ private:
     }
 
     void make_left(const Places& places) {
-        const bits::LeafShape& s = plan_.shape;
-        const int parallel = plan_.parallel_levels;
+        const bits::LeafShape& s = launch_.shape;
+        const int parallel = launch_.parallel_levels;
         expand(windows_of(places, s.m << parallel, words(s.k) << parallel, const_cast<std::uint64_t*>(operands_.a),
-                          plan_.problem.size.m, plan_.problem.size.k, operands_.a_row_words),
-               s.m, words(s.k), false, masks_a_, at(plan_.result), at(plan_.left));
+                          launch_.problem.size.m, launch_.problem.size.k, operands_.a_row_words),
+               s.m, words(s.k), false, masks_a_, at(launch_.result), at(launch_.left));
     }
 
     void make_right(const Places& places) {
-        const bits::LeafShape& s = plan_.shape;
-        const int parallel = plan_.parallel_levels;
+        const bits::LeafShape& s = launch_.shape;
+        const int parallel = launch_.parallel_levels;
         cuda::BitTransposeLaunch transpose;
         transpose.source =
             windows_of(places, s.k << parallel, words(s.n) << parallel, const_cast<std::uint64_t*>(operands_.b),
-                       plan_.problem.size.k, plan_.problem.size.n, operands_.b_row_words);
+                       launch_.problem.size.k, launch_.problem.size.n, operands_.b_row_words);
         transpose.rows = s.n << parallel;
         transpose.words = words(s.k) << parallel;
-        transpose.target = parallel > 0 ? at(plan_.result) : at(plan_.right);
+        transpose.target = parallel > 0 ? at(launch_.result) : at(launch_.right);
         verbs_.transpose(transpose);
         if (parallel > 0) {
             expand(whole_matrices(transpose.target, transpose.rows, transpose.words), s.n, words(s.k), true, masks_b_,
-                   transpose.target + transpose.rows * transpose.words, at(plan_.right));
+                   transpose.target + transpose.rows * transpose.words, at(launch_.right));
         }
     }
 
     void multiply_leaves() {
-        const bits::LeafShape& s = plan_.shape;
+        const bits::LeafShape& s = launch_.shape;
         cuda::BitLeafLaunch leaf;
-        leaf.operation = plan_.problem.operation;
+        leaf.operation = launch_.problem.operation;
         leaf.m = s.m;
         leaf.k = s.k;
         leaf.n = s.n;
         leaf.batch = leaves_;
-        leaf.a = {at(plan_.left), words(s.k), s.m * words(s.k)};
-        leaf.b = {at(plan_.right), words(s.k), s.n * words(s.k)};
-        leaf.c = at(plan_.result);
+        leaf.a = {at(launch_.left), words(s.k), s.m * words(s.k)};
+        leaf.b = {at(launch_.right), words(s.k), s.n * words(s.k)};
+        leaf.c = at(launch_.result);
         leaf.c_row_stride = words(s.n);
         leaf.c_block_stride = s.m * words(s.n);
         verbs_.multiply(leaf);
@@ -199,22 +198,22 @@ private:
 
     /// The compressing layer, whose last pass adds to the blocks of C. A block's first result is stored.
     void add_results(const Places& places, std::vector<bool>& written) {
-        const bits::LeafShape& s = plan_.shape;
-        const int parallel = plan_.parallel_levels;
+        const bits::LeafShape& s = launch_.shape;
+        const int parallel = launch_.parallel_levels;
         BitWindows target;
         target.data = static_cast<std::uint64_t*>(operands_.c);
-        target.rows = plan_.problem.size.m;
-        target.cols = plan_.problem.size.n;
+        target.rows = launch_.problem.size.m;
+        target.cols = launch_.problem.size.n;
         target.row_words = operands_.c_row_stride;
         target.count = 0;
         for (const auto& [place, coefficient] : places) {
-            const auto block = static_cast<std::size_t>((place.row << plan_.serial_levels) + place.col);
+            const auto block = static_cast<std::size_t>((place.row << launch_.serial_levels) + place.col);
             target.assigned |= (written[block] ? 0U : 1U) << target.count;
             target.corner[target.count++] = {place.row * (s.m << parallel), place.col * (words(s.n) << parallel)};
             written[block] = true;
         }
         std::vector<int> passes = bit_pass_levels(parallel);
-        std::uint64_t* source = at(plan_.result);
+        std::uint64_t* source = at(launch_.result);
         std::int64_t batch = leaves_;
         int below = 0;
         while (!passes.empty()) {
@@ -231,13 +230,13 @@ private:
             pass.levels = levels;
             pass.masks = masks_c_;
             below += levels;
-            pass.target = passes.empty() ? target : whole_matrices(at(plan_.left), s.m << below, words(s.n) << below);
+            pass.target = passes.empty() ? target : whole_matrices(at(launch_.left), s.m << below, words(s.n) << below);
             verbs_.compress(pass);
-            source = at(plan_.left);
+            source = at(launch_.left);
         }
     }
 
-    const BitDevicePlan& plan_;
+    const BitDeviceLaunch& launch_;
     cuda::BitVerbs& verbs_;
     const BitDeviceOperands& operands_;
     BitLevelMasks masks_a_{}, masks_b_{}, masks_c_{};
@@ -250,19 +249,16 @@ bool is_aligned_for_leaf(const std::uint64_t* a, std::int64_t row_words) {
     return reinterpret_cast<std::uintptr_t>(a) % 16 == 0 && row_words % 2 == 0;
 }
 
-void run_bit_device_plan(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands) {
-    const ProblemSize& size = plan.problem.size;
-    if (size.m == 0 || size.n == 0) {
+BitDeviceLaunch bit_device_launch(const ProductPlan& plan, const BitDeviceOperands& operands) {
+    return bit_device_launch(plan, is_aligned_for_leaf(operands.a, operands.a_row_words));
+}
+
+void walk_bit_device(const BitDeviceLaunch& launch, cuda::BitVerbs& verbs, const BitDeviceOperands& operands) {
+    if (launch.problem.size.m == 0 || launch.problem.size.n == 0) {
         return;
     }
-    if (plan.levels() == 0 && plan.problem.aligned && !is_aligned_for_leaf(operands.a, operands.a_row_words)) {
-        fail(ErrorCode::usage,
-             "the plan is for an A whose rows begin on 16-byte boundaries, but A is at {} with {} words from row to "
-             "row; plan with aligned = false",
-             static_cast<const void*>(operands.a), operands.a_row_words);
-    }
-    Walk walk(plan, verbs, operands);
-    if (plan.levels() == 0) {
+    Walk walk(launch, verbs, operands);
+    if (launch.levels() == 0) {
         walk.without_levels();
     } else {
         walk.with_levels();

@@ -19,11 +19,11 @@ struct HostBitTimes {
 
 /// c = a * b, or c ^= a * b or c |= a * b; all begin at bit 0 of a word. The result is there on return; bits of C's
 /// words beside its columns are kept. Throws Error(cancelled) soon after the token is set; C is undefined then.
-HostBitTimes multiply_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b,
+HostBitTimes multiply_host_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b,
                                           const BitView& c, bool accumulate, int device, const RunHooks& hooks = {});
 
 /// The same for a plan of counts, `c_row_stride` of them from row to row.
-void count_host_bits_on_device(const BitDevicePlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
+void count_host_bits_on_device(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, std::int32_t* c,
                                std::int64_t c_row_stride, int device, const RunHooks& hooks = {});
 
 }  // namespace heptad

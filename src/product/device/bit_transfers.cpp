@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/bit_words.hpp"
 #include "base/size.hpp"
+#include "move/stages.hpp"
 
 namespace heptad {
 namespace {
@@ -24,9 +28,8 @@ public:
           across_(ceil_div(words_, piece_words_)),
           count_(static_cast<std::size_t>(ceil_div(rows_, piece_rows_) * across_)) {}
 
-    std::vector<int>& counts() { return count_; }
-
-    /// Visits the pieces that a rectangle touches.
+    BitRectangle all() const { return {0, 0, rows_, words_}; }
+    /// Visits (a number that is kept for it, 0 at first; the piece) of those that a rectangle touches.
     template <class Visit>
     void each_in(const BitRectangle& rectangle, Visit&& visit) {
         const std::int64_t last_row = std::min(rectangle.row + rectangle.rows, rows_);
@@ -61,41 +64,34 @@ private:
 /// What launches read and write, found from the matrices that they point to.
 class Footprints {
 public:
-    Footprints(const BitDevicePlan& plan, const BitDeviceOperands& operands)
-        : Footprints(plan, operands, piece_of(plan)) {}
+    Footprints(const BitDeviceLaunch& launch, const BitDeviceOperands& operands)
+        : Footprints(launch, operands, piece_of(launch)) {}
 
     Pieces& a() { return a_; }
     Pieces& b() { return b_; }
     Pieces& c() { return c_; }
 
-    /// Visits (piece set, rectangle) of what a launch reads of A and B.
-    template <class Visit>
-    void each_read(const cuda::BitExpandLaunch& launch, Visit&& visit) {
-        windows(launch.source, launch.rows << launch.levels, launch.words << launch.levels, visit);
+    /// Calls read(pieces of A or B, rectangle) and write(rectangle of C) for what a launch does there.
+    template <class Read, class Write>
+    void visit(const cuda::BitExpandLaunch& launch, const Read& read, const Write& /*write*/) {
+        windows(launch.source, launch.rows << launch.levels, launch.words << launch.levels, read);
     }
-    template <class Visit>
-    void each_read(const cuda::BitTransposeLaunch& launch, Visit&& visit) {
-        windows(launch.source, launch.words * bits::kWordBits, bits::words_of(launch.rows), visit);
+    template <class Read, class Write>
+    void visit(const cuda::BitTransposeLaunch& launch, const Read& read, const Write& /*write*/) {
+        windows(launch.source, launch.words * bits::kWordBits, bits::words_of(launch.rows), read);
     }
-    template <class Visit>
-    void each_read(const cuda::BitLeafLaunch& launch, Visit&& visit) {
-        visit(a_, a_.rectangle_at(launch.a.data, launch.m, bits::words_of(launch.k)));
-    }
-    /// And of what it writes of C.
-    template <class Visit>
-    void each_write(const cuda::BitCompressLaunch& launch, Visit&& visit) {
-        if (c_.is_at(launch.target.data)) {
-            for (int i = 0; i < launch.target.count; ++i) {
-                const auto& corner = launch.target.corner[i];
-                visit(
-                    BitRectangle{corner.row, corner.word, launch.rows << launch.levels, launch.words << launch.levels});
-            }
+    template <class Read, class Write>
+    void visit(const cuda::BitLeafLaunch& launch, const Read& read, const Write& write) {
+        read(a_, a_.rectangle_at(launch.a.data, launch.m, bits::words_of(launch.k)));
+        if (launch.operation != cuda::BitOperation::count) {
+            write(c_.rectangle_at(launch.c, launch.m, bits::words_of(launch.n)));
         }
     }
-    template <class Visit>
-    void each_write(const cuda::BitLeafLaunch& launch, Visit&& visit) {
-        if (launch.operation != cuda::BitOperation::count) {
-            visit(c_.rectangle_at(launch.c, launch.m, bits::words_of(launch.n)));
+    template <class Read, class Write>
+    void visit(const cuda::BitCompressLaunch& launch, const Read& /*read*/, const Write& write) {
+        for (int i = 0; c_.is_at(launch.target.data) && i < launch.target.count; ++i) {
+            const auto& corner = launch.target.corner[i];
+            write(BitRectangle{corner.row, corner.word, launch.rows << launch.levels, launch.words << launch.levels});
         }
     }
 
@@ -103,24 +99,24 @@ private:
     struct PieceShape {
         std::int64_t m, k, n;
     };
-    static PieceShape piece_of(const BitDevicePlan& plan) {
-        const ProblemSize& size = plan.problem.size;
-        if (plan.levels() == 0) {
-            return {size.m, plan.panel_k, plan.panel_cols};
+    static PieceShape piece_of(const BitDeviceLaunch& launch) {
+        const ProblemSize& size = launch.problem.size;
+        if (launch.levels() == 0) {
+            return {size.m, launch.panels.k, launch.panels.cols};
         }
-        const int below = plan.parallel_levels;
-        return {plan.shape.m << below, plan.shape.k << below, plan.shape.n << below};
+        const int below = launch.parallel_levels;
+        return {launch.shape.m << below, launch.shape.k << below, launch.shape.n << below};
     }
-    Footprints(const BitDevicePlan& plan, const BitDeviceOperands& operands, const PieceShape& piece)
-        : a_(operands.a, plan.problem.size.m, plan.problem.size.k, operands.a_row_words, piece.m,
+    Footprints(const BitDeviceLaunch& launch, const BitDeviceOperands& operands, const PieceShape& piece)
+        : a_(operands.a, launch.problem.size.m, launch.problem.size.k, operands.a_row_words, piece.m,
              bits::words_of(piece.k)),
-          b_(operands.b, plan.problem.size.k, plan.problem.size.n, operands.b_row_words, piece.k,
+          b_(operands.b, launch.problem.size.k, launch.problem.size.n, operands.b_row_words, piece.k,
              bits::words_of(piece.n)),
-          c_(operands.c, plan.problem.size.m, plan.problem.size.n, operands.c_row_stride, piece.m,
+          c_(operands.c, launch.problem.size.m, launch.problem.size.n, operands.c_row_stride, piece.m,
              bits::words_of(piece.n)) {}
 
     template <class Visit>
-    void windows(const cuda::BitWindows& source, std::int64_t rows, std::int64_t words, Visit& visit) {
+    void windows(const cuda::BitWindows& source, std::int64_t rows, std::int64_t words, const Visit& visit) {
         if (!a_.is_at(source.data) && !b_.is_at(source.data)) {
             return;
         }
@@ -137,98 +133,147 @@ private:
     Pieces a_, b_, c_;
 };
 
-/// Launches nothing, but counts leaf products, and how often each piece of C is written.
-class CountingVerbs final : public cuda::BitVerbs {
+struct Brought {
+    BitOperand operand;
+    BitRectangle piece;
+};
+
+/// A launch, how many pieces are there before it, and the pieces of C that are complete after it.
+struct Step {
+    std::variant<cuda::BitExpandLaunch, cuda::BitTransposeLaunch, cuda::BitCompressLaunch, cuda::BitLeafLaunch> launch;
+    int reads = 0;
+    std::vector<BitRectangle> completes = {};
+};
+
+/// Launches nothing, but writes down what would be launched, and what has to be brought.
+class Recorder final : public cuda::BitVerbs {
 public:
-    explicit CountingVerbs(Footprints& footprints) : footprints_(footprints) {}
-    void expand(const cuda::BitExpandLaunch&) override {}
-    void transpose(const cuda::BitTransposeLaunch&) override {}
-    void compress(const cuda::BitCompressLaunch& launch) override { count(launch); }
+    explicit Recorder(Footprints& footprints) : footprints_(footprints) {}
+    void expand(const cuda::BitExpandLaunch& launch) override { add(launch); }
+    void transpose(const cuda::BitTransposeLaunch& launch) override { add(launch); }
+    void compress(const cuda::BitCompressLaunch& launch) override { add(launch); }
     void multiply(const cuda::BitLeafLaunch& launch) override {
-        count(launch);
-        ++products_;
+        add(launch);
+        ++products;
     }
-    std::int64_t products() const { return products_; }
+
+    std::vector<Step> steps;
+    std::vector<Brought> brought;
+    std::int64_t products = 0;
 
 private:
     template <class Launch>
-    void count(const Launch& launch) {
-        footprints_.each_write(launch, [&](const BitRectangle& rectangle) {
-            footprints_.c().each_in(rectangle, [](int& writes, const BitRectangle&) { ++writes; });
+    void add(const Launch& launch) {
+        steps.push_back({launch, steps.empty() ? 0 : steps.back().reads});
+        const auto read = [&](Pieces& pieces, const BitRectangle& rectangle) {
+            pieces.each_in(rectangle, [&](int& number, const BitRectangle& piece) {
+                if (number == 0) {
+                    brought.push_back({&pieces == &footprints_.a() ? BitOperand::a : BitOperand::b, piece});
+                    number = steps.back().reads = static_cast<int>(brought.size());
+                }
+            });
+        };
+        footprints_.visit(launch, read, [&](const BitRectangle& rectangle) {
+            footprints_.c().each_in(rectangle,
+                                    [&](int& last, const BitRectangle&) { last = static_cast<int>(steps.size()); });
         });
     }
     Footprints& footprints_;
-    std::int64_t products_ = 0;
 };
 
-class TransferringVerbs final : public cuda::BitVerbs {
+/// The stages of one product.
+class TransferRun {
 public:
-    TransferringVerbs(cuda::BitVerbs& verbs, Footprints& footprints, BitMover& mover, std::int64_t products)
-        : verbs_(verbs), footprints_(footprints), mover_(mover), products_(products) {}
+    TransferRun(const BitDeviceLaunch& launch, const BitDeviceOperands& operands, cuda::BitVerbs& verbs,
+                BitMover& mover)
+        : verbs_(verbs), mover_(mover) {
+        Footprints footprints(launch, operands);
+        Recorder recorder(footprints);
+        walk_bit_device(launch, recorder, operands);
+        steps_ = std::move(recorder.steps);
+        brought_ = std::move(recorder.brought);
+        products_ = recorder.products;
+        std::size_t fetched = 0;
+        footprints.c().each_in(footprints.c().all(), [&](const int& last, const BitRectangle& piece) {
+            if (last > 0) {
+                steps_[static_cast<std::size_t>(last - 1)].completes.push_back(piece);
+                ++fetched;
+            }
+        });
+        mover.expect(brought_.size(), fetched);
+    }
 
-    void expand(const cuda::BitExpandLaunch& launch) override {
-        bring(launch);
-        verbs_.expand(launch);
-    }
-    void transpose(const cuda::BitTransposeLaunch& launch) override {
-        bring(launch);
-        verbs_.transpose(launch);
-    }
-    void compress(const cuda::BitCompressLaunch& launch) override {
-        verbs_.compress(launch);
-        put_away(launch);
-    }
-    void multiply(const cuda::BitLeafLaunch& launch) override {
-        bring(launch);
-        verbs_.multiply(launch);
-        mover_.launched(++launched_, products_);
-        put_away(launch);
+    void run() {
+        if (brought_.size() <= 2) {  // A and B, each as a whole: nothing goes on beside
+            bring();
+            launch();
+            fetch();
+            return;
+        }
+        Stages stages(failure_);
+        stages.start([&] { bring(); });
+        stages.start([&] { fetch(); });
+        stages.run_here_and_finish([&] { launch(); });
     }
 
 private:
-    template <class Launch>
-    void bring(const Launch& launch) {
-        bool any = false;
-        footprints_.each_read(launch, [&](Pieces& pieces, const BitRectangle& rectangle) {
-            const BitOperand operand = &pieces == &footprints_.a() ? BitOperand::a : BitOperand::b;
-            pieces.each_in(rectangle, [&](int& brought, const BitRectangle& piece) {
-                if (brought++ == 0) {
-                    mover_.bring(operand, piece);
-                    any = true;
-                }
-            });
-        });
-        if (any) {
-            mover_.wait_for_brought();
+    void bring() {
+        for (std::size_t i = 0; i < brought_.size(); ++i) {
+            failure_.go_on();
+            mover_.bring(i, brought_[i].operand, brought_[i].piece);
+            arrived_.add();
         }
     }
 
-    template <class Launch>
-    void put_away(const Launch& launch) {
-        footprints_.each_write(launch, [&](const BitRectangle& rectangle) {
-            footprints_.c().each_in(rectangle, [&](int& writes, const BitRectangle& piece) {
-                if (--writes == 0) {
-                    mover_.put_away(piece);
-                }
-            });
-        });
+    void launch() {
+        int there = 0;
+        std::int64_t launched = 0;
+        std::size_t complete = 0;
+        for (const Step& step : steps_) {
+            if (step.reads > there) {
+                there = step.reads;
+                arrived_.wait_for(there);
+                mover_.hold_back_for(static_cast<std::size_t>(there - 1));
+            }
+            std::visit([&](const auto& launch) { enqueue(launch); }, step.launch);
+            if (std::holds_alternative<cuda::BitLeafLaunch>(step.launch)) {
+                mover_.launched(++launched, products_);
+            }
+            for (const BitRectangle& piece : step.completes) {
+                mover_.completed(complete++);
+                complete_.push(piece);
+            }
+        }
+        complete_.close();
+        mover_.launched_all();
+    }
+    void enqueue(const cuda::BitExpandLaunch& launch) { verbs_.expand(launch); }
+    void enqueue(const cuda::BitTransposeLaunch& launch) { verbs_.transpose(launch); }
+    void enqueue(const cuda::BitCompressLaunch& launch) { verbs_.compress(launch); }
+    void enqueue(const cuda::BitLeafLaunch& launch) { verbs_.multiply(launch); }
+
+    void fetch() {
+        std::size_t number = 0;
+        while (const std::optional<BitRectangle> piece = complete_.next()) {
+            mover_.fetch(number++, *piece);
+        }
     }
 
     cuda::BitVerbs& verbs_;
-    Footprints& footprints_;
     BitMover& mover_;
-    std::int64_t products_, launched_ = 0;
+    std::vector<Step> steps_;
+    std::vector<Brought> brought_;
+    std::int64_t products_ = 0;
+    StageFailure failure_;
+    StepCount arrived_{failure_};
+    Channel<BitRectangle> complete_{failure_};
 };
 
 }  // namespace
 
-void run_with_transfers(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
+void run_with_transfers(const ProductPlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
                         BitMover& mover) {
-    Footprints footprints(plan, operands);
-    CountingVerbs counting(footprints);
-    run_bit_device_plan(plan, counting, operands);
-    TransferringVerbs transferring(verbs, footprints, mover, counting.products());
-    run_bit_device_plan(plan, transferring, operands);
+    TransferRun(bit_device_launch(plan, operands), operands, verbs, mover).run();
 }
 
 }  // namespace heptad

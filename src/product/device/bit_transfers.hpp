@@ -1,6 +1,7 @@
 // A product of bit matrices on a device whose operands arrive, and whose result leaves, while it runs: every matrix is
-// cut into the pieces that the walk through the levels reads and writes, a piece is brought just before the first
-// launch that reads it, and put away right after the last one that writes it.
+// cut into the pieces that the walk through the levels reads and writes. One stage brings them in the order in which
+// they are read, one launches what has its operands, and one fetches every piece of C after the last launch that writes
+// it.
 #pragma once
 
 #include "product/device/bit_device_product.hpp"
@@ -14,22 +15,28 @@ struct BitRectangle {
 
 enum class BitOperand : std::uint8_t { a, b };
 
-/// Moves pieces between the host and the device. Called from one thread, in the order of the launches.
+/// Moves pieces between the host and the device; those that are brought and those that are fetched are numbered from 0.
+/// Called by three threads: one brings, one fetches, and the caller's does the rest.
 class BitMover {
 public:
     virtual ~BitMover() = default;
-    virtual void bring(BitOperand operand, const BitRectangle& piece) = 0;
-    /// What is launched from now on reads what was brought so far.
-    virtual void wait_for_brought() = 0;
-    /// The piece of C is complete with what was launched so far.
-    virtual void put_away(const BitRectangle& piece) = 0;
+    /// So many there will be; called first.
+    virtual void expect(std::size_t brought, std::size_t fetched) = 0;
+    virtual void bring(std::size_t number, BitOperand operand, const BitRectangle& piece) = 0;
+    /// What is launched from now on reads this piece, whose turn has come, and those before it.
+    virtual void hold_back_for(std::size_t number) = 0;
     /// Leaf product `number` (from 1) of `count` was launched.
     virtual void launched(std::int64_t number, std::int64_t count) = 0;
+    /// This piece of C is complete with what was launched so far.
+    virtual void completed(std::size_t number) = 0;
+    /// So is all of it.
+    virtual void launched_all() = 0;
+    virtual void fetch(std::size_t number, const BitRectangle& piece) = 0;
 };
 
-/// run_bit_device_plan() with transfers in between. Every piece of A and B that the plan reads is brought once, every
-/// piece of C is put away once. Counts are not put away: their matrix is not made of bits.
-void run_with_transfers(const BitDevicePlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
+/// Carries a plan out. Every piece of A and B that it reads is brought once, every piece of C is fetched once. Counts
+/// are not fetched: their matrix is not made of bits.
+void run_with_transfers(const ProductPlan& plan, cuda::BitVerbs& verbs, const BitDeviceOperands& operands,
                         BitMover& mover);
 
 }  // namespace heptad

@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "move/layer_stages.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/device/bit_blocks.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_list.hpp"
@@ -21,7 +20,7 @@ constexpr double kCoreBitOperationsPerS = 1e13;
 
 /// A block that does not fit is forecast with what it would need: another cut is tried then.
 template <class MakePlan>
-BitDevicePlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
+ProductPlan plan_within(std::int64_t workspace, const MakePlan& make_plan) {
     try {
         return make_plan(workspace);
     } catch (const Error& problem) {
@@ -41,21 +40,20 @@ BlockPlanner block_planner(const DeviceList& list, Type algebra, const bits::Bit
                 none.workspace_bytes = std::numeric_limits<std::int64_t>::max() / 4;
                 return none;
             }
-            return block_plan_of(plan_within(
-                workspace, [&](std::int64_t limit) { return plan_bit_block(algebra, block, options, limit, facts); }));
+            return plan_within(workspace, [&](std::int64_t limit) {
+                return plan_bit_device_product({bit_operation(algebra), block}, bit_device_options(options, limit),
+                                               facts);
+            });
         };
     }
     return [=](const ProblemSize& block, bool /*accumulate*/, std::int64_t /*workspace*/) {
-        const bits::BitPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        ProductPlan plan = bits::make_bit_plan(algebra, block, options, 1);
+        const bits::BitLaunch launch = bits::bit_launch(plan);
         // What the leaf takes for tables and the like counts as rows of A, as in its own plan.
-        double operations = 2 * static_cast<double>(plan.shape.m + plan.leaf->overhead_rows) *
-                            static_cast<double>(plan.shape.k) * static_cast<double>(plan.shape.n);
-        for (int level = 0; level < plan.levels; ++level) {
-            operations *= 7;
-        }
-        ProductPlan made = block_plan_of(plan);
-        made.predicted_s = operations / kCoreBitOperationsPerS;
-        return made;
+        plan.predicted_s = 2 * launch.work() *
+                           (1 + static_cast<double>(launch.leaf->overhead_rows) / static_cast<double>(launch.shape.m)) /
+                           kCoreBitOperationsPerS;
+        return plan;
     };
 }
 
@@ -155,15 +153,10 @@ HostDecision make_bit_plan_over_devices(Type algebra, const ProblemSize& size, b
 }
 
 ProductPlan check_bit_block_plan(const ProductPlan& plan) {
-    const ProductPlan given = block_plan(plan);
-    ProductPlan made = block_planner(parse_device_list(plan.host->devices), plan.type, bit_options_of(given))(
-        {given.m, given.k, given.n}, given.accumulate, given.workspace_bytes);
-    if (made.backend != given.backend || made.levels != given.levels || made.leaf != given.leaf ||
-        made.core_m != given.core_m || made.core_k != given.core_k || made.core_n != given.core_n ||
-        made.workspace_bytes != given.workspace_bytes) {
-        fail(ErrorCode::input, "the plan does not fit together: of its blocks it would read '{}'", to_string(made));
-    }
-    return made;
+    ProductPlan block = block_plan(plan);
+    block.accumulate = true;  // as all of packed bits may
+    check_packed_plan(block);
+    return block;
 }
 
 SubProduct bit_sub_product(const ProductPlan& plan, const ProductContext& context) {

@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "kernels/bits/word_buffer.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/memory/product.hpp"
 #include "run/bits/bit_product.hpp"
 
@@ -31,9 +30,8 @@ public:
         void* const t = static_cast<const CpuPlace&>(left).data();
         void* const s = static_cast<const CpuPlace&>(right).data();
         if (product_.left.packed) {
-            bits::multiply_bits(product_.left.type, product_.left.bits(t), product_.right.bits(s),
-                                product_.result.bits(result_.data()), beta != 0, bit_options_of(product_.plan),
-                                {1, {product_.cancel}});
+            bits::multiply_bits(product_.plan, product_.left.bits(t), product_.right.bits(s),
+                                product_.result.bits(result_.data()), beta != 0, {product_.cancel});
             return;
         }
         ProductContext context;

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "move/staging.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/device_product.hpp"
 
@@ -116,19 +115,14 @@ public:
 
 class PackedCudaLane final : public CudaLane {
 public:
-    PackedCudaLane(const SubProduct& product, int device, BitDevicePlan plan,
-                   std::shared_ptr<SharedWorkspace> workspace)
-        : CudaLane(product, device, std::move(workspace)), plan_(std::move(plan)) {}
+    using CudaLane::CudaLane;
 
     void solve(const OperandPlace& left, const OperandPlace& right, double /*alpha*/, double beta) override {
-        multiply_bits_on_device(plan_, product().left.bits(data_of(left)), product().right.bits(data_of(right)),
-                                product().result.bits(result()), beta != 0, device(), stream().handle(),
-                                workspace().memory.data());
+        multiply_bits_on_device(product().plan, product().left.bits(data_of(left)),
+                                product().right.bits(data_of(right)), product().result.bits(result()), beta != 0,
+                                device(), stream().handle(), workspace().memory.data());
         stream().synchronize();
     }
-
-private:
-    BitDevicePlan plan_;
 };
 
 }  // namespace
@@ -144,10 +138,7 @@ std::string CudaDevice::name() const {
 std::unique_ptr<Lane> CudaDevice::open_lane(const SubProduct& product) {
     const cuda::DeviceScope scope(index_);
     if (product.left.packed) {
-        const BitDevicePlan plan =
-            plan_bit_block(product.left.type, {product.left.rows, product.left.cols, product.right.cols},
-                           bit_options_of(product.plan), product.plan.workspace_bytes, bit_device_facts(index_));
-        return std::make_unique<PackedCudaLane>(product, index_, plan, workspace_of(plan.workspace_bytes()));
+        return std::make_unique<PackedCudaLane>(product, index_, workspace_of(product.plan.workspace_bytes));
     }
     return std::make_unique<DenseCudaLane>(product, index_, workspace_of(product.plan.workspace_bytes));
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/size.hpp"
@@ -35,7 +37,7 @@ public:
         stride_ = round_up(by_rows_ ? host.cols : host.rows, std::max<std::int64_t>(16 / element_, 1));
         const std::int64_t lines = by_rows_ ? host.rows : host.cols;
         memory_ = cuda::DeviceMemory(stream.device(),
-                                     checked_mul(checked_mul(stride_, std::max<std::int64_t>(lines, 1)), element_),
+                                     std::max<std::int64_t>(checked_mul(checked_mul(stride_, lines), element_), 16),
                                      stream.handle());
     }
 
@@ -65,6 +67,25 @@ private:
     bool by_rows_;
     std::int64_t element_, stride_ = 0;
     cuda::DeviceMemory memory_;
+};
+
+/// Waits when the scope is left, by an error too: memory must not be given back while it is still in use.
+class WaitAtEnd {
+public:
+    WaitAtEnd(std::initializer_list<const cuda::Stream*> streams) : streams_(streams) {}
+    ~WaitAtEnd() {
+        for (const cuda::Stream* stream : streams_) {
+            try {
+                stream->synchronize();
+            } catch (...) {  // NOLINT(bugprone-empty-catch): the error that matters was thrown before
+            }
+        }
+    }
+    WaitAtEnd(const WaitAtEnd&) = delete;
+    WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+
+private:
+    std::vector<const cuda::Stream*> streams_;
 };
 
 /// One way between host and device; the pages of large matrices that are not locked go through buffers.

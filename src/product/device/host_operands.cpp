@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,25 +29,6 @@ namespace {
 
 /// Fewer bytes are moved before buffers with locked pages would be there.
 constexpr std::int64_t kWorthStaging_bytes = std::int64_t{512} << 20;
-
-/// Waits when the scope is left, by an error too: memory must not be given back while it is still in use.
-class WaitAtEnd {
-public:
-    explicit WaitAtEnd(std::initializer_list<const cuda::Stream*> streams) : streams_(streams) {}
-    ~WaitAtEnd() {
-        for (const cuda::Stream* stream : streams_) {
-            try {
-                stream->synchronize();
-            } catch (...) {  // NOLINT(bugprone-empty-catch): the error that matters was thrown before
-            }
-        }
-    }
-    WaitAtEnd(const WaitAtEnd&) = delete;
-    WaitAtEnd& operator=(const WaitAtEnd&) = delete;
-
-private:
-    std::vector<const cuda::Stream*> streams_;
-};
 
 /// c = factor * a * b + beta * c, where the caller's alpha is part of it.
 using StepProduct = std::function<RunReport(double factor, const ConstView& a, const ConstView& b, double beta,
@@ -110,7 +90,7 @@ public:
     }
 
     RunReport run() {
-        const WaitAtEnd wait({&there_.stream, &compute_, &back_.stream});
+        const WaitAtEnd wait{&there_.stream, &compute_, &back_.stream};
         try {
             if (steps_.size() == 1) {
                 bring(0);

@@ -5,6 +5,7 @@
 #include <heptad/bits.hpp>
 
 #include "move/compute_device.hpp"
+#include "plan/model/plan.hpp"
 #include "plan/search/host_plan.hpp"
 #include "product/memory/product.hpp"
 
@@ -44,7 +45,7 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, doubl
 void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
                    const BitView& c, bool accumulate, const ProductContext& context);
 
-/// The plan of a block of packed bits, with its time. Throws Error(input) where that cannot be had.
+/// The plan of a block of packed bits, without its time. Throws Error(input) where that cannot be carried out.
 ProductPlan check_bit_block_plan(const ProductPlan& plan);
 /// What each device is asked for by a plan for packed bits.
 SubProduct bit_sub_product(const ProductPlan& plan, const ProductContext& context);

@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t kByte = 8;
 
 /// Columns are those of whole bytes.
-bits::BitPlan fitting_plan(Type algebra, std::int64_t m, std::int64_t k, std::int64_t n,
-                           const bits::BitOptions& options, int threads, std::int64_t limit_bytes) {
+ProductPlan fitting_plan(Type algebra, std::int64_t m, std::int64_t k, std::int64_t n, const bits::BitOptions& options,
+                         int threads, std::int64_t limit_bytes) {
     return bits::make_fitting_bit_plan(algebra, {m, k, round_up(n, kByte)}, options, threads, limit_bytes);
 }
 
@@ -23,7 +23,7 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
     const int used = threads > 0 ? threads : available_cores();
     StageProducts stage;
     stage.plan = [=](const StageProduct& product, Type type) {
-        const bits::BitPlan bit_plan =
+        const ProductPlan bit_plan =
             fitting_plan(algebra, product.m, product.k, product.n, options, used, product.workspace_limit_bytes);
         ProductPlan plan;
         plan.m = plan.core_m = product.m;
@@ -33,22 +33,22 @@ StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, i
         plan.threads = used;
         plan.accumulate = product.accumulate;
         plan.leaf = plan.fringe_leaf = "packed";
-        plan.workspace_bytes = bit_plan.workspace_bytes();
+        plan.workspace_bytes = bit_plan.workspace_bytes;
         plan.predicted_s = bit_plan.predicted_s;
         return plan;
     };
     stage.multiply = [=](double, const ConstView& a, const ConstView& b, double beta, const View& c,
                          const ProductPlan& plan, void* workspace, std::int64_t workspace_bytes) {
-        const bits::BitPlan bit_plan = fitting_plan(algebra, plan.m, plan.k, plan.n, options, used, workspace_bytes);
-        if (bit_plan.workspace_bytes() > workspace_bytes) {  // options of today, memory of the run that began
+        const ProductPlan bit_plan = fitting_plan(algebra, plan.m, plan.k, plan.n, options, used, workspace_bytes);
+        if (bit_plan.workspace_bytes > workspace_bytes) {  // options of today, memory of the run that began
             fail(ErrorCode::resource,
                  "with {} levels and {} threads a step of {} x {} x {} takes {} bytes beside its matrices, and {} were "
                  "set aside for it when the result was begun; give the --levels, --leaf and --threads of then, or "
                  "start over without --resume",
-                 bit_plan.levels, used, plan.m, plan.k, plan.n, bit_plan.workspace_bytes(), workspace_bytes);
+                 bit_plan.levels.size(), used, plan.m, plan.k, plan.n, bit_plan.workspace_bytes, workspace_bytes);
         }
-        bits::multiply_bits(bit_plan, bits_of_bytes(a, plan.k), bits_of_bytes(b, bit_plan.size.n),
-                            bits_of_bytes(c, bit_plan.size.n), beta != 0, {}, static_cast<std::uint64_t*>(workspace));
+        bits::multiply_bits(bit_plan, bits_of_bytes(a, plan.k), bits_of_bytes(b, bit_plan.n),
+                            bits_of_bytes(c, bit_plan.n), beta != 0, {}, static_cast<std::uint64_t*>(workspace));
         return RunReport{};
     };
     return stage;

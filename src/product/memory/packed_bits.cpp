@@ -32,14 +32,14 @@ std::int64_t bit_copy_bytes(std::int64_t rows, std::int64_t cols) {
     return checked_mul(checked_mul(rows, round_up(ceil_div(cols, 64), 8)), 8);
 }
 
-std::int64_t needed_bytes(const bits::BitPlan& plan) {
-    const ProblemSize& size = plan.size;
-    const std::int64_t copies = checked_add(checked_add(bit_copy_bytes(size.m, size.k), bit_copy_bytes(size.k, size.n)),
-                                            bit_copy_bytes(size.m, size.n));
-    return checked_add(copies, plan.workspace_bytes());
+std::int64_t needed_bytes(const ProductPlan& inside) {
+    const std::int64_t copies =
+        checked_add(checked_add(bit_copy_bytes(inside.m, inside.k), bit_copy_bytes(inside.k, inside.n)),
+                    bit_copy_bytes(inside.m, inside.n));
+    return checked_add(copies, inside.workspace_bytes);
 }
 
-bits::BitPlan bit_plan_of(const ProductPlan& plan) {
+ProductPlan bit_plan_of(const ProductPlan& plan) {
     return bits::make_bit_plan(plan.type, {plan.m, plan.k, plan.n}, {}, plan.threads);
 }
 
@@ -167,7 +167,7 @@ bool has_packed_leaf(Type type, const std::string& backend) {
 }
 
 ProductPlan packed_plan(const ProductPlan& plan) {
-    const bits::BitPlan inside = bit_plan_of(plan);
+    const ProductPlan inside = bit_plan_of(plan);
     ProductPlan packed = plan;
     packed.levels.clear();
     packed.change_basis = packed.padded = packed.overwrite_inputs = false;
@@ -200,7 +200,7 @@ void check_plan_in_memory(const ProductPlan& plan) {
 
 RunReport multiply_packed_bits(const ProductPlan& plan, double alpha, const ConstView& a, const ConstView& b,
                                double beta, const View& c, void* workspace, const RunHooks& hooks) {
-    const bits::BitPlan inside = bit_plan_of(plan);
+    const ProductPlan inside = bit_plan_of(plan);
     const std::int64_t needed = needed_bytes(inside);
     if (needed > plan.workspace_bytes) {
         fail(ErrorCode::usage,

@@ -4,9 +4,9 @@
 #include "base/matrix.hpp"
 #include "base/size.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "product/device/bit_device_plan.hpp"
+#include "product/device/bit_device_product.hpp"
 #include "product/device/device_bits.hpp"
-#include "product/request/request.hpp"
+#include "product/request/bit_operands.hpp"
 
 namespace heptad {
 
@@ -16,13 +16,6 @@ inline int bit_device_of(const Request& request) {
     return cuda::is_device_name(name) ? cuda::device_index(name) : 0;
 }
 
-inline cuda::BitOperation bit_operation(const Request& request, Type algebra) {
-    if (request.count) {
-        return cuda::BitOperation::count;
-    }
-    return algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
-}
-
 /// Bytes of A, B and C on the device.
 inline std::int64_t bit_device_operand_bytes(const ProblemSize& size, const Request& request) {
     const std::int64_t result =
@@ -30,13 +23,14 @@ inline std::int64_t bit_device_operand_bytes(const ProblemSize& size, const Requ
     return checked_add(checked_add(DeviceBits::bytes(size.m, size.k), DeviceBits::bytes(size.k, size.n)), result);
 }
 
-inline BitDeviceOptions bit_device_options(const Request& request, std::int64_t workspace_limit_bytes) {
-    BitDeviceOptions options;
-    options.algorithm = request.options.algorithm;
-    options.levels = request.options.levels;
-    options.leaf = request.options.leaf;
-    options.workspace_limit_bytes = workspace_limit_bytes;
-    return options;
+/// What is planned with that, and with so much memory of the device for the workspace.
+inline ProductPlan plan_bits_on_device(const Request& request, Type algebra, const ProblemSize& size,
+                                       std::int64_t workspace_limit_bytes) {
+    ProductPlan plan = plan_bit_device_product({bit_operation(algebra, request.count), size},
+                                               bit_device_options(bit_options(request), workspace_limit_bytes),
+                                               bit_device_facts(bit_device_of(request)));
+    plan.type = algebra;
+    return plan;
 }
 
 }  // namespace heptad

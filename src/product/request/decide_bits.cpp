@@ -6,34 +6,38 @@
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "product/device/bit_device_product.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/memory_limits.hpp"
 #include "product/request/plan_file.hpp"
 #include "product/request/request_plan.hpp"
+#include "run/bits/bit_plan.hpp"
 
 namespace heptad {
 namespace {
 
-bits::BitPlan whole_plan(const Request& request, Type algebra, const BitFacts& facts) {
-    bits::BitPlan plan =
-        request.plan_file.empty()
-            ? fitting_bit_plan(algebra, facts.size, request, workspace_limit_after(facts.operand_bytes, request))
-            : bits::parse_bit_plan(read_plan_text(request.plan_file));
-    const ProblemSize& size = plan.size;
-    if (plan.algebra != algebra || size.m != facts.size.m || size.k != facts.size.k || size.n != facts.size.n) {
-        fail(ErrorCode::input, "{} plans a product of {} x {} x {} in {}, but the files hold one of {} x {} x {} in {}",
-             request.plan_file, size.m, size.k, size.n, type_name(plan.algebra), facts.size.m, facts.size.k,
-             facts.size.n, type_name(algebra));
+/// The plan of the caller, for a product like this one.
+ProductPlan given_plan(const Request& request, Type algebra, const ProblemSize& size) {
+    ProductPlan plan = read_plan_file(request.plan_file);
+    require_fitting_plan(plan, request, algebra, size);
+    if (plan.count != request.count) {
+        fail(ErrorCode::input, "{} {} common ones, and this product {}; plan it with the same --count",
+             request.plan_file, plan.count ? "counts" : "does not count", plan.count ? "does not" : "does");
     }
+    return plan;
+}
+
+ProductPlan whole_plan(const Request& request, Type algebra, const BitFacts& facts) {
+    ProductPlan plan = request.plan_file.empty() ? fitting_bit_plan(algebra, facts.size, request,
+                                                                    workspace_limit_after(facts.operand_bytes, request))
+                                                 : given_plan(request, algebra, facts.size);
     const std::int64_t left = workspace_after(facts.operand_bytes, request);
-    if (plan.workspace_bytes() > left) {
+    if (plan.workspace_bytes > left) {
         fail(ErrorCode::resource,
              "the packed copies and sums take {} ({} bytes), but {} are left beside the matrices; use fewer --threads, "
              "fewer --levels or a larger --memory",
-             format_bytes(plan.workspace_bytes()), plan.workspace_bytes(), format_bytes(left));
+             format_bytes(plan.workspace_bytes), plan.workspace_bytes, format_bytes(left));
     }
     return plan;
 }
@@ -54,8 +58,7 @@ void require_no_count(const Request& request) {
     }
 }
 
-bits::BitPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request,
-                               std::int64_t limit_bytes) {
+ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes) {
     return bits::make_fitting_bit_plan(algebra, size, bit_options(request),
                                        request.threads > 0 ? request.threads : available_cores(),
                                        request.memory_bytes ? std::numeric_limits<std::int64_t>::max() : limit_bytes);
@@ -74,9 +77,7 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size) {
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
     RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
     if (has_host_plan(request.plan_file)) {
-        const ProductPlan given = read_plan_file(request.plan_file);
-        require_fitting_plan(given, request, algebra, facts.size);
-        plan.decided = given_over_devices(given, request, facts.operand_bytes);
+        plan.decided = given_over_devices(given_plan(request, algebra, facts.size), request, facts.operand_bytes);
         return plan;
     }
     if (!request.plan_file.empty() || !bits_go_over_devices(request, facts.size)) {
@@ -97,22 +98,14 @@ RequestPlan decide_bits_on_device(const Request& request, Type algebra, const Pr
     RequestPlan plan{algebra, size,         bit_device_operand_bytes(size, request), {}, request.options,
                      device,  request.count};
     const std::int64_t limit_bytes = device_workspace_after(plan.operand_bytes, request, device);
-    const BitDeviceProblem problem{bit_operation(request, algebra), size, true};
     if (request.plan_file.empty()) {
-        plan.decided =
-            plan_bit_device_product(problem, bit_device_options(request, limit_bytes), bit_device_facts(device));
+        plan.decided = plan_bits_on_device(request, algebra, size, limit_bytes);
         return plan;
     }
-    BitDevicePlan given = parse_bit_device_plan(read_plan_text(request.plan_file), bit_device_facts(device));
-    const ProblemSize& planned = given.problem.size;
-    if (given.problem.operation != problem.operation || planned.m != size.m || planned.k != size.k ||
-        planned.n != size.n) {
-        fail(ErrorCode::input, "{} plans '{}', but the files hold a product of {} x {} x {} in {}", request.plan_file,
-             given.to_string(), size.m, size.k, size.n, request.count ? "counts" : type_name(algebra));
-    }
-    if (given.workspace_bytes() > limit_bytes) {
+    ProductPlan given = given_plan(request, algebra, size);
+    if (given.workspace_bytes > limit_bytes) {
         fail(ErrorCode::resource, "the plan of {} needs a workspace of {} bytes, but {} bytes are left on cuda:{}",
-             request.plan_file, given.workspace_bytes(), limit_bytes, device);
+             request.plan_file, given.workspace_bytes, limit_bytes, device);
     }
     plan.decided = std::move(given);
     return plan;

@@ -38,6 +38,10 @@ void require_workspace(const ProductPlan& given, std::int64_t left, const Reques
 void take_given_plan(const Request& request, const OperandFacts& facts, RequestPlan& plan) {
     const ProductPlan given = read_plan_file(request.plan_file);
     require_fitting_plan(given, request, facts.type, facts.size);
+    if (is_packed(given)) {
+        fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",
+             request.plan_file);
+    }
     if (given.host) {
         plan.decided = given_over_devices(given, request, plan.operand_bytes);
         return;

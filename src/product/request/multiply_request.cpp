@@ -32,9 +32,9 @@ bool leaves_no_workspace(const Request& request, Type algebra, const BitFacts& f
     if (!possible) {
         return false;
     }
-    const bits::BitPlan plan =
+    const ProductPlan plan =
         fitting_bit_plan(algebra, facts.size, request, workspace_limit_after(facts.operand_bytes, request));
-    return checked_add(facts.operand_bytes, plan.workspace_bytes()) > memory_limit_bytes(request);
+    return checked_add(facts.operand_bytes, plan.workspace_bytes) > memory_limit_bytes(request);
 }
 
 void require_count_alone(const Request& request) {
@@ -50,11 +50,11 @@ void require_bit_output(const Request& request) {
 
 Report route_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
     const bool on_cuda = cuda::is_device_name(request.options.device);
-    const bool planned_for_device =
-        !request.plan_file.empty() && read_plan_text(request.plan_file).find(" device cuda ") != std::string::npos;
     const bool over_devices = has_host_plan(request.plan_file);
-    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda &&
-        !plans_files(request.plan_file)) {
+    const bool by_files = plans_files(request.plan_file);
+    const bool planned_for_device =
+        !request.plan_file.empty() && !over_devices && !by_files && is_on_device(read_plan_file(request.plan_file));
+    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda && !by_files) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
     }

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "plan/search/transfer_plan.hpp"
+#include "product/device/bit_device_launch.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/packed_bits.hpp"
 
@@ -40,6 +41,26 @@ std::string without_comments(const std::string& text) {
         }
     }
     return kept;
+}
+
+/// The plan, without what is for people.
+std::string read_plan_text(const std::string& path) {
+    std::string text = read_small_file(path);
+    if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
+        nlohmann::json object;
+        try {
+            object = parse_json(text);
+        } catch (const Error& error) {
+            fail(ErrorCode::input, "{} cannot be read ({}); a plan file is what 'heptad plan' prints", path,
+                 error.what());
+        }
+        if (!object.is_object() || !object.contains("plan") || !object["plan"].is_string()) {
+            fail(ErrorCode::input, "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints",
+                 path);
+        }
+        text = object["plan"].get<std::string>();
+    }
+    return without_comments(text);
 }
 
 /// The words that ask heptad-mpi for such a cut.
@@ -76,45 +97,29 @@ void refuse_rank_plan(const std::string& path) {
     }
 }
 
-std::string read_plan_text(const std::string& path) {
-    std::string text = read_small_file(path);
-    if (text[text.find_first_not_of(" \t\r\n") % text.size()] == '{') {
-        nlohmann::json object;
-        try {
-            object = parse_json(text);
-        } catch (const Error& error) {
-            fail(ErrorCode::input, "{} cannot be read ({}); a plan file is what 'heptad plan' prints", path,
-                 error.what());
-        }
-        if (!object.is_object() || !object.contains("plan") || !object["plan"].is_string()) {
-            fail(ErrorCode::input, "{} is JSON without a \"plan\" string; a plan file is what 'heptad plan' prints",
-                 path);
-        }
-        text = object["plan"].get<std::string>();
-    }
-    return without_comments(text);
-}
-
 bool has_host_plan(const std::string& path) {
     return !path.empty() && read_plan_text(path).find(" host={") != std::string::npos && !plans_files(path);
 }
 
 bool has_packed_plan(const std::string& path) {
-    return !path.empty() && (read_plan_text(path).starts_with("bits ") || plans_files(path) ||
-                             (has_host_plan(path) && is_packed(read_plan_file(path))));
+    return !path.empty() && (plans_files(path) || is_packed(read_plan_file(path)));
+}
+
+void check_given_plan(const ProductPlan& plan) {
+    if (plan.host) {
+        check_plan_over_devices(plan);
+    } else if (plan.transfers) {
+        check_transfer_plan(plan);
+    } else {
+        is_packed(plan) ? check_packed_plan(plan) : check_plan_in_memory(plan);
+    }
 }
 
 ProductPlan read_plan_file(const std::string& path) {
     const std::string text = read_plan_text(path);
     try {
         ProductPlan plan = parse_plan(text);
-        if (plan.host) {
-            check_plan_over_devices(plan);
-        } else if (plan.transfers) {
-            check_transfer_plan(plan);
-        } else {
-            check_plan_in_memory(plan);
-        }
+        check_given_plan(plan);
         return plan;
     } catch (const Error& error) {
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());

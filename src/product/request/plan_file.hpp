@@ -7,9 +7,9 @@
 
 namespace heptad {
 
-/// The plan, without what is for people. Throws Error(input).
-std::string read_plan_text(const std::string& path);
-/// A plan of matrices in memory: of numbers, or cut up by a host for devices. Throws Error(input).
+/// Throws Error(input) if a plan of matrices in memory, which may come from anywhere, cannot be carried out.
+void check_given_plan(const ProductPlan& plan);
+/// A plan that passed that. Throws Error(input).
 ProductPlan read_plan_file(const std::string& path);
 /// Is there one (empty: none), and does a host cut the product up in it for devices? Might it be of packed bits?
 bool has_host_plan(const std::string& path);

@@ -6,7 +6,6 @@
 #include "check/streamed_check.hpp"
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "product/device/bit_device_product.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/request/bits_on_device.hpp"
@@ -90,7 +89,7 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
 }
 
 /// With a device, what is free there; without one, the memory of an H200.
-RequestPlan plan_bits_on_device(const Request& request, Type algebra, const ProblemSize& size) {
+RequestPlan plan_bits_for_device(const Request& request, Type algebra, const ProblemSize& size) {
     constexpr std::int64_t kMemoryOfH200 = std::int64_t{139} << 30;
     const int device = bit_device_of(request);
     const cuda::Report found = cuda::report();
@@ -103,9 +102,7 @@ RequestPlan plan_bits_on_device(const Request& request, Type algebra, const Prob
         fail(ErrorCode::resource, "the matrices take {} ({} bytes) on the device, of {} ({} bytes)",
              format_bytes(plan.operand_bytes), plan.operand_bytes, format_bytes(memory), memory);
     }
-    plan.decided =
-        plan_bit_device_product({bit_operation(request, algebra), size, true},
-                                bit_device_options(request, memory - plan.operand_bytes), bit_device_facts(device));
+    plan.decided = plan_bits_on_device(request, algebra, size, memory - plan.operand_bytes);
     plan.machine = there ? found.devices[static_cast<std::size_t>(device)].name : "NVIDIA H200 (assumed)";
     return plan;
 }
@@ -119,7 +116,7 @@ RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& s
         return plan_by_files(request, size, disk_bytes_per_s);
     }
     if (bits_go_to_device(request, size)) {
-        return plan_bits_on_device(request, algebra, size);
+        return plan_bits_for_device(request, algebra, size);
     }
     require_no_count(request);
     if (bits_go_over_devices(request, size)) {
@@ -132,9 +129,9 @@ RequestPlan plan_bits(const Request& request, Type algebra, const ProblemSize& s
         plan.decided = make_bit_plan_over_devices(algebra, size, request.beta != 0, options, context);
         return plan;
     }
-    bits::BitPlan whole = fitting_bit_plan(
+    ProductPlan whole = fitting_bit_plan(
         algebra, size, request, request.memory_bytes ? 0 : planned_workspace_limit(plan.operand_bytes, request));
-    if (!fits(checked_add(plan.operand_bytes, whole.workspace_bytes()))) {
+    if (!fits(checked_add(plan.operand_bytes, whole.workspace_bytes))) {
         return plan_by_files(request, size, disk_bytes_per_s);
     }
     plan.decided = std::move(whole);

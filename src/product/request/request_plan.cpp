@@ -9,12 +9,6 @@ namespace {
 PlanFacts told_by(const ProductPlan& plan) {
     return {to_string(plan), level_count(plan), plan.workspace_bytes, plan.predicted_s, plan.error_bound};
 }
-PlanFacts told_by(const bits::BitPlan& plan) {
-    return {plan.to_string(), plan.levels, plan.workspace_bytes(), plan.predicted_s, 0};
-}
-PlanFacts told_by(const BitDevicePlan& plan) {
-    return {plan.to_string(), plan.levels(), plan.workspace_bytes(), plan.predicted_s, 0};
-}
 PlanFacts told_by(const TransferDecision& made) {
     return told_by(made.plan);
 }
@@ -40,7 +34,7 @@ PlanFacts RequestPlan::facts() const {
 
 double RequestPlan::growth() const {
     const auto* whole = std::get_if<ProductPlan>(&decided);
-    return whole != nullptr && !whole->transfers ? expected_growth(whole->levels) : 0;
+    return whole != nullptr && !whole->transfers && !is_packed(*whole) ? expected_growth(whole->levels) : 0;
 }
 
 }  // namespace heptad

@@ -5,12 +5,10 @@
 #include <variant>
 
 #include "plan/search/host_plan.hpp"
-#include "product/device/bit_device_plan.hpp"
 #include "product/device/host_operand_plan.hpp"
 #include "product/file/file_product.hpp"
 #include "product/request/bit_operands.hpp"
 #include "product/request/operands.hpp"
-#include "run/bits/bit_plan.hpp"
 
 namespace heptad {
 
@@ -42,10 +40,9 @@ struct RequestPlan {
     Type type = Type::f32;
     ProblemSize size;
     std::int64_t operand_bytes = 0;
-    /// One device or the processor as a whole (ProductPlan, BitPlan, BitDevicePlan); one device, transfers beside the
-    /// products; several devices or one that is too small; from file to file.
-    std::variant<ProductPlan, bits::BitPlan, BitDevicePlan, TransferDecision, HostDecision, FileRequestPlan> decided =
-        {};
+    /// One device or the processor as a whole; one device, transfers beside the products; several devices or one that
+    /// is too small; from file to file.
+    std::variant<ProductPlan, TransferDecision, HostDecision, FileRequestPlan> decided = {};
     Options options = {};      // it was made with
     int device = -1;           // the number of an NVIDIA device that does it alone
     bool count = false;        // of common ones
@@ -77,7 +74,7 @@ HostDecision given_over_devices(const ProductPlan& given, const Request& request
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts);
 RequestPlan decide_bits_on_device(const Request& request, Type algebra, const ProblemSize& size);
 /// With as many levels as stay within so many bytes of workspace; a memory of the request asks for files instead.
-bits::BitPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes);
+ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes);
 /// A count of common ones is one product on one device as a whole. Throws Error(usage).
 void require_whole_count(const Request& request);
 void require_no_count(const Request& request);

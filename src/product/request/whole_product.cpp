@@ -125,15 +125,16 @@ public:
         const bool adds = request_.beta != 0;
         const ProgressCallback progress = [&](const Progress& now) { context.hooks.progress({now.fraction, ""}); };
         const RunHooks hooks{progress, context.hooks.cancel};
-        if (const auto* on_device = std::get_if<BitDevicePlan>(&plan.decided)) {
+        const auto* whole = std::get_if<ProductPlan>(&plan.decided);
+        if (whole != nullptr && plan.device >= 0) {
             if (request_.count) {
                 counts_.emplace(Type::i32, facts_.size.m, facts_.size.n);
-                count_host_bits_on_device(*on_device, a, b, static_cast<std::int32_t*>(counts_->data()), facts_.size.n,
+                count_host_bits_on_device(*whole, a, b, static_cast<std::int32_t*>(counts_->data()), facts_.size.n,
                                           plan.device, hooks);
             } else {
-                multiply_host_bits_on_device(*on_device, a, b, c.view(), adds, plan.device, hooks);
+                multiply_host_bits_on_device(*whole, a, b, c.view(), adds, plan.device, hooks);
             }
-        } else if (const auto* whole = std::get_if<bits::BitPlan>(&plan.decided)) {
+        } else if (whole != nullptr) {
             bits::multiply_bits(*whole, a, b, c.view(), adds, {hooks.cancel, progress});
         } else {
             multiply_bits_over_devices(std::get<HostDecision>(plan.decided).plan, a, b, c.view(), adds, context);

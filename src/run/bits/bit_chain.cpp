@@ -25,43 +25,35 @@ struct Packed {
 /// The steps of a chain, on packed matrices that the caller keeps: fresh memory costs more than what is done in it.
 class PackedSteps {
 public:
-    PackedSteps(const BitPlan& plan, WorkMeter& meter)
-        : plan_(plan), pool_(shared_pool(plan.threads)), meter_(meter), scratch_(plan.scratch_words()) {}
+    PackedSteps(const BitLaunch& launch, WorkMeter& meter)
+        : launch_(launch), pool_(shared_pool(launch.threads)), meter_(meter), scratch_(launch.scratch_words()) {}
 
     void pack(const ConstBitView& view, Packed& to) const {
-        bits::pack(*plan_.leaf->layout, to.shape, view, plan_.into(), to.words.data(), pool_);
+        bits::pack(*launch_.leaf->layout, to.shape, view, launch_.into(), to.words.data(), pool_);
     }
     void multiply(const Packed& left, const Packed& right, Packed& result) const {
-        multiply_packed(plan_, left.words.data(), right.words.data(), result.words.data(), scratch_.data(), meter_);
+        multiply_packed(launch_, left.words.data(), right.words.data(), result.words.data(), scratch_.data(), meter_);
     }
-    /// A result becomes operands of this plan; it is lost.
+    /// A result becomes operands of this launch; it is lost.
     void repack(Packed& result, std::span<const PackedTarget> operands) const {
-        const bool stays = plan_.program == nullptr || plan_.program->chains;
+        const bool stays = launch_.program == nullptr || launch_.program->chains;
         const auto none = std::span<const Change>();
-        bits::repack(*plan_.leaf->layout, result.shape, result.words.data(), stays ? none : plan_.out_of(), operands,
-                     stays ? none : plan_.into(), pool_);
+        bits::repack(*launch_.leaf->layout, result.shape, result.words.data(), stays ? none : launch_.out_of(),
+                     operands, stays ? none : launch_.into(), pool_);
     }
     BitMatrix unpacked(Packed& result) const {
-        BitMatrix matrix(plan_.size.m, plan_.size.n);
-        unpack(*plan_.leaf->layout, result.shape, result.words.data(), plan_.out_of(), matrix.view(), Store::assign,
+        BitMatrix matrix(launch_.size.m, launch_.size.n);
+        unpack(*launch_.leaf->layout, result.shape, result.words.data(), launch_.out_of(), matrix.view(), Store::assign,
                pool_);
         return matrix;
     }
 
 private:
-    const BitPlan& plan_;
+    const BitLaunch& launch_;
     ThreadPool& pool_;
     WorkMeter& meter_;
     WordBuffer scratch_;
 };
-
-double total_work(const std::vector<BitPlan>& plans) {
-    double work = 0;
-    for (const BitPlan& plan : plans) {
-        work += plan.work();
-    }
-    return work;
-}
 
 /// Hooks that show the part [done, done + share) of something larger.
 BitHooks part_of(const BitHooks& whole, double done, double share) {
@@ -73,33 +65,37 @@ BitHooks part_of(const BitHooks& whole, double done, double share) {
             }};
 }
 
-BitMatrix chain_packed(const std::vector<BitPlan>& plans, const std::vector<ConstBitView>& factors,
-                       const BitHooks& hooks) {
-    WorkMeter meter(hooks, total_work(plans));
-    Packed left(plans[0].left());
-    PackedSteps(plans[0], meter).pack(factors[0], left);
+BitMatrix chain_packed(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const BitHooks& hooks) {
+    std::vector<BitLaunch> launches;
+    double work = 0;
+    for (const ProductPlan& plan : chain.plans) {
+        work += launches.emplace_back(bit_launch(plan)).work();
+    }
+    WorkMeter meter(hooks, work);
+    Packed left(launches[0].left());
+    PackedSteps(launches[0], meter).pack(factors[0], left);
     for (std::size_t i = 0;; ++i) {
-        const PackedSteps steps(plans[i], meter);
-        Packed right(plans[i].right()), result(plans[i].result());
+        const PackedSteps steps(launches[i], meter);
+        Packed right(launches[i].right()), result(launches[i].result());
         steps.pack(factors[i + 1], right);
         steps.multiply(left, right, result);
-        if (i + 1 == plans.size()) {
+        if (i + 1 == launches.size()) {
             return steps.unpacked(result);
         }
-        left = Packed(plans[i + 1].left());
+        left = Packed(launches[i + 1].left());
         const PackedTarget next = left.target();
-        PackedSteps(plans[i + 1], meter).repack(result, {&next, 1});
+        PackedSteps(launches[i + 1], meter).repack(result, {&next, 1});
     }
 }
 
-BitMatrix chain_apart(const std::vector<BitPlan>& plans, const std::vector<ConstBitView>& factors,
-                      const BitHooks& hooks) {
+BitMatrix chain_apart(const ChainPlan& chain, const std::vector<ConstBitView>& factors, const BitHooks& hooks) {
     BitMatrix left;
     double done = 0;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        BitMatrix result(plans[i].size.m, plans[i].size.n);
-        const double share = plans[i].work() / total_work(plans);
-        multiply_bits(plans[i], i == 0 ? factors[0] : ConstBitView(left), factors[i + 1], result.view(), false,
+    for (std::size_t i = 0; i < chain.plans.size(); ++i) {
+        const ProductPlan& plan = chain.plans[i];
+        BitMatrix result(plan.m, plan.n);
+        const double share = plan.predicted_s / chain.predicted_s;
+        multiply_bits(plan, i == 0 ? factors[0] : ConstBitView(left), factors[i + 1], result.view(), false,
                       part_of(hooks, done, share));
         done += share;
         left = std::move(result);
@@ -119,16 +115,17 @@ std::vector<bool> squarings(std::int64_t exponent) {
     return steps;
 }
 
-BitMatrix raise_packed(const BitPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
+BitMatrix raise_packed(const ProductPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
                        const BitHooks& hooks) {
-    WorkMeter meter(hooks, plan.work() * static_cast<double>(squares.size()));
-    const PackedSteps steps(plan, meter);
-    Packed left(plan.left()), right(plan.right()), result(plan.result());
+    const BitLaunch launch = bit_launch(plan);
+    WorkMeter meter(hooks, launch.work() * static_cast<double>(squares.size()));
+    const PackedSteps steps(launch, meter);
+    Packed left(launch.left()), right(launch.right()), result(launch.result());
     steps.pack(a, left);
     steps.pack(a, right);
     std::optional<Packed> factor;
     if (std::find(squares.begin(), squares.end(), false) != squares.end()) {
-        factor.emplace(plan.right());
+        factor.emplace(launch.right());
         std::copy_n(right.words.data(), right.shape.words(), factor->words.data());
     }
     const PackedTarget operands[] = {left.target(), right.target()};
@@ -141,7 +138,7 @@ BitMatrix raise_packed(const BitPlan& plan, const ConstBitView& a, const std::ve
     return steps.unpacked(result);
 }
 
-BitMatrix raise_apart(const BitPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
+BitMatrix raise_apart(const ProductPlan& plan, const ConstBitView& a, const std::vector<bool>& squares,
                       const BitHooks& hooks) {
     BitMatrix power = BitMatrix::copy_of(a);
     const double share = 1 / static_cast<double>(squares.size());
@@ -157,17 +154,17 @@ BitMatrix raise_apart(const BitPlan& plan, const ConstBitView& a, const std::vec
 /// What a chain takes beside its factors and its result: a step's memory, and the operand that waits for the next one.
 std::int64_t chain_bytes(const ChainPlan& chain) {
     std::int64_t most = 0;
-    for (const BitPlan& plan : chain.plans) {
-        const auto waiting = plan.right().words() * static_cast<std::int64_t>(sizeof(std::uint64_t));
-        most = std::max(most, checked_add(plan.workspace_bytes(), waiting));
+    for (const ProductPlan& plan : chain.plans) {
+        const auto waiting = bit_launch(plan).right().words() * static_cast<std::int64_t>(sizeof(std::uint64_t));
+        most = std::max(most, checked_add(plan.workspace_bytes, waiting));
     }
     return most;
 }
 
 int most_levels(const ChainPlan& chain) {
     int most = 0;
-    for (const BitPlan& plan : chain.plans) {
-        most = std::max(most, plan.levels);
+    for (const ProductPlan& plan : chain.plans) {
+        most = std::max(most, static_cast<int>(plan.levels.size()));
     }
     return most;
 }
@@ -205,8 +202,7 @@ BitMatrix multiply_chain(Type algebra, const std::vector<ConstBitView>& factors,
     if (chain.plans.empty()) {
         return BitMatrix::copy_of(factors.front());
     }
-    return chain.packed ? chain_packed(chain.plans, factors, context.hooks)
-                        : chain_apart(chain.plans, factors, context.hooks);
+    return (chain.packed ? chain_packed : chain_apart)(chain, factors, context.hooks);
 }
 
 BitMatrix raise(Type algebra, const ConstBitView& a, std::int64_t exponent, const BitOptions& options,

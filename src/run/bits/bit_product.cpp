@@ -63,40 +63,40 @@ View bytes_of(const BitView& view) {
 }
 
 /// The classical product of some rows on all threads: parts of the result.
-void multiply_in_parts(const BitPlan& plan, const GroupRange& rows, const std::uint64_t* left,
+void multiply_in_parts(const BitLaunch& launch, const GroupRange& rows, const std::uint64_t* left,
                        const std::uint64_t* right, std::uint64_t* result, WorkMeter& meter) {
-    const LeafPart all = whole(*plan.leaf, plan.shape);
-    const LeafProduct multiply = plan.algebra == Type::gf2 ? plan.leaf->multiply : plan.leaf->multiply_boolean;
+    const LeafPart all = whole(*launch.leaf, launch.shape);
+    const LeafProduct multiply = launch.algebra == Type::gf2 ? launch.leaf->multiply : launch.leaf->multiply_boolean;
     // A part with many rows uses its tables, or its panel of B, more often: tiles first, then rows where there are
     // fewer tiles than a fair share of work for every thread takes.
-    const std::int64_t wanted = plan.threads == 1 ? 1 : std::int64_t{4} * plan.threads;
+    const std::int64_t wanted = launch.threads == 1 ? 1 : std::int64_t{4} * launch.threads;
     const std::int64_t count = rows.last - rows.first;
     const std::int64_t bands = std::clamp<std::int64_t>(ceil_div(wanted, all.last_tile), 1, count);
     const std::int64_t groups = ceil_div(count, bands);
-    const double work = plan.work() * static_cast<double>(count) / static_cast<double>(all.last_group);
+    const double work = launch.work() * static_cast<double>(count) / static_cast<double>(all.last_group);
     const double part_work = work / static_cast<double>(all.last_tile * bands);
-    shared_pool(plan.threads).run(all.last_tile * bands, [&](std::int64_t task) {
+    shared_pool(launch.threads).run(all.last_tile * bands, [&](std::int64_t task) {
         meter.stop_if_cancelled();
         const std::int64_t tile = task / bands, first = rows.first + task % bands * groups;
         const std::int64_t last = std::min(first + groups, rows.last);
         if (first < last) {
-            multiply(plan.shape, {first, last, tile, tile + 1}, left, right, result, false);
+            multiply(launch.shape, {first, last, tile, tile + 1}, left, right, result, false);
         }
         meter.advance(part_work);
     });
 }
 
 /// The Boolean product, of a packed right operand: rows of A as few rows of B, or else by tables.
-void multiply_boolean(const BitPlan& plan, const ConstBitView& a, std::uint64_t* packed_a,
+void multiply_boolean(const BitLaunch& launch, const ConstBitView& a, std::uint64_t* packed_a,
                       const std::uint64_t* packed_b, std::uint64_t* packed_c, WorkMeter& meter) {
-    ThreadPool& pool = shared_pool(plan.threads);
-    const BooleanSlabs slabs(*plan.leaf, plan.shape, a, packed_b, pool);
+    ThreadPool& pool = shared_pool(launch.threads);
+    const BooleanSlabs slabs(*launch.leaf, launch.shape, a, packed_b, pool);
     slabs.multiply(packed_c, meter);
     if (!slabs.left_to_tables().empty()) {
-        pack(*plan.leaf->layout, plan.left(), a, {}, packed_a, pool);
+        pack(*launch.leaf->layout, launch.left(), a, {}, packed_a, pool);
     }
     for (const GroupRange& rows : slabs.left_to_tables()) {
-        multiply_in_parts(plan, rows, packed_a, packed_b, packed_c, meter);
+        multiply_in_parts(launch, rows, packed_a, packed_b, packed_c, meter);
     }
 }
 
@@ -148,32 +148,32 @@ void require_product(const ConstBitView& a, const ConstBitView& b, const ConstBi
     require_apart(c, b, "B");
 }
 
-void multiply_packed(const BitPlan& plan, const std::uint64_t* left, const std::uint64_t* right, std::uint64_t* result,
-                     std::uint64_t* scratch, WorkMeter& meter) {
-    if (plan.levels == 0) {
-        multiply_in_parts(plan, {0, plan.shape.m / kGroupRows}, left, right, result, meter);
+void multiply_packed(const BitLaunch& launch, const std::uint64_t* left, const std::uint64_t* right,
+                     std::uint64_t* result, std::uint64_t* scratch, WorkMeter& meter) {
+    if (launch.levels == 0) {
+        multiply_in_parts(launch, {0, launch.shape.m / kGroupRows}, left, right, result, meter);
     } else {
-        run_levels(plan.job(&meter), left, right, result, false, scratch);
+        run_levels(launch.job(&meter), left, right, result, false, scratch);
     }
 }
 
-BitPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context) {
-    BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
+ProductPlan make_bit_plan(Type algebra, const ProblemSize& size, const BitOptions& options, const BitContext& context) {
+    ProductPlan plan = make_bit_plan(algebra, size, options, context.threads);
     const bool takes_own = context.workspace_bytes < 0;
     const std::int64_t limit_bytes =
-        takes_own ? room_for_workspace(plan.workspace_bytes(), {}) : lent_memory(context).bytes;
-    if (plan.workspace_bytes() <= limit_bytes) {
+        takes_own ? room_for_workspace(plan.workspace_bytes, {}) : lent_memory(context).bytes;
+    if (plan.workspace_bytes <= limit_bytes) {
         return plan;
     }
     plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
     if (takes_own) {
         return plan;
     }
-    if (plan.workspace_bytes() > limit_bytes) {
+    if (plan.workspace_bytes > limit_bytes) {
         fail(ErrorCode::resource,
              "a product of {} x {} x {} bits takes {} bytes of workspace on a 64-byte boundary, but the context has {} "
              "from such a boundary on; give it more, or none at all",
-             size.m, size.k, size.n, plan.workspace_bytes(), limit_bytes);
+             size.m, size.k, size.n, plan.workspace_bytes, limit_bytes);
     }
     return plan;
 }
@@ -198,50 +198,52 @@ void multiply_bits(Type algebra, const ConstBitView& a, const ConstBitView& b, c
         return;
     }
     require_product(a, b, c);
-    BitPlan plan = make_bit_plan(algebra, size, options, context.threads);
+    ProductPlan plan = make_bit_plan(algebra, size, options, context.threads);
     Workspace own;
     std::int64_t limit_bytes = 0;
-    while (options.levels < 0 && plan.levels > 0 && !own.try_take(plan.workspace_bytes(), bytes_of(c), limit_bytes)) {
+    while (options.levels < 0 && !plan.levels.empty() &&
+           !own.try_take(plan.workspace_bytes, bytes_of(c), limit_bytes)) {
         plan = make_fitting_bit_plan(algebra, size, options, context.threads, limit_bytes);
     }
     multiply_bits(plan, a, b, c, accumulate, context.hooks, static_cast<std::uint64_t*>(own.data()));
 }
 
-void multiply_bits(const BitPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c, bool accumulate,
-                   const BitHooks& hooks, std::uint64_t* memory) {
+void multiply_bits(const ProductPlan& plan, const ConstBitView& a, const ConstBitView& b, const BitView& c,
+                   bool accumulate, const BitHooks& hooks, std::uint64_t* memory) {
     require_product(a, b, c);
-    if (plan.size.m != a.rows || plan.size.k != a.cols || plan.size.n != b.cols) {
-        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.size.m,
-             plan.size.k, plan.size.n, a.rows, a.cols, b.cols);
+    if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols) {
+        fail(ErrorCode::usage, "the plan is for a product of {} x {} x {}, but this one is {} x {} x {}", plan.m,
+             plan.k, plan.n, a.rows, a.cols, b.cols);
     }
     if (c.rows == 0 || c.cols == 0) {
         return;
     }
     ThreadPool& pool = shared_pool(plan.threads);
-    if (plan.algebra == Type::boolean && memory == nullptr && meets_rows_once(a)) {
+    if (plan.type == Type::boolean && memory == nullptr && meets_rows_once(a)) {
         multiply_boolean_rows(a, b, c, accumulate, pool, hooks);
         return;
     }
-    const PackedShape left = plan.left(), right = plan.right(), result = plan.result();
+    const BitLaunch launch = bit_launch(plan);
+    const PackedShape left = launch.left(), right = launch.right(), result = launch.result();
     WordBuffer own;
     if (memory == nullptr) {
-        own = WordBuffer(plan.workspace_bytes() / 8);
+        own = WordBuffer(plan.workspace_bytes / 8);
     }
     std::uint64_t* packed_a = memory == nullptr ? own.data() : memory;
-    const Store adding = plan.algebra == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
+    const Store adding = plan.type == Type::gf2 ? Store::exclusive_or : Store::inclusive_or;
     const Store mode = accumulate ? adding : Store::assign;
     std::uint64_t* packed_b = packed_a + left.words();
     std::uint64_t* packed_c = packed_b + right.words();
-    const LeafLayout& layout = *plan.leaf->layout;
-    pack(layout, right, b, plan.into(), packed_b, pool);
-    WorkMeter meter(hooks, plan.work());
-    if (plan.algebra == Type::boolean && memory == nullptr) {
-        multiply_boolean(plan, a, packed_a, packed_b, packed_c, meter);
+    const LeafLayout& layout = *launch.leaf->layout;
+    pack(layout, right, b, launch.into(), packed_b, pool);
+    WorkMeter meter(hooks, launch.work());
+    if (plan.type == Type::boolean && memory == nullptr) {
+        multiply_boolean(launch, a, packed_a, packed_b, packed_c, meter);
     } else {
-        pack(layout, left, a, plan.into(), packed_a, pool);
-        multiply_packed(plan, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
+        pack(layout, left, a, launch.into(), packed_a, pool);
+        multiply_packed(launch, packed_a, packed_b, packed_c, packed_c + result.words(), meter);
     }
-    unpack(layout, result, packed_c, plan.out_of(), c, mode, pool);
+    unpack(layout, result, packed_c, launch.out_of(), c, mode, pool);
 }
 
 }  // namespace heptad::bits

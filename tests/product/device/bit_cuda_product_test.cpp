@@ -11,7 +11,6 @@
 
 #include "kernels/bits/bit_test_matrices.hpp"
 #include "kernels/cuda/device/device.hpp"
-#include "product/device/bit_block_plan.hpp"
 #include "product/device/bit_device_product.hpp"
 #include "product/device/bit_host_operands.hpp"
 #include "product/device/cuda_device.hpp"
@@ -197,7 +196,7 @@ TEST_F(BitCudaProduct, progress_grows_to_one_and_a_product_from_host_memory_can_
     const BitMatrix a = BitMatrix::random(n, n, 1), b = BitMatrix::random(n, n, 2);
     BitDeviceOptions constraints;
     constraints.levels = constraints.serial_levels = 1;  // seven products, one after another
-    const BitDevicePlan plan =
+    const ProductPlan plan =
         plan_bit_device_product({cuda::BitOperation::parity, {n, n, n}, true}, constraints, bit_device_facts(0));
     std::vector<double> told;
     RunHooks hooks;
@@ -237,8 +236,9 @@ TEST_F(BitCudaProduct, an_unaligned_a_on_the_device_fits_the_workspace_that_the_
         const BitView odd{wide.view.words + 1, m, k, wide.view.stride, 0};  // 8 bytes off
         copy_bit_rows(a, odd, stream.handle());
         copy_bit_rows(b, there_b.view, stream.handle());
-        const std::int64_t told =
-            plan_bit_block(algebra, {m, k, n}, options_, 1 << 30, bit_device_facts(0)).workspace_bytes();
+        const std::int64_t told = plan_bit_device_product({bit_operation(algebra), {m, k, n}},
+                                                          bit_device_options(options_, 1 << 30), bit_device_facts(0))
+                                      .workspace_bytes;
         const cuda::DeviceMemory memory(0, told, stream.handle());
         ProductContext context;
         context.stream = stream.handle();

@@ -1,6 +1,8 @@
 // Plans for bit products on a device: they need none.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "base/error.hpp"
 #include "product/device/bit_device_plan.hpp"
 
@@ -9,7 +11,7 @@ namespace {
 
 using cuda::BitOperation;
 
-BitDevicePlan plan_for(std::int64_t n, BitOperation operation = BitOperation::parity, BitDeviceOptions options = {}) {
+ProductPlan plan_for(std::int64_t n, BitOperation operation = BitOperation::parity, BitDeviceOptions options = {}) {
     return plan_bit_device_product({operation, {n, n, n}, true}, options);
 }
 
@@ -26,27 +28,27 @@ std::string message_of(ErrorCode code, const Body& body) {
 }
 
 TEST(bit_device_plan, levels_grow_with_the_size_and_boolean_products_have_none) {
-    EXPECT_EQ(plan_for(2048).levels(), 0);
-    int before = 0;
+    EXPECT_EQ(plan_for(2048).levels.size(), 0U);
+    std::size_t before = 0;
     for (std::int64_t n = 4096; n <= 262144; n *= 2) {
-        const int levels = plan_for(n).levels();
+        const std::size_t levels = plan_for(n).levels.size();
         EXPECT_GE(levels, before) << n;
         before = levels;
     }
-    EXPECT_GE(before, 3);
-    EXPECT_EQ(plan_for(262144, BitOperation::any).levels(), 0);
-    EXPECT_EQ(plan_for(262144, BitOperation::count).levels(), 0);
+    EXPECT_GE(before, 3U);
+    EXPECT_EQ(plan_for(262144, BitOperation::any).levels.size(), 0U);
+    EXPECT_EQ(plan_for(262144, BitOperation::count).levels.size(), 0U);
 }
 
 TEST(bit_device_plan, half_a_million_fits_beside_its_operands) {
     // 139 GiB of memory, 96 of them for the operands.
     BitDeviceOptions options;
     options.workspace_limit_bytes = std::int64_t{43} << 30;
-    const BitDevicePlan fast = plan_for(524288, BitOperation::parity, options);
-    EXPECT_LE(fast.workspace_bytes(), options.workspace_limit_bytes);
-    EXPECT_GE(fast.levels(), 4);
-    EXPECT_GE(fast.serial_levels, 1);
-    EXPECT_LE(plan_for(524288, BitOperation::any, options).workspace_bytes(), options.workspace_limit_bytes);
+    const ProductPlan fast = plan_for(524288, BitOperation::parity, options);
+    EXPECT_LE(fast.workspace_bytes, options.workspace_limit_bytes);
+    EXPECT_GE(fast.levels.size(), 4U);
+    EXPECT_GE(levels_in_mode(fast, LevelMode::serial), 1);
+    EXPECT_LE(plan_for(524288, BitOperation::any, options).workspace_bytes, options.workspace_limit_bytes);
 }
 
 TEST(bit_device_plan, workspace_is_never_above_the_limit) {
@@ -55,8 +57,8 @@ TEST(bit_device_plan, workspace_is_never_above_the_limit) {
             for (const BitOperation operation : {BitOperation::parity, BitOperation::any}) {
                 BitDeviceOptions options;
                 options.workspace_limit_bytes = limit;
-                const BitDevicePlan plan = plan_for(n, operation, options);
-                EXPECT_LE(plan.workspace_bytes(), limit) << plan.to_string();
+                const ProductPlan plan = plan_for(n, operation, options);
+                EXPECT_LE(plan.workspace_bytes, limit) << to_string(plan);
                 EXPECT_GT(plan.predicted_s, 0);
             }
         }
@@ -66,15 +68,14 @@ TEST(bit_device_plan, workspace_is_never_above_the_limit) {
 TEST(bit_device_plan, panels_of_k_are_shortened_before_a_workspace_is_refused) {
     BitDeviceOptions options;
     options.workspace_limit_bytes = std::int64_t{1} << 20;
-    const BitDevicePlan plan = plan_for(65536, BitOperation::any, options);
-    EXPECT_EQ(plan.panel_k, 32768);  // 256 columns of it are 1 MiB
-    EXPECT_EQ(plan.panel_cols, 256);
-    EXPECT_EQ(plan.workspace_bytes(), options.workspace_limit_bytes);
-    EXPECT_EQ(parse_bit_device_plan(plan.to_string()).panel_k, plan.panel_k);
+    const ProductPlan plan = plan_for(65536, BitOperation::any, options);
+    EXPECT_EQ(plan.panels->k, 32768);  // 256 columns of it are 1 MiB
+    EXPECT_EQ(plan.panels->cols, 256);
+    EXPECT_EQ(plan.workspace_bytes, options.workspace_limit_bytes);
     options.workspace_limit_bytes = 4096;  // 256 columns of 128 bits
     for (const std::int64_t n : {1, 100, 129, 300, 5000, 65536}) {
         for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
-            EXPECT_EQ(plan_for(n, operation, options).workspace_bytes(), 4096) << n;
+            EXPECT_EQ(plan_for(n, operation, options).workspace_bytes, 4096) << n;
         }
     }
     options.workspace_limit_bytes = 4095;
@@ -85,19 +86,19 @@ TEST(bit_device_plan, panels_of_k_are_shortened_before_a_workspace_is_refused) {
 
 TEST(bit_device_plan, an_unaligned_a_fits_the_workspace_of_an_aligned_one_and_keeps_its_levels) {
     for (const std::int64_t n : {1000, 20000, 65536, 262144}) {
-        const BitDevicePlan aligned = plan_for(n, BitOperation::any);
+        const ProductPlan aligned = plan_for(n, BitOperation::any);
         BitDeviceOptions options;
-        options.workspace_limit_bytes = aligned.workspace_bytes();
-        const BitDevicePlan plan = plan_bit_device_product({BitOperation::any, {n, n, n}, false}, options);
-        EXPECT_LE(plan.workspace_bytes(), aligned.workspace_bytes()) << n;
-        EXPECT_GT(plan.left.words, 0);
-        const BitDevicePlan with_levels = plan_for(n);
-        const BitDevicePlan unaligned = plan_bit_device_product({BitOperation::parity, {n, n, n}, false}, {});
-        EXPECT_EQ(unaligned.levels(), with_levels.levels()) << n;
+        options.workspace_limit_bytes = aligned.workspace_bytes;
+        const ProductPlan plan = plan_bit_device_product({BitOperation::any, {n, n, n}, false}, options);
+        EXPECT_LE(plan.workspace_bytes, aligned.workspace_bytes) << n;
+        EXPECT_GT(bit_device_launch(plan, false).left.words, 0);
+        const ProductPlan with_levels = plan_for(n);
+        const ProductPlan unaligned = plan_bit_device_product({BitOperation::parity, {n, n, n}, false}, {});
+        EXPECT_EQ(unaligned.levels, with_levels.levels) << n;
     }
     // All of A is never copied at once.
-    const BitDevicePlan plan = plan_bit_device_product({BitOperation::any, {524288, 524288, 524288}, false}, {});
-    EXPECT_EQ(plan.left.words * 8, std::int64_t{524288} * 65536 / 8);
+    const ProductPlan plan = plan_bit_device_product({BitOperation::any, {524288, 524288, 524288}, false}, {});
+    EXPECT_EQ(bit_device_launch(plan, false).left.words * 8, std::int64_t{524288} * 65536 / 8);
 }
 
 TEST(bit_device_plan, leaves_cover_the_product) {
@@ -107,7 +108,8 @@ TEST(bit_device_plan, leaves_cover_the_product) {
                 BitDeviceOptions options;
                 options.levels = serial + parallel;
                 options.serial_levels = serial;
-                const BitDevicePlan plan = plan_bit_device_product({BitOperation::parity, size, true}, options);
+                const BitDeviceLaunch plan =
+                    bit_device_launch(plan_bit_device_product({BitOperation::parity, size, true}, options), true);
                 EXPECT_EQ(plan.serial_levels, serial);
                 EXPECT_EQ(plan.parallel_levels, parallel);
                 EXPECT_GE(plan.shape.m << plan.levels(), size.m);
@@ -123,21 +125,21 @@ TEST(bit_device_plan, leaves_cover_the_product) {
 
 TEST(bit_device_plan, what_was_measured_decides_over_what_is_predicted) {
     const BitDeviceProblem problem{cuda::BitOperation::parity, {65536, 65536, 65536}, true};
-    const BitDevicePlan predicted = plan_bit_device_product(problem, {});
+    const ProductPlan predicted = plan_bit_device_product(problem, {});
     BitDeviceFacts facts;
     for (int parallel = 0; parallel <= kMostParallelBitLevels; ++parallel) {
         facts.measured.push_back({32768, 0, parallel, parallel == 1 ? 1e-4 : 1e-1});
         facts.measured.push_back({65536, 1, parallel, 1});
         facts.measured.push_back({65536, 2, parallel, 1});
     }
-    const BitDevicePlan chosen = plan_bit_device_product(problem, {}, facts);
-    EXPECT_NE(predicted.to_string(), chosen.to_string());
-    EXPECT_EQ(chosen.serial_levels, 0);
-    EXPECT_EQ(chosen.parallel_levels, 1);
+    const ProductPlan chosen = plan_bit_device_product(problem, {}, facts);
+    EXPECT_FALSE(predicted == chosen);
+    EXPECT_EQ(levels_in_mode(chosen, LevelMode::serial), 0);
+    EXPECT_EQ(levels_in_mode(chosen, LevelMode::parallel), 1);
     // Within the memory that there is.
     BitDeviceOptions little;
-    little.workspace_limit_bytes = chosen.workspace_bytes() - 1;
-    EXPECT_LE(plan_bit_device_product(problem, little, facts).workspace_bytes(), little.workspace_limit_bytes);
+    little.workspace_limit_bytes = chosen.workspace_bytes - 1;
+    EXPECT_LE(plan_bit_device_product(problem, little, facts).workspace_bytes, little.workspace_limit_bytes);
     // A sample of the same split and size is the prediction.
     BitDeviceFacts one;
     one.measured = {{65536, 0, 2, 0.123}};
@@ -148,11 +150,12 @@ TEST(bit_device_plan, what_was_measured_decides_over_what_is_predicted) {
 }
 
 TEST(bit_device_plan, only_long_boolean_products_end_early_and_only_where_the_list_fits) {
-    EXPECT_EQ(plan_for(262144).first_panel_k, 0);
-    EXPECT_EQ(plan_for(262144, BitOperation::count).first_panel_k, 0);
-    EXPECT_EQ(plan_for(32768, BitOperation::any).first_panel_k, 0);
-    const BitDevicePlan early = plan_for(262144, BitOperation::any);
-    EXPECT_EQ(early.first_panel_k, 4096);
+    EXPECT_FALSE(plan_for(262144).panels);
+    EXPECT_EQ(plan_for(262144, BitOperation::count).panels->first_k, 0);
+    EXPECT_EQ(plan_for(32768, BitOperation::any).panels->first_k, 0);
+    const ProductPlan early_plan = plan_for(262144, BitOperation::any);
+    const BitDeviceLaunch early = bit_device_launch(early_plan, true);
+    EXPECT_EQ(early_plan.panels->first_k, 4096);
     EXPECT_EQ(early.panel_end(0), 4096);
     EXPECT_EQ(early.panel_end(4096), 65536);
     EXPECT_EQ(early.panel_end(65536), 131072);
@@ -160,17 +163,12 @@ TEST(bit_device_plan, only_long_boolean_products_end_early_and_only_where_the_li
     EXPECT_GE(early.open_tiles.words, cuda::bit_open_tile_words(262144, 262144));
     BitDeviceOptions options;
     options.first_panel_k = 0;
-    const BitDevicePlan whole = plan_for(262144, BitOperation::any, options);
+    const BitDeviceLaunch whole = bit_device_launch(plan_for(262144, BitOperation::any, options), true);
     EXPECT_EQ(whole.panel_end(0), 65536);
     EXPECT_EQ(whole.open_tiles.words, 0);
     options = {};
-    options.workspace_limit_bytes = early.workspace_bytes() - 1;
-    EXPECT_EQ(plan_for(262144, BitOperation::any, options).workspace_bytes(), whole.workspace_bytes());
-    for (const BitDevicePlan& plan : {early, whole}) {
-        const BitDevicePlan again = parse_bit_device_plan(plan.to_string());
-        EXPECT_EQ(again.first_panel_k, plan.first_panel_k);
-        EXPECT_EQ(again.workspace_bytes(), plan.workspace_bytes());
-    }
+    options.workspace_limit_bytes = early_plan.workspace_bytes - 1;
+    EXPECT_EQ(plan_for(262144, BitOperation::any, options).workspace_bytes, whole.workspace_bytes());
     for (const std::int64_t wrong : {-128, 100}) {
         options = {};
         options.first_panel_k = wrong;
@@ -182,8 +180,8 @@ TEST(bit_device_plan, only_long_boolean_products_end_early_and_only_where_the_li
 TEST(bit_device_plan, empty_products_have_plans) {
     for (const ProblemSize& size : {ProblemSize{0, 5, 5}, {5, 0, 5}, {5, 5, 0}, {0, 0, 0}}) {
         for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
-            const BitDevicePlan plan = plan_bit_device_product({operation, size, true}, {});
-            EXPECT_EQ(plan.levels(), 0);
+            const ProductPlan plan = plan_bit_device_product({operation, size, true}, {});
+            EXPECT_TRUE(plan.levels.empty());
             EXPECT_GE(plan.predicted_s, 0);
         }
     }
@@ -193,41 +191,78 @@ TEST(bit_device_plan, the_print_names_the_layers_of_p3) {
     BitDeviceOptions options;
     options.levels = 3;
     options.serial_levels = 1;
-    EXPECT_EQ(
-        plan_for(65536, BitOperation::parity, options)
-            .to_string()
-            .find("bits gf2 65536 65536 65536 device cuda algorithm self-inverse d_h 0 d_s 1 d_p 2 d_i 13 leaf wgmma "
-                  "8192x8192x8192 workspace "),
-        0U);
-    EXPECT_NE(plan_for(300, BitOperation::any).to_string().find("bool 300 300 300 device cuda algorithm classical"),
+    EXPECT_EQ(to_string(plan_for(65536, BitOperation::parity, options))
+                  .find("plan 65536x65536x65536 gf2 backend=cuda threads=1 "
+                        "levels=self-inverse:serial,self-inverse:parallel,self-inverse:parallel leaf=wgmma "
+                        "core=65536x65536x65536 padded=yes "),
+              0U);
+    EXPECT_NE(to_string(plan_for(300, BitOperation::any)).find(" panels={k=300;cols=512} levels=none "),
               std::string::npos);
 }
 
-TEST(bit_device_plan, the_print_parses_back_to_an_equal_plan) {
-    for (const std::int64_t n : {100, 5000, 65536}) {
-        for (const BitOperation operation : {BitOperation::parity, BitOperation::any, BitOperation::count}) {
-            for (int levels = -1; levels <= (operation == BitOperation::parity ? 4 : 0); ++levels) {
-                BitDeviceOptions options;
-                options.levels = levels;
-                options.serial_levels = levels > 1 ? 1 : -1;
-                const BitDevicePlan plan = plan_for(n, operation, options);
-                const BitDevicePlan again = parse_bit_device_plan(plan.to_string());
-                EXPECT_EQ(again.to_string(), plan.to_string());
-                EXPECT_EQ(again.workspace_bytes(), plan.workspace_bytes());
-            }
+TEST(bit_device_plan, every_print_parses_back_to_an_equal_plan_that_passes_its_check) {
+    std::mt19937_64 random(4);
+    for (int repeat = 0; repeat < 300; ++repeat) {
+        const auto operation = static_cast<BitOperation>(repeat % 3);
+        const auto side = [&] { return static_cast<std::int64_t>(random() >> (45 + random() % 19)); };
+        BitDeviceOptions options;
+        if (operation == BitOperation::parity) {
+            options.levels = static_cast<int>(random() % 7) - 1;
+            options.serial_levels = options.levels > 4 ? 2 : -1;
+        } else {
+            options.workspace_limit_bytes = std::int64_t{1} << (31 + random() % 10);
         }
+        const bool aligned = random() % 2 == 0;
+        const ProductPlan plan = plan_bit_device_product({operation, {side(), side(), side()}, aligned}, options);
+        EXPECT_TRUE(parse_plan(to_string(plan)) == plan) << to_string(plan);
+        EXPECT_NO_THROW(check_bit_device_plan(plan)) << to_string(plan);
+        EXPECT_LE(bit_device_launch(plan, aligned).workspace_bytes(), plan.workspace_bytes);
+        EXPECT_EQ(bit_device_launch(plan, aligned).workspace_bytes(), plan.workspace_bytes) << to_string(plan);
     }
-    for (const char* const text : {"", "bits", "bits gf2 1 2 3 algorithm classical",
-                                   "bits f32 1 1 1 device cuda algorithm classical d_h 0 d_s 0 "
-                                   "d_p 0 d_i 1 leaf mma",
-                                   "bits gf2 1 1 1 device cuda algorithm classical d_h 1 d_s 0 d_p 0 d_i 1 leaf mma",
-                                   "bits gf2 1 1 1 device cuda algorithm x d_h 0 d_s 0 d_p 0 d_i 1 leaf mma 1 "
-                                   "workspace 9999999",
-                                   "bits gf2 1 1 1 device cuda algorithm self-inverse d_h 0 d_s 2147483647 "
-                                   "d_p 2147483647 d_i 1 leaf mma 1 workspace 9999999",
-                                   "bits bool 1 1 1 device cuda algorithm classical d_h 0 d_s 1 d_p 0 d_i 1 leaf mma 1 "
-                                   "workspace 9999999"}) {
-        message_of(ErrorCode::input, [&] { parse_bit_device_plan(text); });
+}
+
+TEST(bit_device_plan, a_plan_that_was_edited_is_bad_input) {
+    BitDeviceOptions options;
+    options.levels = 3;
+    options.serial_levels = 1;
+    const std::string levels = to_string(plan_for(5000, BitOperation::parity, options));
+    const std::string panels = to_string(plan_for(70000, BitOperation::any));
+    const auto with = [&](std::string text, const std::string& key, const std::string& value) {
+        const std::size_t begin = text.find(' ' + key + '=') + 1, end = text.find(' ', begin);
+        EXPECT_NE(begin, 0U) << key;
+        return text.substr(0, begin) + key + "=" + value + text.substr(std::min(end, text.size()));
+    };
+    EXPECT_NO_THROW(check_bit_device_plan(parse_plan(with(levels, "predicted-s", "7"))));
+    for (const std::string& wrong :
+         {with(levels, "backend", "cpu"),
+          with(levels, "threads", "2"),
+          with(levels, "levels", "none"),
+          with(levels, "levels", "self-inverse:serial"),
+          with(levels, "levels", "self-inverse:parallel,self-inverse:serial,self-inverse:parallel"),
+          with(levels, "levels", "self-inverse:serial,self-inverse:serial,self-inverse:serial"),
+          with(levels, "levels", "self-inverse:serial,winograd:parallel,self-inverse:parallel"),
+          with(levels, "levels", "self-inverse:serial,self-inverse:parallel,self-inverse:fused"),
+          with(levels, "levels", "2x2x3-11:serial,2x2x3-11:parallel,2x2x3-11:parallel"),
+          with(levels, "leaf", "gfni"),
+          with(levels, "core", "5000x5000x5000"),
+          with(levels, "workspace-bytes", "0"),
+          with(levels, "padded", "no"),
+          levels + " count=yes",
+          levels + " panels={k=128;cols=256}",
+          "plan 9223372036854775807x1x1 gf2" + levels.substr(levels.find(" backend=")),
+          "plan 5000x5000x5000 f32" + levels.substr(levels.find(" backend=")),
+          with(panels, "panels", "{k=0;cols=256}"),
+          with(panels, "panels", "{k=100;cols=256}"),
+          with(panels, "panels", "{k=70016;cols=256}"),
+          with(panels, "panels", "{k=65536;cols=0}"),
+          with(panels, "panels", "{k=65536;cols=100}"),
+          with(panels, "panels", "{k=65536;cols=70400}"),
+          with(panels, "panels", "{k=128;cols=256;first=256}"),
+          with(panels, "panels", "{k=256;cols=256;first=100}"),
+          with(panels, "panels", "{k=65536;cols=9223372036854775552}"),
+          with(panels, "levels", "self-inverse:serial"),
+          with(panels, "workspace-bytes", "1")}) {
+        message_of(ErrorCode::input, [&] { check_bit_device_plan(parse_plan(wrong)); });
     }
 }
 

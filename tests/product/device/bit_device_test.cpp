@@ -44,7 +44,7 @@ void check_case(const BitDeviceCase& x, std::mt19937_64& random, std::int64_t sh
         options.leaf = "auto";
     }
     const bool aligned = is_aligned_for_leaf(view_a.words, view_a.stride);
-    const BitDevicePlan plan = plan_bit_device_product({x.operation, x.size, aligned}, options, bit_device_facts(0));
+    const ProductPlan plan = plan_bit_device_product({x.operation, x.size, aligned}, options, bit_device_facts(0));
     if (x.operation == cuda::BitOperation::count) {
         DeviceVector<std::int32_t> c(data.counts, shift, stream.handle());
         count_bits_on_device(plan, view_a, view_b, c.data(), data.c_row_stride, x.accumulate, 0, stream.handle());
@@ -155,14 +155,14 @@ TEST(bit_device, leaves_of_several_tiles_under_levels_equal_the_cpu) {
         bits::multiply_bits(Type::gf2, a.view(), b.view(), wanted.view(), false, {}, {});
         DeviceVector<std::uint64_t> device_a(a.words, 0, stream.handle()), device_b(b.words, 0, stream.handle()),
             device_c(c.words, 0, stream.handle());
-        const BitDevicePlan plan =
+        const ProductPlan plan =
             plan_bit_device_product({cuda::BitOperation::parity, x.size, false}, options, bit_device_facts(0));
         multiply_bits_on_device(plan, {device_a.data(), a.rows, a.cols, a.row_words, 0},
                                 {device_b.data(), b.rows, b.cols, b.row_words, 0},
                                 {device_c.data(), c.rows, c.cols, c.row_words, 0}, false, 0, stream.handle());
         device_c.fetch();
         stream.synchronize();
-        EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string();
+        EXPECT_TRUE(c.view() == ConstBitView(wanted)) << to_string(plan);
     }
 }
 
@@ -185,13 +185,13 @@ TEST(bit_device, products_shared_by_two_kernels_equal_the_cpu) {
         const ConstBitView view_a{device_a.data(), m, k, a.row_words, 0};
         const cuda::BitOperation operation =
             algebra == Type::gf2 ? cuda::BitOperation::parity : cuda::BitOperation::any;
-        const BitDevicePlan plan = plan_bit_device_product(
+        const ProductPlan plan = plan_bit_device_product(
             {operation, {m, k, n}, is_aligned_for_leaf(view_a.words, view_a.stride)}, options, bit_device_facts(0));
         multiply_bits_on_device(plan, view_a, {device_b.data(), k, n, b.row_words, 0},
                                 {device_c.data(), m, n, c.row_words, 0}, true, 0, stream.handle());
         device_c.fetch();
         stream.synchronize();
-        EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string();
+        EXPECT_TRUE(c.view() == ConstBitView(wanted)) << to_string(plan);
     }
 }
 
@@ -217,15 +217,15 @@ TEST(bit_device, boolean_products_that_leave_full_tiles_out_equal_the_cpu) {
                 options.most_panel_k = 1024;
                 options.workspace_limit_bytes = n == 2000 ? 100 << 10 : 1 << 30;  // columns in panels, too
                 const ConstBitView view_a{device_a.data(), m, k, a.row_words, 0};
-                const BitDevicePlan plan = plan_bit_device_product(
+                const ProductPlan plan = plan_bit_device_product(
                     {cuda::BitOperation::any, {m, k, n}, is_aligned_for_leaf(view_a.words, view_a.stride)}, options,
                     bit_device_facts(0));
-                EXPECT_EQ(plan.first_panel_k, 128) << plan.to_string();
+                EXPECT_EQ(plan.panels->first_k, 128) << to_string(plan);
                 multiply_bits_on_device(plan, view_a, {device_b.data(), k, n, b.row_words, 0},
                                         {device_c.data(), m, n, c.row_words, 0}, accumulate, 0, stream.handle());
                 device_c.fetch();
                 stream.synchronize();
-                EXPECT_TRUE(c.view() == ConstBitView(wanted)) << plan.to_string() << " accumulate " << accumulate;
+                EXPECT_TRUE(c.view() == ConstBitView(wanted)) << to_string(plan) << " accumulate " << accumulate;
             }
         }
     }
@@ -237,7 +237,7 @@ TEST(bit_device, too_little_memory_names_the_bytes_and_leaves_the_device_usable)
     const std::int64_t n = 1 << 21;  // B would take 512 GiB
     BitDeviceOptions options;
     options.most_panel_k = n;
-    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {1, n, n}, true}, options);
+    const ProductPlan plan = plan_bit_device_product({cuda::BitOperation::any, {1, n, n}, true}, options);
     std::vector<std::uint64_t> words(4 * n / 64);
     DeviceVector<std::uint64_t> memory(words, 0, stream.handle());
     std::uint64_t *const c = memory.data(), *const a = c + n / 64, *const b = a + n / 64;
@@ -245,10 +245,10 @@ TEST(bit_device, too_little_memory_names_the_bytes_and_leaves_the_device_usable)
         // B is never read: the workspace is asked for first.
         multiply_bits_on_device(plan, {a, 1, n, n / 64, 0}, {b, n, n, n / 64, 0}, {c, 1, n, n / 64, 0}, false, 0,
                                 stream.handle());
-        FAIL() << "a workspace of " << plan.workspace_bytes() << " bytes was granted";
+        FAIL() << "a workspace of " << plan.workspace_bytes << " bytes was granted";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::resource);
-        EXPECT_NE(std::string(error.what()).find(std::to_string(plan.workspace_bytes())), std::string::npos)
+        EXPECT_NE(std::string(error.what()).find(std::to_string(plan.workspace_bytes)), std::string::npos)
             << error.what();
     }
     std::mt19937_64 random(15);
@@ -260,7 +260,7 @@ TEST(bit_device, memory_of_the_host_and_views_off_a_word_are_refused) {
     const cuda::Stream stream(0);
     std::vector<std::uint64_t> words(4096);
     DeviceVector<std::uint64_t> memory(words, 0, stream.handle());
-    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::parity, {64, 128, 64}, true}, {});
+    const ProductPlan plan = plan_bit_device_product({cuda::BitOperation::parity, {64, 128, 64}, true}, {});
     const ConstBitView a{memory.data(), 64, 128, 2, 0}, b{memory.data() + 512, 128, 64, 2, 0};
     const BitView c{memory.data() + 1024, 64, 64, 2, 0};
     EXPECT_NO_THROW(multiply_bits_on_device(plan, a, b, c, false, 0, stream.handle()));
@@ -269,7 +269,7 @@ TEST(bit_device, memory_of_the_host_and_views_off_a_word_are_refused) {
     EXPECT_THROW(multiply_bits_on_device(plan, b, a, c, false, 0, stream.handle()), Error);
     const BitView over_b{memory.data() + 600, 64, 64, 2, 0};
     EXPECT_THROW(multiply_bits_on_device(plan, a, b, over_b, false, 0, stream.handle()), Error);
-    const BitDevicePlan counts = plan_bit_device_product({cuda::BitOperation::count, {64, 128, 64}, true}, {});
+    const ProductPlan counts = plan_bit_device_product({cuda::BitOperation::count, {64, 128, 64}, true}, {});
     std::vector<std::int32_t> of_host(64 * 64);
     EXPECT_THROW(count_bits_on_device(counts, a, b, of_host.data(), 64, false, 0, stream.handle()), Error);
     EXPECT_THROW(count_bits_on_device(counts, a, b, nullptr, 64, false, 0, stream.handle()), Error);

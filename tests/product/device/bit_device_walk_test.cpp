@@ -13,14 +13,14 @@ void check_case(const BitDeviceCase& x, std::mt19937_64& random) {
     BitDeviceData data(x, random);
     const std::vector<std::uint64_t> a = data.a.words, b = data.b.words;
     const bool aligned = is_aligned_for_leaf(a.data(), data.a.row_words);
-    const BitDevicePlan plan = plan_bit_device_product({x.operation, x.size, aligned}, x.options);
-    const auto words = static_cast<std::size_t>(plan.workspace_bytes() / 8);
+    const ProductPlan plan = plan_bit_device_product({x.operation, x.size, aligned}, x.options);
+    const auto words = static_cast<std::size_t>(plan.workspace_bytes / 8);
     std::vector<std::uint64_t> workspace(words + 2, kGuard);
     HostBitVerbs verbs;
     void* const c = x.operation == cuda::BitOperation::count ? static_cast<void*>(data.counts.data()) : data.c.data();
-    run_bit_device_plan(
-        plan, verbs,
-        {a.data(), data.a.row_words, b.data(), data.b.row_words, c, data.c_row_stride, x.accumulate, workspace.data()});
+    const BitDeviceOperands operands{a.data(), data.a.row_words,  b.data(),     data.b.row_words,
+                                     c,        data.c_row_stride, x.accumulate, workspace.data()};
+    walk_bit_device(bit_device_launch(plan, operands), verbs, operands);
     EXPECT_TRUE(data.c == data.wanted);
     EXPECT_TRUE(data.counts == data.wanted_counts);
     EXPECT_TRUE(a == data.a.words && b == data.b.words);
@@ -170,13 +170,13 @@ TEST(bit_device_walk, a_boolean_product_ends_where_c_is_all_ones) {
                     wanted.set(i, j, wanted(i, j) || c(i, j));
                 }
             }
-            const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {m, k, n}, true}, options);
-            const auto words = static_cast<std::size_t>(plan.workspace_bytes() / 8);
+            const ProductPlan plan = plan_bit_device_product({cuda::BitOperation::any, {m, k, n}, true}, options);
+            const auto words = static_cast<std::size_t>(plan.workspace_bytes / 8);
             std::vector<std::uint64_t> workspace(words + 1, kGuard);
             EarlyEndingVerbs verbs;
-            run_bit_device_plan(plan, verbs,
-                                {a.view().words, a.stride(), b.view().words, b.stride(), c.view().words, c.stride(),
-                                 accumulate, workspace.data()});
+            walk_bit_device(bit_device_launch(plan, true), verbs,
+                            {a.view().words, a.stride(), b.view().words, b.stride(), c.view().words, c.stride(),
+                             accumulate, workspace.data()});
             EXPECT_TRUE(c == wanted) << accumulate << density;
             EXPECT_EQ(workspace[words], kGuard);
             EXPECT_EQ(verbs.panels, (std::vector<std::int64_t>{128, 384, 512, 512, 512, 52}));
@@ -220,12 +220,10 @@ TEST(bit_device_walk, tables_of_every_program_are_a_matrix_product) {
 }
 
 TEST(bit_device_walk, an_unaligned_operand_needs_a_plan_that_knows) {
-    const BitDevicePlan plan = plan_bit_device_product({cuda::BitOperation::any, {64, 64, 64}, true}, {});
+    const ProductPlan plan = plan_bit_device_product({cuda::BitOperation::any, {64, 64, 64}, true}, {});
     std::vector<std::uint64_t> words(64 * 3 + 1000);
-    HostBitVerbs verbs;
-    EXPECT_THROW(
-        run_bit_device_plan(plan, verbs, {words.data(), 1, words.data(), 1, words.data(), 1, false, words.data()}),
-        Error);
+    const BitDeviceOperands operands{words.data(), 1, words.data(), 1, words.data(), 1, false, words.data()};
+    EXPECT_THROW(bit_device_launch(plan, operands), Error);
 }
 
 }  // namespace

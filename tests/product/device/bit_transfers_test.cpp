@@ -2,6 +2,9 @@
 // before its first use and after its last.
 #include "product/device/bit_transfers.hpp"
 
+#include <atomic>
+#include <limits>
+#include <mutex>
 #include <set>
 #include <tuple>
 
@@ -24,25 +27,49 @@ public:
     };
     CopyingMover(Side a, Side b, Side c) : sides_{a, b, c} {}
 
-    void bring(BitOperand operand, const BitRectangle& piece) override {
-        move(operand == BitOperand::a ? 0 : 1, piece);
-        waiting_ = true;
+    void expect(std::size_t brought, std::size_t fetched) override {
+        EXPECT_EQ(expected_brought_, 0U);
+        expected_brought_ = brought;
+        expected_fetched_ = fetched;
     }
-    void wait_for_brought() override { waiting_ = false; }
-    void put_away(const BitRectangle& piece) override { move(2, piece); }
+    void bring(std::size_t number, BitOperand operand, const BitRectangle& piece) override {
+        if (number == fails_at_) {
+            fail(ErrorCode::resource, "piece {} is lost", number);
+        }
+        EXPECT_EQ(number, brought_++);
+        move(operand == BitOperand::a ? 0 : 1, piece);
+    }
+    void hold_back_for(std::size_t number) override {
+        EXPECT_LT(number, brought_.load());
+        EXPECT_TRUE(held_back_for_ == 0 || number >= held_back_for_);
+        held_back_for_ = number + 1;
+    }
+    void completed(std::size_t number) override { EXPECT_EQ(number, completed_++); }
+    void fetch(std::size_t number, const BitRectangle& piece) override {
+        EXPECT_LT(number, completed_.load());
+        move(2, piece);
+        ++fetched_;
+    }
+    void launched_all() override { all_launched_ = launched_ == count_; }
     void launched(std::int64_t number, std::int64_t count) override {
         EXPECT_EQ(number, ++launched_);
         count_ = count;
     }
 
-    bool all_launched() const { return launched_ > 0 && launched_ == count_; }
-    bool waiting() const { return waiting_; }
+    bool all_moved(bool fetches) const {
+        return all_launched_ && launched_ > 0 && brought_ == expected_brought_ && held_back_for_ == brought_ &&
+               completed_ == fetched_ && (!fetches || fetched_ == expected_fetched_);
+    }
+    void fail_at(std::size_t number) { fails_at_ = number; }
     std::int64_t moved_words(int side) const { return words_[side]; }
     int pieces() const { return static_cast<int>(seen_.size()); }
 
 private:
     void move(int side, const BitRectangle& piece) {
-        EXPECT_TRUE(seen_.insert({side, piece.row, piece.word}).second) << "a piece is moved twice";
+        {
+            const std::lock_guard lock(mutex_);
+            EXPECT_TRUE(seen_.insert({side, piece.row, piece.word}).second) << "a piece is moved twice";
+        }
         words_[side] += piece.rows * piece.words;
         const Side& s = sides_[side];
         for (std::int64_t i = piece.row; i < piece.row + piece.rows; ++i) {
@@ -52,9 +79,13 @@ private:
     }
     Side sides_[3];
     std::int64_t words_[3] = {};
+    std::mutex mutex_;
     std::set<Piece> seen_;
     std::int64_t launched_ = 0, count_ = 0;
-    bool waiting_ = false;
+    bool all_launched_ = false;
+    std::size_t expected_brought_ = 0, expected_fetched_ = 0, held_back_for_ = 0, fetched_ = 0;
+    std::atomic<std::size_t> brought_ = 0, completed_ = 0;
+    std::size_t fails_at_ = std::numeric_limits<std::size_t>::max();
 };
 
 void check_case(const BitDeviceCase& x, std::mt19937_64& random, int* pieces = nullptr) {
@@ -64,8 +95,8 @@ void check_case(const BitDeviceCase& x, std::mt19937_64& random, int* pieces = n
     std::vector<std::uint64_t> a(data.a.words.size(), 0xdeadbeefdeadbeefU), b(data.b.words.size(), 0xdeadbeefdeadbeefU);
     std::vector<std::uint64_t> c = data.c, host_c = data.c;
     const bool aligned = is_aligned_for_leaf(a.data(), data.a.row_words);
-    const BitDevicePlan plan = plan_bit_device_product({x.operation, x.size, aligned}, x.options);
-    std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan.workspace_bytes() / 8) + 2);
+    const ProductPlan plan = plan_bit_device_product({x.operation, x.size, aligned}, x.options);
+    std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan.workspace_bytes / 8) + 2);
     CopyingMover mover({&data.a.words, &a, data.a.row_words}, {&data.b.words, &b, data.b.row_words},
                        {&c, &host_c, data.c_row_stride});
     HostBitVerbs verbs;
@@ -75,10 +106,9 @@ void check_case(const BitDeviceCase& x, std::mt19937_64& random, int* pieces = n
                        {a.data(), data.a.row_words, b.data(), data.b.row_words, result, data.c_row_stride, x.accumulate,
                         workspace.data()},
                        mover);
-    EXPECT_FALSE(mover.waiting());
-    EXPECT_TRUE(mover.all_launched());
     EXPECT_TRUE(counts == data.wanted_counts);
     const bool bits = x.operation != cuda::BitOperation::count;
+    EXPECT_TRUE(mover.all_moved(bits));
     EXPECT_EQ(mover.moved_words(2), bits ? x.size.m * ceil_div(x.size.n, 64) : 0);
     if (bits) {
         EXPECT_TRUE(host_c == data.wanted);
@@ -121,6 +151,28 @@ TEST(BitTransfers, serial_levels_and_panels_cut_the_matrices_into_pieces) {
     panels.gap_a = 0;
     check_case(panels, random, &pieces);
     EXPECT_EQ(pieces, 4 + 4 + 1);
+}
+
+TEST(BitTransfers, a_piece_that_is_lost_ends_all_stages) {
+    std::mt19937_64 random(10);
+    BitDeviceCase x;
+    x.size = {256, 512, 512};
+    x.options.levels = x.options.serial_levels = 1;
+    const BitDeviceData data(x, random);
+    const ProductPlan plan = plan_bit_device_product({x.operation, x.size, true}, x.options);
+    for (const std::size_t lost : {0U, 3U, 7U}) {
+        std::vector<std::uint64_t> a = data.a.words, b = data.b.words, c = data.c, host_c = data.c;
+        std::vector<std::uint64_t> workspace(static_cast<std::size_t>(plan.workspace_bytes / 8) + 2);
+        CopyingMover mover({&data.a.words, &a, data.a.row_words}, {&data.b.words, &b, data.b.row_words},
+                           {&c, &host_c, data.c_row_stride});
+        mover.fail_at(lost);
+        HostBitVerbs verbs;
+        EXPECT_THROW(run_with_transfers(plan, verbs,
+                                        {a.data(), data.a.row_words, b.data(), data.b.row_words, c.data(),
+                                         data.c_row_stride, false, workspace.data()},
+                                        mover),
+                     Error);
+    }
 }
 
 TEST(BitTransfers, the_host_keeps_half_a_second_ahead_and_two_products_at_least) {

@@ -74,11 +74,11 @@ TEST(BitChain, results_that_stay_packed_and_separate_products_are_equal) {
             for (const int levels : {1, 2}) {
                 ChainPlan chain;
                 chain.packed = packed;
-                chain.plans.assign(5, make_bit_plan(Type::gf2, {300, 300, 300}, options_of(program.name, levels), 2));
-                const std::int64_t side = round_up(std::max({chain.plans[0].shape.m, chain.plans[0].shape.n}), 512);
-                for (BitPlan& plan : chain.plans) {
-                    plan.shape = {side, side, side};
-                }
+                BitLaunch launch =
+                    bit_launch(make_bit_plan(Type::gf2, {300, 300, 300}, options_of(program.name, levels), 2));
+                const std::int64_t side = round_up(std::max({launch.shape.m, launch.shape.n}), 512);
+                launch.shape = {side, side, side};
+                chain.plans.assign(5, plan_of(launch));
                 EXPECT_TRUE(raise_by(chain, a, 11, {}) == expected) << program.name << packed << levels;
             }
         }

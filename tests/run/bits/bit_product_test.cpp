@@ -48,7 +48,7 @@ void check(Type algebra, const BitWindow& a, const BitWindow& b, const BitMatrix
     const BitWindow c(expected.rows(), expected.cols(), random);
     multiply_bits(algebra, a.view(), b.view(), c.view(), false, options, {threads});
     const auto told = [&] {
-        return make_bit_plan(algebra, {a.view().rows, a.view().cols, b.view().cols}, options, threads).to_string();
+        return to_string(make_bit_plan(algebra, {a.view().rows, a.view().cols, b.view().cols}, options, threads));
     };
     ASSERT_TRUE(c.view() == expected.view()) << told();
     ASSERT_TRUE(c.outside_untouched()) << told();
@@ -129,8 +129,8 @@ TEST(BitProduct, tasks_keep_to_the_workspace_that_the_plan_tells) {
     for (const auto& [m, k, n] : {Shape{70, 130, 2048}, {520, 1030, 1023}, {64, 64, 2500}}) {
         const BitMatrix a = BitMatrix::random(m, k, 1), b = BitMatrix::random(k, n, 2);
         const BitMatrix expected = product_by_definition(Type::gf2, a, b);
-        const BitPlan plan = make_bit_plan(Type::gf2, {m, k, n}, options_of("self-inverse", 5, "blocks"), 2);
-        std::vector<std::uint64_t> memory(static_cast<std::size_t>(plan.workspace_bytes() / 8 + 8 + 1), 0x5a);
+        const ProductPlan plan = make_bit_plan(Type::gf2, {m, k, n}, options_of("self-inverse", 5, "blocks"), 2);
+        std::vector<std::uint64_t> memory(static_cast<std::size_t>(plan.workspace_bytes / 8 + 8 + 1), 0x5a);
         auto* lines = memory.data();
         while (reinterpret_cast<std::uintptr_t>(lines) % 64 != 0) {
             ++lines;
@@ -138,16 +138,16 @@ TEST(BitProduct, tasks_keep_to_the_workspace_that_the_plan_tells) {
         // A view that starts inside a word.
         BitMatrix wide = BitMatrix::random(m, n + 7, 4);
         multiply_bits(plan, a, b, wide.view().block(0, 7, m, n), false, {}, lines);
-        ASSERT_TRUE(wide.view().block(0, 7, m, n) == expected.view()) << plan.to_string();
+        ASSERT_TRUE(wide.view().block(0, 7, m, n) == expected.view()) << to_string(plan);
         multiply_bits(plan, a, b, wide.view().block(0, 7, m, n), true, {}, lines);
-        ASSERT_EQ(count_ones(wide.view().block(0, 7, m, n)), 0) << "C ^= AB twice: " << plan.to_string();
-        ASSERT_EQ(lines[plan.workspace_bytes() / 8], 0x5aU);
+        ASSERT_EQ(count_ones(wide.view().block(0, 7, m, n)), 0) << "C ^= AB twice: " << to_string(plan);
+        ASSERT_EQ(lines[plan.workspace_bytes / 8], 0x5aU);
     }
 }
 
 TEST(BitPlan, leaves_are_small_where_a_level_is_made_beside_their_tiles) {
     const auto levels = [](std::int64_t n, int threads, const char* algorithm = "auto") {
-        return make_bit_plan(Type::gf2, {n, n, n}, options_of(algorithm, -1, "blocks"), threads).levels;
+        return make_bit_plan(Type::gf2, {n, n, n}, options_of(algorithm, -1, "blocks"), threads).levels.size();
     };
     // Down to 1024 where all levels are inside the leaf or tasks, and to 512 from the third one of a branch on.
     EXPECT_EQ(levels(2047, 1), 0);
@@ -345,7 +345,7 @@ TEST(BitProduct, the_callers_workspace_is_used_and_never_exceeded) {
     for (const Type algebra : {Type::gf2, Type::boolean}) {
         for (int levels = 0; levels <= (algebra == Type::gf2 ? 2 : 0); ++levels) {
             const BitOptions options = options_of("auto", levels);
-            const std::int64_t bytes = make_bit_plan(algebra, {300, 200, 260}, options, 2).workspace_bytes();
+            const std::int64_t bytes = make_bit_plan(algebra, {300, 200, 260}, options, 2).workspace_bytes;
             constexpr std::int64_t line = 64;
             std::vector<std::uint64_t> memory(static_cast<std::size_t>(bytes / 8 + 3 * line / 8), 0x5a5a5a5a5a5a5a5a);
             const std::vector<std::uint64_t> before = memory;
@@ -379,33 +379,33 @@ TEST(BitProduct, nothing_to_do_takes_no_workspace) {
 
 TEST(BitProduct, levels_that_the_workspace_does_not_hold_are_left_out) {
     const ProblemSize size{4096, 4096, 4096};
-    const BitPlan free = make_bit_plan(Type::gf2, size, {}, 1);
-    const BitPlan plain = make_bit_plan(Type::gf2, size, options_of("auto", 0), 1);
-    ASSERT_GT(free.levels, 0);
-    ASSERT_GT(free.workspace_bytes(), plain.workspace_bytes());
+    const ProductPlan free = make_bit_plan(Type::gf2, size, {}, 1);
+    const ProductPlan plain = make_bit_plan(Type::gf2, size, options_of("auto", 0), 1);
+    ASSERT_FALSE(free.levels.empty());
+    ASSERT_GT(free.workspace_bytes, plain.workspace_bytes);
     const auto levels_within = [&](std::int64_t bytes) {
         BitContext context;
         context.workspace = reinterpret_cast<void*>(std::uintptr_t{4096});  // a plan does not look into it
         context.workspace_bytes = bytes;
-        const BitPlan plan = make_bit_plan(Type::gf2, size, {}, context);
-        EXPECT_LE(plan.workspace_bytes(), bytes);
-        return plan.levels;
+        const ProductPlan plan = make_bit_plan(Type::gf2, size, {}, context);
+        EXPECT_LE(plan.workspace_bytes, bytes);
+        return plan.levels.size();
     };
-    EXPECT_EQ(levels_within(free.workspace_bytes()), free.levels);
-    EXPECT_LT(levels_within(free.workspace_bytes() - 1), free.levels);
-    EXPECT_EQ(levels_within(plain.workspace_bytes()), 0);
-    EXPECT_EQ(code([&] { levels_within(plain.workspace_bytes() - 1); }), 4);
+    EXPECT_EQ(levels_within(free.workspace_bytes), free.levels.size());
+    EXPECT_LT(levels_within(free.workspace_bytes - 1), free.levels.size());
+    EXPECT_EQ(levels_within(plain.workspace_bytes), 0);
+    EXPECT_EQ(code([&] { levels_within(plain.workspace_bytes - 1); }), 4);
     EXPECT_EQ(code([&] { levels_within(0); }), 4);
 }
 
 TEST(BitProduct, levels_that_free_memory_does_not_hold_are_left_out) {
     const std::int64_t large = std::int64_t{1} << 19;  // 32 GiB each
-    const BitPlan wished = make_bit_plan(Type::gf2, {large, large, large}, {}, 1);
-    const BitPlan plan = make_bit_plan(Type::gf2, {large, large, large}, {}, BitContext{1});
-    ASSERT_GT(wished.levels, 0);
-    EXPECT_TRUE(plan.levels == 0 || plan.workspace_bytes() <= free_memory_bytes() / 2 + (std::int64_t{1} << 30));
-    const BitPlan forced = make_bit_plan(Type::gf2, {large, large, large}, options_of("auto", 2), BitContext{1});
-    EXPECT_EQ(forced.levels, 2);
+    const ProductPlan wished = make_bit_plan(Type::gf2, {large, large, large}, {}, 1);
+    const ProductPlan plan = make_bit_plan(Type::gf2, {large, large, large}, {}, BitContext{1});
+    ASSERT_FALSE(wished.levels.empty());
+    EXPECT_TRUE(plan.levels.empty() || plan.workspace_bytes <= free_memory_bytes() / 2 + (std::int64_t{1} << 30));
+    const ProductPlan forced = make_bit_plan(Type::gf2, {large, large, large}, options_of("auto", 2), BitContext{1});
+    EXPECT_EQ(forced.levels.size(), 2);
 }
 
 TEST(BitProduct, a_workspace_inside_a_matrix_is_refused) {
@@ -425,31 +425,75 @@ TEST(BitPlan, predictions_grow_with_the_product_and_shrink_with_threads) {
     EXPECT_EQ(predicted(3000, 1), predicted(3000, 1));
 }
 
-TEST(BitPlan, prints_parse_back) {
-    for (const Type algebra : {Type::gf2, Type::boolean}) {
-        for (const std::int64_t n : {100, 3000}) {
-            const BitPlan plan = make_bit_plan(algebra, {n, n + 1, n + 2}, {}, 2);
-            EXPECT_EQ(parse_bit_plan(plan.to_string()).to_string(), plan.to_string());
+TEST(BitPlan, every_print_parses_back_to_an_equal_plan_that_passes_its_check) {
+    std::mt19937_64 random(3);
+    const std::vector<std::string> algorithms{"auto", "classical", "winograd", "self-inverse", "chaining", "strassen"};
+    for (int repeat = 0; repeat < 200; ++repeat) {
+        const Type algebra = repeat % 4 == 0 ? Type::boolean : Type::gf2;
+        const auto side = [&] { return static_cast<std::int64_t>(random() >> (50 + random() % 14)); };
+        const std::vector<std::string> leaves = leaf_names(algebra);
+        BitOptions options;
+        if (algebra == Type::gf2) {
+            options.algorithm = algorithms[random() % algorithms.size()];
+            options.levels = options.algorithm == "classical" ? 0 : static_cast<int>(random() % 8) - 1;
+        }
+        options.leaf = leaves[random() % leaves.size()];
+        const ProductPlan plan =
+            make_bit_plan(algebra, {side(), side(), side()}, options, static_cast<int>(1 + random() % 9));
+        EXPECT_TRUE(parse_plan(to_string(plan)) == plan) << to_string(plan);
+        EXPECT_NO_THROW(check_bit_plan(plan)) << to_string(plan);
+    }
+    for (const std::vector<std::int64_t>& sizes :
+         {std::vector<std::int64_t>(5, 8192), std::vector<std::int64_t>(4, 300), {100, 5000, 70, 9000, 3}}) {
+        for (const ProductPlan& plan : make_chain_plan(Type::gf2, sizes, options_of("chaining", -1), 2).plans) {
+            EXPECT_TRUE(parse_plan(to_string(plan)) == plan);
+            EXPECT_NO_THROW(check_bit_plan(plan)) << to_string(plan);
         }
     }
-    for (const char* text :
-         {"", "bits", "bits gf2 1 2", "bits gf2 1 2 3 algorithm classical levels -1 leaf table 1 threads 1",
-          "bits gf2 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1",
-          "bits gf2 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s -1",
-          "bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
-          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1"}) {
-        EXPECT_THROW(parse_bit_plan(text), Error) << text;
+}
+
+TEST(BitPlan, a_plan_that_was_edited_is_bad_input) {
+    const std::string text = to_string(make_bit_plan(Type::gf2, {1000, 1100, 1200}, options_of("winograd", 2), 2));
+    const auto with = [&](const std::string& key, const std::string& value) {
+        const std::size_t begin = text.find(' ' + key + '=') + 1, end = text.find(' ', begin);
+        EXPECT_NE(begin, 0U) << key;
+        return text.substr(0, begin) + key + "=" + value + text.substr(std::min(end, text.size()));
+    };
+    EXPECT_NO_THROW(check_bit_plan(parse_plan(with("predicted-s", "7"))));
+    for (const std::string& wrong : {with("backend", "cuda"),
+                                     with("backend", "reference"),
+                                     with("threads", "0"),
+                                     with("threads", "4097"),
+                                     with("threads", "3"),
+                                     with("levels", "none"),
+                                     with("levels", "winograd:serial"),
+                                     with("levels", "winograd:serial,chaining:serial"),
+                                     with("levels", "winograd:serial,winograd:parallel"),
+                                     with("levels", "winograd:serial,winograd:serial:p3-winograd"),
+                                     with("levels", "2x2x3-11:serial"),
+                                     with("leaf", "nobody"),
+                                     with("leaf", "auto"),
+                                     with("core", "0x0x0"),
+                                     with("core", "1024x1280x1024"),
+                                     with("core", "1025x1280x1536"),
+                                     with("core", "65536x65536x65536"),
+                                     with("core", "9223372036854775807x1x1"),
+                                     with("padded", "no"),
+                                     with("accumulate", "no"),
+                                     with("change-basis", "yes"),
+                                     with("workspace-bytes", "0"),
+                                     with("workspace-bytes", "9223372036854775807"),
+                                     with("error-bound", "1"),
+                                     text + " panels={k=64;cols=256}",
+                                     text + " count=yes",
+                                     "plan 1000x1100x1200 bool" + text.substr(text.find(" backend="))}) {
+        EXPECT_EQ(code([&] { check_bit_plan(parse_plan(wrong)); }), 3) << wrong;
     }
-    // What a text says is bad input, never wrong usage; and a thread count that no machine has is refused unstarted.
-    for (const char* text :
-         {"bits f32 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
-          "bits gf3 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
-          "bits gf2 1 2 3 algorithm x levels 0 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
-          "bits gf2 1 2 3 algorithm classical levels 0 leaf x 1x1x1 threads 1 workspace 1 predicted-s 1",
-          "bits gf2 1 2 3 algorithm classical levels 3 leaf table 1x1x1 threads 1 workspace 1 predicted-s 1",
-          "bits gf2 1 2 3 algorithm classical levels 0 leaf table 1x1x1 threads 4097 workspace 1 predicted-s 1"}) {
-        EXPECT_EQ(code([&] { parse_bit_plan(text); }), 3) << text;
+    std::string levels = "winograd:serial";
+    for (int level = 1; level < 40; ++level) {
+        levels += ",winograd:serial";
     }
+    EXPECT_EQ(code([&] { check_bit_plan(parse_plan(with("levels", levels))); }), 3);
     const BitMatrix a(3, 4), b(4, 5);
     BitMatrix c(3, 5);
     EXPECT_THROW(multiply_bits(make_bit_plan(Type::gf2, {3, 4, 6}, {}, 1), a, b, c.view(), false, {}), Error);
@@ -457,10 +501,10 @@ TEST(BitPlan, prints_parse_back) {
 
 TEST(BitPlan, levels_come_with_size) {
     const BitOptions options = options_of("auto", -1);
-    EXPECT_EQ(make_bit_plan(Type::gf2, {500, 500, 500}, options, 1).levels, 0);
-    EXPECT_GE(make_bit_plan(Type::gf2, {16384, 16384, 16384}, options, 1).levels, 2);
-    EXPECT_EQ(make_bit_plan(Type::gf2, {16384, 100, 16384}, options, 1).levels, 0);
-    EXPECT_EQ(make_bit_plan(Type::boolean, {16384, 16384, 16384}, options, 1).levels, 0);
+    EXPECT_EQ(make_bit_plan(Type::gf2, {500, 500, 500}, options, 1).levels.size(), 0);
+    EXPECT_GE(make_bit_plan(Type::gf2, {16384, 16384, 16384}, options, 1).levels.size(), 2);
+    EXPECT_EQ(make_bit_plan(Type::gf2, {16384, 100, 16384}, options, 1).levels.size(), 0);
+    EXPECT_EQ(make_bit_plan(Type::boolean, {16384, 16384, 16384}, options, 1).levels.size(), 0);
     EXPECT_THROW(make_bit_plan(Type::gf2, {std::int64_t{1} << 40, 1, std::int64_t{1} << 40}, options, 1), Error);
 }
 

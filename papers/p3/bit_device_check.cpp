@@ -1,4 +1,4 @@
-#include "product/device/bit_device_check.hpp"
+#include "papers/p3/bit_device_check.hpp"
 
 #include "base/splitmix.hpp"
 #include "product/device/bit_device_product.hpp"
