@@ -24,31 +24,6 @@ std::string plan_line(const std::string& what, const std::string& value) {
     return fmt::format("# {:<15} {}\n", what, value);
 }
 
-nlohmann::ordered_json json_of_layers(const FileRequestPlan& files, const OuterLaunch& layers) {
-    const FileProblem& problem = files.problem;
-    return {{"m", problem.m},
-            {"k", problem.k},
-            {"n", problem.n},
-            {"type", type_name(problem.type)},
-            {"workspace_bytes", files.plan.workspace_bytes},
-            {"predicted_s", files.wall_s},
-            {"error_bound", files.plan.error_bound},
-            {"plan", to_string(files.plan)},
-            {"file_plan", to_string(files.plan)},
-            {"outer_levels", to_json(layers)},
-            {"read_c0_bytes", layers.read_c0_bytes},
-            {"written_bytes", layers.written_bytes},
-            {"moved_bytes", layers.moved_bytes()},
-            {"memory_bytes", problem.memory_bytes},
-            {"used_bytes", layers.used_bytes()},
-            {"read_s", files.read_s},
-            {"multiply_s", files.multiply_s()},
-            {"write_s", files.write_s},
-            {"last_pass_s", last_pass_s(layers)},
-            {"wall_s", files.wall_s},
-            {"binds", files.disk_binds() ? "disk" : "multiply"}};
-}
-
 std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& layers) {
     const FileProblem& problem = files.problem;
     const DiskCut& cut = *files.plan.disk;
@@ -86,37 +61,49 @@ std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& laye
 }  // namespace
 
 nlohmann::ordered_json plan_json(const FileRequestPlan& files) {
-    if (files.layers) {
-        return json_of_layers(files, *files.layers);
-    }
+    using Json = nlohmann::ordered_json;
     const FileProblem& problem = files.problem;
     const FileTraffic& traffic = files.traffic;
-    return {{"m", problem.m},
-            {"k", problem.k},
-            {"n", problem.n},
-            {"type", type_name(problem.type)},
-            {"workspace_bytes", files.plan.workspace_bytes},
-            {"predicted_s", files.wall_s},
-            {"error_bound", files.plan.error_bound},
-            {"plan", to_string(files.plan)},
-            {"file_plan", to_string(files.plan)},
-            {"kept", kept_name(files.plan.disk->kept)},
-            {"read_a_bytes", traffic.read_a_bytes},
-            {"read_b_bytes", traffic.read_b_bytes},
-            {"read_c0_bytes", traffic.read_c0_bytes},
-            {"written_bytes", traffic.written_bytes},
-            {"moved_bytes", traffic.moved_bytes()},
-            {"reference_bytes", reference_bytes(problem)},
-            {"lower_bound_bytes", lower_bound_bytes(problem)},
-            {"memory_bytes", files.plan.disk->memory_bytes},
-            {"used_bytes", traffic.used_bytes()},
-            {"read_s", files.read_s},
-            {"multiply_s", traffic.multiply_s},
-            {"write_s", files.write_s},
-            {"wall_s", files.wall_s},
-            {"host_levels", files.stage_reason},
-            {"outer_level_hint", files.outer_level_hint},
-            {"binds", files.disk_binds() ? "disk" : "multiply"}};
+    const std::optional<OuterLaunch>& layers = files.layers;
+    const std::string text = to_string(files.plan);
+    Json object{{"m", problem.m},
+                {"k", problem.k},
+                {"n", problem.n},
+                {"type", type_name(problem.type)},
+                {"workspace_bytes", files.plan.workspace_bytes},
+                {"predicted_s", files.wall_s},
+                {"error_bound", files.plan.error_bound},
+                {"plan", text},
+                {"file_plan", text}};
+    if (layers) {
+        object["outer_levels"] = to_json(*layers);
+    } else {
+        object["kept"] = kept_name(files.plan.disk->kept);
+        object["read_a_bytes"] = traffic.read_a_bytes;
+        object["read_b_bytes"] = traffic.read_b_bytes;
+    }
+    object["read_c0_bytes"] = layers ? layers->read_c0_bytes : traffic.read_c0_bytes;
+    object["written_bytes"] = layers ? layers->written_bytes : traffic.written_bytes;
+    object["moved_bytes"] = files.moved_bytes();
+    if (!layers) {
+        object["reference_bytes"] = reference_bytes(problem);
+        object["lower_bound_bytes"] = lower_bound_bytes(problem);
+    }
+    object.update(Json{{"memory_bytes", problem.memory_bytes},
+                       {"used_bytes", files.used_bytes()},
+                       {"read_s", files.read_s},
+                       {"multiply_s", files.multiply_s()},
+                       {"write_s", files.write_s}});
+    if (layers) {
+        object["last_pass_s"] = last_pass_s(*layers);
+    }
+    object["wall_s"] = files.wall_s;
+    if (!layers) {
+        object["host_levels"] = files.stage_reason;
+        object["outer_level_hint"] = files.outer_level_hint;
+    }
+    object["binds"] = files.disk_binds() ? "disk" : "multiply";
+    return object;
 }
 
 std::string plan_text(const FileRequestPlan& files) {

@@ -90,10 +90,9 @@ ProductPlan read_disk_plan(const std::string& path) try {
 
 void refuse_rank_plan(const std::string& path) {
     if (!path.empty() && read_plan_text(path).find(" rank={") != std::string::npos) {
-        if (const ProductPlan plan = read_disk_plan(path); plan.rank) {
-            fail(ErrorCode::usage, "{} plans a product on a cluster; start heptad-mpi mul on {} ranks, with {}", path,
-                 plan.rank->ranks, options_for(*plan.rank));
-        }
+        const RankCut cut = read_disk_plan(path).rank.value_or(RankCut{});
+        fail(ErrorCode::usage, "{} plans a product on a cluster; start heptad-mpi mul on {} ranks, with {}", path,
+             cut.ranks, options_for(cut));
     }
 }
 
