@@ -148,8 +148,9 @@ TEST_P(StepDeviceTest, rows_wait_in_memory_until_a_slow_disk_has_taken_those_bef
     };
     StageTrace trace(false);
     const FileProductReport report = multiply_files(request, stage(), hooks, trace);
-    ASSERT_EQ(report.plan.kept, Kept::c) << to_string(report.plan);  // one tile in memory, and the next follows it
-    ASSERT_LT(report.plan.depth, report.plan.k) << to_string(report.plan);
+    ASSERT_EQ(report.plan.disk->kept, Kept::c)
+        << to_string(report.plan);  // one tile in memory, and the next follows it
+    ASSERT_LT(report.plan.disk->depth, report.plan.k) << to_string(report.plan);
     ASSERT_GT(report.tiles, 1);
     EXPECT_TRUE(result() == expected_) << to_string(report.plan);
 }
