@@ -137,9 +137,7 @@ const Plan::Impl& Plan::impl() const try {
 
 Plan Plan::parse(const std::string& text) try {
     ProductPlan plan = parse_plan(text);
-    if (!plan.disk && !plan.rank) {
-        check_given_plan(plan);
-    }
+    check_given_plan(plan);
     return make_plan_handle(std::move(plan));
 } catch (...) {
     rethrow_as_error();

@@ -48,15 +48,14 @@ public:
         Place& place = this->place(pipeline);
         Shelves& shelves = shelves_of(pipeline);
         const BlockProduct& instance = instance_of(task);
-        const auto bring = [&](Side& side, OperandCache& cache, const std::vector<BlockTerm>& terms, auto rows_of) {
+        const auto bring = [&](Side& side, OperandCache& cache, const std::vector<BlockTerm>& terms, const auto& rows) {
             side.there = &cache.take(terms, [&](OperandPlace& to) {
                 const std::lock_guard alone(shelves.link);
-                in_place_ ? place.lane->upload_rows(to, (matrices_.*rows_of)(instance))
-                          : place.lane->upload(to, side.buffer.get());
+                in_place_ ? place.lane->upload_rows(to, rows()) : place.lane->upload(to, side.buffer.get());
             });
         };
-        bring(place.left, shelves.left, instance.left, &HostMatrices::rows_of_left);
-        bring(place.right, shelves.right, instance.right, &HostMatrices::rows_of_right);
+        bring(place.left, shelves.left, instance.left, [&] { return matrices_.rows_of_left(instance); });
+        bring(place.right, shelves.right, instance.right, [&] { return matrices_.rows_of_right(instance); });
     }
 
     void solve(int pipeline, const PipelineTask& task) override {

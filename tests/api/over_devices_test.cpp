@@ -99,6 +99,8 @@ TEST(OverDevicesApi, plans_of_every_place_parse_and_those_of_files_and_clusters_
                   }),
                   ErrorCode::usage);
     }
+    const std::string too_many = "rank={ranks=5;algorithm=grid;grid=3x1x2;panels=4} ";
+    EXPECT_EQ(code_of([&] { heptad::Plan::parse(head + too_many + whole.substr(head.size())); }), ErrorCode::input);
     heptad::Options options;
     options.device = "cpu:3";
     std::string changed = heptad::plan_over_devices({60, 50, 70}, Type::i32, options).to_string();

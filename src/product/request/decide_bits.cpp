@@ -19,7 +19,7 @@ namespace {
 
 /// The plan of the caller, for a product like this one.
 ProductPlan given_plan(const Request& request, Type algebra, const ProblemSize& size) {
-    ProductPlan plan = read_plan_file(request.plan_file);
+    const ProductPlan& plan = *request.plan;
     require_fitting_plan(plan, request, algebra, size);
     if (plan.count != request.count) {
         fail(ErrorCode::input, "{} {} common ones, and this product {}; plan it with the same --count",
@@ -76,7 +76,7 @@ bool bits_go_to_device(const Request& request, const ProblemSize& size) {
 
 RequestPlan decide_bits(const Request& request, Type algebra, const BitFacts& facts) {
     RequestPlan plan{algebra, facts.size, facts.operand_bytes, {}, request.options};
-    if (has_host_plan(request.plan_file)) {
+    if (request.plan && request.plan->host) {
         plan.decided = given_over_devices(given_plan(request, algebra, facts.size), request, facts.operand_bytes);
         return plan;
     }

@@ -36,7 +36,7 @@ void require_workspace(const ProductPlan& given, std::int64_t left, const Reques
 
 /// As the plan of the caller says.
 void take_given_plan(const Request& request, const OperandFacts& facts, RequestPlan& plan) {
-    const ProductPlan given = read_plan_file(request.plan_file);
+    const ProductPlan& given = *request.plan;
     require_fitting_plan(given, request, facts.type, facts.size);
     if (is_packed(given)) {
         fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",

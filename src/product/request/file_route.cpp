@@ -93,16 +93,16 @@ Report carry_out(const Request& request, const FileProductRequest& files, const 
 
 /// The request with what a plan from file to file says, and the plan; the stage is then as it was planned.
 std::optional<ProductPlan> take_given_plan(Request& request) {
-    if (request.plan_file.empty()) {
+    if (!request.plan) {
         return std::nullopt;
     }
-    if (!plans_files(request.plan_file)) {
+    const ProductPlan& plan = *request.plan;
+    if (!plan.disk) {
         fail(ErrorCode::usage,
              "{} plans a product in memory, and this one goes from file to file; plan it with --files and this "
              "--memory",
              request.plan_file);
     }
-    const ProductPlan plan = read_disk_plan(request.plan_file);
     Options& options = request.options;
     if (plan.host) {
         options.device = plan.host->devices;
@@ -142,7 +142,7 @@ std::string stage_rates(const StageTrace& trace, Type type) {
 
 bool goes_by_files(const Request& request, std::int64_t operand_bytes) {
     return request.resume || request.overlap.has_value() || !request.trace_file.empty() ||
-           plans_files(request.plan_file) || operand_bytes > memory_limit_bytes(request);
+           (request.plan && request.plan->disk) || operand_bytes > memory_limit_bytes(request);
 }
 
 Report multiply_by_files(const Request& asked, const RequestHooks& hooks) {

@@ -50,11 +50,9 @@ void require_bit_output(const Request& request) {
 
 Report route_bits(const Request& request, Type algebra, const RequestHooks& hooks) {
     const bool on_cuda = cuda::is_device_name(request.options.device);
-    const bool over_devices = has_host_plan(request.plan_file);
-    const bool by_files = plans_files(request.plan_file);
-    const bool planned_for_device =
-        !request.plan_file.empty() && !over_devices && !by_files && is_on_device(read_plan_file(request.plan_file));
-    if (!request.plan_file.empty() && !planned_for_device && !over_devices && on_cuda && !by_files) {
+    const bool whole = request.plan && !request.plan->host && !request.plan->disk;
+    const bool planned_for_device = whole && is_on_device(*request.plan);
+    if (whole && !planned_for_device && on_cuda) {
         fail(ErrorCode::usage, "the plan in '{}' is for the processor; leave out --device {}", request.plan_file,
              request.options.device);
     }
@@ -64,7 +62,7 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
         require_no_count(request);
         return multiply_bits_by_files(request, algebra, facts, hooks);
     }
-    if (planned_for_device || (!over_devices && bits_go_to_device(request, facts.size))) {
+    if (planned_for_device || (!(request.plan && request.plan->host) && bits_go_to_device(request, facts.size))) {
         if (request.count) {
             require_count_alone(request);
         }
@@ -80,17 +78,16 @@ Report route_bits(const Request& request, Type algebra, const RequestHooks& hook
 /// A plan that a host cuts up names its devices, and one of a whole product is for no list of them.
 void require_devices_of_plan(const Request& request) {
     const std::string& device = request.options.device;
-    if (request.plan_file.empty() || device == "auto") {
+    if (!request.plan || request.plan->disk || device == "auto") {
         return;
     }
-    if (has_host_plan(request.plan_file)) {
-        const std::string planned = read_plan_file(request.plan_file).host->devices;
+    if (request.plan->host) {
+        const std::string& planned = request.plan->host->devices;
         if (device != planned) {
             fail(ErrorCode::usage, "{} is a plan for {}, not for {}; leave --device out, or plan with it",
                  request.plan_file, planned, device);
         }
-    } else if (!plans_files(request.plan_file) &&
-               (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options)))) {
+    } else if (is_device_list(device) || (cuda::is_device_name(device) && goes_beyond_device(0, request.options))) {
         fail(ErrorCode::usage,
              "{} plans a product as a whole, but with --device {} and its limits the host cuts the product up; leave "
              "--plan out, or name one device without limits",
@@ -103,9 +100,11 @@ void require_devices_of_plan(const Request& request) {
 Report multiply_request(const Request& given, const RequestHooks& hooks) {
     Request request = given;
     request.type = product_type({given.a, given.b, given.add}, given);
-    refuse_rank_plan(request.plan_file);
+    if (!given.plan_file.empty()) {
+        request.plan = read_plan_file(given.plan_file);
+    }
     require_devices_of_plan(request);
-    const bool other_plan = !request.plan_file.empty() && !has_packed_plan(request.plan_file);
+    const bool other_plan = request.plan && !request.plan->disk && !is_packed(*request.plan);
     if (const std::optional<Type> algebra = packed_algebra(request); algebra && !other_plan) {
         refuse_outer_levels(request, "these are packed bits");
         return route_bits(request, *algebra, hooks);

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "plan/search/cluster_plan.hpp"
 #include "plan/search/transfer_plan.hpp"
 #include "product/device/bit_device_launch.hpp"
 #include "product/device/over_devices.hpp"
@@ -78,34 +79,12 @@ std::string options_for(const RankCut& cut) {
 
 }  // namespace
 
-bool plans_files(const std::string& path) {
-    return !path.empty() && read_plan_text(path).find(" disk={") != std::string::npos;
-}
-
-ProductPlan read_disk_plan(const std::string& path) try {
-    return parse_plan(read_plan_text(path));
-} catch (const Error& error) {
-    fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
-}
-
-void refuse_rank_plan(const std::string& path) {
-    if (!path.empty() && read_plan_text(path).find(" rank={") != std::string::npos) {
-        const RankCut cut = read_disk_plan(path).rank.value_or(RankCut{});
-        fail(ErrorCode::usage, "{} plans a product on a cluster; start heptad-mpi mul on {} ranks, with {}", path,
-             cut.ranks, options_for(cut));
-    }
-}
-
-bool has_host_plan(const std::string& path) {
-    return !path.empty() && read_plan_text(path).find(" host={") != std::string::npos && !plans_files(path);
-}
-
-bool has_packed_plan(const std::string& path) {
-    return !path.empty() && (plans_files(path) || is_packed(read_plan_file(path)));
-}
-
 void check_given_plan(const ProductPlan& plan) {
-    if (plan.host) {
+    if (plan.rank) {
+        check_rank_cut(plan);
+    } else if (plan.disk) {
+        // Blocks of files decide what may be cut where.
+    } else if (plan.host) {
         check_plan_over_devices(plan);
     } else if (plan.transfers) {
         check_transfer_plan(plan);
@@ -116,13 +95,18 @@ void check_given_plan(const ProductPlan& plan) {
 
 ProductPlan read_plan_file(const std::string& path) {
     const std::string text = read_plan_text(path);
+    ProductPlan plan;
     try {
-        ProductPlan plan = parse_plan(text);
+        plan = parse_plan(text);
         check_given_plan(plan);
-        return plan;
     } catch (const Error& error) {
         fail(ErrorCode::input, "{} is no plan: {}", path, error.what());
     }
+    if (plan.rank) {
+        fail(ErrorCode::usage, "{} plans a product on a cluster; start heptad-mpi mul on {} ranks, with {}", path,
+             plan.rank->ranks, options_for(*plan.rank));
+    }
+    return plan;
 }
 
 }  // namespace heptad

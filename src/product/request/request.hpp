@@ -12,6 +12,7 @@
 
 #include "io/hooks.hpp"
 #include "io/matrix_source.hpp"
+#include "plan/model/plan.hpp"
 #include "product/memory/product.hpp"
 
 namespace heptad {
@@ -32,6 +33,7 @@ struct Request {
     int threads = 0;                           ///< 0: all cores this process may use
     std::optional<std::int64_t> memory_bytes;  ///< most for the matrices and all that the product takes beside them
     std::string plan_file;                     ///< what `heptad plan` printed; empty: plan it
+    std::optional<ProductPlan> plan;           ///< what that holds, once it was read
     bool verify = false;
     bool resume = false;          ///< from file to file
     std::optional<bool> overlap;  ///< likewise: stages beside each other; said: from file to file, whatever the sizes
