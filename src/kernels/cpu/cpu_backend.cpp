@@ -99,7 +99,7 @@ bool has_no_terms(const Product& p) {
     }
 }
 
-/// One tile by our kernel, or by plain loops for the types it does not know.
+/// One tile by our kernel, or by plain loops for gf2 and boolean, which it does not know.
 void multiply_by_own_kernel(const Product& p) {
     if (gemm_supports(p.a.type)) {
         gemm(p);

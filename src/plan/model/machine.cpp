@@ -90,9 +90,11 @@ double thinness_log(const std::vector<LeafSample>& samples, const Place& here) {
 
 /// Without any sample: a modest core of today, and a call that costs something.
 double default_seconds(Type type, int threads, double volume) {
-    double peak = 1e9;  // plain loops
-    if (type == Type::f32 || type == Type::f64 || type == Type::i32) {
-        peak = type == Type::f32 ? 30e9 : 15e9;
+    double peak = 30e9;  // f32, and what goes through its kernel
+    if (type == Type::f64 || type == Type::i32) {
+        peak = 15e9;
+    } else if (type == Type::gf2 || type == Type::boolean) {
+        peak = 1e9;  // plain loops
     }
     const double size = std::exp2(volume / 3);
     return 1e-7 + 2 * std::exp2(volume) / (peak * threads * size / (size + 64));

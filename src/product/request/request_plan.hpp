@@ -30,7 +30,7 @@ struct FileRequestPlan : FileLaunch {
 
 /// What all plans tell.
 struct PlanFacts {
-    std::string text;  // one line, which parses back where it is of one device or the processor
+    std::string text;  // one line, which parses back
     int levels = 0;
     std::int64_t workspace_bytes = 0;
     double predicted_s = 0, error_bound = 0;
