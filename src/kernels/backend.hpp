@@ -32,13 +32,27 @@ struct CombineStatement {
 /// noted as their largest values, and put back into C. Inputs and outputs of such a pass may have different types.
 enum class SumScaling : std::uint8_t { none, a_to_sums, b_to_sums, sums_to_c };
 
+/// Powers of two that stand beside a matrix: element (i, j) counts as itself times 2^(rows[i] + cols[j]). Null: zeros.
+/// They may be beyond the range of the type; what is stored under a very large one comes out as zero.
+struct LineExponents {
+    const std::int32_t* rows = nullptr;
+    const std::int32_t* cols = nullptr;
+    LineExponents of_block(std::int64_t row, std::int64_t col) const {
+        return {rows == nullptr ? nullptr : rows + row, cols == nullptr ? nullptr : cols + col};
+    }
+    bool operator==(const LineExponents&) const = default;
+};
+
 struct CombinePass {
     std::vector<View> slots;  // same type, rows and cols; scratch slots have data == nullptr
     std::vector<CombineStatement> statements;
-    /// 0 or 1: the first `watched_slots` slots are all blocks of A or of B, row by row, `watched_across` side by side;
-    /// a backend with a guard notes the largest values of its rows and columns.
+    /// Of the slots, as they are read from memory and as they are written to it; empty: none have any. A slot that is
+    /// written with exponents, once, may be a term of its own sum: that term is added as it lies in memory.
+    std::vector<LineExponents> exponents = {}, written_exponents = {};
+    /// 0 or 1: the first `watched_slots` slots are all blocks of A or of B; a backend with a guard notes their largest
+    /// value.
     int watch = -1;
-    int watched_slots = 0, watched_across = 1;
+    int watched_slots = 0;
     bool only_if_safe = false;              // with a guard: nothing is written if the sums cannot be trusted
     SumScaling scaling = SumScaling::none;  // needs a guard that has watched A and B
     double factor = 1;                      // of all sums, where they are scaled
@@ -95,14 +109,20 @@ struct ScanResult {
 };
 
 /// Bounds on max|A|, max|B| and their product within which no sum or product of a plan can overflow; where that is only
-/// seen afterwards, on the sums of products kept in f16 and on the result made from them; and on how unevenly the
-/// values of A and B are spread over their rows and columns (run/dense/spread.hpp), beyond which sums would lose
-/// digits.
+/// seen afterwards, on the sums of products kept in f16 and on the result made from them; and on how even A and B must
+/// be (run/dense/evenness.hpp), below which sums would lose digits.
 struct GuardLimits {
     double a = 0, b = 0, product = 0;
     double sums = std::numeric_limits<double>::infinity(), result = std::numeric_limits<double>::infinity();
-    double spread = std::numeric_limits<double>::infinity();
-    double even_enough = std::numeric_limits<double>::infinity();  // beyond it they are reported
+    double least_evenness = 0;
+    double even_enough = 0;  // below it they are reported
+    bool may_scale = false;  // powers of two may be taken out of A and B; otherwise they are judged as they are
+};
+
+/// Of the operands of a product; those of C are the ones of the rows of A and the columns of B.
+struct ProductExponents {
+    LineExponents a, b;
+    LineExponents c() const { return {a.rows, b.cols}; }
 };
 
 inline constexpr int kWatchedC = 3;
@@ -114,8 +134,11 @@ public:
     virtual ~DeferredGuard() = default;
     /// For a product of m x k by k x n.
     virtual void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) = 0;
-    /// Notes the largest values of the rows and columns of A (0) or B (1) in a pass of its own; or the largest of C as
-    /// it was (kWatchedC), where products are added to it: `limits.result` holds for it then.
+    /// Looks how even A and B are. What it returns lies on the device and counts in passes only if A and B turned out
+    /// to need it; nulls where limits.may_scale is not set.
+    virtual ProductExponents judge_evenness(const ConstView& a, const ConstView& b) = 0;
+    /// Notes the largest value of A (0) or B (1) in a pass of its own, with the exponents that were judged; or the
+    /// largest of C as it was (kWatchedC), where products are added to it: `limits.result` holds for it then.
     virtual void watch(int operand, const ConstView& view) = 0;
     /// Enqueues the classical product, which does nothing if the sums could be trusted.
     virtual void answer_if_unsafe(const Product& product) = 0;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
@@ -39,6 +40,8 @@ struct Slot {
     int buffer = not_used;  // index of its buffer
     bool fill = false;      // is read before it is written
     bool write_back = false;
+    LineExponents read_as, written_as;
+    double keep = 0;  // of what is in memory, beside what is written with exponents
 };
 
 /// One statement: its terms are a range of the list of all terms.
@@ -89,6 +92,18 @@ void scatter_half(const KernelTable& kernels, const float* from, void* to, std::
     }
     for (std::int64_t j = 0; j < count; ++j) {
         (kernels.*narrow)(from + j, halves + j * stride, 1);
+    }
+}
+
+template <class T>
+void times_powers(const KernelTable& kernels, const LineExponents& lines, int sign, std::int64_t row, std::int64_t col,
+                  T* values, std::int64_t count) {
+    const std::int32_t of_row = lines.rows == nullptr ? 0 : lines.rows[row];
+    const std::int32_t* const of_cols = lines.cols == nullptr ? nullptr : lines.cols + col;
+    if constexpr (std::is_same_v<T, float>) {
+        kernels.times_powers_f32(values, count, of_row, of_cols, sign);
+    } else if constexpr (std::is_same_v<T, double>) {
+        kernels.times_powers_f64(values, count, of_row, of_cols, sign);
     }
 }
 
@@ -154,6 +169,7 @@ struct TypedState final : CombineTasks::State {
     void run(std::int64_t row, std::int64_t row_count, std::int64_t col, std::int64_t col_count) const override;
     void run_tile(std::int64_t i, std::int64_t tile_rows, std::int64_t j, std::int64_t tile_cols,
                   std::vector<T*>& tiles, std::vector<SumTerm<T>>& tile_terms) const;
+    void write_with_powers(const Slot& slot, std::int64_t row, std::int64_t col, T* values, std::int64_t count) const;
     std::int64_t tile_stride(const Slot& slot) const { return slot.in_place ? slot.view.row_stride : run_length; }
 };
 
@@ -192,6 +208,9 @@ void TypedState<T>::run_tile(std::int64_t i, std::int64_t tile_rows, std::int64_
             for (std::int64_t r = 0; r < tile_rows; ++r) {
                 arithmetic.gather(*kernels, element_pointer(slot.view, i + r, j), slot.view.col_stride,
                                   tiles[s] + r * run_length, tile_cols);
+                if (slot.read_as != LineExponents{}) {
+                    times_powers(*kernels, slot.read_as, 1, i + r, j, tiles[s] + r * run_length, tile_cols);
+                }
             }
         }
     }
@@ -205,8 +224,30 @@ void TypedState<T>::run_tile(std::int64_t i, std::int64_t tile_rows, std::int64_
     for (std::size_t s = 0; s < slots.size() && buffer_count > 0; ++s) {
         const Slot& slot = slots[s];
         for (std::int64_t r = 0; r < tile_rows && slot.write_back; ++r) {
+            if (slot.written_as != LineExponents{}) {
+                write_with_powers(slot, i + r, j, tiles[s] + r * run_length, tile_cols);
+            }
             arithmetic.scatter(*kernels, tiles[s] + r * run_length, element_pointer(slot.view, i + r, j),
                                slot.view.col_stride, tile_cols);
+        }
+    }
+}
+
+/// Takes the powers out of a row of sums, and adds what the slot keeps.
+template <class T>
+void TypedState<T>::write_with_powers(const Slot& slot, std::int64_t row, std::int64_t col, T* values,
+                                      std::int64_t count) const {
+    times_powers(*kernels, slot.written_as, -1, row, col, values, count);
+    if (slot.keep != 0) {
+        constexpr std::int64_t few = 256;
+        T old[few];
+        const T keep = arithmetic.coefficient_of(slot.keep);
+        for (std::int64_t first = 0; first < count; first += few) {
+            const std::int64_t some = std::min(few, count - first);
+            arithmetic.gather(*kernels, element_pointer(slot.view, row, col + first), slot.view.col_stride, old, some);
+            for (std::int64_t e = 0; e < some; ++e) {
+                values[first + e] = static_cast<T>(values[first + e] + keep * old[e]);
+            }
         }
     }
 }
@@ -218,15 +259,18 @@ bool all_in_memory(const std::vector<View>& slots, Test test) {
 
 /// The same pass over views that are walked as fast as possible: along columns where those are contiguous, and as one
 /// long row where no view has gaps between rows.
-std::vector<View> walked_views(const std::vector<View>& slots) {
-    std::vector<View> views = slots;
+std::vector<View> walked_views(const CombinePass& pass, bool& turned) {
+    std::vector<View> views = pass.slots;
+    turned = false;
     if (!all_in_memory(views, [](const View& v) { return is_row_contiguous(v); }) &&
         all_in_memory(views, [](const View& v) { return is_column_contiguous(v); })) {
+        turned = true;
         for (View& v : views) {
             v = transposed(v);
         }
     }
-    if (all_in_memory(views, [](const View& v) { return is_row_contiguous(v) && v.row_stride == v.cols; })) {
+    if (pass.exponents.empty() &&
+        all_in_memory(views, [](const View& v) { return is_row_contiguous(v) && v.row_stride == v.cols; })) {
         for (View& v : views) {
             v.cols = v.rows * v.cols;
             v.row_stride = v.cols;
@@ -241,7 +285,8 @@ std::vector<View> walked_views(const std::vector<View>& slots) {
 template <class T>
 std::int64_t compile(TypedState<T>& state, const CombinePass& pass) {
     const std::vector<std::size_t> first = first_equal_slots(pass.slots);
-    const std::vector<View> views = walked_views(pass.slots);
+    bool turned = false;
+    const std::vector<View> views = walked_views(pass, turned);
     state.rows = views.front().rows;
     state.cols = views.front().cols;
     state.slots.resize(views.size());
@@ -249,6 +294,15 @@ std::int64_t compile(TypedState<T>& state, const CombinePass& pass) {
         state.slots[s].view = views[s];
         state.slots[s].in_place =
             views[s].data != nullptr && state.arithmetic.stored_as_t && is_row_contiguous(views[s]);
+        if (!pass.exponents.empty()) {
+            Slot& slot = state.slots[first[s]];
+            const auto walked = [&](LineExponents lines) {
+                return turned ? LineExponents{lines.cols, lines.rows} : lines;
+            };
+            slot.read_as = walked(pass.exponents[first[s]]);
+            slot.written_as = walked(pass.written_exponents[first[s]]);
+            slot.in_place = slot.in_place && slot.read_as == LineExponents{} && slot.written_as == LineExponents{};
+        }
     }
     // Slots in memory that the pass writes once and never reads.
     std::vector<int> reads(views.size(), 0), writes(views.size(), 0);
@@ -276,6 +330,11 @@ std::int64_t compile(TypedState<T>& state, const CombinePass& pass) {
             const std::size_t source = first[static_cast<std::size_t>(term.source)];
             const T coefficient = state.arithmetic.coefficient_of(term.coefficient);
             const bool scratch_is_zero = views[source].data == nullptr && !written[source];
+            if (source == operation.target && !written[source] && state.slots[source].written_as != LineExponents{} &&
+                state.slots[source].read_as == state.slots[source].written_as) {
+                state.slots[source].keep = term.coefficient;
+                continue;
+            }
             if (scratch_is_zero || (state.arithmetic.drop_zero_coefficients && coefficient == T{0})) {
                 continue;
             }

@@ -83,6 +83,10 @@ struct KernelTable {
     void (*narrow_f16)(const float* from, std::uint16_t* to, std::int64_t count);
     void (*round_tf32)(const float* from, float* to, std::int64_t count);  // may be the same
 
+    /// values[j] *= 2^(sign * (row + cols[j])), rounded once; cols may be null. Far beyond the range: 0 or infinity.
+    void (*times_powers_f32)(float* values, std::int64_t count, std::int32_t row, const std::int32_t* cols, int sign);
+    void (*times_powers_f64)(double* values, std::int64_t count, std::int32_t row, const std::int32_t* cols, int sign);
+
     /// Largest bit patterns with the sign bit cleared: those of the rows, and those of the columns where they are
     /// larger than what is there. For IEEE formats patterns are ordered as magnitudes, with infinity above all numbers
     /// and NaN above infinity. Elements of a row lie side by side.

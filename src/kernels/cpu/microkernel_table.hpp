@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/combine_halves.hpp"
+#include "kernels/cpu/combine_powers.hpp"
 #include "kernels/cpu/combine_sums.hpp"
 #include "kernels/cpu/microkernel.hpp"
 #include "kernels/cpu/microkernel_gemm.hpp"
@@ -53,6 +54,8 @@ constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKern
     table.widen_f16 = widen_f16;
     table.narrow_f16 = narrow_f16;
     table.round_tf32 = round_tf32;
+    table.times_powers_f32 = times_powers<float, std::int32_t>;
+    table.times_powers_f64 = times_powers<double, std::int64_t>;
     table.max_bits_64 = max_bits<std::int64_t>;
     table.max_bits_32 = max_bits<std::int32_t>;
     table.max_bits_16 = max_bits<std::int16_t>;

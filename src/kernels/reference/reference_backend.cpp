@@ -97,6 +97,20 @@ void multiply_fused_one(const FusedProduct& p) {
 }
 
 /// Values stay in the arithmetic type through the pass, and are rounded once, when a slot is written back.
+int exponent_at(const std::vector<LineExponents>& lines, std::size_t slot, std::int64_t i, std::int64_t j) {
+    if (lines.empty()) {
+        return 0;
+    }
+    const auto& [rows, cols] = lines[slot];
+    return (rows == nullptr ? 0 : rows[i]) + (cols == nullptr ? 0 : cols[j]);
+}
+
+/// Is the slot added to what is written to it, as it lies in memory?
+bool is_kept(const CombinePass& pass, std::size_t slot) {
+    return !pass.exponents.empty() && pass.exponents[slot] == pass.written_exponents[slot] &&
+           pass.exponents[slot] != LineExponents{};
+}
+
 template <class Element>
 void combine_pass(const CombinePass& pass) {
     using Value = typename Element::Value;
@@ -104,6 +118,7 @@ void combine_pass(const CombinePass& pass) {
         Value value = Element::zero();
         bool loaded = false;
         bool written = false;
+        double keep = 0;
     };
     const std::vector<std::size_t> first = first_equal_slots(pass.slots);
     std::vector<SlotValue> values(pass.slots.size());
@@ -116,8 +131,16 @@ void combine_pass(const CombinePass& pass) {
                 for (const CombineTerm& term : statement.terms) {
                     const std::size_t source = first[static_cast<std::size_t>(term.source)];
                     SlotValue& slot = values[source];
+                    if (source == first[static_cast<std::size_t>(statement.target)] && !slot.written &&
+                        is_kept(pass, source)) {
+                        slot.keep = term.coefficient;
+                        continue;
+                    }
                     if (!slot.loaded && !slot.written && pass.slots[source].data != nullptr) {
                         slot.value = load<Element>(pass.slots[source], i, j);
+                        if constexpr (std::is_floating_point_v<Value>) {
+                            slot.value = std::ldexp(slot.value, exponent_at(pass.exponents, source, i, j));
+                        }
                         slot.loaded = true;
                     }
                     const Value x = Element::times(Element::coefficient(term.coefficient), slot.value);
@@ -130,6 +153,12 @@ void combine_pass(const CombinePass& pass) {
             }
             for (std::size_t s = 0; s < values.size(); ++s) {
                 if (values[s].written && pass.slots[s].data != nullptr) {
+                    if constexpr (std::is_floating_point_v<Value>) {
+                        values[s].value = std::ldexp(values[s].value, -exponent_at(pass.written_exponents, s, i, j));
+                        if (values[s].keep != 0) {
+                            values[s].value += static_cast<Value>(values[s].keep) * load<Element>(pass.slots[s], i, j);
+                        }
+                    }
                     store<Element>(pass.slots[s], i, j, values[s].value);
                 }
             }

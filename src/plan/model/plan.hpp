@@ -71,9 +71,9 @@ struct ProductPlan {
     std::int64_t vendor_workspace_bytes = 0;  // of those: what the vendor library of a device gets
     double predicted_s = 0;
     double error_bound = 0;  // max|C - computed| <= error_bound * max|A| * max|B|
-    /// Data that is spread more unevenly than this over rows and columns (run/dense/spread.hpp) is multiplied
-    /// classically: that much more than on even data the levels may lose.
-    double most_spread = std::numeric_limits<double>::infinity();
+    /// Data that is less even than this (run/dense/evenness.hpp), with powers of two taken out of its rows and columns,
+    /// is multiplied classically: levels would lose digits. 0: never.
+    double least_evenness = 0;
     bool operator==(const ProductPlan&) const = default;
 };
 

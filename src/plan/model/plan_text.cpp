@@ -124,7 +124,7 @@ void fields_of(Plan& plan, Fields& fields) {
     fields.optional("vendor-workspace-bytes", plan.vendor_workspace_bytes, std::int64_t{0});
     fields.required("predicted-s", plan.predicted_s);
     fields.required("error-bound", plan.error_bound);
-    fields.optional("most-spread", plan.most_spread, std::numeric_limits<double>::infinity());
+    fields.optional("least-evenness", plan.least_evenness, 0.0);
 }
 
 // ---------------------------------------------------------------- printing

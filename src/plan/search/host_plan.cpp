@@ -147,7 +147,7 @@ ProductPlan whole_plan(const HostProblem& problem, const HostCut& cut, const Hos
     plan.predicted_s = forecast.predicted_s;
     plan.error_bound = forecast.error_bound;
     if (cut.levels > 0 && problem.accuracy == Accuracy::balanced && is_float(problem.type)) {
-        plan.most_spread = most_spread_of(levels_at_host(cut));
+        plan.least_evenness = least_evenness_of(levels_at_host(cut));
     }
     return plan;
 }
@@ -312,8 +312,8 @@ ProductPlan block_plan(const ProductPlan& plan) {
     block.workspace_bytes = cut.workspace_bytes;
     block.predicted_s = 0;
     block.error_bound = error_bound(block);
-    if (std::isfinite(plan.most_spread)) {  // balanced: the levels at the host have a limit of their own
-        block.most_spread = most_spread_of(block.levels);
+    if (plan.least_evenness > 0) {  // balanced: the levels at the host have a limit of their own
+        block.least_evenness = least_evenness_of(block.levels);
     }
     return block;
 }

@@ -38,9 +38,8 @@ inline PlannerLimits device_limits() {
 /// The halving that goes on top of plans that were measured, and that plans are measured with.
 inline constexpr const char* kHalving = "winograd";
 
-/// How unevenly data may be spread where these levels are to keep their digits (`balanced`); without levels, as it
-/// likes.
-double most_spread_of(const std::vector<LevelPlan>& levels);
+/// How even data must be where these levels are to keep their digits (`balanced`); without levels, as it likes.
+double least_evenness_of(const std::vector<LevelPlan>& levels);
 
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});

@@ -150,8 +150,8 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
     one.workspace_bytes = plan_workspace_bytes(one);
     one.error_bound = error_bound(one);
     one.predicted_s = 0;
-    if (std::isfinite(plan.most_spread)) {  // balanced: the level of the transfers has a limit of its own
-        one.most_spread = most_spread_of(one.levels);
+    if (plan.least_evenness > 0) {  // balanced: the level of the transfers has a limit of its own
+        one.least_evenness = least_evenness_of(one.levels);
     }
     return one;
 }
@@ -214,7 +214,7 @@ TransferDecision make_transfer_plan(TransferProblem problem, Type result_type, s
     plan.transfers = std::move(planned.cut);
     plan.predicted_s = planned.predicted_s;
     if (!schedule.algorithm.empty() && options.accuracy == Accuracy::balanced && is_float(plan.type)) {
-        plan.most_spread = most_spread_of({{schedule.algorithm, LevelMode::serial, ""}});
+        plan.least_evenness = least_evenness_of({{schedule.algorithm, LevelMode::serial, ""}});
     }
     return made;
 }

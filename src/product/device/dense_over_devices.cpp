@@ -17,7 +17,7 @@
 #include "product/device/over_devices.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
-#include "run/dense/spread.hpp"
+#include "run/dense/evenness.hpp"
 
 namespace heptad {
 namespace {
@@ -92,7 +92,7 @@ LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const Con
                                         LevelPlan{plan.host->algorithm, LevelMode::serial, ""});
     return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.k, alpha, beta,
                                 {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs}),
-            spread_of(of_a, of_b) <= most_spread_of(levels)};
+            judge_evenness(backend, a, of_a, b, of_b, false).value >= least_evenness_of(levels)};
 }
 
 /// Cores as devices leave the host one thread for each stage.
@@ -193,7 +193,7 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& lis
                                   double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                                   const Options& limits, const ProductContext& context) {
     const LayerJudgement judged = judge_sums(plan, a, b, c, alpha, beta, shared_pool(effective_threads(context)));
-    const bool bears = judged.safe && (judged.even || !std::isfinite(plan.most_spread));
+    const bool bears = judged.safe && (judged.even || plan.least_evenness == 0);
     Options segments = limits;
     segments.host.levels = 0;
     segments.host.algorithm = "auto";

@@ -56,6 +56,7 @@ public:
         return {data, bytes > 0 ? lines : 0, bytes, lines > 1 ? pitch : bytes};
     }
     Type type() const { return host_.type; }
+    const ConstView& host() const { return host_; }
     DeviceRows device_lines(const MatrixWindow& window) const {
         return {static_cast<std::byte*>(on_device(window).data), stride_ * element_};
     }

@@ -22,7 +22,7 @@
 #include "product/device/device_product.hpp"
 #include "product/device/host_operand_plan.hpp"
 #include "product/device/over_devices.hpp"
-#include "run/dense/spread.hpp"
+#include "run/dense/evenness.hpp"
 
 namespace heptad {
 namespace {
@@ -252,9 +252,9 @@ private:
             with_backend(there_.stream, [&](cuda::CudaBackend& backend) {
                 of_a = backend.scan(a_.on_device(whole(size_.m, size_.k)));
                 of_b = backend.scan(b_.on_device(whole(size_.k, size_.n)));
+                is_uneven_ = judge_evenness(backend, a_.host(), of_a, b_.host(), of_b, false).value <
+                             least_evenness_of({{schedule_.algorithm, LevelMode::serial, ""}});
             });
-            const double spread = spread_of(of_a, of_b);
-            is_uneven_ = spread > most_spread_of({{schedule_.algorithm, LevelMode::serial, ""}});
             if ((is_uneven_ && keeps_digits_) ||
                 !layer_sums_are_safe(growth, a_.type(), size_.k, alpha_, 0, {of_a.max_abs, of_b.max_abs, 0})) {
                 throw UnsafeSums{};
@@ -389,7 +389,7 @@ RunReport multiply_host_operands(double alpha, const ConstView& a, const ConstVi
             const ProductPlan part = plan.transfers ? step_plan(plan, {pc.rows, pa.cols, pc.cols}, scale != 0) : plan;
             return multiply_on_device(factor * alpha, pa, pb, scale, pc, part, device, where);
         },
-        std::isfinite(plan.most_spread));
+        plan.least_evenness > 0);
     if (!report) {
         fail_without_room(size, device);
     }

@@ -52,14 +52,22 @@ void append_simultaneous(CombinePass& pass, std::vector<CombineStatement> pendin
 
 }  // namespace
 
-CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layout, const std::vector<View>& blocks,
-                         const std::vector<View>& stored) {
+CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layout, const LinedBlocks& from,
+                         const LinedBlocks& to) {
+    const std::vector<View>&blocks = from.views, &stored = to.views;
     CombinePass pass;
     pass.slots = blocks;
+    pass.exponents = from.lines;
+    const auto add_lines = [&](int slot) {
+        if (!from.lines.empty()) {
+            pass.exponents.push_back(slot >= 0 ? to.lines[static_cast<std::size_t>(slot)] : LineExponents{});
+        }
+    };
     for (std::size_t s = 0; s < program.statements.size(); ++s) {
         const int value = program.inputs + static_cast<int>(s);
         const int slot = layout.batched ? -1 : layout.slot_of_value[static_cast<std::size_t>(value)];
         pass.slots.push_back(slot >= 0 ? stored[static_cast<std::size_t>(slot)] : scratch_like(blocks.front()));
+        add_lines(slot);
         pass.statements.push_back({value, to_terms(program.statements[s].terms)});
     }
     for (std::size_t r = 0; layout.batched && r < program.outputs.size(); ++r) {
@@ -69,8 +77,43 @@ CombinePass operand_pass(const LinearProgram& program, const OperandLayout& layo
             pass.statements.back().terms.push_back({output.value, output.coefficient.to_double()});
         }
         pass.slots.push_back(stored[r]);
+        add_lines(static_cast<int>(r));
     }
+    pass.written_exponents = pass.exponents;
     return pass;
+}
+
+std::optional<InnerBlocks> inner_blocks(const LinearProgram& a, const OperandLayout& a_layout, int a_across,
+                                        const LinearProgram& b, const OperandLayout& b_layout, int b_across) {
+    const auto stored_slot = [](const OperandLayout& layout, std::size_t product, int value) {
+        return layout.batched ? static_cast<int>(product) : layout.slot_of_value[static_cast<std::size_t>(value)];
+    };
+    InnerBlocks inner{std::vector<int>(a.outputs.size(), -1),
+                      std::vector<int>(static_cast<std::size_t>(a_layout.stored), -1),
+                      std::vector<int>(static_cast<std::size_t>(b_layout.stored), -1)};
+    std::vector<bool> is_used_a(inner.of_sums_a.size()), is_used_b(inner.of_sums_b.size());
+    for (std::size_t r = 0; r < a.outputs.size(); ++r) {
+        const int left = a.outputs[r].value, right = b.outputs[r].value;
+        const bool left_lies = !a_layout.batched && left >= 0 && left < a.inputs;
+        const bool right_lies = !b_layout.batched && right >= 0 && right < b.inputs;
+        const int of_left = left_lies ? left % a_across : -1, of_right = right_lies ? right / b_across : -1;
+        if (left_lies && right_lies && of_left != of_right) {
+            return std::nullopt;
+        }
+        inner.of_products[r] = std::max(of_left, of_right);
+        const auto set = [&](std::vector<int>& sums, std::vector<bool>& is_used, int slot) {
+            const auto at = static_cast<std::size_t>(slot);
+            const bool agrees = !is_used[at] || sums[at] == inner.of_products[r];
+            is_used[at] = true;
+            sums[at] = inner.of_products[r];
+            return agrees;
+        };
+        if ((!left_lies && left >= 0 && !set(inner.of_sums_a, is_used_a, stored_slot(a_layout, r, left))) ||
+            (!right_lies && right >= 0 && !set(inner.of_sums_b, is_used_b, stored_slot(b_layout, r, right)))) {
+            return std::nullopt;
+        }
+    }
+    return inner;
 }
 
 std::vector<ScaledBlock> product_operands(const LinearProgram& program, const OperandLayout& layout,
@@ -96,8 +139,8 @@ std::vector<ScaledBlock> product_operands(const LinearProgram& program, const Op
     return operands;
 }
 
-CombinePass result_pass(const LinearProgram& program, const std::vector<View>& products, double beta,
-                        const std::vector<View>& c_blocks) {
+CombinePass result_pass(const LinearProgram& program, const LinedBlocks& from, double beta, const LinedBlocks& to) {
+    const std::vector<View>&products = from.views, &c_blocks = to.views;
     CombinePass pass;
     pass.slots = products;
     // A sum that is one output and nothing else goes straight to C; the others are scratch.
@@ -129,6 +172,7 @@ CombinePass result_pass(const LinearProgram& program, const std::vector<View>& p
         }
     }
     std::vector<CombineStatement> outputs;
+    std::vector<int> targets;
     for (std::size_t l = 0; l < c_blocks.size(); ++l) {
         auto target = static_cast<int>(l);
         const bool holds_product = l < products.size() && products[l].data == c_blocks[l].data;
@@ -136,6 +180,7 @@ CombinePass result_pass(const LinearProgram& program, const std::vector<View>& p
             target = static_cast<int>(pass.slots.size());
             pass.slots.push_back(c_blocks[l]);
         }
+        targets.push_back(target);
         const LinearTerm& output = program.outputs[l];
         CombineStatement statement{target, {}};
         if (goes_straight(output)) {
@@ -153,7 +198,24 @@ CombinePass result_pass(const LinearProgram& program, const std::vector<View>& p
         outputs.push_back(std::move(statement));
     }
     append_simultaneous(pass, std::move(outputs));
+    if (!from.lines.empty()) {
+        pass.exponents = from.lines;
+        pass.exponents.resize(pass.slots.size());
+        pass.written_exponents.resize(pass.slots.size());
+        for (std::size_t l = 0; l < c_blocks.size(); ++l) {
+            const auto target = static_cast<std::size_t>(targets[l]);
+            pass.written_exponents[target] = to.lines[l];
+            if (target >= products.size()) {
+                pass.exponents[target] = to.lines[l];
+            }
+        }
+    }
     return pass;
+}
+
+LineExponents ScheduleBlocks::lines_of(const Symbol& symbol) const {
+    const auto found = lines.find(symbol);
+    return found == lines.end() ? LineExponents{} : found->second;
 }
 
 View ScheduleBlocks::view(const Symbol& symbol, Shape shape) const {
@@ -176,8 +238,9 @@ View ScheduleBlocks::view(const Symbol& symbol, Shape shape) const {
     return storage_view(temporaries[i], like, example.rows, example.cols, padded);
 }
 
-CombinePass schedule_pass(const Schedule& schedule, const CombineRun& run, const ScheduleBlocks& blocks) {
+CombinePass schedule_pass(const Schedule& schedule, const CombineRun& run, ScheduleBlocks& blocks) {
     CombinePass pass;
+    std::vector<Symbol> written;
     std::map<Symbol, int> slots;
     const auto slot_of = [&](const Symbol& symbol) {
         const auto [found, added] = slots.try_emplace(symbol, static_cast<int>(pass.slots.size()));
@@ -190,6 +253,7 @@ CombinePass schedule_pass(const Schedule& schedule, const CombineRun& run, const
         std::vector<CombineStatement> outputs;
         for (const CombineOutput& output : schedule.steps[static_cast<std::size_t>(i)].outputs) {
             CombineStatement statement{slot_of(output.target), {}};
+            written.push_back(output.target);
             for (const ScheduleTerm& term : output.terms) {
                 statement.terms.push_back({slot_of(term.symbol), term.coefficient.to_double()});
             }
@@ -198,6 +262,16 @@ CombinePass schedule_pass(const Schedule& schedule, const CombineRun& run, const
         // Scratch slots are appended behind the named ones, so later symbols must not take their numbers: slot_of uses
         // the current size and stays right.
         append_simultaneous(pass, std::move(outputs));
+    }
+    if (blocks.lined) {
+        pass.exponents.resize(pass.slots.size());
+        pass.written_exponents.resize(pass.slots.size());
+        for (const auto& [symbol, slot] : slots) {
+            pass.exponents[static_cast<std::size_t>(slot)] = blocks.lines_of(symbol);
+        }
+        for (const Symbol& symbol : written) {
+            blocks.lines.erase(symbol);
+        }
     }
     return pass;
 }

@@ -105,21 +105,26 @@ void LevelRunner::combine(CombinePass pass) {
     }
 }
 
-void LevelRunner::run_batch(std::size_t depth, const std::vector<Product>& products) {
+void LevelRunner::run_batch(std::size_t depth, const std::vector<LinedProduct>& products) {
     if (depth + 1 == plan_.levels.size() && is_fused(plan_)) {
         run_fused(products);
         return;
     }
     if (depth < plan_.levels.size()) {
-        for (const Product& product : products) {
-            run(depth, product.alpha, product.a, product.b, product.beta, product.c, false);
+        for (const LinedProduct& product : products) {
+            run(depth, product, false);
         }
         return;
     }
     meter_.check_cancelled();
-    backend_.multiply(products, plan_.leaf);
+    std::vector<Product> batch;
+    batch.reserve(products.size());
+    for (const LinedProduct& product : products) {
+        batch.push_back(product.product);
+    }
+    backend_.multiply(batch, plan_.leaf);
     double work = 0;
-    for (const Product& product : products) {
+    for (const Product& product : batch) {
         work += static_cast<double>(product.c.rows) * static_cast<double>(product.c.cols) *
                 static_cast<double>(product.a.cols);
     }
@@ -172,13 +177,14 @@ private:
 
 /// The first product of some levels, then the second: neighbours of different levels have no common target, so more of
 /// them can run at a time. What fills a launch goes to the device before the rest is made.
-void LevelRunner::run_fused(const std::vector<Product>& products) {
+void LevelRunner::run_fused(const std::vector<LinedProduct>& products) {
     const LevelPlan& level = plan_.levels.back();
     const FusedInstances& instances = fused_instances(level.algorithm);
     std::vector<FusedCall> calls;
-    for (const Product& product : products) {
-        auto call = std::find_if(calls.begin(), calls.end(),
-                                 [&](const FusedCall& other) { return are_laid_out_alike(other.like, product); });
+    for (const auto& [product, of_a, of_b, of_c] : products) {
+        auto call = std::find_if(calls.begin(), calls.end(), [&, &like = product](const FusedCall& other) {
+            return are_laid_out_alike(other.like, like);
+        });
         if (call == calls.end()) {
             calls.push_back({product, {}});
             call = calls.end() - 1;
@@ -222,21 +228,35 @@ void LevelRunner::run_fused(const std::vector<Product>& products) {
     }
 }
 
-void LevelRunner::run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                      const View& c, bool operands_die) {
+void LevelRunner::run(std::size_t depth, const LinedProduct& whole, bool operands_die) {
     if (depth == plan_.levels.size()) {
-        run_batch(depth, {{alpha, a, b, beta, c}});
+        run_batch(depth, {whole});
     } else if (plan_.levels[depth].mode == LevelMode::fused) {
-        run_fused({{alpha, a, b, beta, c}});
+        run_fused({whole});
     } else if (plan_.levels[depth].mode == LevelMode::parallel) {
-        run_parallel(depth, alpha, a, b, beta, c);
+        run_parallel(depth, whole);
     } else {
-        run_serial(depth, alpha, a, b, beta, c, operands_die);
+        run_serial(depth, whole, operands_die);
     }
 }
 
-void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                               const View& c) {
+namespace {
+
+/// The powers beside the blocks of a matrix, row by row.
+std::vector<LineExponents> lines_of_blocks(const LineExponents& lines, const View& one, int grid_rows, int grid_cols) {
+    std::vector<LineExponents> of_blocks;
+    for (int i = 0; i < grid_rows; ++i) {
+        for (int j = 0; j < grid_cols; ++j) {
+            of_blocks.push_back(lines.of_block(i * one.rows, j * one.cols));
+        }
+    }
+    return of_blocks;
+}
+
+}  // namespace
+
+void LevelRunner::run_parallel(std::size_t depth, const LinedProduct& whole) {
+    const auto& [alpha, a, b, beta, c] = whole.product;
     const ArenaScope scope(arena_);
     const LevelPrograms programs = level_programs(plan_.levels[depth].algorithm, plan_.change_basis);
     const Algorithm& algorithm = *programs.algorithm;
@@ -250,20 +270,35 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     };
     const Type sums_kept = sums_type(plan_.type, scales), products_kept = products_type(plan_.type, scales);
 
-    const auto sums = [&](const LinearProgram& program, const ConstView& operand, int grid_rows, int grid_cols,
-                          Shape shape) {
-        const std::vector<View> blocks = blocks_of(operand, grid_rows, grid_cols);
-        const OperandLayout layout = operand_layout(program, storage.batched);
-        std::vector<View> stored;
+    const OperandLayout a_layout = operand_layout(*programs.a, storage.batched);
+    const OperandLayout b_layout = operand_layout(*programs.b, storage.batched);
+    // A block that is multiplied as it lies there keeps its powers beside it. Those along k must meet the same in the
+    // other operand, which is stored with them then; those of its rows or columns go on to the product.
+    const InnerBlocks inner =
+        whole.lined() ? inner_blocks(*programs.a, a_layout, algorithm.k, *programs.b, b_layout, algorithm.n).value()
+                      : InnerBlocks{};
+    const auto sums = [&](const LinearProgram& program, const OperandLayout& layout, const ConstView& operand,
+                          const LineExponents& lines, const std::vector<int>& inner_of_sums, int grid_rows,
+                          int grid_cols, Shape shape) {
+        LinedBlocks of_operand{blocks_of(operand, grid_rows, grid_cols), {}}, kept;
+        const std::vector<View>& blocks = of_operand.views;
+        const View like = blocks.front();
         for (int i = 0; i < layout.stored; ++i) {
-            stored.push_back(
-                stored_block(kept_as(operand, sums_kept), blocks.front().rows, blocks.front().cols, shape));
+            kept.views.push_back(stored_block(kept_as(operand, sums_kept), like.rows, like.cols, shape));
         }
-        CombinePass pass = operand_pass(program, layout, blocks, stored);
+        if (whole.lined()) {
+            of_operand.lines = lines_of_blocks(lines, like, grid_rows, grid_cols);
+            for (const int place : inner_of_sums) {
+                const LineExponents of_place = lines.of_block(place * like.rows, place * like.cols);
+                kept.lines.push_back(place < 0           ? LineExponents{}
+                                     : shape == Shape::a ? LineExponents{nullptr, of_place.cols}
+                                                         : LineExponents{of_place.rows, nullptr});
+            }
+        }
+        CombinePass pass = operand_pass(program, layout, of_operand, kept);
         if (watches) {
             pass.watch = shape == Shape::a ? 0 : 1;
             pass.watched_slots = static_cast<int>(blocks.size());
-            pass.watched_across = grid_cols;
             if (pass.statements.empty()) {  // an algorithm without sums has no pass that could look at them
                 backend_.deferred_guard()->watch(pass.watch, operand);
             }
@@ -274,26 +309,49 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
             pass.factor = std::ldexp(1.0, room_above_sums(plan_, shape));
         }
         combine(pass);
-        return product_operands(program, layout, blocks, stored);
+        return product_operands(program, layout, blocks, kept.views);
     };
-    const std::vector<ScaledBlock> left = sums(*programs.a, a, algorithm.m, algorithm.k, Shape::a);
-    const std::vector<ScaledBlock> right = sums(*programs.b, b, algorithm.k, algorithm.n, Shape::b);
+    const std::vector<ScaledBlock> left =
+        sums(*programs.a, a_layout, a, whole.a, inner.of_sums_a, algorithm.m, algorithm.k, Shape::a);
+    const std::vector<ScaledBlock> right =
+        sums(*programs.b, b_layout, b, whole.b, inner.of_sums_b, algorithm.k, algorithm.n, Shape::b);
 
     // With beta = 0, C's own blocks hold the first products until the last pass turns them into the result.
-    std::vector<View> products;
-    std::vector<Product> batch;
+    LinedBlocks products, results{c_blocks, {}};
+    std::vector<LinedProduct> batch;
     const double of_products = scales ? std::ldexp(1.0, -shift_of_sums(plan_)) : alpha;
     for (int s = 0; s < algorithm.rank(); ++s) {
         const auto i = static_cast<std::size_t>(s);
-        products.push_back(
+        products.views.push_back(
             beta == 0 && !storage.products_apart && i < c_blocks.size()
                 ? c_blocks[i]
                 : stored_block(kept_as(c, products_kept), c_blocks.front().rows, c_blocks.front().cols, Shape::c));
-        batch.push_back({of_products * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0,
-                         products.back()});
+        batch.push_back({{of_products * left[i].coefficient * right[i].coefficient, left[i].view, right[i].view, 0,
+                          products.views.back()}});
+        if (whole.lined()) {
+            const std::int64_t rows = c_blocks.front().rows, cols = c_blocks.front().cols;
+            const int from_a = programs.a->outputs[i].value, from_b = programs.b->outputs[i].value;
+            const std::int64_t at = inner.of_products[i] * left[i].view.cols;
+            LinedProduct& product = batch.back();
+            if (inner.of_products[i] >= 0) {
+                product.a.cols = whole.a.of_block(0, at).cols;
+                product.b.rows = whole.b.of_block(at, 0).rows;
+            }
+            if (!a_layout.batched && from_a >= 0 && from_a < programs.a->inputs) {
+                product.a.rows = whole.a.of_block(from_a / algorithm.k * rows, 0).rows;
+            }
+            if (!b_layout.batched && from_b >= 0 && from_b < programs.b->inputs) {
+                product.b.cols = whole.b.of_block(0, from_b % algorithm.n * cols).cols;
+            }
+            product.c = {product.a.rows, product.b.cols};
+            products.lines.push_back(product.c);
+        }
     }
     run_batch(depth + 1, batch);
-    CombinePass pass = result_pass(*programs.c, products, beta, c_blocks);
+    if (whole.lined()) {
+        results.lines = lines_of_blocks(whole.c, c_blocks.front(), algorithm.m, algorithm.n);
+    }
+    CombinePass pass = result_pass(*programs.c, products, beta, results);
     pass.only_if_safe = watches && beta != 0;
     if (scales) {
         pass.scaling = SumScaling::sums_to_c;
@@ -303,8 +361,20 @@ void LevelRunner::run_parallel(std::size_t depth, double alpha, const ConstView&
     combine(pass);
 }
 
-void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                             const View& c, bool operands_die) {
+void LevelRunner::set_lines(ScheduleBlocks& blocks, const Symbol& symbol, Shape shape, const LineExponents& lines) {
+    const LineExponents now = blocks.lines_of(symbol);
+    if (!blocks.lined || now == lines) {
+        return;
+    }
+    CombinePass pass{{blocks.view(symbol, shape)}, {{0, {{0, 1}}}}};
+    pass.exponents = {now};
+    pass.written_exponents = {lines};
+    combine(pass);
+    blocks.lines[symbol] = lines;
+}
+
+void LevelRunner::run_serial(std::size_t depth, const LinedProduct& whole, bool operands_die) {
+    const auto& [alpha, a, b, beta, c] = whole.product;
     const ArenaScope scope(arena_);
     const LevelEntry entry{beta != 0, operands_die};
     const Schedule& schedule = level_schedule(plan_.levels[depth], plan_.change_basis, entry);
@@ -316,7 +386,20 @@ void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a
                           a,
                           b,
                           c,
-                          is_padded()};
+                          is_padded(),
+                          whole.lined(),
+                          {}};
+    const auto set_all = [&](SymbolKind kind, const LineExponents& lines, const View& one, int rows, int cols) {
+        const std::vector<LineExponents> of_blocks = lines_of_blocks(lines, one, rows, cols);
+        for (int i = 0; i < rows * cols; ++i) {
+            blocks.lines[{kind, i}] = of_blocks[static_cast<std::size_t>(i)];
+        }
+    };
+    if (whole.lined()) {
+        set_all(SymbolKind::a, whole.a, blocks.a.front(), schedule.m, schedule.k);
+        set_all(SymbolKind::b, whole.b, blocks.b.front(), schedule.k, schedule.n);
+        set_all(SymbolKind::c, whole.c, blocks.c.front(), schedule.m, schedule.n);
+    }
     const ProblemSize size{c.rows / schedule.m, a.cols / schedule.k, c.cols / schedule.n};
     for (const Temporary& temporary : schedule.temporaries) {
         blocks.temporaries.push_back(arena_.take(temporary_bytes(temporary, size, plan_.type, is_padded())));
@@ -340,13 +423,20 @@ void LevelRunner::run_serial(std::size_t depth, double alpha, const ConstView& a
             i = steps.last;
             continue;
         }
-        run_product(depth, alpha, step, entry, blocks, spare);
+        run_product(depth, whole, step, entry, blocks, spare);
         ++i;
+    }
+    if (whole.lined()) {
+        const std::vector<LineExponents> of_c = lines_of_blocks(whole.c, blocks.c.front(), schedule.m, schedule.n);
+        for (int i = 0; i < schedule.m * schedule.n; ++i) {
+            set_lines(blocks, {SymbolKind::c, i}, Shape::c, of_c[static_cast<std::size_t>(i)]);
+        }
     }
 }
 
-void LevelRunner::run_product(std::size_t depth, double alpha, const ScheduleStep& step, const LevelEntry& entry,
-                              ScheduleBlocks& blocks, View& spare) {
+void LevelRunner::run_product(std::size_t depth, const LinedProduct& whole, const ScheduleStep& step,
+                              const LevelEntry& entry, ScheduleBlocks& blocks, View& spare) {
+    const double alpha = whole.product.alpha;
     const double sign = step.update == ScheduleStep::Update::subtract ? -alpha : alpha;
     const bool stores = step.update == ScheduleStep::Update::store;
     const LevelEntry below = entry_below(step, entry);
@@ -354,15 +444,39 @@ void LevelRunner::run_product(std::size_t depth, double alpha, const ScheduleSte
     const ConstView left = blocks.view(step.left, Shape::a);
     const ConstView right = blocks.view(step.right, Shape::b);
     const LevelStorage storage = level_storage(plan_, depth);
+    LinedProduct product{{sign, left, right, stores ? 0.0 : 1.0, target}};
+    if (blocks.lined) {
+        // A sum takes the powers along k of the block that it meets.
+        LineExponents of_left = blocks.lines_of(step.left), of_right = blocks.lines_of(step.right);
+        if (step.left.kind == SymbolKind::a && of_left.cols != nullptr) {
+            of_right.rows = whole.b.rows + (of_left.cols - whole.a.cols);
+            set_lines(blocks, step.right, Shape::b, of_right);
+        } else {
+            of_left.cols = of_right.rows == nullptr ? nullptr : whole.a.cols + (of_right.rows - whole.b.rows);
+            set_lines(blocks, step.left, Shape::a, of_left);
+        }
+        product.a = of_left;
+        product.b = of_right;
+        product.c = {of_left.rows, of_right.cols};
+        if (!stores && !needs_spare(step, storage)) {
+            set_lines(blocks, step.target, Shape::c, product.c);
+        }
+    }
     if (!needs_spare(step, storage)) {
-        run(depth + 1, sign, left, right, stores ? 0 : 1, target, below.operands_die);
+        run(depth + 1, product, below.operands_die);
+        if (blocks.lined) {
+            blocks.lines[step.target] = product.c;
+        }
         return;
     }
-    run(depth + 1, sign, left, right, 0, spare, below.operands_die);
+    product.product.beta = 0;
+    product.product.c = spare;
+    run(depth + 1, product, below.operands_die);
     // P1's exchange of pointers: the value stays in the spare block, and the block it would have gone to is the next
     // spare one. Not with blocks of C, where the result must be at the end, nor where only passes may write to A and B.
     if (stores && !storage.guards_inputs && step.target.kind != SymbolKind::c) {
         blocks.moved[step.target] = spare;
+        blocks.lines[step.target] = product.c;
         spare = target;
         return;
     }
@@ -370,32 +484,94 @@ void LevelRunner::run_product(std::size_t depth, double alpha, const ScheduleSte
     if (!stores) {
         pass.statements.front().terms.push_back({0, 1});
     }
+    if (blocks.lined) {
+        pass.exponents = {blocks.lines_of(step.target), product.c};
+        pass.written_exponents.resize(2);
+        blocks.lines.erase(step.target);
+    }
     combine(pass);
 }
 
-void LevelRunner::run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta,
-                                       const View& c) {
+void LevelRunner::run_in_changed_basis(const LinedProduct& whole) {
+    const auto& [alpha, a, b, beta, c] = whole.product;
     const ArenaScope scope(arena_);
     const Algorithm& algorithm = find_algorithm(plan_.levels.front().algorithm).algorithm;
     const int depth = static_cast<int>(plan_.levels.size());
-    const auto change = [&](const CoefficientMatrix& basis, const ConstView& from, const View& to, int grid_rows,
-                            int grid_cols) {
-        for (const CombinePass& pass : basis_passes(basis, from, to, grid_rows, grid_cols, depth)) {
+    const auto change = [&](const CoefficientMatrix& basis, const ConstView& from, const LineExponents& lines,
+                            const View& to, int grid_rows, int grid_cols) {
+        std::vector<CombinePass> passes = basis_passes(basis, from, to, grid_rows, grid_cols, depth);
+        if (lines != LineExponents{}) {  // the first one reads the blocks of `from`, behind those of `to`
+            CombinePass& first = passes.front();
+            first.exponents = lines_of_blocks(lines, first.slots.front(), grid_rows, grid_cols);
+            first.exponents.insert(first.exponents.begin(), first.exponents.size(), LineExponents{});
+            first.exponents.resize(first.slots.size());
+            first.written_exponents.resize(first.slots.size());
+        }
+        for (const CombinePass& pass : passes) {
             combine(pass);
         }
     };
     const View changed_a = plan_.overwrite_inputs ? writable(a) : stored_block(a, a.rows, a.cols, Shape::a);
     const View changed_b = plan_.overwrite_inputs ? writable(b) : stored_block(b, b.rows, b.cols, Shape::b);
-    change(algorithm.basis->phi, a, changed_a, algorithm.m, algorithm.k);
-    change(algorithm.basis->psi, b, changed_b, algorithm.k, algorithm.n);
+    change(algorithm.basis->phi, a, whole.a, changed_a, algorithm.m, algorithm.k);
+    change(algorithm.basis->psi, b, whole.b, changed_b, algorithm.k, algorithm.n);
     const View changed_c = beta == 0 ? c : stored_block(c, c.rows, c.cols, Shape::c);
-    run(0, alpha, changed_a, changed_b, 0, changed_c, plan_.overwrite_inputs);
-    change(algorithm.basis->chi, changed_c, changed_c, algorithm.m, algorithm.n);
-    if (beta != 0) {
-        CombinePass pass{{c, changed_c}, {{0, {{0, beta}, {1, 1}}}}};
+    run(0, {{alpha, changed_a, changed_b, 0, changed_c}}, plan_.overwrite_inputs);
+    change(algorithm.basis->chi, changed_c, {}, changed_c, algorithm.m, algorithm.n);
+    CombinePass pass{{c, changed_c}, {{0, {{1, 1}}}}};
+    if (beta == 0) {
+        pass = {{c}, {{0, {{0, 1}}}}};
+    } else {
+        pass.statements.front().terms.insert(pass.statements.front().terms.begin(), {0, beta});
         pass.only_if_safe = true;
+    }
+    if (whole.lined()) {
+        pass.exponents.resize(pass.slots.size());
+        pass.exponents.front() = beta == 0 ? LineExponents{} : whole.c;
+        pass.written_exponents.resize(pass.slots.size());
+        pass.written_exponents.front() = whole.c;
+    }
+    if (beta != 0 || whole.lined()) {
         combine(pass);
     }
+}
+
+bool can_scale(const ProductPlan& plan, double beta) {
+    if (plan.scaled_sums || (plan.change_basis && plan.overwrite_inputs)) {
+        return false;
+    }
+    for (std::size_t depth = 0; depth < plan.levels.size() && !plan.change_basis; ++depth) {
+        const LevelPlan& level = plan.levels[depth];
+        if (level.mode == LevelMode::fused) {
+            return false;
+        }
+        if (level.mode == LevelMode::parallel) {
+            const LevelPrograms programs = level_programs(level.algorithm, false);
+            const bool batched = level_storage(plan, depth).batched;
+            if (!inner_blocks(*programs.a, operand_layout(*programs.a, batched), programs.algorithm->k, *programs.b,
+                              operand_layout(*programs.b, batched), programs.algorithm->n)) {
+                return false;
+            }
+            continue;
+        }
+        // In serial mode sums are added to C itself: what is there may not fit the powers of A and B.
+        if (beta != 0 && depth == 0) {
+            return false;
+        }
+        for (const bool adds : {false, true}) {
+            for (const bool dies : {false, true}) {
+                const Schedule& schedule = level_schedule(level, false, {adds, dies});
+                const bool meet = std::all_of(schedule.steps.begin(), schedule.steps.end(), [&](const ScheduleStep& s) {
+                    return s.kind != ScheduleStep::Kind::product || s.left.kind != SymbolKind::a ||
+                           s.right.kind != SymbolKind::b || s.left.index % schedule.k == s.right.index / schedule.n;
+                });
+                if (!meet) {
+                    return false;
+                }
+            }
+        }
+    }
+    return !is_fused(plan);
 }
 
 }  // namespace heptad

@@ -27,28 +27,40 @@ private:
     double done_ = 0;
 };
 
+/// A product of matrices with powers of two beside them (kernels/backend.hpp). Those along k cancel: a's columns and
+/// b's rows have both none, or have the same of opposite sign; c's are those of a's rows and of b's columns. So the
+/// product of what lies in memory is what belongs there, and only sums have to heed them.
+struct LinedProduct {
+    Product product;
+    LineExponents a = {}, b = {}, c = {};
+    bool lined() const { return a != LineExponents{} || b != LineExponents{}; }
+};
+
+/// Can levels of this plan take powers of two out of A and B? Not where sums are made inside of products, or are kept
+/// in another type, nor by schedules that multiply blocks of A and B of different places along k.
+bool can_scale(const ProductPlan& plan, double beta);
+
 class LevelRunner {
 public:
     LevelRunner(const ProductPlan& plan, Backend& backend, Arena& arena, ProgressMeter& meter)
         : plan_(plan), backend_(backend), arena_(arena), meter_(meter) {}
 
-    /// c = alpha * a * b + beta * c from level `depth` down. `operands_die`: a and b may be destroyed.
-    void run(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-             bool operands_die);
+    /// From level `depth` down. `operands_die`: a and b may be destroyed.
+    void run(std::size_t depth, const LinedProduct& whole, bool operands_die);
     /// The same from the top, with A and B changed to the algorithm's bases first and C changed back at the end.
-    void run_in_changed_basis(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c);
+    void run_in_changed_basis(const LinedProduct& whole);
     /// The outermost level has A and B noted by the backend's guard in the passes that read them anyway.
     void watch_operands() { watches_ = true; }
 
 private:
-    void run_parallel(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta,
-                      const View& c);
-    void run_serial(std::size_t depth, double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
-                    bool operands_die);
-    void run_product(std::size_t depth, double alpha, const ScheduleStep& step, const LevelEntry& entry,
+    void run_parallel(std::size_t depth, const LinedProduct& whole);
+    void run_serial(std::size_t depth, const LinedProduct& whole, bool operands_die);
+    void run_product(std::size_t depth, const LinedProduct& whole, const ScheduleStep& step, const LevelEntry& entry,
                      ScheduleBlocks& blocks, View& spare);
-    void run_batch(std::size_t depth, const std::vector<Product>& products);
-    void run_fused(const std::vector<Product>& products);
+    /// Passes the block of a symbol through memory once, so that it has these powers beside it.
+    void set_lines(ScheduleBlocks& blocks, const Symbol& symbol, Shape shape, const LineExponents& lines);
+    void run_batch(std::size_t depth, const std::vector<LinedProduct>& products);
+    void run_fused(const std::vector<LinedProduct>& products);
     void combine(CombinePass pass);
     View stored_block(const ConstView& like, std::int64_t rows, std::int64_t cols, Shape shape);
     bool is_padded() const { return level_storage(plan_, 0).padded; }

@@ -9,8 +9,8 @@
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/fused_instances.hpp"
 #include "plan/search/planner.hpp"
+#include "run/dense/evenness.hpp"
 #include "run/dense/level_runner.hpp"
-#include "run/dense/spread.hpp"
 
 namespace heptad {
 namespace {
@@ -65,10 +65,9 @@ GuardLimits operand_limits(const ProductPlan& plan, double alpha) {
     return {limit / growth.a, limit / growth.b, limit / products / growth.a / growth.b};
 }
 
-/// What `balanced` allows, whatever the plan does about it.
+/// What `balanced` asks for, whatever the plan does about it.
 double even_enough(const ProductPlan& plan) {
-    return std::isfinite(plan.most_spread) ? plan.most_spread
-                                           : most_spread(expected_growth(plan.levels), PlannerLimits{}.balanced_growth);
+    return plan.least_evenness > 0 ? plan.least_evenness : least_evenness_of(plan.levels);
 }
 
 /// Does the outermost level add its products to C one by one? Then C takes part in sums, of which the first ones may
@@ -80,8 +79,7 @@ bool adds_to_c_at_once(const ProductPlan& plan, double beta) {
 /// With beta = 0 a fused level need not look at A and B where they may be uneven: what is not finite in them, and every
 /// sum or product that overflows, makes some entry of C infinite or NaN, and no later addition makes that finite again.
 bool is_judged_by_result(const ProductPlan& plan, double beta) {
-    return beta == 0 && !plan.padded && plan.levels.front().mode == LevelMode::fused &&
-           !std::isfinite(plan.most_spread);
+    return beta == 0 && !plan.padded && plan.levels.front().mode == LevelMode::fused && plan.least_evenness == 0;
 }
 
 /// The same for a backend that judges by itself, with what it is to see of C.
@@ -91,8 +89,9 @@ GuardLimits guard_limits(const ProductPlan& plan, double alpha, double beta) {
         return {any, any, any, any, any};
     }
     GuardLimits limits = operand_limits(plan, alpha);
-    limits.spread = plan.most_spread;
+    limits.least_evenness = plan.least_evenness;
     limits.even_enough = even_enough(plan);
+    limits.may_scale = can_scale(plan, beta);
     if (adds_to_c_at_once(plan, beta)) {
         limits.result = largest_finite(plan.type) / 4 / plan_growth(plan).c / std::max(1.0, std::abs(beta));
     }
@@ -105,6 +104,34 @@ bool sums_are_safe(const ProductPlan& plan, double max_a, double max_b, double a
     const GuardLimits limits = operand_limits(plan, alpha);
     return max_a < limits.a && max_b < limits.b && max_a * max_b < limits.product &&  // false for NaN
            std::abs(old_c) * plan_growth(plan).c < largest_finite(plan.type) / 4;
+}
+
+bool is_uneven(const ProductPlan& plan, const Evenness& even) {
+    return even.value < even_enough(plan);
+}
+
+/// Looks at A and B before anything is made of them. False: the classical product must answer.
+bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Evenness& even) {
+    const auto& [alpha, a, b, beta, c] = product;
+    const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
+    const double old_c = beta == 0 ? 0 : beta * backend.scan(c).max_abs;
+    even.value = std::numeric_limits<double>::infinity();
+    if (!sums_are_safe(plan, of_a.max_abs, of_b.max_abs, alpha, old_c)) {
+        return false;
+    }
+    even = judge_evenness(backend, a, of_a, b, of_b, can_scale(plan, beta));
+    if (is_uneven(plan, even) && even.scales() && plan.least_evenness == 0) {
+        // What no powers make even may be worse with them.
+        even = judge_evenness(backend, a, of_a, b, of_b, false);
+    }
+    if (!even.scales()) {
+        return even.value >= plan.least_evenness;
+    }
+    // Sums are kept with powers along k beside them, and f16 has room for few.
+    const int room = plan.type == Type::f16 ? 4 : 60;
+    return even.value >= plan.least_evenness && even.most_inner <= room &&
+           sums_are_safe(plan, std::ldexp(even.max_a, even.most_inner), std::ldexp(even.max_b, even.most_inner), alpha,
+                         0);
 }
 
 /// A, B and C in workspace with zeros appended. The caller's C is written at the end, if the sums could be trusted.
@@ -191,16 +218,16 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     backend.begin_product(workspace, reserved);
     const bool judges = is_float(plan.type) && !plan.levels.empty();
     DeferredGuard* const guard = judges ? backend.deferred_guard() : nullptr;
+    Evenness even;
     if (judges && guard == nullptr) {
-        const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
-        const double spread = spread_of(of_a, of_b);
-        report.uneven = spread > even_enough(plan);
-        if (spread > plan.most_spread ||
-            !sums_are_safe(plan, of_a.max_abs, of_b.max_abs, alpha, beta == 0 ? 0 : beta * backend.scan(c).max_abs)) {
+        if (!judge(plan, backend, {alpha, a, b, beta, c}, even)) {
+            report.uneven = is_uneven(plan, even);
             classical(plan.fringe_leaf);
             report.fell_back = true;
             return report;
         }
+        report.uneven = is_uneven(plan, even);
+        report.scaled = even.scales();
     }
     Arena arena(static_cast<std::byte*>(workspace) + reserved,
                 plan.workspace_bytes - plan.vendor_workspace_bytes - reserved);
@@ -213,18 +240,31 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
         plan.padded ? 0 : volume(plan.m, plan.k, plan.n) - volume(plan.core_m, plan.core_k, plan.core_n);
     ProgressMeter meter(hooks, static_cast<double>(leaf.count) * volume(leaf.m, leaf.k, leaf.n) + fringe_work);
     LevelRunner runner(plan, backend, arena, meter);
+    ProductExponents lines;
+    if (even.scales()) {  // zeros for what is appended
+        even.rows.resize(static_cast<std::size_t>(std::max(plan.m, plan.core_m)));
+        even.inner.resize(static_cast<std::size_t>(std::max(plan.k, plan.core_k)));
+        even.minus_inner.resize(even.inner.size());
+        even.cols.resize(static_cast<std::size_t>(std::max(plan.n, plan.core_n)));
+        lines = {even.of_a(), even.of_b()};
+    }
+    const auto run_levels = [&](const ConstView& left, const ConstView& right, double old, const View& result) {
+        const LinedProduct whole{{alpha, left, right, old, result}, lines.a, lines.b, lines.c()};
+        if (plan.change_basis) {
+            runner.run_in_changed_basis(whole);
+        } else {
+            runner.run(0, whole, plan.overwrite_inputs);
+        }
+    };
     if (plan.padded) {
         const ExtendedOperands operands(plan, backend, arena, a, b, c);
         if (guard != nullptr) {
-            guard->start(guard_limits(plan, alpha, beta), plan.m, plan.k, plan.n);
+            guard->start(guard_limits(plan, alpha, beta), plan.core_m, plan.core_k, plan.core_n);
+            lines = guard->judge_evenness(a, b);
             guard->watch(0, a);
             guard->watch(1, b);
         }
-        if (plan.change_basis) {
-            runner.run_in_changed_basis(alpha, operands.a(), operands.b(), 0, operands.c());
-        } else {
-            runner.run(0, alpha, operands.a(), operands.b(), 0, operands.c(), plan.overwrite_inputs);
-        }
+        run_levels(operands.a(), operands.b(), 0, operands.c());
         operands.give_back(beta, c);
         if (guard != nullptr) {
             guard->answer_if_unsafe({alpha, a, b, beta, c});
@@ -239,6 +279,9 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     const View core_c = block(c, 0, 0, plan.core_m, plan.core_n);
     if (guard != nullptr) {
         guard->start(guard_limits(plan, alpha, beta), plan.core_m, plan.core_k, plan.core_n);
+        if (!is_judged_by_result(plan, beta)) {
+            lines = guard->judge_evenness(core_a, core_b);
+        }
         if (plan.levels.front().mode == LevelMode::parallel && !plan.change_basis && !plan.scaled_sums) {
             runner.watch_operands();
         } else if (!is_judged_by_result(plan, beta)) {
@@ -272,11 +315,7 @@ RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, cons
     if (plan.overwrite_inputs) {  // while A and B are still whole
         multiply_fringes();
     }
-    if (plan.change_basis) {
-        runner.run_in_changed_basis(alpha, core_a, core_b, beta, core_c);
-    } else {
-        runner.run(0, alpha, core_a, core_b, beta, core_c, plan.overwrite_inputs);
-    }
+    run_levels(core_a, core_b, beta, core_c);
     if (guard != nullptr) {
         if (is_judged_by_result(plan, beta)) {
             guard->watch(kWatchedC, core_c);

@@ -30,12 +30,14 @@ inline void finish_product(const RunHooks& hooks) {
 struct RunReport {
     std::int64_t workspace_used_bytes = 0;
     bool fell_back = false;  // to the classical product: non-finite or uneven input, or sums that could overflow
-    bool uneven = false;     // A and B are so unevenly spread that levels lose more than `balanced` allows (spread.hpp)
+    bool uneven = false;     // A and B are so uneven that levels lose more than `balanced` allows (evenness.hpp)
+    bool scaled = false;     // powers of two were taken out of rows and columns, and put back into C
     /// Of a product of several parts.
     void add(const RunReport& part) {
         workspace_used_bytes = std::max(workspace_used_bytes, part.workspace_used_bytes);
         fell_back = fell_back || part.fell_back;
         uneven = uneven || part.uneven;
+        scaled = scaled || part.scaled;
     }
 };
 
