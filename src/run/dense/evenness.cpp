@@ -14,7 +14,11 @@ namespace {
 /// Lines that differ by less than this many powers of two from the others are alike: means of 64 logarithms of random
 /// numbers differ by up to 0.8 by themselves.
 constexpr double kAlike = 1.5;
-constexpr std::int64_t kSampledForMeans = 64;
+constexpr double kNoise = 0.7;  // and a line by itself is left alone within this
+/// Of lines of so many elements: the more there are, the more lines there are for the noise to show in.
+std::int64_t sampled_for_means(std::int64_t length) {
+    return std::clamp<std::int64_t>(length / 32, 64, 128);
+}
 constexpr std::int64_t kSampledForTails = 128;
 constexpr std::int64_t kLineElements = 16;  // side by side in a cache line
 
@@ -92,7 +96,7 @@ Effects row_effects(const ConstView& view) {
             sums[i] += x > 0 ? logarithm(x) : 0;
             counts[i] += x > 0 ? 1 : 0;
         };
-        const auto places = sampled(view.cols, kSampledForMeans, across ? 1 : kLineElements);
+        const auto places = sampled(view.cols, sampled_for_means(view.cols), across ? 1 : kLineElements);
         if (across) {
             for (const std::int64_t j : places) {
                 for (std::size_t i = 0; i < rows; ++i) {
@@ -240,13 +244,14 @@ double least_mean_product(const Tails& x, const Tails& y) {
     return sum;
 }
 
+std::int32_t whole_powers(double effect) {
+    return std::isnan(effect) || std::abs(effect) <= kNoise ? 0 : static_cast<std::int32_t>(std::lrint(effect));
+}
+
 /// Exponents that take the effects away; of lines without anything in them kZeroLine where C must be zero then.
 void take_away(std::vector<std::int32_t>& exponents, const Effects& effects, const std::vector<double>& largest) {
     for (std::size_t i = 0; i < exponents.size(); ++i) {
-        const double effect = effects.of_rows[i];
-        exponents[i] = largest[i] == 0                                ? kZeroLine
-                       : std::isnan(effect) || effects.most <= kAlike ? 0
-                                                                      : -static_cast<std::int32_t>(std::lrint(effect));
+        exponents[i] = largest[i] == 0 ? kZeroLine : effects.most <= kAlike ? 0 : -whole_powers(effects.of_rows[i]);
     }
 }
 
@@ -317,7 +322,7 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
     std::vector<std::int32_t> inner(k);
     for (std::size_t p = 0; p < k; ++p) {
         const double half = (b_inner.of_rows[p] - a_inner.of_rows[p]) / 2;
-        inner[p] = std::isnan(half) ? 0 : static_cast<std::int32_t>(std::lrint(half));
+        inner[p] = whole_powers(half);
         most_inner = std::isnan(half) ? most_inner : std::max(most_inner, std::abs(half));
     }
     const bool scales_inner = 2 * most_inner > kAlike;
