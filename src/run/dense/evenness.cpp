@@ -11,13 +11,6 @@
 namespace heptad {
 namespace {
 
-/// Lines that differ by less than this many powers of two from the others are alike: means of 64 logarithms of random
-/// numbers differ by up to 0.8 by themselves.
-constexpr double kAlike = 1.5;
-constexpr std::int64_t kSampledForMeans = 64;
-constexpr std::int64_t kSampledForTails = 128;
-constexpr std::int64_t kLineElements = 16;  // side by side in a cache line
-
 /// Exponent and significand as one number: log2 within 0.09, and monotone. Of zero: about -1023.
 double logarithm(double x) {
     constexpr double kOne = 1023;
@@ -47,29 +40,6 @@ void with_element(Type type, Body&& body) {
     }
 }
 
-/// Positions that are spread over `count`: all, or runs of neighbours somewhere in equal parts.
-std::vector<std::int64_t> sampled(std::int64_t count, std::int64_t wanted, std::int64_t run) {
-    std::vector<std::int64_t> places;
-    if (count <= wanted) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            places.push_back(i);
-        }
-        return places;
-    }
-    const std::int64_t parts = wanted / run;
-    std::uint64_t state = 0x9e3779b97f4a7c15U;
-    for (std::int64_t part = 0; part < parts; ++part) {
-        const std::int64_t begin = count * part / parts, room = count * (part + 1) / parts - begin - run;
-        state = state * 6364136223846793005U + 1442695040888963407U;
-        const std::int64_t at =
-            begin + (room > 0 ? static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(room + 1)) : 0);
-        for (std::int64_t i = at; i < std::min(at + run, count); ++i) {
-            places.push_back(i);
-        }
-    }
-    return places;
-}
-
 /// Rows and columns change places where rows lie a step apart: lines are walked along memory.
 bool lies_by_columns(const ConstView& view) {
     return !is_row_contiguous(view) && is_column_contiguous(view);
@@ -92,7 +62,7 @@ Effects row_effects(const ConstView& view) {
             sums[i] += x > 0 ? logarithm(x) : 0;
             counts[i] += x > 0 ? 1 : 0;
         };
-        const auto places = sampled(view.cols, kSampledForMeans, across ? 1 : kLineElements);
+        const auto places = sampled_places(view.cols, kSampledForMeans, across ? 1 : kLineElements);
         if (across) {
             for (const std::int64_t j : places) {
                 for (std::size_t i = 0; i < rows; ++i) {
@@ -139,14 +109,14 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
     }
     InnerSample sample;
     if (most <= kAlike) {
-        sample.places = sampled(static_cast<std::int64_t>(k), kSampledForTails, by_lines ? kLineElements : 1);
+        sample.places = sampled_places(static_cast<std::int64_t>(k), kSampledForTails, by_lines ? kLineElements : 1);
         sample.total_weight = static_cast<double>(k);
         return sample;
     }
     for (const double w : weight) {
         sample.total_weight += w;
     }
-    const std::int64_t picks = std::min(kSampledForTails, static_cast<std::int64_t>(k));
+    const std::int64_t picks = std::min(std::int64_t{kSampledForTails}, static_cast<std::int64_t>(k));
     double before = 0;
     std::size_t p = 0;
     for (std::int64_t pick = 0; pick < picks; ++pick) {
@@ -160,10 +130,7 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
     return sample;
 }
 
-/// How many values of a row are at least so large, in half powers of two around the usual ones: of the row that has the
-/// fewest.
-constexpr int kSteps = 24;
-constexpr double kStepsAbove = 6;
+/// How many values of a row are at least so large, in steps around the usual ones: of the row that has the fewest.
 struct Tails {
     std::array<double, kSteps> share{};  // at least 2^((kStepsAbove - step) / 2) times the usual
     double largest_mean_square = 0;      // of a row, in the same measure
@@ -227,7 +194,7 @@ Tails row_tails(const ConstView& view, const InnerSample& sample, const LineExpo
 /// badly as they can.
 double least_mean_product(const Tails& x, const Tails& y) {
     const auto width = [](int step) {
-        const auto edge = [](int s) { return s >= kSteps ? 0 : std::exp2((kStepsAbove - s) / 2); };
+        const auto edge = [](int s) { return s >= kSteps ? 0 : std::exp2((kStepsAbove - s) / 2.0); };
         return edge(step) - edge(step + 1);
     };
     double sum = 0;

@@ -127,8 +127,7 @@ bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Ev
     if (!even.scales()) {
         return even.value >= plan.least_evenness;
     }
-    // Sums are kept with powers along k beside them, and f16 has room for few.
-    const int room = plan.type == Type::f16 ? 4 : 60;
+    const int room = plan.type == Type::f16 ? kMostInnerOfF16 : kMostInner;
     return even.value >= plan.least_evenness && even.most_inner <= room &&
            sums_are_safe(plan, std::ldexp(even.max_a, even.most_inner), std::ldexp(even.max_b, even.most_inner), alpha,
                          0);
