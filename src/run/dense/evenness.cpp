@@ -13,10 +13,6 @@
 namespace heptad {
 namespace {
 
-/// Lines that differ by less than this many powers of two from the others are alike: means of 64 logarithms of random
-/// numbers differ by up to 0.8 by themselves.
-constexpr double kAlike = 1.5;
-constexpr double kNoise = 0.7;  // and a line by itself is left alone within this
 /// Of lines of so many elements: the more there are, the more lines there are for the noise to show in.
 std::int64_t sample_size(std::int64_t length) {
     return std::clamp<std::int64_t>(length / 32, 64, 128);
@@ -57,29 +53,6 @@ void with_element(Type type, Body&& body) {
     }
 }
 
-/// Positions that are spread over `count`: all, or runs of neighbours somewhere in equal parts.
-std::vector<std::int64_t> sampled(std::int64_t count, std::int64_t wanted, std::int64_t run) {
-    std::vector<std::int64_t> places;
-    if (count <= wanted) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            places.push_back(i);
-        }
-        return places;
-    }
-    const std::int64_t parts = wanted / run;
-    std::uint64_t state = 0x9e3779b97f4a7c15U;
-    for (std::int64_t part = 0; part < parts; ++part) {
-        const std::int64_t begin = count * part / parts, room = count * (part + 1) / parts - begin - run;
-        state = state * 6364136223846793005U + 1442695040888963407U;
-        const std::int64_t at =
-            begin + (room > 0 ? static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(room + 1)) : 0);
-        for (std::int64_t i = at; i < std::min(at + run, count); ++i) {
-            places.push_back(i);
-        }
-    }
-    return places;
-}
-
 /// Rows and columns change places where rows lie a step apart: lines are walked along memory.
 bool lies_by_columns(const ConstView& view) {
     return !is_row_contiguous(view) && is_column_contiguous(view);
@@ -115,7 +88,7 @@ Effects row_effects(Backend& backend, const ConstView& view) {
     const auto rows = static_cast<std::size_t>(view.rows);
     std::vector<std::int32_t> sums(rows), counts(rows);
     const bool across = lies_by_columns(view);
-    const auto places = sampled(view.cols, sample_size(view.cols), across ? 1 : kRun);
+    const auto places = sampled_places(view.cols, sample_size(view.cols), across ? 1 : kRun);
     share_rows(backend, view.rows, [&](std::int64_t begin, std::int64_t end) {
         with_element(view.type, [&]<class T>() {
             const auto* data = static_cast<const T*>(view.data);
@@ -197,28 +170,28 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
 
 /// How many values of a row are at least so large, in half powers of two around the usual ones: of the row that has the
 /// fewest.
-constexpr int kSteps = 40;
-constexpr int kStepsAbove = 20;
+constexpr int kTailSteps = 40;
+constexpr int kTailStepsAbove = 20;
 double step_edge(int step) {
-    static const std::array<double, kSteps> edges = [] {
-        std::array<double, kSteps> made{};
-        for (int s = 0; s < kSteps; ++s) {
-            made[static_cast<std::size_t>(s)] = std::exp2((kStepsAbove - s) / 2.0);
+    static const std::array<double, kTailSteps> edges = [] {
+        std::array<double, kTailSteps> made{};
+        for (int s = 0; s < kTailSteps; ++s) {
+            made[static_cast<std::size_t>(s)] = std::exp2((kTailStepsAbove - s) / 2.0);
         }
         return made;
     }();
-    return step >= kSteps ? 0 : edges[static_cast<std::size_t>(step)];
+    return step >= kTailSteps ? 0 : edges[static_cast<std::size_t>(step)];
 }
 struct Tails {
-    std::array<double, kSteps> share{};  // at least step_edge(step) times the usual
-    double largest_mean_square = 0;      // of a row, in the same measure
+    std::array<double, kTailSteps> share{};  // at least step_edge(step) times the usual
+    double largest_mean_square = 0;          // of a row, in the same measure
 };
-using StepCounts = std::array<std::int32_t, kSteps + 1>;
+using StepCounts = std::array<std::int32_t, kTailSteps + 1>;
 
 /// Mean square of values of which so many are between the edges of every step.
 double mean_square(const StepCounts& counts, double places) {
     double sum = 0;
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kTailSteps; ++step) {
         const double middle = step_edge(step) * std::numbers::sqrt2 / 1.16;  // of x^2, were they spread evenly
         sum += counts[static_cast<std::size_t>(step)] * middle * middle;
     }
@@ -233,7 +206,7 @@ Tails row_tails(Backend& backend, const ConstView& view, const InnerSample& samp
     for (std::size_t t = 0; t < places; ++t) {
         const double power = (lines.cols == nullptr ? 0 : lines.cols[sample.places[t]]) -
                              (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
-        to_top[t] = static_cast<std::int32_t>(std::lrint((kStepsAbove / 2.0 - power) * kLogOne));
+        to_top[t] = static_cast<std::int32_t>(std::lrint((kTailStepsAbove / 2.0 - power) * kLogOne));
     }
     StepCounts fewest;
     fewest.fill(static_cast<int>(places));
@@ -248,7 +221,7 @@ Tails row_tails(Backend& backend, const ConstView& view, const InnerSample& samp
                 const std::int32_t below =
                     to_top[t] - row - fixed_log(data[i * view.row_stride + sample.places[t] * view.col_stride]);
                 const std::int32_t step = (below + kLogOne / 2 - 1) >> (kLogBits - 1);
-                ++of_row[static_cast<std::size_t>(std::clamp(step, 0, kSteps))];
+                ++of_row[static_cast<std::size_t>(std::clamp(step, 0, kTailSteps))];
             };
             if (lies_by_columns(view)) {
                 for (std::size_t t = 0; t < places; ++t) {
@@ -272,7 +245,7 @@ Tails row_tails(Backend& backend, const ConstView& view, const InnerSample& samp
             }
             const StepCounts& of_row = counts[static_cast<std::size_t>(i - begin)];
             std::int32_t above = 0;
-            for (std::size_t step = 0; step < kSteps; ++step) {
+            for (std::size_t step = 0; step < kTailSteps; ++step) {
                 above += of_row[step];
                 fewest[step] = std::min(fewest[step], above);
             }
@@ -280,7 +253,7 @@ Tails row_tails(Backend& backend, const ConstView& view, const InnerSample& samp
                 std::max(tails.largest_mean_square, mean_square(of_row, static_cast<double>(places)));
         }
     });
-    for (std::size_t step = 0; step < kSteps; ++step) {
+    for (std::size_t step = 0; step < kTailSteps; ++step) {
         tails.share[step] = static_cast<double>(fewest[step]) / static_cast<double>(places);
     }
     return tails;
@@ -291,8 +264,8 @@ Tails row_tails(Backend& backend, const ConstView& view, const InnerSample& samp
 double least_mean_product(const Tails& x, const Tails& y) {
     const auto width = [](int step) { return step_edge(step) - step_edge(step + 1); };
     double sum = 0;
-    for (int i = 0; i < kSteps; ++i) {
-        for (int j = 0; j < kSteps; ++j) {
+    for (int i = 0; i < kTailSteps; ++i) {
+        for (int j = 0; j < kTailSteps; ++j) {
             const double both = x.share[static_cast<std::size_t>(i)] + y.share[static_cast<std::size_t>(j)] - 1;
             sum += both > 0 ? width(i) * width(j) * both : 0;
         }

@@ -144,7 +144,7 @@ bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Ev
     // Sums are kept with powers along k beside them, and products with those of rows and columns, where a block is
     // multiplied as it lies there: neither may leave the range of the type, nor fall among its subnormal numbers.
     const double small = std::min(least_line(of_a.rows), even.max_a) * std::min(least_line(of_b.cols), even.max_b);
-    const int room = plan.type == Type::f16 ? 4 : 60;
+    const int room = plan.type == Type::f16 ? kMostInnerOfF16 : kMostInner;
     return even.value >= plan.least_evenness && even.most_inner <= room && small >= smallest_product(plan.type) &&
            sums_are_safe(plan, std::ldexp(even.max_a, even.most_inner), std::ldexp(even.max_b, even.most_inner), alpha,
                          0);
