@@ -6,6 +6,7 @@ heptad_test(kernels/cuda/pass_shape_test heptad_run heptad_kernels_cuda heptad_k
 heptad_test(kernels/cuda/rounded_pass_test heptad_run heptad_kernels_cuda LABELS gpu)
 heptad_test(kernels/cuda/fused_build_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/fused_split_test heptad_kernels_cuda)
+heptad_test(kernels/cuda/loaded_driver_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/fused_test heptad_kernels_cuda heptad_kernels_reference LABELS gpu)
 heptad_test(kernels/cuda/vendor_kernels_test heptad_kernels_cuda)
 heptad_test(kernels/cuda/linear_pass_test heptad_run heptad_kernels_cuda)

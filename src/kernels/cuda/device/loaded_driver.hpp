@@ -6,7 +6,12 @@
 
 namespace heptad::cuda {
 
-/// May a pointer of this process point to a device's memory? A few nanoseconds; none on machines without such devices.
+/// Does the pointer point to the heap below the program's break, where malloc() has small matrices? No device's memory
+/// lies there. Two nanoseconds; false says nothing.
+bool is_of_heap(const void* pointer) noexcept;
+
+/// May a pointer of this process point to a device's memory? Takes a clock's time, or none on machines without such
+/// devices.
 /// The answer may be some milliseconds old, which is less than a driver takes to start.
 bool has_loaded_driver() noexcept;
 
