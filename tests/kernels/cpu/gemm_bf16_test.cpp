@@ -105,6 +105,19 @@ TEST_P(gemm_bf16, tiny_numbers_are_not_taken_for_zero) {
     }
 }
 
+TEST_P(gemm_bf16, tiny_sums_outlast_what_is_added_to_them_later) {
+    constexpr std::int64_t k = 1300;
+    GuardedMatrix a(Type::bf16, 35, k, Layout::rows), b(Type::bf16, k, 37, Layout::rows),
+        c(Type::f32, 35, 37, Layout::rows);
+    a.fill(0);
+    for (std::int64_t i = 0; i < 35; ++i) {
+        fill_row(a, i, 0, 10, -133, -127);
+    }
+    fill(b, -4, 0);
+    gemm({1, a.view(), b.view(), 0, c.view()}, GetParam());
+    expect_near_exact_product(a, b, 1, c, 0, c, Type::f32);
+}
+
 /// Rows whose first, middle or last entries are tiny, beside ordinary ones.
 TEST_P(gemm_bf16, an_element_does_not_depend_on_tiny_numbers_beside_it) {
     constexpr std::int64_t m = 70, n = 75;
