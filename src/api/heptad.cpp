@@ -5,6 +5,7 @@
 #include "base/errors_only.hpp"
 #include "base/workspace.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "kernels/cuda/device/loaded_driver.hpp"
 #include "plan/search/transfer_plan.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_list.hpp"
@@ -201,17 +202,26 @@ Options on_device(Options options, const std::string& device) {
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) try {
+    const auto repeat = [&] {
+        return is_plain(context.impl()) &&
+               repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0);
+    };
+    const bool may_lie_on_device = cuda::may_lie_on_device({a.data, b.data, c.data});
+    if (!may_lie_on_device && repeat()) {
+        return;
+    }
     if (names_device(context) && options.device == "auto") {
         multiply(alpha, a, b, beta, c, with_device(options, context), context);
         return;
     }
-    if (const auto device = device_of_matrices(options.device, a, b, c)) {
-        multiply_on_device(alpha, a, b, beta, c, on_device(options, *device), product_context(context));
-        return;
-    }
-    if (is_plain(context.impl()) &&
-        repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0)) {
-        return;
+    if (may_lie_on_device) {
+        if (const auto device = device_of_matrices(options.device, a, b, c)) {
+            multiply_on_device(alpha, a, b, beta, c, on_device(options, *device), product_context(context));
+            return;
+        }
+        if (repeat()) {
+            return;
+        }
     }
     const ProductContext inner = product_context(context);
     if (is_device_list(options.device)) {

@@ -1,7 +1,5 @@
 #include "product/device/device_choice.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "kernels/cuda/device/device.hpp"
@@ -32,9 +30,7 @@ bool runs_on_devices(Type type) {
 }  // namespace
 
 std::optional<std::string> device_of_matrices(const std::string& asked, std::initializer_list<NamedMatrix> matrices) {
-    const auto is_of_host = [](const NamedMatrix& matrix) { return matrix.empty || cuda::is_of_heap(matrix.data); };
-    if (std::all_of(matrices.begin(), matrices.end(), is_of_host) || !cuda::has_loaded_driver() ||
-        cuda::is_device_name(asked)) {
+    if (cuda::is_device_name(asked)) {
         return std::nullopt;
     }
     for (const NamedMatrix& matrix : matrices) {

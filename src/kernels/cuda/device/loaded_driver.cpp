@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdint>
@@ -66,20 +67,8 @@ std::uintptr_t read_heap_begin() noexcept {
     return begin;
 }
 
-}  // namespace
-
-bool is_of_heap(const void* pointer) noexcept {
-    static constinit std::atomic<std::uintptr_t> known_begin{0};
-    std::uintptr_t begin = known_begin.load(std::memory_order_relaxed);
-    if (begin == 0) {
-        begin = read_heap_begin();
-        begin = begin != 0 ? begin : UINTPTR_MAX;
-        known_begin.store(begin, std::memory_order_relaxed);
-    }
-    const auto place = reinterpret_cast<std::uintptr_t>(pointer);
-    return place >= begin && place < reinterpret_cast<std::uintptr_t>(sbrk(0));
-}
-
+/// The answer may be some milliseconds old, which is less than a driver takes to start. Takes a clock's time before one
+/// is loaded, or none on machines without such devices.
 bool has_loaded_driver() noexcept {
     if (!has_device_files()) {
         return false;
@@ -102,8 +91,29 @@ bool has_loaded_driver() noexcept {
     return found != nullptr;
 }
 
+}  // namespace
+
+bool are_of_heap(std::initializer_list<const void*> pointers) noexcept {
+    static constinit std::atomic<std::uintptr_t> known_begin{0};
+    std::uintptr_t begin = known_begin.load(std::memory_order_relaxed);
+    if (begin == 0) {
+        begin = read_heap_begin();
+        begin = begin != 0 ? begin : UINTPTR_MAX;
+        known_begin.store(begin, std::memory_order_relaxed);
+    }
+    const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+    return std::all_of(pointers.begin(), pointers.end(), [begin, end](const void* pointer) {
+        const auto place = reinterpret_cast<std::uintptr_t>(pointer);
+        return place >= begin && place < end;
+    });
+}
+
+bool may_lie_on_device(std::initializer_list<const void*> pointers) noexcept {
+    return has_device_files() && !are_of_heap(pointers) && has_loaded_driver();
+}
+
 std::optional<int> device_holding(const void* pointer) noexcept {
-    if (!has_loaded_driver()) {
+    if (!may_lie_on_device({pointer})) {
         return std::nullopt;
     }
     unsigned memory_type = 0;
