@@ -293,6 +293,13 @@ Machine load_machine(int threads, NamedFile missing) {
         };
         std::erase_if(machine.leaves,
                       [&](const LeafProfile& profile) { return is_missing(profile.leaf, profile.type); });
+        // Types that `tune` passes over are guessed.
+        std::vector<LeafProfile> guesses = default_machine(threads).leaves;
+        std::erase_if(guesses, [&](const LeafProfile& guess) {
+            return std::any_of(machine.leaves.begin(), machine.leaves.end(),
+                               [&](const LeafProfile& measured) { return measured.type == guess.type; });
+        });
+        std::move(guesses.begin(), guesses.end(), std::back_inserter(machine.leaves));
         // Without one of those that ran, nobody knows how the others compare with the fastest library.
         const std::vector<MeasuredPlan> rows = machine.measured_plans;
         for (const MeasuredPlan& gone : rows) {
