@@ -231,14 +231,13 @@ void align_with_own_threads(const TuneGround& ground, const std::vector<LeafProf
     }
 }
 
-const std::vector<LeafSample>& batches_before(const Machine& before, const LeafProfile& profile) {
-    static const std::vector<LeafSample> none;
+std::vector<LeafSample> batches_before(const Machine& before, const LeafProfile& profile) {
     for (const LeafProfile& old : before.leaves) {
         if (old.leaf == profile.leaf && old.type == profile.type) {
             return old.in_batches;
         }
     }
-    return none;
+    return {};
 }
 
 /// No product is faster than that by far: what the built-in figures take for the processor's peak, which does not know

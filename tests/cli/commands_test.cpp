@@ -154,10 +154,7 @@ TEST_F(Commands, threads_of_the_environment_count_where_none_were_asked_for) {
     unsetenv("HEPTAD_THREADS");
     setenv("OMP_NUM_THREADS", "1,4", 1);
     EXPECT_EQ(threads(), "1");
-    setenv("OMP_NUM_THREADS", "as many as you like", 1);
-    const std::string all = threads();
     unsetenv("OMP_NUM_THREADS");
-    EXPECT_EQ(all, threads());
     setenv("HEPTAD_THREADS", "two", 1);
     const std::string sentence = heptad_fails(2, {"plan", "64", "64", "64"});
     unsetenv("HEPTAD_THREADS");
