@@ -26,6 +26,7 @@ struct TuneArguments {
     std::string device = "cpu";  // or a CUDA device
     bool quick = false;
     bool show = false;
+    bool anyway = false;  // beside other programs, too
     int threads = 0;
     bool json = false;
 };
@@ -74,7 +75,9 @@ Machine device_machine(const TuneArguments& arguments, LoadWatch& watch) {
 void run(const TuneArguments& arguments) {
     const bool on_device = cuda::is_device_name(arguments.device);
     const int threads = threads_or_default(arguments.threads);
-    LoadWatch watch(load_rules(on_device ? 1 : threads, budget_s(arguments)));
+    LoadRules rules = load_rules(on_device ? 1 : threads, budget_s(arguments));
+    rules.stores_disturbed = arguments.anyway;
+    LoadWatch watch(rules);
     const Machine machine = on_device        ? device_machine(arguments, watch)
                             : arguments.show ? load_machine(threads, NamedFile::may_be_missing)
                                              : measure_and_save(arguments, threads, watch);
@@ -100,6 +103,7 @@ Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     auto device = std::make_shared<std::string>();
     command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
     command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
+    command->add_flag("--anyway", tune->anyway, "store what other programs disturbed, too");
     auto threads = std::make_shared<std::string>();
     command
         ->add_option("--threads", *threads,

@@ -73,6 +73,11 @@ bool LoadWatch::measure(bool uses_all_threads, const std::function<void()>& act)
             ++stored_;
             return true;
         }
+        if (rules_.stores_disturbed) {
+            ++disturbed_;
+            ++stored_;
+            return true;
+        }
         const double again_s = rules_.wall_s() - start.wall_s + kWindow_s;
         if (tries == kMostTries || again_s > patience_s_) {
             ++refused_;
@@ -115,7 +120,13 @@ bool LoadWatch::was_disturbed(const Reading& start, bool uses_all_threads) {
 
 std::string LoadWatch::notice() const {
     std::string text;
-    if (repeated_ + refused_ > 0) {
+    if (disturbed_ > 0) {
+        text = fmt::format(
+            "the machine was not idle (others had up to {:.1f} of {} processors): {} of {} measurements were "
+            "disturbed, "
+            "and stored all the same",
+            most_taken_, rules_.processors, disturbed_, stored_);
+    } else if (repeated_ + refused_ > 0) {
         text = fmt::format(
             "the machine was not idle (others had up to {:.1f} of {} processors): {} of {} measurements "
             "were repeated, {} stayed disturbed and were not stored",

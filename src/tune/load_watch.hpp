@@ -20,8 +20,9 @@ double busy_seconds_of_all();
 
 struct LoadRules {
     int threads = 1;
-    int processors = 1;      // that we may run on
-    double patience_s = 30;  // for pauses and repetitions, all together
+    int processors = 1;             // that we may run on
+    double patience_s = 30;         // for pauses and repetitions, all together
+    bool stores_disturbed = false;  // whoever never has the machine to himself may want it all the same
     /// Clocks, ever rising: of the wall, of all threads of this process, and of all processes.
     std::function<double()> wall_s, ours_s, all_s = busy_seconds_of_all;
     std::function<void(double seconds)> sleep;
@@ -68,7 +69,7 @@ private:
     Reading before_, recent_;  // between them and now: windows of some tenths of a second
     double patience_s_;
     double most_taken_ = 0;
-    int stored_ = 0, repeated_ = 0, refused_ = 0, impossible_ = 0;
+    int stored_ = 0, repeated_ = 0, refused_ = 0, impossible_ = 0, disturbed_ = 0;  // the last: stored all the same
 };
 
 }  // namespace heptad

@@ -124,6 +124,20 @@ TEST(load_watch, large_products_want_all_threads_where_the_system_says_nothing) 
     EXPECT_TRUE(watch.measure(false, [&] { watch.timed([&] { return computer.work(1, 2); }); }));
 }
 
+TEST(load_watch, whoever_wants_it_all_the_same_has_it_at_once_and_is_told) {
+    Computer computer;
+    computer.others = 2;
+    LoadRules rules = computer.rules(2);
+    rules.stores_disturbed = true;
+    LoadWatch watch(rules);
+    const Outcome outcome = measure(watch, computer, 2);
+    EXPECT_TRUE(outcome.trusted);
+    EXPECT_EQ(outcome.times, 1);
+    EXPECT_TRUE(watch.stored_something());
+    EXPECT_NE(watch.notice().find("1 of 1 measurements were disturbed, and stored"), std::string::npos)
+        << watch.notice();
+}
+
 TEST(load_watch, patience_ends) {
     Computer computer;
     computer.others = 2;
