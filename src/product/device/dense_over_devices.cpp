@@ -167,7 +167,7 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
     const ProblemSize size{plan.m, plan.k, plan.n};
     const HostForecast told =
         host_forecast(host_problem(plan), *plan.host, cut_shape(*plan.host, size, plan.type), device_facts(list),
-                      host_facts(plan.workspace_bytes, available_cores()), block);
+                      host_facts(plan.workspace_bytes, threads_or_default()), block);
     if (told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound) {
         fail(ErrorCode::input,
              "the plan tells {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "

@@ -50,7 +50,7 @@ struct RequestPlan {
     bool machine_measured = false;
 
     PlanFacts facts() const;
-    double growth() const;  // of errors, on random data; 0: not known
+    double growth() const;  // of errors, as expected on even data; 0: not known
 };
 
 /// Where the device was left open: the one that pays, if it holds all of the matrices.
