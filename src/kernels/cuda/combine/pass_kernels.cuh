@@ -17,12 +17,12 @@ struct KnownArguments {
     std::int64_t input_stride, output_stride;  // between rows
 };
 
-/// The same pass with powers of two, one element at a time: few registers, so that the kernel that has both takes no
-/// more of them than without.
+/// The same pass with powers of two, one element at a time. A function of its own, with few registers: inside, it made
+/// passes of f64 without powers spill theirs.
 template <class Pass, class T, class Out>
-__device__ __forceinline__ void known_pass_with_lines(const KnownArguments<Pass, T, Out>& args) {
+__device__ __noinline__ void known_pass_with_lines(const KnownArguments<Pass, T, Out>& args) {
     const auto& pass = args.pass;
-    MagnitudeOf<T> seen = 0;
+    std::uint32_t seen = 0;
     for_each_place<1, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
         using One = Values<ArithmeticOf<T>, 1>;
         struct Lined {
@@ -56,7 +56,7 @@ __device__ __forceinline__ void known_pass_with_lines(const KnownArguments<Pass,
             });
     });
     if (pass.watch != nullptr) {
-        note_maximum(seen, pass.watch);
+        keep_largest<T>(seen, pass.watch);
     }
 }
 
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
             return;
         }
     }
-    MagnitudeOf<T> seen = 0, seen_results = 0;
+    std::uint32_t seen = 0, seen_results = 0;
     const ScaleFactors scaled(pass.scale);
     for_each_place<N, Together>(pass, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
         using Few = Values<ArithmeticOf<T>, N * Together>;
@@ -138,10 +138,10 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
             });
     });
     if (pass.watch != nullptr) {
-        note_maximum(seen, pass.watch);
+        keep_largest<T>(seen, pass.watch);
     }
     if (Scaled && pass.watch_results != nullptr) {
-        note_maximum(seen_results, pass.watch_results);
+        keep_largest<T>(seen_results, pass.watch_results);
     }
 }
 
@@ -158,7 +158,7 @@ template <class T, class Out, int Inputs>
 __device__ __forceinline__ void any_pass_with_lines(const AnyArguments<T, Out, Inputs>& args) {
     const auto& pass = args.pass;
     using Wide = ArithmeticOf<T>;
-    MagnitudeOf<T> seen = 0;
+    std::uint32_t seen = 0;
     for_each_place<1, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
         const std::int64_t row = rows[0], col = cols[0];
         Wide value[Inputs];
@@ -189,7 +189,7 @@ __device__ __forceinline__ void any_pass_with_lines(const AnyArguments<T, Out, I
         }
     });
     if (pass.watch != nullptr) {
-        note_maximum(seen, pass.watch);
+        keep_largest<T>(seen, pass.watch);
     }
 }
 
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
         }
     }
     using Wide = ArithmeticOf<T>;
-    MagnitudeOf<T> seen = 0, seen_results = 0;
+    std::uint32_t seen = 0, seen_results = 0;
     const ScaleFactors scaled(pass.scale);
     for_each_place<N, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
         const std::int64_t row = rows[0], col = cols[0];
@@ -264,10 +264,10 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
         }
     });
     if (pass.watch != nullptr) {
-        note_maximum(seen, pass.watch);
+        keep_largest<T>(seen, pass.watch);
     }
     if (Scaled && pass.watch_results != nullptr) {
-        note_maximum(seen_results, pass.watch_results);
+        keep_largest<T>(seen_results, pass.watch_results);
     }
 }
 

@@ -134,12 +134,20 @@ __device__ __forceinline__ void for_each_place(const Args& args, Body&& body) {
     }
 }
 
+/// Of f64 the upper half of the bits is enough, and takes fewer registers.
 template <class T, int N>
-__device__ __forceinline__ void note_largest(const ArithmeticOf<T>* value, MagnitudeOf<T>& seen) {
+__device__ __forceinline__ void note_largest(const ArithmeticOf<T>* value, std::uint32_t& seen) {
 #pragma unroll
     for (int e = 0; e < N; ++e) {
-        const MagnitudeOf<T> here = magnitude(value[e]);
-        seen = here > seen ? here : seen;
+        seen = max(seen, line_magnitude(value[e]));
+    }
+}
+template <class T>
+__device__ __forceinline__ void keep_largest(std::uint32_t seen, unsigned long long* target) {
+    if constexpr (sizeof(ArithmeticOf<T>) == 8) {
+        note_maximum(static_cast<unsigned long long>(seen) << 32, target);
+    } else {
+        note_maximum(seen, target);
     }
 }
 
