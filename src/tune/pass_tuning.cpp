@@ -47,7 +47,7 @@ Trial sums_trial(const char* algorithm, int grid, Type type, std::byte* memory) 
     const std::vector<View> blocks = blocks_of(whole, grid, grid);
     const std::vector<View> stored = blocks_at(memory + matrix, type, side, static_cast<std::size_t>(layout.stored));
     trial.pass = cuda::pass_class(blocks.size(), stored.size());
-    trial.combine = operand_pass(*programs.a, layout, blocks, stored);
+    trial.combine = operand_pass(*programs.a, layout, {blocks, {}}, {stored, {}});
     trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
     return trial;
 }
@@ -61,7 +61,7 @@ Trial result_trial(const char* algorithm, int grid, Type type, std::byte* memory
     const std::vector<View> products =
         blocks_at(memory + matrix, type, kSide / grid, static_cast<std::size_t>(programs.c->inputs));
     trial.pass = cuda::pass_class(products.size(), blocks.size());
-    trial.combine = result_pass(*programs.c, products, 0, blocks);
+    trial.combine = result_pass(*programs.c, {products, {}}, 0, {blocks, {}});
     trial.bytes = block_count(trial.combine) * static_cast<double>(matrix) / grid / grid;
     return trial;
 }

@@ -321,7 +321,7 @@ private:
                 stored.emplace_back(static_cast<std::byte*>(memory_.data()) + 4 * (n * n + i * side * side), Type::f32,
                                     side, side, side, 1);
             }
-            const CombinePass pass = operand_pass(*programs.a, layout, blocks, stored);
+            const CombinePass pass = operand_pass(*programs.a, layout, {blocks, {}}, {stored, {}});
             return seconds_of([&] { backend_.combine(pass); });
         };
         constexpr double kSide = 8192;
