@@ -1,0 +1,115 @@
+#include "plan/predict/promised_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/types.hpp"
+#include "plan/predict/error_bound.hpp"
+
+namespace heptad {
+namespace {
+
+std::vector<LevelPlan> levels_of(const std::string& algorithm, int count) {
+    return std::vector<LevelPlan>(static_cast<std::size_t>(std::max(count, 0)), {algorithm, LevelMode::serial, ""});
+}
+
+/// Levels that are taken outside of the place that multiplies, and judge A and B by themselves.
+std::vector<LevelPlan> outer_levels(const ProductPlan& plan) {
+    if (plan.disk && plan.disk->levels > 0) {
+        return levels_of(plan.disk->algorithm, plan.disk->levels);
+    }
+    if (plan.rank) {
+        return levels_of("strassen", plan.rank->algorithm == ClusterAlgorithm::caps ? plan.rank->steps : 0);
+    }
+    if (plan.host) {
+        return levels_of(plan.host->algorithm, plan.host->levels);
+    }
+    return levels_of(plan.transfers ? plan.transfers->algorithm : "",
+                     plan.transfers && !plan.transfers->algorithm.empty() ? 1 : 0);
+}
+
+/// n u / (1 - n u): of n roundings one after the other.
+double gamma(double n, double u) {
+    return n * u < 1 ? n * u / (1 - n * u) : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+const char* bound_over_text(BoundOver over) {
+    switch (over) {
+        case BoundOver::entries:
+            return "(|A||B|)_ij";
+        case BoundOver::lines:
+            return "|a_i||b_j|";
+        case BoundOver::matrices:
+            return "max|A| max|B|";
+        default:
+            return "";
+    }
+}
+
+double typical_classical_error(Type type) {
+    // Uniform and normal data, n from 256 to 1024, OpenBLAS and our own leaf on two Xeon cores: 0.9 to 2.0 roundoffs in
+    // f32 and 1.2 to 2.4 in f64, less for longer sums, which are made in parts. The test of this file measures it
+    // again.
+    constexpr double kInRoundoffs = 1.5;
+    return kInRoundoffs * unit_roundoff(type);
+}
+
+double expected_growth(const ProductPlan& plan) {
+    double growth = expected_growth(outer_levels(plan)) * expected_growth(plan.levels);
+    if (plan.transfers && !plan.transfers->algorithm.empty()) {
+        // The products at both ends are made by more levels of the schedule in place of the plan's.
+        const int ends = std::max(plan.transfers->opening, plan.transfers->closing);
+        growth = std::max(growth, expected_growth(levels_of(plan.transfers->algorithm, ends)));
+    }
+    return growth;
+}
+
+ErrorPromise classical_promise(const ProductPlan& plan) {
+    ErrorPromise promise;
+    const double u = unit_roundoff(plan.type);
+    if (u == 0) {
+        return promise;
+    }
+    promise.roundoff = u;
+    promise.typical = typical_classical_error(plan.type);
+    promise.over = BoundOver::entries;
+    const double roundings = static_cast<double>(plan.k) + 2;
+    // tf32 rounds each factor once and the 16-bit types the result once; they add in f32.
+    const bool adds_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
+    promise.bound =
+        adds_in_f32 ? gamma(roundings, 0x1p-24) + (plan.type == Type::tf32 ? 2 : 1) * u : gamma(roundings, u);
+    return promise;
+}
+
+ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
+    ErrorPromise promise = classical_promise(plan);
+    const bool levels_outside = !outer_levels(plan).empty(), levels_inside = !plan.levels.empty();
+    if (promise.over == BoundOver::nothing || !(levels_outside || levels_inside)) {
+        return promise;
+    }
+    promise.growth = growth;
+    promise.typical *= growth;
+    // plan.error_bound is over the largest values of the matrices that the levels see. With A'' and B'', from which
+    // powers of two were taken,
+    //
+    //   |AB - computed|_ij <= error_bound max|A''| max|B''| 2^-rows(i) 2^-cols(j),
+    //
+    // and levels are taken for even data only where max|A''| max|B''| <= kMostBelow r_i s_j for all i and j, with r_i =
+    // 2^rows(i) max_k |a_ik| and s_j likewise. The largest value of a row is at most its 2-norm, so that
+    //
+    //   |AB - computed|_ij <= kMostBelow error_bound |a_i||b_j|.
+    //
+    // The norms of rows would allow k^2 in error_bound to be k, but nobody has summed them: a row of the largest value
+    // everywhere may be sqrt(k) times that. `fast` scales where that makes the data even, and r_i s_j <= max|A| max|B|
+    // times the powers. Levels of two places judge twice, the inner ones sums of blocks.
+    const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
+    const int judged = (levels_inside ? 1 : 0) + (levels_outside && keeps_lines ? 1 : 0);
+    promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
+    promise.bound = plan.error_bound * std::pow(kMostBelow, judged);
+    return promise;
+}
+
+}  // namespace heptad
