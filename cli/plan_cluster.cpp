@@ -17,8 +17,7 @@ std::string bytes_text(double bytes) {
 }
 
 std::string forecast_text(const ProductPlan& plan, const ClusterForecast& predicted) {
-    std::string text = to_string(plan) + "\n";
-    text += fmt::format("# ranks           {} ({} idle)\n", plan.rank->ranks, idle_ranks(plan));
+    std::string text = fmt::format("# ranks           {} ({} idle)\n", plan.rank->ranks, idle_ranks(plan));
     text += fmt::format("# received        {} per rank while multiplying, formula {}, lower bound {}{}\n",
                         bytes_text(predicted.received_bytes), bytes_text(predicted.formula_bytes),
                         bytes_text(predicted.lower_bound_bytes),
@@ -43,7 +42,7 @@ std::string forecast_text(const ProductPlan& plan, const ClusterForecast& predic
         fmt::format("# predicted time  {} (distribute {}, multiply {}, collect {}), efficiency {:.3f}\n",
                     format_seconds(predicted.total_s()), format_seconds(predicted.distribute_s),
                     format_seconds(predicted.multiply_s), format_seconds(predicted.collect_s), predicted.efficiency);
-    return text;
+    return text + to_string(plan) + "\n";
 }
 
 }  // namespace
