@@ -15,6 +15,7 @@ std::vector<std::string> plan_words(const std::string& n, const std::string& nod
 
 TEST_F(PlanCluster, text_shows_plan_bytes_stages_and_efficiency) {
     const std::string text = heptad_ok(plan_words("8192", "8", {"--network", "10G", "--disk", "2G"}));
+    EXPECT_EQ(text.rfind("# expected error: ", 0), 0U) << text;
     EXPECT_EQ(last_line(text).rfind("plan 8192x8192x8192 f32 rank={ranks=8;algorithm=grid;grid=2x2x2;panels=4} ", 0),
               0U)
         << text;

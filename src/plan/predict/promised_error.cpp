@@ -6,6 +6,7 @@
 
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/host_layer.hpp"
 
 namespace heptad {
 namespace {
@@ -110,6 +111,27 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
     promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
     promise.bound = plan.error_bound * std::pow(kMostBelow, judged);
     return promise;
+}
+
+ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy) {
+    ProductPlan whole = plan;
+    whole.levels = block.levels;
+    whole.least_evenness = block.least_evenness;
+    const double u = unit_roundoff(plan.type);
+    if (u == 0) {
+        return classical_promise(plan);
+    }
+    const auto k = static_cast<double>(plan.k), block_k = static_cast<double>(block.k);
+    if (const std::vector<LevelPlan> outside = outer_levels(plan); !outside.empty()) {
+        const LayerGrowth growth =
+            layer_growth(algorithm_layer(outside.front().algorithm, static_cast<int>(outside.size()), plan.type));
+        whole.error_bound = growth.growth * (block.error_bound + growth.roundings * u * block_k);
+    } else {
+        // Sums of partial products: each has its bound, and each addition rounds what is there.
+        const double pieces = std::max(1.0, std::ceil(k / std::max(1.0, block_k)));
+        whole.error_bound = pieces * block.error_bound + (pieces - 1) * k * u;
+    }
+    return promised_error(whole, expected_growth(whole), accuracy == Accuracy::balanced);
 }
 
 }  // namespace heptad

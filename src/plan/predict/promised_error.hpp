@@ -41,6 +41,8 @@ double expected_growth(const ProductPlan& plan);
 /// With errors that grow by `growth`. `for_even_data`: levels outside of those that the plan names a least evenness for
 /// are taken for even data only, too.
 ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data);
+/// Of a plan that leaves it to ranks how they multiply blocks, the largest of which are multiplied as `block` says.
+ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy);
 /// Of the classical product in its place.
 ErrorPromise classical_promise(const ProductPlan& plan);
 
