@@ -80,7 +80,8 @@ Command add_closure(CLI::App& root, const std::string& /*typed*/) {
     auto columns = std::make_shared<std::string>();
     command->add_option("G", closure->graph, "square matrix: .pbm, .png, .mtx or .npy")->required()->type_name("");
     command->add_option("-o,--output", closure->output, "result: .pbm, .png or .npy")->required()->type_name("R");
-    command->add_option("--threads", *threads, "threads to use (default: all cores)")->type_name("N");
+    command->add_option("--threads", *threads, "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
+        ->type_name("N");
     command->add_option("--device", closure->device, "cpu (default), cuda or cuda:N")->type_name("D");
     add_columns_option(*command, *columns);
     add_json_flag(*command, closure->json);

@@ -10,6 +10,7 @@
 #include "base/thread_pool.hpp"
 #include "command.hpp"
 #include "io/bit_file.hpp"
+#include "io/device_machine.hpp"
 #include "io/machine_file.hpp"
 #include "io/matrix_market.hpp"
 #include "io/matrix_source.hpp"
@@ -33,6 +34,43 @@ struct InfoArguments {
     bool json = false;
 };
 
+/// Where the figures of a device are kept, if somebody measured it.
+struct DeviceFile {
+    std::string name, file;
+    bool measured = false;
+};
+std::vector<DeviceFile> device_files() {
+    std::vector<DeviceFile> all;
+    const cuda::Report report = cuda::report();
+    for (const cuda::DeviceInfo& device : report.devices) {
+        if (report.available) {
+            const TuneFile file = device_tune_file(device.index);
+            all.push_back({fmt::format("cuda:{}", device.index), file.path,
+                           !read_machines(file, NamedFile::may_be_missing).empty()});
+        }
+    }
+    return all;
+}
+
+/// Whether figures are measured or built in, where they are or will be, and the way back.
+std::string figures_text(bool measured, const std::string& file, const std::string& command) {
+    if (measured) {
+        return fmt::format("measured: {} ({})", file, way_back(file));
+    }
+    return fmt::format("not measured: built-in defaults; {} measures{}", command,
+                       file.empty() ? "" : fmt::format(" and writes {}", file));
+}
+
+std::string device_figures_text() {
+    std::string text;
+    for (const DeviceFile& device : device_files()) {
+        text += fmt::format(
+            "{:<12} {}\n", device.name,
+            figures_text(device.measured, device.file, fmt::format("'heptad tune --device {}'", device.name)));
+    }
+    return text;
+}
+
 nlohmann::ordered_json machine_json() {
     const cpu::CpuInfo& cpu = cpu::cpu_info();
     nlohmann::ordered_json libraries = nlohmann::ordered_json::array();
@@ -45,8 +83,16 @@ nlohmann::ordered_json machine_json() {
                              {"correction", report.correction},
                              {"problem", report.problem}});
     }
-    nlohmann::ordered_json tune = machine_summary_json(load_machine(available_cores(), NamedFile::may_be_missing));
+    nlohmann::ordered_json tune = machine_summary_json(load_machine(threads_or_default(), NamedFile::may_be_missing));
     tune["file"] = tune_file();
+    tune["undo"] = way_back(tune_file());
+    tune["devices"] = nlohmann::ordered_json::array();
+    for (const DeviceFile& device : device_files()) {
+        tune["devices"].push_back({{"device", device.name},
+                                   {"measured", device.measured},
+                                   {"file", device.file},
+                                   {"undo", way_back(device.file)}});
+    }
     return {{"heptad", version()},
             {"cpu", cpu.brand},
             {"architecture", cpu.architecture},
@@ -64,12 +110,11 @@ nlohmann::ordered_json machine_json() {
 }
 
 std::string machine_text() {
-    const Machine machine = load_machine(available_cores(), NamedFile::may_be_missing);
-    const std::string tuned =
-        machine.measured ? tune_file() : std::string("not measured: built-in defaults; 'heptad tune' measures");
-    return fmt::format("heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}", version(),
+    const Machine machine = load_machine(threads_or_default(), NamedFile::may_be_missing);
+    const std::string tuned = figures_text(machine.measured, tune_file(), "'heptad tune'");
+    return fmt::format("heptad       {}\n{}{}bit leaves   {}\ntuned        {}\n{}{}", version(),
                        cpu::describe_machine_text(), cuda_text(), fmt::join(bits::leaf_names(Type::gf2), ", "), tuned,
-                       machine_summary(machine));
+                       device_figures_text(), machine_summary(machine));
 }
 
 /// Share of ones of a matrix of zeros and ones.

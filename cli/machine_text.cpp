@@ -38,8 +38,9 @@ std::string measured_plans_text(const Machine& machine) {
             library = &row;
         } else {
             text +=
-                fmt::format("; {} {:.3f}{} +-{:.3f} ({} round{})", plan_words(row.plan), 1 / row.relative_time,
-                            is_clearly_faster(row) ? "*" : "", row.std_error, row.rounds, row.rounds == 1 ? "" : "s");
+                fmt::format("; {} {:.3f}{} +-{:.3f} ({} round{}{})", plan_words(row.plan), 1 / row.relative_time,
+                            is_clearly_faster(row) ? "*" : "", row.std_error, row.rounds, row.rounds == 1 ? "" : "s",
+                            row.error_growth > 0 ? fmt::format(", error x {:.1f}", row.error_growth) : "");
         }
     }
     return text.empty() ? text : text + "\n";

@@ -64,7 +64,10 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
     command.add_option("--mode", words.mode, "auto, serial (little memory), parallel or fused (no memory, on cuda)")
         ->type_name("MODE");
-    command.add_option("--threads", words.threads, "threads to use (default: all cores)")->type_name("N");
+    command
+        .add_option("--threads", words.threads,
+                    "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
+        ->type_name("N");
     command
         .add_option("--memory", words.memory,
                     "most memory, e.g. 8G; matrices that do not fit are multiplied from file to file")

@@ -26,27 +26,35 @@ struct TuneArguments {
     std::string device = "cpu";  // or a CUDA device
     bool quick = false;
     bool show = false;
+    bool anyway = false;  // beside other programs, too
     int threads = 0;
     bool json = false;
 };
 
-constexpr double kBudgetSeconds = 100, kQuickBudgetSeconds = 5;
+double budget_s(const TuneArguments& arguments) {
+    constexpr double kUsual = 100, kQuick = 5;
+    return arguments.quick ? kQuick : kUsual;
+}
 
-Machine measure_and_save(const TuneArguments& arguments, int threads) {
+Machine measure_and_save(const TuneArguments& arguments, int threads, LoadWatch& watch) {
     require_savable();
     ProgressMeter meter;
     meter.begin("tune");
-    Machine machine = measure_machine(threads, arguments.quick ? kQuickBudgetSeconds : kBudgetSeconds,
-                                      [&](double fraction, const std::string& stage) {
-                                          stop_if_interrupted();
-                                          meter.update(fraction, stage);
-                                      });
+    Machine machine = measure_machine(
+        threads, budget_s(arguments),
+        [&](double fraction, const std::string& stage) {
+            stop_if_interrupted();
+            meter.update(fraction, stage);
+        },
+        &watch);
     stop_if_interrupted();
-    save_machine(machine);
+    if (watch.stored_something()) {
+        save_machine(machine);
+    }
     return machine;
 }
 
-Machine device_machine(const TuneArguments& arguments) {
+Machine device_machine(const TuneArguments& arguments, LoadWatch& watch) {
     const int device = cuda::device_index(arguments.device);
     if (arguments.show) {
         return load_device_machine(device, NamedFile::may_be_missing);
@@ -55,28 +63,37 @@ Machine device_machine(const TuneArguments& arguments) {
     meter.begin("tune");
     double done = 0;
     constexpr double kStages = 57;  // leaves of all types, passes and their shapes, whole plans, and products of bits
-    return tune_device(device, arguments.quick, [&](const std::string& stage) {
-        stop_if_interrupted();
-        meter.update(done++ / kStages, stage);
-    });
+    return tune_device(
+        device, arguments.quick,
+        [&](const std::string& stage) {
+            stop_if_interrupted();
+            meter.update(done++ / kStages, stage);
+        },
+        watch);
 }
 
 void run(const TuneArguments& arguments) {
     const bool on_device = cuda::is_device_name(arguments.device);
-    const int threads = arguments.threads > 0 ? arguments.threads : available_cores();
-    const Machine machine = on_device        ? device_machine(arguments)
+    const int threads = threads_or_default(arguments.threads);
+    LoadRules rules = load_rules(on_device ? 1 : threads, budget_s(arguments));
+    rules.stores_disturbed = arguments.anyway;
+    LoadWatch watch(rules);
+    const Machine machine = on_device        ? device_machine(arguments, watch)
                             : arguments.show ? load_machine(threads, NamedFile::may_be_missing)
-                                             : measure_and_save(arguments, threads);
+                                             : measure_and_save(arguments, threads, watch);
     const std::string file = on_device ? device_tune_file(cuda::device_index(arguments.device)).path : tune_file();
     if (arguments.json) {
         print(nlohmann::ordered_json{{"file", file},
                                      {"measured", machine.measured},
+                                     {"notice", watch.notice()},
                                      {"machine", nlohmann::ordered_json::parse(print_machine(machine))}});
         return;
     }
     const std::string where =
         machine.measured ? file : std::string("not measured yet: built-in defaults; run 'heptad tune'");
-    print(fmt::format("tuned        {}\nthreads      {}\n{}", where, machine.threads, machine_summary(machine)));
+    const std::string notice = watch.notice().empty() ? "" : fmt::format("notice       {}\n", watch.notice());
+    print(fmt::format("tuned        {}\nthreads      {}\n{}{}", where, machine.threads, notice,
+                      machine_summary(machine)));
 }
 
 Command add_tune(CLI::App& root, const std::string& /*typed*/) {
@@ -86,8 +103,12 @@ Command add_tune(CLI::App& root, const std::string& /*typed*/) {
     auto device = std::make_shared<std::string>();
     command->add_option("--device", *device, "cpu, cuda or cuda:N")->type_name("D");
     command->add_flag("--show", tune->show, "show what was measured before, and measure nothing");
+    command->add_flag("--anyway", tune->anyway, "store what other programs disturbed, too");
     auto threads = std::make_shared<std::string>();
-    command->add_option("--threads", *threads, "measure for so many threads (default: all cores)")->type_name("N");
+    command
+        ->add_option("--threads", *threads,
+                     "measure for so many threads (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
+        ->type_name("N");
     add_json_flag(*command, tune->json);
     command->footer("Example: heptad tune --quick");
     return {command, [tune, threads, device] {

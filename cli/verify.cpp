@@ -44,7 +44,10 @@ Command add_verify(CLI::App& root, const std::string& /*typed*/) {
         ->add_option("--accuracy", words->accuracy,
                      "what C was allowed: strict, balanced (default), or fast, judged by whole matrices")
         ->type_name("WORD");
-    command->add_option("--threads", words->threads, "threads to use (default: all cores)")->type_name("N");
+    command
+        ->add_option("--threads", words->threads,
+                     "threads to use (default: HEPTAD_THREADS, OMP_NUM_THREADS or all cores)")
+        ->type_name("N");
     add_update_options(*command, *words);
     command->add_flag("--all-rows", *all_rows, "bool: recompute every row, not a sample");
     command->add_option("--seed", *seed, "seed of the random check (default: a new one each time)")->type_name("S");

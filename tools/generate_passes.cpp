@@ -257,12 +257,12 @@ void add_algorithm(Header& header, const std::string& name) {
             const OperandLayout layout = operand_layout(*program, batched);
             const auto blocks = numbered_views(static_cast<std::size_t>(program->inputs), 0);
             const auto stored = numbered_views(static_cast<std::size_t>(layout.stored), blocks.size());
-            header.add(operand_pass(*program, layout, blocks, stored));
+            header.add(operand_pass(*program, layout, {blocks, {}}, {stored, {}}));
         }
     }
     const auto products = numbered_views(static_cast<std::size_t>(programs.c->inputs), 0);
     const auto outputs = numbered_views(programs.c->outputs.size(), products.size());
-    header.add(result_pass(*programs.c, products, 0, outputs));
+    header.add(result_pass(*programs.c, {products, {}}, 0, {outputs, {}}));
 }
 
 }  // namespace

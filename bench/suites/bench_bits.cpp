@@ -200,7 +200,7 @@ std::int64_t needed_bytes(const ProblemSize& size) {
 
 void run(const BenchBitsArguments& bench) {
     BenchBitsArguments settings = bench;
-    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
+    settings.threads = threads_or_default(bench.threads);
     require_writable(bench.results);
     std::vector<ProblemSize> shapes = bench.shapes;
     if (shapes.empty()) {

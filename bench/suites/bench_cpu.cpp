@@ -135,7 +135,7 @@ void run(const BenchCpuArguments& bench) {
     settings.leaf = bench.leaf;
     settings.levels = bench.levels;
     settings.against_itself = bench.against_itself;
-    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
+    settings.threads = threads_or_default(bench.threads);
     const std::vector<Line> lines = lines_of(bench);
     double total_s = 0, done_s = 0;
     for (const Line& line : lines) {

@@ -66,7 +66,7 @@ void bench_files(const BenchFilesArguments& bench) {
     BenchSettings settings;
     settings.suite = "files";
     settings.accuracy = bench.accuracy;
-    settings.threads = bench.threads > 0 ? bench.threads : available_cores();
+    settings.threads = threads_or_default(bench.threads);
     settings.rules.rounds = bench.quick ? 3 : 5;
     const Matrix a = read_matrix(name_of(bench.a, product), file_hooks(meter, "read A", settings.threads));
     const Matrix b = read_matrix(name_of(bench.b, product), file_hooks(meter, "read B", settings.threads));

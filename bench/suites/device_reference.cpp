@@ -27,7 +27,7 @@ DeviceOperand widened(const Matrix& matrix, double& largest, const cuda::Stream&
     Matrix panel(Type::f64, std::min(kRowsAtOnce, matrix.rows()), cols);
     std::vector<double> row_largest(static_cast<std::size_t>(matrix.rows()), 0.0);
     for_row_panels(matrix.rows(), [&](std::int64_t first, std::int64_t count) {
-        shared_pool(available_cores()).run(count, [&](std::int64_t i) {
+        shared_pool(threads_or_default()).run(count, [&](std::int64_t i) {
             const float* const from = static_cast<const float*>(matrix.data()) + (first + i) * cols;
             double* const to = static_cast<double*>(panel.data()) + i * cols;
             double& most = row_largest[static_cast<std::size_t>(first + i)];

@@ -37,7 +37,7 @@ Difference difference(const ConstView& f32, const ConstView& f64, int threads) {
              "give an f32 and an f64 matrix of one shape");
     }
     std::vector<Difference> rows(static_cast<std::size_t>(f32.rows));
-    shared_pool(threads > 0 ? threads : available_cores()).run(f32.rows, [&](std::int64_t i) {
+    shared_pool(threads_or_default(threads)).run(f32.rows, [&](std::int64_t i) {
         rows[static_cast<std::size_t>(i)] = row_difference(f32, f64, i);
     });
     Difference result;

@@ -41,7 +41,7 @@ double copied_bytes_per_s(void* memory, std::int64_t bytes) {
     const std::int64_t half = bytes / 2;
     auto* const from = static_cast<std::byte*>(memory);
     const double seconds = seconds_of([&] {
-        shared_pool(available_cores()).run(ceil_div(half, kTaskBytes), [&](std::int64_t task) {
+        shared_pool(threads_or_default()).run(ceil_div(half, kTaskBytes), [&](std::int64_t task) {
             const std::int64_t first = task * kTaskBytes;
             std::memcpy(from + half + first, from + first,
                         static_cast<std::size_t>(std::min(kTaskBytes, half - first)));

@@ -133,7 +133,7 @@ ErrorMeasure measure_exact(const ConstView& a, const ConstView& b, const ConstVi
 
 ErrorMeasure measure_error(const ConstView& a, const ConstView& b, const ConstView& c, const ErrorOptions& options) {
     require_shapes(a, b, c, options);
-    ThreadPool& pool = shared_pool(options.threads > 0 ? options.threads : available_cores());
+    ThreadPool& pool = shared_pool(threads_or_default(options.threads));
     const double products = static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(b.cols);
     const std::vector<std::int64_t> rows = spread_rows(c.rows, products <= kSmall ? c.rows : options.rows);
     if (options.cancel.cancelled()) {

@@ -27,7 +27,7 @@ struct FileOptions {
     double alpha = 1, beta = 0;
     std::string c0 = {};                       ///< the file of what beta multiplies; may be C
     std::optional<std::int64_t> columns = {};  ///< .npy files hold packed bits, and B so many columns
-    int threads = 0;                           ///< 0: all cores this process may use
+    int threads = 0;                           ///< 0: as Context::set_threads(0)
     /// Most bytes for the matrices and all that the product takes beside them. Empty: what is free.
     std::optional<std::int64_t> memory_bytes = {};
     /// Piece by piece, and go on where a run before was ended: killed, cancelled, or by a full disk. From the beginning

@@ -238,7 +238,7 @@ private:
 class HEPTAD_API Context {
 public:
     Context();
-    Context& set_threads(int threads);  ///< 0: all cores this process may use
+    Context& set_threads(int threads);  ///< 0: HEPTAD_THREADS, OMP_NUM_THREADS, or all cores that may be used
     /// Where products run whose options leave the device to "auto": a name as in Options. "auto" takes it back.
     Context& set_device(const std::string& device);
     /// Use the caller's scratch memory and no other. It must lie outside A, B and C, gaps between their rows included.

@@ -111,7 +111,7 @@ std::vector<Bandwidth> measure_host() {
     std::vector<Bandwidth> found;
     for (const Kind& kind : kinds) {
         found.push_back({kind.what, host_rate(1, kind.moved, kind.work) / kGiB,
-                         host_rate(available_cores(), kind.moved, kind.work) / kGiB, kind.p3_single, kind.p3_all});
+                         host_rate(threads_or_default(), kind.moved, kind.work) / kGiB, kind.p3_single, kind.p3_all});
     }
     return found;
 }

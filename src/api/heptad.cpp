@@ -202,20 +202,28 @@ Options on_device(Options options, const std::string& device) {
 
 void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
               const Options& options, const Context& context) try {
-    const bool may_lie_on_device = cuda::has_loaded_driver();
-    if (!may_lie_on_device && is_plain(context.impl()) &&
-        repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0)) {
+    const auto repeat = [&] {
+        return is_plain(context.impl()) &&
+               repeat_product(alpha, a, b, beta, c, options, context.impl() != nullptr ? context.impl()->threads : 0);
+    };
+    const bool may_lie_on_device = cuda::may_lie_on_device({a.data, b.data, c.data});
+    if (!may_lie_on_device && repeat()) {
         return;
     }
     if (names_device(context) && options.device == "auto") {
         multiply(alpha, a, b, beta, c, with_device(options, context), context);
         return;
     }
-    const ProductContext inner = product_context(context);
-    if (const auto device = may_lie_on_device ? device_of_matrices(options.device, a, b, c) : std::nullopt) {
-        multiply_on_device(alpha, a, b, beta, c, on_device(options, *device), inner);
-        return;
+    if (may_lie_on_device) {
+        if (const auto device = device_of_matrices(options.device, a, b, c)) {
+            multiply_on_device(alpha, a, b, beta, c, on_device(options, *device), product_context(context));
+            return;
+        }
+        if (repeat()) {
+            return;
+        }
     }
+    const ProductContext inner = product_context(context);
     if (is_device_list(options.device)) {
         multiply_over_devices(alpha, a, b, beta, c, options, inner);
         return;

@@ -6,11 +6,14 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "base/cgroup.hpp"
+#include "base/error.hpp"
 
 namespace heptad {
 namespace {
@@ -129,6 +132,53 @@ int available_cores() {
         read_at_ms = now_ms;
     }
     return cores;
+}
+
+ThreadsAskedFor threads_in(const char* heptad, const char* omp) {
+    constexpr int kMost = 4096;
+    ThreadsAskedFor asked_for;
+    if (heptad != nullptr && *heptad != '\0') {
+        const std::string_view text(heptad);
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), asked_for.by_heptad);
+        if (error != std::errc() || end != text.data() + text.size() || asked_for.by_heptad < 1 ||
+            asked_for.by_heptad > kMost) {
+            fail(ErrorCode::usage,
+                 "HEPTAD_THREADS is '{}', which is no number of threads; set it to 1 to {}, or unset it", text, kMost);
+        }
+    }
+    if (omp != nullptr) {
+        std::string_view text(omp);
+        text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+        int first = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), first);
+        const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+        const bool ends_there = rest.empty() || rest.front() == ',' || rest.front() == ' ' || rest.front() == '\t';
+        asked_for.by_omp = error == std::errc() && ends_there && first >= 1 ? std::min(first, kMost) : 0;
+    }
+    return asked_for;
+}
+
+int threads_by_environment() {
+    // Read once: later changes by other threads of the process would be a race. Two who read at once read the same, and
+    // no lock is left behind by a fork.
+    static constinit std::atomic<bool> was_read{false};
+    static constinit std::atomic<int> by_heptad{0}, by_omp{0};
+    if (!was_read.load(std::memory_order_acquire)) {
+        const ThreadsAskedFor asked_for = threads_in(std::getenv("HEPTAD_THREADS"), std::getenv("OMP_NUM_THREADS"));
+        by_heptad = asked_for.by_heptad;
+        by_omp = asked_for.by_omp;
+        was_read.store(true, std::memory_order_release);
+    }
+    const int omp = by_omp;
+    return by_heptad > 0 ? by_heptad.load() : omp > 0 ? std::min(omp, available_cores()) : 0;
+}
+
+int threads_or_default(int asked_for) {
+    if (asked_for > 0) {
+        return asked_for;
+    }
+    const int told = threads_by_environment();
+    return told > 0 ? told : available_cores();
 }
 
 }  // namespace heptad

@@ -51,6 +51,21 @@ int cores_by_quota(const std::string& root = "");
 /// milliseconds (the quota: every second), so that a later `taskset` is noticed; otherwise some nanoseconds.
 int available_cores();
 
+/// How many threads the environment asks for; 0: it does not. `heptad` (HEPTAD_THREADS) wins and is taken at its word;
+/// of `omp` (OMP_NUM_THREADS, which means other libraries too) the first number counts, "4,2" being 4, and anything
+/// else is ignored. Null or empty: not set. Throws Error(usage) for a `heptad` that is no number from 1 to 4096.
+struct ThreadsAskedFor {
+    int by_heptad = 0, by_omp = 0;
+};
+ThreadsAskedFor threads_in(const char* heptad, const char* omp);
+/// The same of the environment of this process, as it was when first asked: HEPTAD_THREADS, or OMP_NUM_THREADS as far
+/// as there are available_cores().
+int threads_by_environment();
+
+/// What whoever asked for a number of threads gets, and what he gets who did not (0): what the environment asks for, or
+/// all available_cores(). The one place where that is decided.
+int threads_or_default(int asked_for = 0);
+
 /// A clock of some milliseconds' resolution that takes a few nanoseconds.
 std::int64_t coarse_clock_ms() noexcept;
 

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
+#include "base/evenness_facts.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
 
-/// Where a device notes what it sees of A and B, at the start of a product's workspace: a few words, and behind them
-/// the largest value of each row and column (guard_bytes()).
+/// Where a device notes what it sees of A and B, at the start of a product's workspace: a few words, behind them notes
+/// of a sample, and the power of two of each row and column (guard_bytes()).
 inline constexpr std::int64_t kGuardBytes = 256;
 
 /// Values that are kept for so many rows or columns: vectors of them begin on 16-byte boundaries.
@@ -18,7 +19,8 @@ inline std::int64_t line_count(std::int64_t lines) {
 /// For the rows and columns of A (m x k) and B (k x n).
 inline std::int64_t guard_bytes(std::int64_t m, std::int64_t k, std::int64_t n) {
     const std::int64_t lines = checked_add(checked_add(line_count(m), line_count(n)), checked_mul(2, line_count(k)));
-    return checked_add(kGuardBytes, round_up(checked_mul(lines, std::int64_t{sizeof(std::uint32_t)}), kGuardBytes));
+    return checked_add(kGuardBytes + kEvennessBytes,
+                       round_up(checked_mul(lines, std::int64_t{sizeof(std::uint32_t)}), kGuardBytes));
 }
 
 /// Scratch memory of cuBLAS: what NVIDIA recommends for Hopper, and four times what it does for others.

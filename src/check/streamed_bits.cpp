@@ -139,7 +139,7 @@ private:
 }  // namespace
 
 std::unique_ptr<StreamedLanes> make_bit_lanes(Type algebra, std::int64_t columns, int threads) {
-    ThreadPool& pool = shared_pool(threads > 0 ? threads : available_cores());
+    ThreadPool& pool = shared_pool(threads_or_default(threads));
     if (algebra == Type::gf2) {
         return std::make_unique<Gf2Lanes>(columns, pool);
     }

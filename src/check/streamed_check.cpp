@@ -22,9 +22,7 @@ public:
     static constexpr int kLanes = kIsRounded<T> ? 24 : check::kExactLanes<T>;
 
     NumberLanes(const check::JudgedProduct& product, int threads)
-        : product_(product),
-          pool_(shared_pool(threads > 0 ? threads : available_cores())),
-          seed_(check::seed_from_system()) {
+        : product_(product), pool_(shared_pool(threads_or_default(threads))), seed_(check::seed_from_system()) {
         if constexpr (kIsRounded<T>) {
             judge_.emplace(product);
         }

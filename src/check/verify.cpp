@@ -73,7 +73,7 @@ VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, 
                                        c,
                                        options,
                                        options.seed ? *options.seed : check::seed_from_system(),
-                                       shared_pool(options.threads > 0 ? options.threads : available_cores())};
+                                       shared_pool(threads_or_default(options.threads))};
     VerifyResult result = is_float(a.type)          ? check::verify_float(problem)
                           : a.type == Type::boolean ? check::verify_bool(problem)
                                                     : check::verify_ring(problem);

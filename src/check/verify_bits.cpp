@@ -120,7 +120,7 @@ VerifyResult verify_bits(Type algebra, const ConstBitView& a, const ConstBitView
              a.rows, a.cols, b.rows, b.cols, c.rows, c.cols, fits ? " + C0" : "");
     }
     const std::uint64_t seed = options.seed ? *options.seed : check::seed_from_system();
-    ThreadPool& pool = shared_pool(options.threads > 0 ? options.threads : available_cores());
+    ThreadPool& pool = shared_pool(threads_or_default(options.threads));
     VerifyResult result;
     if (algebra == Type::gf2) {
         result = verify_gf2(a, b, c, c0, seed, pool);

@@ -235,7 +235,7 @@ void over_rows(std::int64_t rows, std::int64_t cols, const FileHooks& hooks,
     const std::int64_t rows_per_task = std::max<std::int64_t>(1, 65536 / std::max<std::int64_t>(1, cols));
     const std::int64_t tasks = ceil_div(rows, rows_per_task);
     constexpr std::int64_t tasks_per_step = 256;
-    ThreadPool& pool = shared_pool(hooks.threads > 0 ? hooks.threads : available_cores());
+    ThreadPool& pool = shared_pool(threads_or_default(hooks.threads));
     for (std::int64_t first = 0; first < tasks && cols > 0; first += tasks_per_step) {
         if (hooks.cancel.cancelled()) {
             fail(ErrorCode::cancelled, "cancelled while a matrix of {} x {} was made", rows, cols);

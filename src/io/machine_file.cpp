@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -54,6 +55,8 @@ const char* environment(const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
+
+constinit std::atomic<int> tuning_scopes{0};
 
 /// Holding a lock takes milliseconds; longer means that its holder hangs.
 constexpr std::chrono::seconds kMostPatience{30};
@@ -218,12 +221,26 @@ TuneFile tune_file_for(const std::string& key, const char* variable) {
     return {key, "", false, variable};
 }
 
+TuningScope::TuningScope() {
+    ++tuning_scopes;
+}
+TuningScope::~TuningScope() {
+    --tuning_scopes;
+}
+
+std::string way_back(const std::string& file) {
+    std::error_code ignored;
+    return !file.empty() && std::filesystem::is_regular_file(file, ignored)
+               ? fmt::format("delete {} to go back to the built-in figures", file)
+               : "";
+}
+
 std::vector<Machine> read_machines(const TuneFile& file, NamedFile missing) {
     std::vector<Machine> machines;
     if (file.path.empty()) {
         return machines;
     }
-    if (file.named && missing == NamedFile::must_exist && access(file.path.c_str(), R_OK) != 0) {
+    if (file.named && missing == NamedFile::must_exist && tuning_scopes == 0 && access(file.path.c_str(), R_OK) != 0) {
         fail(ErrorCode::input,
              "{} names '{}', which cannot be read: {}; correct the name or unset the variable (`heptad tune` makes the "
              "file)",
@@ -293,6 +310,13 @@ Machine load_machine(int threads, NamedFile missing) {
         };
         std::erase_if(machine.leaves,
                       [&](const LeafProfile& profile) { return is_missing(profile.leaf, profile.type); });
+        // Types that `tune` passes over are guessed.
+        std::vector<LeafProfile> guesses = default_machine(threads).leaves;
+        std::erase_if(guesses, [&](const LeafProfile& guess) {
+            return std::any_of(machine.leaves.begin(), machine.leaves.end(),
+                               [&](const LeafProfile& measured) { return measured.type == guess.type; });
+        });
+        std::move(guesses.begin(), guesses.end(), std::back_inserter(machine.leaves));
         // Without one of those that ran, nobody knows how the others compare with the fastest library.
         const std::vector<MeasuredPlan> rows = machine.measured_plans;
         for (const MeasuredPlan& gone : rows) {

@@ -20,6 +20,16 @@ Machine default_machine(int threads);
 /// May a file that HEPTAD_TUNE_FILE names be missing? Not where plans are made: its name was mistyped.
 enum class NamedFile { must_exist, may_be_missing };
 
+/// While it lives, all files that are named may be missing: this process tunes, which makes them, and plans products
+/// for it.
+class TuningScope {
+public:
+    TuningScope();
+    ~TuningScope();
+    TuningScope(const TuningScope&) = delete;
+    TuningScope& operator=(const TuningScope&) = delete;
+};
+
 /// The measured description for that many threads, or the default one: a file in the cache that is missing, damaged or
 /// of another machine counts as not measured. Leaves that this machine does not have are left out. Throws Error(input)
 /// for a file that the user named and that cannot be read.
@@ -30,6 +40,9 @@ Machine load_machine(int threads, NamedFile missing = NamedFile::must_exist);
 void save_machine(const Machine& machine);
 /// Throws what save_machine would throw, before anybody has measured for minutes.
 void require_savable();
+
+/// How to go back to the built-in figures, as a sentence for people; empty if there is no file.
+std::string way_back(const std::string& file);
 
 /// Where the file is, whether it exists or not; empty if neither HEPTAD_TUNE_FILE, XDG_CACHE_HOME nor HOME is set.
 std::string tune_file();

@@ -45,7 +45,7 @@ OpenNpy open_npy(const std::string& path, std::optional<Type> as) {
 }
 
 int thread_count(const FileHooks& hooks) {
-    return hooks.threads > 0 ? hooks.threads : available_cores();
+    return threads_or_default(hooks.threads);
 }
 
 void write_contiguous(AtomicFile& file, const ConstView& v, std::int64_t bytes, const std::string& path,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -170,6 +171,12 @@ public:
     virtual std::vector<FusedTileShape> fused_tile_shapes(Type /*type*/) const { return {}; }
     virtual ScanResult scan(const ConstView& view) = 0;
     virtual void copy(const ConstView& from, const View& to) = 0;
+    /// Calls work(0) to work(parts - 1) on the host, in any order, on as many threads as the backend has there.
+    virtual void share(std::int64_t parts, const std::function<void(std::int64_t)>& work) {
+        for (std::int64_t part = 0; part < parts; ++part) {
+            work(part);
+        }
+    }
     /// Names of the leaves that can do this type here, best first by default knowledge (not by measurement).
     virtual std::vector<std::string> leaves(Type type) const = 0;
     /// Null: scan() answers at once.

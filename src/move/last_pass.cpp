@@ -204,7 +204,7 @@ private:
     template <class T>
     void add_up_as(std::int64_t band) {
         const std::int64_t rows = rows_of(band).rows;
-        ThreadPool& pool = shared_pool(options_.threads > 0 ? options_.threads : available_cores());
+        ThreadPool& pool = shared_pool(threads_or_default(options_.threads));
         pool.run(rows * layers_.layer.grid.m, [&](std::int64_t task) {
             const std::int64_t block_row = task / rows, row = task % rows;
             if (row < rows_of_result(band, block_row).rows) {

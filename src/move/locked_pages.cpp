@@ -17,7 +17,7 @@ constexpr std::int64_t kPage_bytes = 4096;
 void touch_pages(std::byte* memory, std::int64_t bytes) {
     constexpr std::int64_t kPagesPerTask = 4096;
     const std::int64_t pages = ceil_div(bytes, kPage_bytes);
-    shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
+    shared_pool(threads_or_default()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
         for (std::int64_t page = task * kPagesPerTask; page < std::min(pages, (task + 1) * kPagesPerTask); ++page) {
             std::atomic_ref(*reinterpret_cast<std::uint8_t*>(memory + page * kPage_bytes)).fetch_or(0);
         }

@@ -27,7 +27,7 @@ template <class CopyRow>
 void copy_rows_by_all_cores(std::byte* to, std::int64_t to_pitch, const std::byte* from, std::int64_t from_pitch,
                             std::int64_t row_bytes, std::int64_t rows, CopyRow copy) {
     const std::int64_t rows_per_task = std::max<std::int64_t>(1, kTaskBytes / row_bytes);
-    shared_pool(available_cores()).run(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
+    shared_pool(threads_or_default()).run(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
         const std::int64_t last = std::min(rows, (task + 1) * rows_per_task);
         for (std::int64_t i = task * rows_per_task; i < last; ++i) {
             copy(to + i * to_pitch, from + i * from_pitch, row_bytes);
@@ -52,7 +52,7 @@ HostBuffer locked_buffer(std::int64_t bytes) {
     // Every page is written first, by all cores: locking would have to bring them one after another.
     constexpr std::int64_t kPage = 4096, kPagesPerTask = 4096;
     const std::int64_t pages = ceil_div(bytes, kPage);
-    shared_pool(available_cores()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
+    shared_pool(threads_or_default()).run(ceil_div(pages, kPagesPerTask), [&](std::int64_t task) {
         const std::int64_t last = std::min(pages, (task + 1) * kPagesPerTask);
         for (std::int64_t page = task * kPagesPerTask; page < last; ++page) {
             static_cast<std::byte*>(memory)[page * kPage] = std::byte{0};

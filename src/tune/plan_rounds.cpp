@@ -9,6 +9,7 @@
 #include "base/timing.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
+#include "tune/plan_errors.hpp"
 
 namespace heptad {
 namespace {
@@ -112,13 +113,17 @@ bool is_undecided(const RoundResults& results, double min_gain) {
     });
 }
 
-void record_plans(const std::vector<ProductPlan>& plans, const RoundResults& results, Machine& machine) {
+void record_plans(const std::vector<ProductPlan>& plans, const RoundResults& results,
+                  const std::function<double(const ProductPlan&)>& error_of, Machine& machine) {
     std::vector<std::size_t> order(plans.size());
     std::iota(order.begin(), order.end(), 0);
     std::swap(order.front(), order[results.library]);
     std::stable_sort(order.begin() + 1, order.end(),
                      [&](std::size_t x, std::size_t y) { return results.times[x].median < results.times[y].median; });
     const double library_s = model_seconds(plans[results.library], machine);
+    const bool has_levels =
+        std::any_of(plans.begin(), plans.end(), [](const ProductPlan& x) { return !x.levels.empty(); });
+    const double library_error = has_levels ? error_of(plans[results.library]) : 0;
     for (const std::size_t i : order) {
         const ProductPlan& plan = plans[i];
         const RelativeTime& time = results.times[i];
@@ -128,7 +133,16 @@ void record_plans(const std::vector<ProductPlan>& plans, const RoundResults& res
         for (const LevelPlan& level : plan.levels) {
             row.plan.levels.push_back(level.algorithm);
         }
+        row.error_growth = plan.levels.empty() ? 0 : error_growth(error_of(plan), library_error, plan.type);
         machine.measured_plans.push_back(std::move(row));
+    }
+}
+
+void keep_rows_of(const Machine& before, Type type, std::int64_t m, std::int64_t k, std::int64_t n, Machine& machine) {
+    for (const MeasuredPlan& row : before.measured_plans) {
+        if (row.type == type && row.m == m && row.k == k && row.n == n) {
+            machine.measured_plans.push_back(row);
+        }
     }
 }
 

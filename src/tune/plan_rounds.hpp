@@ -54,7 +54,12 @@ RoundResults compare_with_library(const std::vector<RoundRunner>& all);
 bool is_undecided(const RoundResults& results, double min_gain);
 
 /// Adds what the rounds said of the plans for one problem to machine.measured_plans: the library first, then the others
-/// from the fastest on.
-void record_plans(const std::vector<ProductPlan>& plans, const RoundResults& results, Machine& machine);
+/// from the fastest on. `error_of` carries a plan out and tells its largest error; it is asked where there are levels,
+/// whose growth is then recorded.
+void record_plans(const std::vector<ProductPlan>& plans, const RoundResults& results,
+                  const std::function<double(const ProductPlan&)>& error_of, Machine& machine);
+
+/// Adds what was measured before of one problem.
+void keep_rows_of(const Machine& before, Type type, std::int64_t m, std::int64_t k, std::int64_t n, Machine& machine);
 
 }  // namespace heptad

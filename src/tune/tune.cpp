@@ -13,8 +13,10 @@
 #include "base/error.hpp"
 #include "base/idle_threads.hpp"
 #include "base/thread_pool.hpp"
+#include "io/machine_file.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/cpu/cpu_info.hpp"
+#include "tune/possible_figures.hpp"
 #include "tune/tune_batches.hpp"
 #include "tune/tune_plans.hpp"
 #include "tune/tune_timing.hpp"
@@ -76,17 +78,18 @@ bool is_square(const Shape& s) {
 /// The least seconds measured so far on each shape; infinity where nothing was.
 using Records = std::vector<double>;
 
-/// One shape; `left_s` is what remains of the budget, `record` the least seconds of those measured before.
-void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Shape& shape, double left_s,
-                   std::vector<Contender>& contenders, double& record) {
-    const Product product = operands.product(shape);
+/// Seconds of the shape in rounds; `left_s` is what remains of the budget, `record` the least seconds of those measured
+/// before. The least of them now.
+double run_rounds_on(const TuneGround& ground, const Shape& shape, double left_s, std::vector<Contender>& contenders,
+                     double record) {
+    const Product product = ground.operands.product(shape);
     double fastest = record;
     for (Contender& c : contenders) {
         c.rounds.clear();
         if (!c.hopeless) {
-            const auto call = [&] { backend.multiply_one(product, c.id); };
+            const auto call = [&] { ground.backend.multiply_one(product, c.id); };
             call();  // first touch: library threads, packing memory, caches
-            c.guess_s = time_calls(1, 0, call);
+            c.guess_s = ground.watch.timed([&] { return time_calls(1, 0, call); });
             fastest = std::min(fastest, c.guess_s);
         }
     }
@@ -98,13 +101,32 @@ void measure_shape(cpu::CpuBackend& backend, const Operands& operands, const Sha
     for (int round = 0; round < rounds; ++round) {
         for (Contender& c : contenders) {
             if (!c.hopeless && c.guess_s <= kFarBehind * fastest) {
-                c.rounds.push_back(time_calls(c.guess_s, kSampleSeconds, [&] { backend.multiply_one(product, c.id); }));
+                c.rounds.push_back(ground.watch.timed([&] {
+                    return time_calls(c.guess_s, kSampleSeconds, [&] { ground.backend.multiply_one(product, c.id); });
+                }));
             }
         }
     }
+    return fastest;
+}
+
+/// Are products of that shape so large that all threads are at work?
+bool uses_all_threads(const Shape& shape) {
+    return std::min({shape.m, shape.k, shape.n}) >= kTypical;
+}
+
+/// One shape by all leaves.
+void measure_shape(const TuneGround& ground, const Shape& shape, double left_s, std::vector<Contender>& contenders,
+                   double& record) {
+    double fastest = record;
+    const bool trusted = ground.watch.measure(
+        uses_all_threads(shape), [&] { fastest = run_rounds_on(ground, shape, left_s, contenders, record); });
     for (Contender& c : contenders) {
         if (!c.hopeless) {
-            const double seconds = std::max(1e-9, c.rounds.empty() ? c.guess_s : median(c.rounds));
+            const double measured_s = std::max(1e-9, c.rounds.empty() ? c.guess_s : median(c.rounds));
+            const double seconds =
+                trusted ? measured_s
+                        : leaf_seconds(ground.before, c.profile.leaf, c.profile.type, shape.m, shape.k, shape.n);
             c.profile.samples.push_back({shape.m, shape.k, shape.n, seconds});
             record = std::min(record, seconds);
             if (is_square(shape) && shape.m >= kHopelessFrom) {
@@ -176,31 +198,57 @@ double measure_call(ThreadPool& pool) {
 /// The groups were measured one after the other, and the clock of a virtual machine drifts by a third and more. So one
 /// square is measured again by the best leaf of our threads and by `profile`'s in rounds, with pauses, and all samples
 /// of the profile are scaled to what that says.
-void align_with_own_threads(cpu::CpuBackend& backend, const Operands& operands,
-                            const std::vector<LeafProfile>& profiles, LeafProfile& profile) {
+void align_with_own_threads(const TuneGround& ground, const std::vector<LeafProfile>& profiles, LeafProfile& profile) {
     constexpr int rounds = 5;
     const LeafProfile* own = fastest_on_our_threads(profiles, profile.type, kTypical);
     if (own == nullptr || !std::isfinite(sample_at(profile.samples, kTypical))) {
         return;
     }
-    const Product product = operands.product({kTypical, kTypical, kTypical});
+    const Product product = ground.operands.product({kTypical, kTypical, kTypical});
     std::vector<double> own_rounds;
     std::vector<double> vendor_rounds;
-    for (int round = 0; round < rounds; ++round) {
-        for (const bool vendor : {false, true}) {
-            const int leaf = cpu::CpuBackend::leaf_id(vendor ? profile.leaf : own->leaf);
-            wait_until_idle();
-            backend.multiply_one(product, leaf);  // wakes the threads
-            (vendor ? vendor_rounds : own_rounds).push_back(time_calls(1, 0, [&] {
-                backend.multiply_one(product, leaf);
-            }));
+    const bool trusted = ground.watch.measure(true, [&] {
+        own_rounds.clear();
+        vendor_rounds.clear();
+        for (int round = 0; round < rounds; ++round) {
+            for (const bool vendor : {false, true}) {
+                const int leaf = cpu::CpuBackend::leaf_id(vendor ? profile.leaf : own->leaf);
+                wait_until_idle();
+                ground.backend.multiply_one(product, leaf);  // wakes the threads
+                (vendor ? vendor_rounds : own_rounds).push_back(ground.watch.timed([&] {
+                    return time_calls(1, 0, [&] { ground.backend.multiply_one(product, leaf); });
+                }));
+            }
         }
+    });
+    if (!trusted) {
+        return;
     }
     const double factor = median(vendor_rounds) / median(own_rounds) * sample_at(own->samples, kTypical) /
                           sample_at(profile.samples, kTypical);
     for (LeafSample& sample : profile.samples) {
         sample.seconds *= factor;
     }
+}
+
+std::vector<LeafSample> batches_before(const Machine& before, const LeafProfile& profile) {
+    for (const LeafProfile& old : before.leaves) {
+        if (old.leaf == profile.leaf && old.type == profile.type) {
+            return old.in_batches;
+        }
+    }
+    return {};
+}
+
+/// No product is faster than that by far: what the built-in figures take for the processor's peak, which does not know
+/// every instruction set.
+double most_flops(const Machine& built_in) {
+    constexpr double kFarBeyond = 8, kSize = kLargest;
+    double most = 0;
+    for (const LeafProfile& profile : built_in.leaves) {
+        most = std::max(most, 2 * kSize * kSize * kSize / sample_at(profile.samples, kLargest));
+    }
+    return kFarBeyond * most;
 }
 
 /// The leaves on our own threads together, then each one with threads of its own.
@@ -221,7 +269,7 @@ std::vector<std::vector<Contender>> contender_groups(const cpu::CpuBackend& back
 
 }  // namespace
 
-Machine measure_machine(int threads, double budget_s, const TuneProgress& progress) {
+Machine measure_machine(int threads, double budget_s, const TuneProgress& progress, LoadWatch* given_watch) {
     if (threads < 1) {
         fail(ErrorCode::usage, "{} threads cannot multiply anything; give at least 1", threads);
     }
@@ -231,19 +279,29 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         }
     };
     const auto start = Clock::now();
+    LoadWatch own_watch(load_rules(threads, budget_s));
+    LoadWatch& watch = given_watch != nullptr ? *given_watch : own_watch;
+    const Machine before = load_machine(threads, NamedFile::may_be_missing);
+    const PossibleRates possible{plain_loop_flops(), most_flops(default_machine(threads))};
     ThreadPool& pool = shared_pool(threads);
     cpu::CpuBackend backend(pool);
     Machine machine;
     machine.cpu = cpu::cpu_info().brand;
     machine.threads = threads;
-    machine.measured = true;
     tell(0, "passes over memory");
+    // Nobody knows how many threads are at work where memory is all they wait for.
+    const auto measured_or = [&](double figure_before, const std::function<double()>& measure) {
+        double figure = 0;
+        return watch.measure(false, [&] { figure = watch.timed(measure); }) ? figure : figure_before;
+    };
     {
         const Operands operands(Type::f32, kLongest);
-        machine.combine_bytes_per_s = measure_combine(backend, operands);
-        machine.scan_bytes_per_s = measure_scan(backend, operands);
+        machine.combine_bytes_per_s =
+            measured_or(before.combine_bytes_per_s, [&] { return measure_combine(backend, operands); });
+        machine.scan_bytes_per_s =
+            measured_or(before.scan_bytes_per_s, [&] { return measure_scan(backend, operands); });
     }
-    machine.call_s = measure_call(pool);
+    machine.call_s = measured_or(before.call_s, [&] { return measure_call(pool); });
 
     const std::vector<Shape> shapes = shapes_to_measure();
     double total_volume = 0;
@@ -259,6 +317,7 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
         const Type type = types[t];
         const double type_share = type_shares[t] - (t == 0 ? 0 : type_shares[t - 1]);
         const Operands operands(type, kLongest);
+        const TuneGround ground{backend, operands, watch, before};
         const std::vector<std::vector<Contender>> groups = contender_groups(backend, type, threads);
         Records records(shapes.size(), std::numeric_limits<double>::infinity());
         for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -279,30 +338,43 @@ Machine measure_machine(int threads, double budget_s, const TuneProgress& progre
                 volume += shape.volume();
                 const bool cheap = is_square(shape) && shape.m < kHopelessFrom;
                 if (cheap || least_seconds(contenders, shape) < left_s) {
-                    measure_shape(backend, operands, shape, left_s, contenders, records[i]);
+                    measure_shape(ground, shape, left_s, contenders, records[i]);
                 }
             }
             done_before = until;
             for (Contender& contender : contenders) {
+                watch.count_impossible(replace_impossible(contender.profile, possible, before));
                 if (g > 0) {
-                    align_with_own_threads(backend, operands, machine.leaves, contender.profile);
+                    align_with_own_threads(ground, machine.leaves, contender.profile);
                 }
                 machine.leaves.push_back(std::move(contender.profile));
             }
         }
         wait_until_idle();
         tell(done_before, fmt::format("{} in batches", type_name(type)));
-        measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share, machine.leaves);
+        const bool trusted = watch.measure(false, [&] {
+            watch.timed([&] {
+                measure_batches(backend, operands, type, threads, budget_s * type_share * batches_share,
+                                machine.leaves);
+                return true;
+            });
+        });
+        for (LeafProfile& profile : machine.leaves) {
+            if (profile.type == type && !trusted) {
+                profile.in_batches = batches_before(before, profile);
+            }
+        }
         if (type != Type::i32) {
             const double least_s = budget_s * type_share * (1 - shapes_share - batches_share);
             const double left_s = budget_s * type_shares[t] - seconds_since(start);
-            measure_plans(backend, operands, type, std::max(least_s, left_s), machine,
+            measure_plans(ground, type, std::max(least_s, left_s), machine,
                           [&](const std::string& stage) { tell(done_before, stage); });
             wait_until_idle();
         }
         done_before = type_shares[t];
     }
     tell(1, "done");
+    machine.measured = watch.stored_something() || before.measured;
     return machine;
 }
 

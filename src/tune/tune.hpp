@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plan/model/machine.hpp"
+#include "tune/load_watch.hpp"
 
 namespace heptad {
 
@@ -13,7 +14,10 @@ using TuneProgress = std::function<void(double fraction, const std::string& stag
 
 /// Measures every leaf on squares and thin shapes in f32, f64 and i32, the passes over memory and the cost of a call,
 /// and whole plans beside the library. Takes about budget_s seconds, a third more at most: repetitions and, in need,
-/// the largest shapes are left out. Throws Error(usage) for threads < 1 and whatever progress() throws.
-Machine measure_machine(int threads, double budget_s = 60, const TuneProgress& progress = {});
+/// the largest shapes are left out. Beside other programs it takes up to twice that, and what `watch` does not trust is
+/// left as it was before: as in the file, or built in. Throws Error(usage) for threads < 1 and whatever progress()
+/// throws.
+Machine measure_machine(int threads, double budget_s = 60, const TuneProgress& progress = {},
+                        LoadWatch* watch = nullptr);
 
 }  // namespace heptad

@@ -56,6 +56,11 @@ void measure_batches(cpu::CpuBackend& backend, const Operands& operands, Type ty
     if (best == nullptr) {
         return;
     }
+    for (LeafProfile& profile : profiles) {
+        if (profile.type == type) {
+            profile.in_batches.clear();
+        }
+    }
     const double limit = kFarBehind * sample_at(best->samples, kTypical);
     std::vector<LeafProfile*> leaves;
     for (LeafProfile& profile : profiles) {

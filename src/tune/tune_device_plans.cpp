@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/thread_pool.hpp"
 #include "base/timing.hpp"
 #include "io/device_machine.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/search/plan_candidates.hpp"
 #include "run/dense/runner.hpp"
+#include "tune/plan_errors.hpp"
 #include "tune/plan_rounds.hpp"
 
 namespace heptad {
@@ -73,12 +75,15 @@ bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& grou
     }
     const cuda::DeviceMemory workspace(ground.backend.device(), workspace_bytes, ground.stream.handle());
     cuda::Timer timer(ground.stream.device());
+    const auto run = [&](const ProductPlan& plan) {
+        run_plan(plan, ground.backend, 1, operands->a, operands->b, 0, operands->c, workspace.data());
+    };
     const auto seconds_of = [&](const ProductPlan& plan) {
         const auto calls = static_cast<int>(
             plan.predicted_s >= kAloneFrom_s ? 1 : std::ceil(kRow_s / std::max(plan.predicted_s, kRow_s / 1000)));
         timer.start(ground.stream.handle());
         for (int i = 0; i < calls; ++i) {
-            run_plan(plan, ground.backend, 1, operands->a, operands->b, 0, operands->c, workspace.data());
+            run(plan);
         }
         timer.stop(ground.stream.handle());
         return timer.seconds() / calls;
@@ -99,18 +104,41 @@ bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& grou
                                return seconds_of(plans[i]) / library_s;
                            },
                            false,
-                           balanced_takes_measured_levels(type) && is_balanced(plans[i].levels, device_limits())});
+                           balanced_takes_measured_levels(type) && is_balanced(plans[i], machine, device_limits())});
     }
     RoundRules rules;
     rules.most_rounds = effort.rounds;
     rules.most_s = effort.seconds;
     rules.clock_s = [start = Clock::now()] { return seconds_since(start); };
-    run_rounds(runners, rules);
+    const bool trusted = ground.watch.measure(false, [&] {
+        for (RoundRunner& runner : runners) {
+            runner.seconds.clear();
+        }
+        run_rounds(runners, rules);
+    });
+    if (!trusted) {
+        keep_rows_of(ground.before, type, n, n, n, machine);
+        return true;
+    }
     const RoundResults results = compare_with_library(runners);
     if (results.times.front().rounds < kFewestRounds) {
         return false;
     }
-    record_plans(plans, results, machine);
+    const PlanErrors::CopyWindow to_host = [&](const ConstView& window, void* to) {
+        const auto element = static_cast<std::int64_t>(element_bytes(type));
+        cuda::copy_rows(window.data, window.row_stride * element, to, window.cols * element, window.cols * element,
+                        window.rows, ground.stream.handle());
+        ground.stream.synchronize();
+    };
+    std::optional<PlanErrors> errors;  // where there are levels
+    const auto error_of = [&](const ProductPlan& plan) {
+        if (!errors) {
+            errors.emplace(operands->a, operands->b, to_host, shared_pool(threads_or_default()));
+        }
+        run(plan);
+        return errors->of(operands->c);
+    };
+    record_plans(plans, results, error_of, machine);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "plan/model/machine.hpp"
+#include "tune/load_watch.hpp"
 
 namespace heptad {
 
@@ -18,9 +19,12 @@ struct DeviceGround {
     const cuda::Stream& stream;
     std::byte* memory = nullptr;
     std::int64_t bytes = 0;
+    LoadWatch& watch;       // of the host, whose thread launches all that runs
+    const Machine& before;  // what stands where a measurement cannot be trusted
 };
 
-/// Records plans for n x n matrices. False: there is nobody beside the library, time is too short, or the memory of the
+/// Records plans for n x n matrices and the growth of their errors. Disturbed by others, the rows of ground.before
+/// stay. False: there is nobody beside the library, time is too short, or the memory of the
 /// ground too small. Throws Error(resource) where the device has no room for the workspace. What `usual` would choose
 /// runs too; kernels and shapes of passes are those that the backend has.
 bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& ground, const Machine& usual,

@@ -1,10 +1,12 @@
 #include "tune/tune_plans.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/idle_threads.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "run/dense/runner.hpp"
+#include "tune/plan_errors.hpp"
 #include "tune/tune_batches.hpp"
 
 namespace heptad {
@@ -62,8 +64,8 @@ void correct_samples(const std::vector<ProductPlan>& plans, const RoundResults& 
 
 }  // namespace
 
-bool measure_plans_on(cpu::CpuBackend& backend, const Operands& operands, Type type, const Shape& shape,
-                      const CandidateLimits& limits, const RoundsTime& time, Machine& machine) {
+bool measure_plans_on(const TuneGround& ground, Type type, const Shape& shape, const CandidateLimits& limits,
+                      const RoundsTime& time, Machine& machine) {
     Problem problem{shape.m, shape.k, shape.n, type, machine.threads, {}};
     problem.options.accuracy = Accuracy::fast;
     std::vector<ProductPlan> plans;
@@ -82,23 +84,26 @@ bool measure_plans_on(cpu::CpuBackend& backend, const Operands& operands, Type t
         return false;
     }
     const Operands::Memory workspace = Operands::huge_pages(static_cast<std::size_t>(workspace_bytes));
-    const Product product = operands.product(shape);
+    const Product product = ground.operands.product(shape);
+    const auto run = [&](const ProductPlan& plan) {
+        if (plan.levels.empty()) {
+            ground.backend.multiply_one(product, cpu::CpuBackend::leaf_id(plan.leaf));
+        } else {
+            run_plan(plan, ground.backend, 1, product.a, product.b, 0, product.c, workspace.get());
+        }
+    };
     std::vector<RoundRunner> runners;
     for (const ProductPlan& plan : plans) {
-        const auto call = [&backend, &plan, &product, &workspace, leaf = cpu::CpuBackend::leaf_id(plan.leaf)] {
-            if (plan.levels.empty()) {
-                backend.multiply_one(product, leaf);
-            } else {
-                run_plan(plan, backend, 1, product.a, product.b, 0, product.c, workspace.get());
-            }
-        };
+        const auto call = [&run, &plan] { run(plan); };
         double guess_s = plan.predicted_s;
         if (guess_s < kSampleSeconds) {
             call();  // first touch: threads of libraries, memory for packing
             guess_s = std::clamp(time_calls(1, 0, call), guess_s, 4 * guess_s);  // samples must not last for ever
         }
-        runners.push_back({[call, guess_s] { return time_calls(guess_s, kSampleSeconds, call); },
-                           has_library ? is_library(plan) : is_classical(plan), is_balanced(plan.levels, {})});
+        runners.push_back({[call, guess_s, &watch = ground.watch] {
+                               return watch.timed([&] { return time_calls(guess_s, kSampleSeconds, call); });
+                           },
+                           has_library ? is_library(plan) : is_classical(plan), is_balanced(plan, machine, {})});
     }
     RoundRules rules;
     rules.most_rounds = time.most_rounds;
@@ -108,17 +113,35 @@ bool measure_plans_on(cpu::CpuBackend& backend, const Operands& operands, Type t
     if (time.goes_on_undecided) {
         rules.is_undecided = [&] { return is_undecided(compare_with_library(runners), PlannerLimits{}.min_gain); };
     }
-    run_rounds(runners, rules);
+    const bool uses_all_threads = std::min({shape.m, shape.k, shape.n}) >= kTypical;
+    const bool trusted = ground.watch.measure(uses_all_threads, [&] {
+        for (RoundRunner& runner : runners) {
+            runner.seconds.clear();
+        }
+        run_rounds(runners, rules);
+    });
+    if (!trusted) {
+        keep_rows_of(ground.before, type, shape.m, shape.k, shape.n, machine);
+        return true;
+    }
     const RoundResults results = compare_with_library(runners);
     if (results.times[results.library].rounds < kFewestRounds) {
         return false;
     }
     correct_samples(plans, results, machine);
-    record_plans(plans, results, machine);
+    std::optional<PlanErrors> errors;  // where there are levels
+    const auto error_of = [&](const ProductPlan& plan) {
+        if (!errors) {
+            errors.emplace(product.a, product.b, copy_host_window, shared_pool(machine.threads));
+        }
+        run(plan);
+        return errors->of(product.c);
+    };
+    record_plans(plans, results, error_of, machine);
     return true;
 }
 
-void measure_plans(cpu::CpuBackend& backend, const Operands& operands, Type type, double most_s, Machine& machine,
+void measure_plans(const TuneGround& ground, Type type, double most_s, Machine& machine,
                    const std::function<void(const std::string& stage)>& progress) {
     const auto start = Clock::now();
     for (const Entry& entry : entries()) {
@@ -128,7 +151,7 @@ void measure_plans(cpu::CpuBackend& backend, const Operands& operands, Type type
         for (CandidateLimits limits = entry.limits; limits.most_others > 0 && !measured; --limits.most_others) {
             const double left_s = most_s - seconds_since(start);
             const double here_s = std::max(std::min(entry.most_s, left_s * entry.share), most_s * entry.least_share);
-            measured = measure_plans_on(backend, operands, type, shape, limits,
+            measured = measure_plans_on(ground, type, shape, limits,
                                         {entry.most_rounds, here_s, entry.goes_on_undecided}, machine);
         }
     }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/error.hpp"
 #include "base/made_up_root.hpp"
 
 namespace heptad {
@@ -127,6 +128,36 @@ TEST(cores, are_those_of_the_calling_thread_and_looked_up_again) {
         EXPECT_EQ(available_cores(), before) << "and more when it is let loose";
     }).join();
     EXPECT_EQ(available_cores(), before) << "others are not concerned";
+}
+
+TEST(cores, threads_of_the_environment_are_those_of_heptad_or_the_first_of_openmp) {
+    EXPECT_EQ(threads_in(nullptr, nullptr).by_heptad, 0);
+    EXPECT_EQ(threads_in("", "").by_heptad, 0);
+    EXPECT_EQ(threads_in("3", "5").by_heptad, 3);
+    EXPECT_EQ(threads_in("4096", nullptr).by_heptad, 4096);
+    for (const char* const omp : {"4", "4,2", " 4 , 2", "4,x"}) {
+        EXPECT_EQ(threads_in(nullptr, omp).by_omp, 4) << omp;
+    }
+    for (const char* const omp : {"", "many", "-2", "0", "4x", ",2", "99999999999"}) {
+        EXPECT_EQ(threads_in(nullptr, omp).by_omp, 0) << omp;
+    }
+}
+
+TEST(cores, threads_that_heptad_cannot_have_are_an_error_that_names_the_variable) {
+    for (const char* const text : {"x", "0", "-1", "4097", "2.5", "2 ", " 2", "4,2", "99999999999"}) {
+        try {
+            threads_in(text, "2");
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            EXPECT_NE(std::string(error.what()).find("HEPTAD_THREADS"), std::string::npos) << error.what();
+        }
+    }
+}
+
+TEST(cores, threads_that_were_asked_for_are_given) {
+    EXPECT_EQ(threads_or_default(7), 7);
+    EXPECT_GE(threads_or_default(), 1);
 }
 
 }  // namespace

@@ -120,6 +120,48 @@ TEST_F(Commands, info_describes_the_machine) {
     EXPECT_TRUE(contains(heptad_ok({"info"}), "tuned"));
 }
 
+TEST_F(Commands, info_says_where_figures_are_from_and_how_to_undo_them) {
+    const std::string file = (folder_ / "tune.json").string();
+    setenv("HEPTAD_TUNE_FILE", file.c_str(), 1);
+    EXPECT_TRUE(
+        contains(heptad_ok({"info"}), "not measured: built-in defaults; 'heptad tune' measures and writes " + file));
+    const nlohmann::json built_in = heptad_json({"info"})["tune"];
+    EXPECT_EQ(built_in["measured"], false);
+    EXPECT_EQ(built_in["file"], file);
+    EXPECT_EQ(built_in["undo"], "");
+    EXPECT_TRUE(built_in["devices"].is_array());
+    nlohmann::json machine = heptad_json({"tune", "--show"})["machine"];
+    machine["measured"] = true;
+    write("tune.json", nlohmann::json{{"key", "made up"}, {"machines", {machine}}}.dump());
+    EXPECT_TRUE(contains(heptad_ok({"info"}), "measured: " + file + " (delete " + file + " to go back"));
+    const nlohmann::json measured = heptad_json({"info"})["tune"];
+    unsetenv("HEPTAD_TUNE_FILE");
+    EXPECT_EQ(measured["measured"], true);
+    EXPECT_TRUE(contains(measured["undo"].get<std::string>(), "delete " + file));
+}
+
+TEST_F(Commands, threads_of_the_environment_count_where_none_were_asked_for) {
+    const auto threads = [&](const std::vector<std::string>& more = {}) {
+        std::vector<std::string> words{"plan", "512", "512", "512"};
+        words.insert(words.end(), more.begin(), more.end());
+        const std::string plan = heptad_json(words)["plan"];
+        const std::size_t at = plan.find("threads=") + 8;
+        return plan.substr(at, plan.find(' ', at) - at);
+    };
+    setenv("HEPTAD_THREADS", "3", 1);
+    setenv("OMP_NUM_THREADS", "1", 1);
+    EXPECT_EQ(threads(), "3");
+    EXPECT_EQ(threads({"--threads", "2"}), "2");
+    unsetenv("HEPTAD_THREADS");
+    setenv("OMP_NUM_THREADS", "1,4", 1);
+    EXPECT_EQ(threads(), "1");
+    unsetenv("OMP_NUM_THREADS");
+    setenv("HEPTAD_THREADS", "two", 1);
+    const std::string sentence = heptad_fails(2, {"plan", "64", "64", "64"});
+    unsetenv("HEPTAD_THREADS");
+    EXPECT_TRUE(contains(sentence, "HEPTAD_THREADS is 'two'")) << sentence;
+}
+
 TEST_F(Commands, algorithms_lists_facts_that_were_computed) {
     const nlohmann::json list = heptad_json({"algorithms"})["algorithms"];
     EXPECT_GE(list.size(), 15U);

@@ -194,13 +194,26 @@ TEST(plan_rounds, are_recorded_with_the_library_first_and_then_from_the_fastest_
     for (const PlanShape& shape : {PlanShape{{"winograd"}, "heptad"}, {{}, "openblas-mt"}, {{}, "heptad"}}) {
         plans.push_back(plan_with_shape(problem, machine, shape));
     }
-    record_plans(plans, compare_with_library({ran({3, 3, 3}), ran({1, 1, 1}, true), ran({2, 2, 2})}), machine);
+    std::vector<std::string> measured_errors;
+    const auto error_of = [&](const ProductPlan& plan) {
+        measured_errors.push_back(plan.leaf);
+        return plan.levels.empty() ? 2e-7 : 6e-7;
+    };
+    record_plans(plans, compare_with_library({ran({3, 3, 3}), ran({1, 1, 1}, true), ran({2, 2, 2})}), error_of,
+                 machine);
     ASSERT_EQ(machine.measured_plans.size(), 3U);
     EXPECT_EQ(machine.measured_plans[0], (MeasuredPlan{Type::f32, 512, 512, 512, {{}, "openblas-mt"}, 1, 0, 3, 1}));
     EXPECT_EQ(machine.measured_plans[1].plan, (PlanShape{{}, "heptad"}));
     EXPECT_NEAR(machine.measured_plans[1].modelled_time, 2, 1e-9);
     EXPECT_EQ(machine.measured_plans[2].plan, (PlanShape{{"winograd"}, "heptad"}));
     EXPECT_EQ(machine.measured_plans[2].relative_time, 3);
+    EXPECT_NEAR(machine.measured_plans[2].error_growth, 3, 1e-9);
+    EXPECT_EQ(measured_errors, (std::vector<std::string>{"openblas-mt", "heptad"}))
+        << "the library, and who has levels";
+    Machine again;
+    keep_rows_of(machine, Type::f32, 512, 512, 512, again);
+    keep_rows_of(machine, Type::f64, 512, 512, 512, again);
+    EXPECT_EQ(again.measured_plans, machine.measured_plans);
 }
 
 /// How often a plan that takes `relative` times as long as the library is taken, where single times vary by a tenth and

@@ -124,8 +124,9 @@ TEST(tune_device_plans, everybody_is_compared_with_the_library) {
     machine.combine_bytes_per_s = 1e15;  // so that levels look good enough to take part
     machine.call_s = 1e-7;
     machine.leaves.push_back({"cublaslt", Type::f64, 1, {{kSide, kSide, kSide, 1e-3}}});
-    const DeviceGround ground{backend, stream, static_cast<std::byte*>(memory.data()), kBytes};
+    LoadWatch watch(load_rules(1, 10));
     const Machine usual = machine;
+    const DeviceGround ground{backend, stream, static_cast<std::byte*>(memory.data()), kBytes, watch, usual};
     ASSERT_TRUE(measure_device_plans_on(Type::f64, kSide, ground, usual, machine));
     const std::vector<MeasuredPlan>& rows = machine.measured_plans;
     ASSERT_GE(rows.size(), 3U);
@@ -137,7 +138,7 @@ TEST(tune_device_plans, everybody_is_compared_with_the_library) {
         EXPECT_GT(row.relative_time, 0.2);
         EXPECT_LT(row.relative_time, 50);
     }
-    const DeviceGround too_small{backend, stream, static_cast<std::byte*>(memory.data()), kBytes - 1};
+    const DeviceGround too_small{backend, stream, static_cast<std::byte*>(memory.data()), kBytes - 1, watch, usual};
     EXPECT_FALSE(measure_device_plans_on(Type::f64, kSide, too_small, usual, machine));
 }
 

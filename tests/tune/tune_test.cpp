@@ -153,6 +153,50 @@ TEST_F(tune_file_test, a_named_file_that_is_missing_is_an_error_where_plans_are_
     EXPECT_TRUE(load_machine(2).measured);
 }
 
+TEST_F(tune_file_test, a_named_file_that_is_missing_is_no_error_for_whoever_plans_while_it_is_tuned) {
+    setenv("HEPTAD_TUNE_FILE", (folder_ / "new.json").c_str(), 1);
+    {
+        const TuningScope tuning;
+        EXPECT_FALSE(load_machine(2).measured);
+    }
+    sentence_of(ErrorCode::input, [] { load_machine(2); });
+}
+
+TEST_F(tune_file_test, the_way_back_is_told_where_there_is_a_file) {
+    EXPECT_EQ(way_back(tune_file()), "");
+    EXPECT_EQ(way_back(""), "");
+    save_machine(measured(2, 22e9));
+    EXPECT_NE(way_back(tune_file()).find(tune_file()), std::string::npos);
+}
+
+TEST_F(tune_file_test, beside_others_all_figures_stay_as_they_were) {
+    Machine before = measured(1, 12e9);
+    before.scan_bytes_per_s = 13e9;
+    for (LeafProfile& profile : before.leaves) {
+        for (LeafSample& sample : profile.samples) {
+            sample.seconds *= 1.5;
+        }
+    }
+    save_machine(before);
+    LoadRules rules;
+    rules.wall_s = [now = 0.0]() mutable { return ++now; };
+    rules.ours_s = rules.all_s = [] { return 0.0; };  // whatever passed, nothing of it was ours
+    rules.sleep = [](double) {};
+    rules.patience_s = 0;
+    LoadWatch watch(rules);
+    const Machine machine = measure_machine(1, 0.2, {}, &watch);
+    EXPECT_FALSE(watch.stored_something());
+    EXPECT_FALSE(watch.notice().empty());
+    EXPECT_EQ(machine.combine_bytes_per_s, 12e9);
+    EXPECT_EQ(machine.scan_bytes_per_s, 13e9);
+    for (const LeafProfile& profile : machine.leaves) {
+        for (const LeafSample& sample : profile.samples) {
+            const double before_s = leaf_seconds(before, profile.leaf, profile.type, sample.m, sample.k, sample.n);
+            EXPECT_NEAR(sample.seconds, before_s, 1e-9 * before_s) << profile.leaf << " " << sample.n;
+        }
+    }
+}
+
 TEST_F(tune_file_test, a_named_file_that_holds_something_else_is_an_error_and_is_not_written_over) {
     const std::string path = (folder_ / "notes.txt").string();
     setenv("HEPTAD_TUNE_FILE", path.c_str(), 1);
@@ -218,10 +262,17 @@ TEST_F(tune_file_test, place_that_cannot_be_written_is_a_resource_error) {
 TEST(tune, tight_budget_still_measures_every_leaf_and_tells_progress) {
     double last = -1;
     bool rises = true;
-    const Machine machine = measure_machine(1, 0.2, [&](double fraction, const std::string& stage) {
-        rises = rises && fraction >= last && fraction <= 1 && !stage.empty();
-        last = fraction;
-    });
+    LoadRules rules = load_rules(1, 0);
+    rules.all_s = [] { return -1.0; };
+    rules.ours_s = rules.wall_s;  // nobody is in the way, whatever else this machine does
+    LoadWatch watch(rules);
+    const Machine machine = measure_machine(
+        1, 0.2,
+        [&](double fraction, const std::string& stage) {
+            rises = rises && fraction >= last && fraction <= 1 && !stage.empty();
+            last = fraction;
+        },
+        &watch);
     EXPECT_TRUE(rises);
     EXPECT_EQ(last, 1);
     EXPECT_TRUE(machine.measured);

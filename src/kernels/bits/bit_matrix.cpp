@@ -45,7 +45,7 @@ void over_rows(std::int64_t rows, std::int64_t words, const Work& work) {
         return;
     }
     const std::int64_t rows_per_task = std::max<std::int64_t>(1, task_words / words);
-    shared_pool(available_cores()).run(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
+    shared_pool(threads_or_default()).run(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
         work(task * rows_per_task, std::min(rows, (task + 1) * rows_per_task));
     });
 }

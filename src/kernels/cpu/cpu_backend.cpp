@@ -271,6 +271,10 @@ ScanResult CpuBackend::scan(const ConstView& view) {
     return merge_scans(parts, bands.by_rows);
 }
 
+void CpuBackend::share(std::int64_t parts, const std::function<void(std::int64_t)>& work) {
+    pool_.run(parts, work);
+}
+
 void CpuBackend::copy(const ConstView& from, const View& to) {
     const Bands bands(to, kBandBytes);
     pool_.run(bands.count, [&](std::int64_t i) { copy_view(bands.of(from, i), bands.of(to, i)); });

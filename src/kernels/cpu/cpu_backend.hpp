@@ -25,6 +25,7 @@ public:
     void multiply(std::span<const Product> batch, const std::string& leaf) override;
     ScanResult scan(const ConstView& view) override;
     void copy(const ConstView& from, const View& to) override;
+    void share(std::int64_t parts, const std::function<void(std::int64_t)>& work) override;
     std::vector<std::string> leaves(Type type) const override;
 
     /// A leaf as a small number, so that many products need not compare names. "" is 0, the default of each type.

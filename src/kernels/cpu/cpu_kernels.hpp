@@ -13,9 +13,11 @@
 
 namespace heptad::cpu {
 
-enum class InstructionSet : std::uint8_t { scalar, neon, i8mm, avx2, avx512 };
+enum class InstructionSet : std::uint8_t { scalar, neon, i8mm, avx2, avx512, avx512bf16, amx };
+inline constexpr std::size_t instruction_set_count = 7;
 
-/// "scalar", "neon", "i8mm" (NEON and its matrix instructions on bytes), "avx2", "avx512".
+/// "scalar", "neon", "i8mm" (NEON and its matrix instructions on bytes), "avx2", "avx512", "avx512bf16" (and its
+/// instructions on bf16), "amx" (AVX-512 and tiles of bf16).
 const char* instruction_set_name(InstructionSet set) noexcept;
 /// Those that this build has and this processor can run, best first; never empty.
 const std::vector<InstructionSet>& available_instruction_sets();

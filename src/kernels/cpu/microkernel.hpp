@@ -39,6 +39,37 @@ struct GemmKernels {
     std::int64_t small_side = 0;  // the largest size in any dimension that `small` is faster for
 };
 
+/// Products of bf16 by instructions that multiply pairs of them and add up in f32, but read and give zero for what is
+/// below 2^-126. So there are two tiles. They add in the same order, and give the same bits where no intermediate
+/// result is that small.
+///
+/// Depth goes in chunks of 32, filled up with zeros. A panel of A holds, chunk by chunk, the 32 entries of each of its
+/// rows side by side; a panel of B, pair by pair of depths, the pair of each of its columns.
+struct Bf16Kernels {
+    static constexpr std::int64_t chunk = 32;
+
+    int tile_rows = 0, tile_cols = 0;
+    std::int64_t block_rows = 0, block_depth = 0, block_cols = 0;  // multiples of the tile and the chunk
+
+    /// False: the system does not let this process use the instructions. nullptr: there is nothing to ask.
+    bool (*may_use)() = nullptr;
+    /// Around the tiles of a thread; nullptr: nothing to do.
+    void (*begin)() = nullptr;
+    void (*end)() = nullptr;
+
+    /// As those of GemmKernels.
+    using Pack = void (*)(std::int64_t width, std::int64_t k, const std::uint16_t* source, std::int64_t stride,
+                          std::int64_t depth_stride, std::uint16_t* packed);
+    Pack pack_a = nullptr, pack_b = nullptr;
+    /// The exponent bits of the least number that is not zero: 0 if that is subnormal, 255 if all are zero.
+    int (*least_exponent)(const std::uint16_t* packed, std::int64_t count) = nullptr;
+
+    /// sums = a panel * b panel, or (`add`) sums + that, for a whole tile.
+    using Tile = void (*)(std::int64_t chunks, const std::uint16_t* a, const std::uint16_t* b, bool add, float* sums,
+                          std::int64_t row_stride);
+    Tile tile = nullptr, tile_of_any_numbers = nullptr;
+};
+
 /// One term of a sum of blocks: rows of `data` lie row_stride elements apart, elements of a row side by side.
 template <class T>
 struct SumTerm {
@@ -103,6 +134,8 @@ const KernelTable& kernels_i8mm();
 #if defined(__x86_64__)
 const KernelTable& kernels_avx2();
 const KernelTable& kernels_avx512();
+const Bf16Kernels& kernels_avx512bf16();
+const Bf16Kernels& kernels_amx();
 #endif
 
 }  // namespace heptad::cpu

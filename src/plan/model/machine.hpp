@@ -55,6 +55,7 @@ struct MeasuredPlan {
     double std_error = 0;      // of that
     int rounds = 0;
     double modelled_time = 1;  // its seconds over the library's as the cost model has them
+    double error_growth = 0;   // its largest error over the library's, on even data; 0: not measured
     bool operator==(const MeasuredPlan&) const = default;
 };
 

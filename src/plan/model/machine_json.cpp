@@ -42,12 +42,14 @@ MeasuredPlan parse_measured_plan(const nlohmann::json& entry) {
                      entry.at("relative_time").get<double>(),
                      entry.at("std_error").get<double>(),
                      entry.at("rounds").get<int>(),
-                     entry.at("modelled_time").get<double>()};
+                     entry.at("modelled_time").get<double>(),
+                     entry.value("error_growth", 0.0)};
     require(row.m >= 1 && row.k >= 1 && row.n >= 1, "a measured plan with a size below 1");
     require(is_positive(row.relative_time) && is_positive(row.modelled_time),
             "a measured plan whose time is not positive");
     require(std::isfinite(row.std_error) && row.std_error >= 0 && row.rounds >= 1,
             "a measured plan whose standard error or rounds cannot be");
+    require(std::isfinite(row.error_growth) && row.error_growth >= 0, "a measured plan whose errors cannot be");
     for (const std::string& algorithm : row.plan.levels) {
         find_algorithm(algorithm);  // throws where there is none
     }
@@ -84,6 +86,9 @@ std::string print_machine(const Machine& machine) {
                                           {"std_error", row.std_error},
                                           {"rounds", row.rounds},
                                           {"modelled_time", row.modelled_time}});
+        if (row.error_growth > 0) {
+            json["measured_plans"].back()["error_growth"] = row.error_growth;
+        }
     }
     for (const PassProfile& profile : machine.passes) {
         json["passes"].push_back({{"type", type_name(profile.type)},

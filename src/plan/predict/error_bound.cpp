@@ -4,6 +4,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/types.hpp"
+#include "plan/predict/measured_plans.hpp"
 
 namespace heptad {
 namespace {
@@ -110,6 +111,10 @@ double error_bound(const ProductPlan& plan) {
     // The rows and columns peeled off are classical products over the whole of k.
     return plan.levels.empty() ? classical(static_cast<double>(plan.k), u)
                                : std::max(bound, classical(static_cast<double>(plan.k), u));
+}
+
+double expected_growth(const ProductPlan& plan, const Machine& machine) {
+    return measured_growth(plan, machine).value_or(expected_growth(plan.levels));
 }
 
 double expected_growth(const std::vector<LevelPlan>& levels) {

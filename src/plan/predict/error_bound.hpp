@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/model/machine.hpp"
 #include "plan/model/plan.hpp"
 
 namespace heptad {
@@ -15,7 +16,13 @@ namespace heptad {
 /// u). Fringes add what the classical product of the peeled part of k adds.
 double error_bound(const ProductPlan& plan);
 
-/// How much larger than the classical product's the error is on random data: the product of the levels' rms growth.
+/// How much larger than the library's product's the largest error is on even data: as it was measured on this machine
+/// with the same levels (measured_growth), or the built-in figure.
+double expected_growth(const ProductPlan& plan, const Machine& machine);
+/// The built-in figure, and what is known of levels that no machine measures, those of hosts, files and ranks: the
+/// product of the levels' rms growth. Two Xeon cores over OpenBLAS, its own leaves below: one, two and three levels of
+/// winograd 2.0 to 3.0, 7.0 to 10.6, 15 to 25 (figure 2.6, 7.0, 18.5); over leaves that sum less accurately up to 1.8
+/// times that (docs/design/010-measured-plans.md).
 double expected_growth(const std::vector<LevelPlan>& levels);
 
 /// How unevenly the values of A and B may be spread over rows and columns (run/dense/spread.hpp) before levels that

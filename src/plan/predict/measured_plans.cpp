@@ -1,8 +1,11 @@
 #include "plan/predict/measured_plans.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace heptad {
 namespace {
@@ -153,6 +156,30 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
         mean.believe(std::log(library_over_plan));
     }
     return mean.ratio() * doubt.factor();
+}
+
+std::optional<double> measured_growth(const ProductPlan& plan, const Machine& machine) {
+    if (plan.levels.empty() || !may_be_known(plan)) {
+        return std::nullopt;
+    }
+    std::string asked_for;
+    for (const LevelPlan& level : plan.levels) {
+        asked_for += (asked_for.empty() ? "" : "*") + level.algorithm;
+    }
+    const Place here(plan.m, plan.k, plan.n);
+    const MeasuredPlan* nearest = nullptr;
+    // The farther, the worse; another leaf is worse than all distances.
+    const auto distance = [&](const MeasuredPlan& row) {
+        return std::pair(row.plan.leaf != plan.leaf, here.squared_distance({row.m, row.k, row.n}));
+    };
+    for (const MeasuredPlan& row : machine.measured_plans) {
+        if (row.type == plan.type && row.error_growth > 0 && !row.plan.levels.empty() &&
+            asked_for == fmt::format("{}", fmt::join(row.plan.levels, "*")) &&
+            (nearest == nullptr || distance(row) < distance(*nearest))) {
+            nearest = &row;
+        }
+    }
+    return nearest == nullptr ? std::nullopt : std::optional(nearest->error_growth);
 }
 
 double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine) {

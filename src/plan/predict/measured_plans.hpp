@@ -9,6 +9,7 @@
 // what its standard error is larger.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "plan/model/machine.hpp"
@@ -29,5 +30,9 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
 
 /// The same of plans with so many levels, whatever they are made of. `plan`: any for the problem.
 double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine);
+
+/// Growth of errors over the library's as it was measured with the same algorithms level by level: at the nearest size,
+/// with the plan's leaf rather than with another. None: nobody did, or there are no levels.
+std::optional<double> measured_growth(const ProductPlan& plan, const Machine& machine);
 
 }  // namespace heptad

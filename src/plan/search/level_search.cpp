@@ -97,8 +97,7 @@ private:
                 ProductPlan plan = plan_with_shape(problem_, machine_, shape);
                 const LeafSize leaf = leaf_size(plan);
                 if (plan.levels.size() == shape.levels.size() && depth_of(plan.levels) <= limits_.most_levels &&
-                    std::min({leaf.m, leaf.k, leaf.n}) >= limits_.smallest_leaf &&
-                    expected_growth(plan.levels) <= growth_limit_) {
+                    std::min({leaf.m, leaf.k, leaf.n}) >= limits_.smallest_leaf) {
                     take_if_best(std::move(plan));
                 }
                 shape.levels.insert(shape.levels.begin(), kHalving);
@@ -128,11 +127,11 @@ private:
         }
     }
 
-    /// False: it does not fit the workspace.
+    /// Unless its errors grow too much. False: it does not fit the workspace.
     bool take_if_best(ProductPlan plan) {
         const bool fits = plan.workspace_bytes <= problem_.options.workspace_limit_bytes;
         const bool pays = plan.predicted_s < best_.predicted_s && plan.predicted_s * limits_.min_gain < library_s_;
-        if (fits && pays) {
+        if (fits && pays && expected_growth(plan, machine_) <= growth_limit_) {
             best_ = std::move(plan);
         }
         return fits;

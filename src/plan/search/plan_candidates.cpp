@@ -37,7 +37,7 @@ public:
         const bool is_large_enough = plan.levels.empty() || std::min({leaf.m, leaf.k, leaf.n}) >= limits_.smallest_leaf;
         if (is_whole && is_large_enough &&
             std::none_of(all_.begin(), all_.end(), [&](const Candidate& x) { return x.shape == shape; })) {
-            const Candidate added{shape, plan.predicted_s, is_balanced(plan.levels, limits_)};
+            const Candidate added{shape, plan.predicted_s, is_balanced(plan, machine_, limits_)};
             all_.insert(
                 std::upper_bound(all_.begin(), all_.end(), added,
                                  [](const Candidate& x, const Candidate& y) { return x.predicted_s < y.predicted_s; }),
@@ -98,8 +98,8 @@ private:
 
 }  // namespace
 
-bool is_balanced(const std::vector<LevelPlan>& levels, const PlannerLimits& limits) {
-    return !levels.empty() && expected_growth(levels) <= limits.balanced_growth;
+bool is_balanced(const ProductPlan& plan, const Machine& machine, const PlannerLimits& limits) {
+    return !plan.levels.empty() && expected_growth(plan, machine) <= limits.balanced_growth;
 }
 
 bool balanced_takes_measured_levels(Type type) {

@@ -13,7 +13,7 @@
 namespace heptad {
 
 /// Has levels, and `balanced` may take them.
-bool is_balanced(const std::vector<LevelPlan>& levels, const PlannerLimits& limits);
+bool is_balanced(const ProductPlan& plan, const Machine& machine, const PlannerLimits& limits);
 /// Does `balanced` take levels of this type on a device as they are measured? Of tf32 and f16 it takes none, and keeps
 /// sums of bf16 in another way.
 bool balanced_takes_measured_levels(Type type);

@@ -199,7 +199,7 @@ void validate(const Problem& problem, const Machine& machine) {
 
 double least_evenness_of(const std::vector<LevelPlan>& levels) {
     // What was measured above it loses at most twice as many digits as uniform data (docs/accuracy.md).
-    constexpr double kLeastEvenness = 0.015;
+    constexpr double kLeastEvenness = 0.01;
     return levels.empty() ? 0 : kLeastEvenness;
 }
 

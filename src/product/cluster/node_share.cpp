@@ -12,6 +12,9 @@
 namespace heptad {
 
 int share_of_cores(const Communicator& ranks) {
+    if (const int told = threads_by_environment(); told > 0) {
+        return told;
+    }
     const int cores = available_cores();
     const bool bound = cores < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
     return std::max(1, bound ? cores : cores / ranks.local_size());

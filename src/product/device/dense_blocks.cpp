@@ -27,10 +27,18 @@ void sum_rectangle(Backend& backend, std::span<const BlockPart> parts, std::int6
         if (part.view.rows >= row + to.rows && part.view.cols >= col + to.cols) {
             pass.statements[0].terms.push_back({static_cast<int>(pass.slots.size()), part.coefficient});
             pass.slots.push_back(as_source(block(part.view, row, col, to.rows, to.cols)));
+            pass.exponents.push_back(part.lines.of_block(row, col));
         }
     }
+    if (std::all_of(pass.exponents.begin(), pass.exponents.end(),
+                    [](const LineExponents& lines) { return lines == LineExponents{}; })) {
+        pass.exponents.clear();
+    } else {
+        pass.exponents.insert(pass.exponents.begin(), LineExponents{});
+        pass.written_exponents.resize(pass.slots.size());
+    }
     const auto& terms = pass.statements[0].terms;
-    if (terms.size() == 1 && terms[0].coefficient == 1) {
+    if (terms.size() == 1 && terms[0].coefficient == 1 && pass.exponents.empty()) {
         backend.copy(pass.slots[1], to);
     } else {
         backend.combine(pass);
@@ -62,35 +70,41 @@ void sum_parts(Backend& backend, std::span<const BlockPart> parts, const View& t
     }
 }
 
-void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
-                const View& to) {
+void sum_blocks(Backend& backend, const ConstView& matrix, const LineExponents& lines, const BlockCut& cut,
+                std::span<const BlockTerm> terms, const View& to) {
     std::vector<BlockPart> parts;
     for (const BlockTerm& term : terms) {
         const ConstView inside = clipped(matrix, cut, term.block);
         if (inside.rows > 0) {
-            parts.push_back({inside, term.coefficient});
+            parts.push_back(
+                {inside, term.coefficient, lines.of_block(cut.first_row(term.block), cut.first_col(term.block))});
         }
     }
     sum_parts(backend, parts, to);
 }
 
-void update_block(Backend& backend, const View& matrix, const BlockCut& cut, int block_index, double coefficient,
-                  double beta, const ConstView& from) {
+void update_block(Backend& backend, const View& matrix, const LineExponents& lines, const BlockCut& cut,
+                  int block_index, double coefficient, double beta, const ConstView& from) {
     const View target = as_source(clipped(matrix, cut, block_index));
     if (target.rows > 0) {
-        update_part(backend, target, coefficient, beta, from);
+        update_part(backend, target, coefficient, beta, from,
+                    lines.of_block(cut.first_row(block_index), cut.first_col(block_index)));
     }
 }
 
-void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from) {
+void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from,
+                 const LineExponents& lines) {
     const ConstView source = block(from, 0, 0, target.rows, target.cols);
-    if (beta == 0 && coefficient == 1) {
+    if (beta == 0 && coefficient == 1 && lines == LineExponents{}) {
         backend.copy(source, target);
         return;
     }
     CombinePass pass{{target, as_source(source)}, {{0, {{1, coefficient}}}}};
     if (beta != 0) {
         pass.statements[0].terms.push_back({0, beta});
+    }
+    if (lines != LineExponents{}) {
+        pass.exponents = pass.written_exponents = {lines, {}};
     }
     backend.combine(pass);
 }

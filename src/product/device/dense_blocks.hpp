@@ -23,11 +23,14 @@ struct BlockCut {
 struct BlockPart {
     ConstView view;
     double coefficient = 1;
+    LineExponents lines = {};
 };
 /// to = sum of coefficient * part; no part is larger than `to`.
 void sum_parts(Backend& backend, std::span<const BlockPart> parts, const View& to);
 /// target = beta * target + coefficient * (the corner of `from` that is as large). beta = 0: the target is not read.
-void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from);
+/// `lines` stand beside the target, and are taken out of `from` only.
+void update_part(Backend& backend, const View& target, double coefficient, double beta, const ConstView& from,
+                 const LineExponents& lines = {});
 
 struct PartUpdate {
     View target;
@@ -36,12 +39,12 @@ struct PartUpdate {
 /// The same for several that do not overlap; `from` is read once where they are equally large.
 void update_parts(Backend& backend, std::span<const PartUpdate> updates, const ConstView& from);
 
-/// to = sum of coefficient * block, where `to` has the size of a block.
-void sum_blocks(Backend& backend, const ConstView& matrix, const BlockCut& cut, std::span<const BlockTerm> terms,
-                const View& to);
+/// to = sum of coefficient * block, where `to` has the size of a block; `lines` stand beside the matrix.
+void sum_blocks(Backend& backend, const ConstView& matrix, const LineExponents& lines, const BlockCut& cut,
+                std::span<const BlockTerm> terms, const View& to);
 
 /// block = beta * block + coefficient * from. beta = 0: the block is not read.
-void update_block(Backend& backend, const View& matrix, const BlockCut& cut, int block_index, double coefficient,
-                  double beta, const ConstView& from);
+void update_block(Backend& backend, const View& matrix, const LineExponents& lines, const BlockCut& cut,
+                  int block_index, double coefficient, double beta, const ConstView& from);
 
 }  // namespace heptad

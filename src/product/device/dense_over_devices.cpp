@@ -45,10 +45,11 @@ BlockPlanner block_planner(const Options& one, bool cuda, Type type) {
 class DenseMatrices final : public HostMatrices {
 public:
     DenseMatrices(const BlockGrid& grid, const SubProduct& product, const ConstView& a, const ConstView& b,
-                  const View& c, double alpha, double beta, ThreadPool& pool)
+                  const View& c, const ProductExponents& lines, double alpha, double beta, ThreadPool& pool)
         : a_(a),
           b_(b),
           c_(c),
+          lines_(lines),
           product_(product),
           cut_a_{product.left.rows, product.left.cols, grid.k},
           cut_b_{product.right.rows, product.right.cols, grid.n},
@@ -58,19 +59,20 @@ public:
           backend_(pool) {}
 
     void make_left(const BlockProduct& instance, void* to) override {
-        sum_blocks(backend_, a_, cut_a_, instance.left, product_.left.view(to));
+        sum_blocks(backend_, a_, lines_.a, cut_a_, instance.left, product_.left.view(to));
     }
     void make_right(const BlockProduct& instance, void* to) override {
-        sum_blocks(backend_, b_, cut_b_, instance.right, product_.right.view(to));
+        sum_blocks(backend_, b_, lines_.b, cut_b_, instance.right, product_.right.view(to));
     }
     void update(const BlockResult& term, bool first, const void* from) override {
-        update_block(backend_, c_, cut_c_, term.block, alpha_ * term.coefficient, first ? beta_ : 1,
+        update_block(backend_, c_, lines_.c(), cut_c_, term.block, alpha_ * term.coefficient, first ? beta_ : 1,
                      product_.result.view(const_cast<void*>(from)));  // a view to read through
     }
 
 private:
     ConstView a_, b_;
     View c_;
+    ProductExponents lines_;
     const SubProduct& product_;
     BlockCut cut_a_, cut_b_, cut_c_;
     double alpha_, beta_;
@@ -80,6 +82,7 @@ private:
 /// Whether the levels at the host may be carried out, and whether `balanced` would.
 struct LayerJudgement {
     bool safe = true, even = true;
+    Evenness evenness = {};
 };
 LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const ConstView& b, const View& c, double alpha,
                           double beta, ThreadPool& pool) {
@@ -90,9 +93,17 @@ LayerJudgement judge_sums(const ProductPlan& plan, const ConstView& a, const Con
     const ScanResult of_a = backend.scan(a), of_b = backend.scan(b);
     const std::vector<LevelPlan> levels(static_cast<std::size_t>(plan.host->levels),
                                         LevelPlan{plan.host->algorithm, LevelMode::serial, ""});
-    return {layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.k, alpha, beta,
-                                {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs}),
-            judge_evenness(backend, a, of_a, b, of_b, false).value >= least_evenness_of(levels)};
+    LayerJudgement judged;
+    judged.safe = layer_sums_are_safe(layer_growth(layer_of(plan)), a.type, plan.k, alpha, beta,
+                                      {of_a.max_abs, of_b.max_abs, beta == 0 ? 0 : backend.scan(c).max_abs});
+    if (judged.safe) {
+        judged.evenness = judge_evenness(backend, a, of_a, b, of_b, true);
+        judged.even = judged.evenness.value >= least_evenness_of(levels);
+        if (!judged.even) {
+            judged.evenness = {};
+        }
+    }
+    return judged;
 }
 
 /// Cores as devices leave the host one thread for each stage.
@@ -156,7 +167,7 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
     const ProblemSize size{plan.m, plan.k, plan.n};
     const HostForecast told =
         host_forecast(host_problem(plan), *plan.host, cut_shape(*plan.host, size, plan.type), device_facts(list),
-                      host_facts(plan.workspace_bytes, available_cores()), block);
+                      host_facts(plan.workspace_bytes, threads_or_default()), block);
     if (told.host_bytes > plan.workspace_bytes || told.error_bound > plan.error_bound) {
         fail(ErrorCode::input,
              "the plan tells {} bytes of buffers and an error bound of {}, but with its blocks it takes {} bytes and "
@@ -167,7 +178,8 @@ HostForecast check_plan_over_devices(const ProductPlan& plan) {
 }
 
 RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
-                        const ConstView& b, double beta, const View& c, const ProductContext& context) {
+                        const ConstView& b, double beta, const View& c, const ProductContext& context,
+                        const ProductExponents& lines) {
     const HostLayer layer = layer_of(plan);
     const HostCut& cut = *plan.host;
     LayerRun run;
@@ -180,7 +192,7 @@ RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, doubl
     run.alpha = layer.disjoint ? alpha : 1;
     run.in_order = is_float(a.type);
     run.pipelines = cut.pipelines;
-    DenseMatrices matrices(layer.grid, run.product, a, b, c, layer.disjoint ? 1 : alpha, beta,
+    DenseMatrices matrices(layer.grid, run.product, a, b, c, lines, layer.disjoint ? 1 : alpha, beta,
                            shared_pool(host_threads(parse_device_list(cut.devices), context)));
     run_layer(run, devices, matrices, context.hooks);
     return {plan.workspace_bytes};
@@ -199,9 +211,12 @@ RunReport run_what_the_data_bears(const ProductPlan& plan, const DeviceList& lis
     segments.host.algorithm = "auto";
     RunReport report = run_host_plan(
         bears ? plan : make_plan_for(list, {plan.m, plan.k, plan.n}, a.type, c.type, segments, context).plan, devices,
-        alpha, a, b, beta, c, context);
+        alpha, a, b, beta, c, context,
+        judged.evenness.scales() ? ProductExponents{judged.evenness.of_a(), judged.evenness.of_b()}
+                                 : ProductExponents{});
     report.fell_back = !bears;
     report.uneven = !judged.even;
+    report.scaled = judged.evenness.scales();
     return report;
 }
 

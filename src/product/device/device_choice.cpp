@@ -30,7 +30,7 @@ bool runs_on_devices(Type type) {
 }  // namespace
 
 std::optional<std::string> device_of_matrices(const std::string& asked, std::initializer_list<NamedMatrix> matrices) {
-    if (!cuda::has_loaded_driver() || cuda::is_device_name(asked)) {
+    if (cuda::is_device_name(asked)) {
         return std::nullopt;
     }
     for (const NamedMatrix& matrix : matrices) {

@@ -13,6 +13,7 @@
 #include "io/device_machine.hpp"
 #include "kernels/cuda/device/cuda_backend.hpp"
 #include "kernels/cuda/device/device.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 #include "plan/search/transfer_plan.hpp"
@@ -223,6 +224,10 @@ RunReport multiply_with_transfers(double alpha, const ConstView& a, const ConstV
 }
 
 }  // namespace
+
+double expected_growth_on_device(const ProductPlan& plan, int device) {
+    return plan.levels.empty() ? 1 : expected_growth(plan, *figures_of(device).machine);
+}
 
 bool is_device_product(const std::string& device) {
     return cuda::is_device_name(device);

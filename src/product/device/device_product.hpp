@@ -27,4 +27,7 @@ int device_of_operands(const ConstView& a, const ConstView& b, const ConstView& 
 /// A batch, likewise all on the device or all in host memory.
 void multiply_batch_on_device(const ProductBatch& batch, const Options& options, const ProductContext& context);
 
+/// Growth of a plan's errors as it is expected on that device.
+double expected_growth_on_device(const ProductPlan& plan, int device);
+
 }  // namespace heptad

@@ -115,6 +115,7 @@ public:
         with_backend(compute_, [&](cuda::CudaBackend& backend) { verdict = backend.take_verdict(); });
         report_.fell_back = report_.fell_back || verdict.fell_back;
         report_.uneven = is_uneven_ || verdict.uneven;
+        report_.scaled = verdict.scaled;
         return report_;
     }
 

@@ -41,7 +41,8 @@ void multiply_bits_over_devices(const ProductPlan& plan, const ConstBitView& a, 
 
 /// The same on devices that the caller has opened, checks made before.
 RunReport run_host_plan(const ProductPlan& plan, const DeviceSet& devices, double alpha, const ConstView& a,
-                        const ConstView& b, double beta, const View& c, const ProductContext& context);
+                        const ConstView& b, double beta, const View& c, const ProductContext& context,
+                        const ProductExponents& lines = {});
 void run_host_plan(const ProductPlan& plan, const DeviceSet& devices, const ConstBitView& a, const ConstBitView& b,
                    const BitView& c, bool accumulate, const ProductContext& context);
 

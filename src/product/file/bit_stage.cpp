@@ -20,7 +20,7 @@ ProductPlan fitting_plan(Type algebra, std::int64_t m, std::int64_t k, std::int6
 }  // namespace
 
 StageProducts packed_bits_stage(Type algebra, const bits::BitOptions& options, int threads) {
-    const int used = threads > 0 ? threads : available_cores();
+    const int used = threads_or_default(threads);
     StageProducts stage;
     stage.plan = [=](const StageProduct& product, Type type) {
         const ProductPlan bit_plan =

@@ -23,7 +23,7 @@ StageProducts processor_stage(const Options& options, int threads) {
         ProductPlan plan = plan_product(product.m, product.k, product.n, type, limited, context);
         while (options.accuracy == Accuracy::balanced && unit_roundoff(type) > 0 && !plan.levels.empty() &&
                product.outer_growth > 1 &&
-               product.outer_growth * expected_growth(plan.levels) > PlannerLimits{}.balanced_growth) {
+               product.outer_growth * expected_growth_here(plan) > PlannerLimits{}.balanced_growth) {
             limited.levels = static_cast<int>(plan.levels.size()) - 1;
             plan = plan_product(product.m, product.k, product.n, type, limited, context);
         }

@@ -13,6 +13,7 @@
 #include "io/machine_file.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/reference/reference_backend.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 #include "product/memory/packed_bits.hpp"
@@ -224,7 +225,11 @@ bool is_short(std::int64_t m, std::int64_t k, std::int64_t n) {
 }  // namespace
 
 int effective_threads(const ProductContext& context) {
-    return context.threads > 0 ? context.threads : available_cores();
+    return threads_or_default(context.threads);
+}
+
+double expected_growth_here(const ProductPlan& plan) {
+    return plan.levels.empty() ? 1 : expected_growth(plan, *machine_for(plan.threads));
 }
 
 bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -233,7 +238,7 @@ bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double
         return false;
     }
     const ReadyPlan* const ready =
-        plan_cache.recent({a.rows, a.cols, b.cols, a.type, a.type, threads > 0 ? threads : available_cores(), beta != 0,
+        plan_cache.recent({a.rows, a.cols, b.cols, a.type, a.type, threads_or_default(threads), beta != 0,
                            options.workspace_limit_bytes, options});
     if (ready == nullptr || !ready->plan.levels.empty() || ready->cpu == nullptr) {
         return false;

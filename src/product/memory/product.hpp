@@ -45,6 +45,9 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context);
 
+/// Growth of a plan's errors as it is expected on this machine (plan/predict/error_bound.hpp).
+double expected_growth_here(const ProductPlan& plan);
+
 /// The machine description that plans are made from was changed (`heptad tune`): read it again.
 void forget_machine();
 

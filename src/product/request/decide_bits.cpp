@@ -59,8 +59,7 @@ void require_no_count(const Request& request) {
 }
 
 ProductPlan fitting_bit_plan(Type algebra, const ProblemSize& size, const Request& request, std::int64_t limit_bytes) {
-    return bits::make_fitting_bit_plan(algebra, size, bit_options(request),
-                                       request.threads > 0 ? request.threads : available_cores(),
+    return bits::make_fitting_bit_plan(algebra, size, bit_options(request), threads_or_default(request.threads),
                                        request.memory_bytes ? std::numeric_limits<std::int64_t>::max() : limit_bytes);
 }
 

@@ -2,6 +2,8 @@
 
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/stage_choice.hpp"
+#include "product/device/device_product.hpp"
+#include "product/memory/product.hpp"
 
 namespace heptad {
 namespace {
@@ -34,7 +36,10 @@ PlanFacts RequestPlan::facts() const {
 
 double RequestPlan::growth() const {
     const auto* whole = std::get_if<ProductPlan>(&decided);
-    return whole != nullptr && !whole->transfers && !is_packed(*whole) ? expected_growth(whole->levels) : 0;
+    if (whole == nullptr || whole->transfers || is_packed(*whole)) {
+        return 0;
+    }
+    return device >= 0 ? expected_growth_on_device(*whole, device) : expected_growth_here(*whole);
 }
 
 }  // namespace heptad

@@ -62,7 +62,7 @@ struct RequestPlan {
 
     PlanFacts facts() const;
     Outlook outlook() const;
-    double growth() const;  // of errors, on random data; 0: not known
+    double growth() const;  // of errors, as expected on even data; 0: not known
 };
 
 /// Looks at what the library's classical product would take in the place of a plan that was made here.

@@ -12,6 +12,7 @@
 #include "io/bit_file.hpp"
 #include "io/matrix_read.hpp"
 #include "io/matrix_write.hpp"
+#include "plan/predict/error_bound.hpp"
 #include "product/device/bit_host_operands.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/host_operands.hpp"
@@ -163,8 +164,12 @@ private:
 };
 
 /// A plan from a file does not say what it was made for: one that grows errors by more than `balanced` allows is fast.
+/// Growth is measured on even data; others may need what the built-in figure allows.
 check::JudgedBy judged_by(const Request& request, const RequestPlan& plan) {
-    const double growth = plan.growth();
+    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
+    const double measured = plan.growth();
+    const double growth =
+        measured > 0 && whole != nullptr ? std::max(measured, expected_growth(whole->levels)) : measured;
     return {!request.plan_file.empty() && growth > check::kBalancedGrowth ? Accuracy::fast : request.options.accuracy,
             growth};
 }

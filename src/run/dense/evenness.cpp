@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <numbers>
 
 #include "base/half.hpp"
 #include "plan/predict/promised_error.hpp"
@@ -12,26 +14,30 @@
 namespace heptad {
 namespace {
 
-/// Lines that differ by less than this many powers of two from the others are alike: means of 64 logarithms of random
-/// numbers differ by up to 0.8 by themselves.
-constexpr double kAlike = 1.5;
-constexpr std::int64_t kSampledForMeans = 64;
-constexpr std::int64_t kSampledForTails = 128;
-constexpr std::int64_t kLineElements = 16;  // side by side in a cache line
-
-/// Exponent and significand as one number: log2 within 0.09, and monotone. Of zero: about -1023.
-double logarithm(double x) {
-    constexpr double kOne = 1023;
-    return std::ldexp(static_cast<double>(std::bit_cast<std::uint64_t>(x)), -52) - kOne;
+/// Of lines of so many elements: the more there are, the more lines there are for the noise to show in.
+std::int64_t sample_size(std::int64_t length) {
+    return std::clamp<std::int64_t>(length / 32, 64, 128);
 }
+constexpr std::int64_t kRun = 64;  // sampled side by side, where they lie so
 
-template <class T>
-double magnitude(const T& x) {
-    if constexpr (sizeof(T) == 2) {
-        return std::abs(static_cast<double>(to_float(x)));
-    } else {
-        return std::abs(static_cast<double>(x));
-    }
+/// Exponent and significand of a magnitude as one number: log2 within 0.09, and monotone. Zero and what is subnormal in
+/// f32 or f64 is far below everything.
+constexpr int kLogBits = 13;
+constexpr std::int32_t kLogOne = 1 << kLogBits;  // a power of two
+constexpr std::int32_t kLogOfNothing = -(1 << 24);
+std::int32_t fixed_log(float x) {
+    const auto bits = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x) & 0x7fffffffU);
+    return bits < 1 << 23 ? kLogOfNothing : (bits >> (23 - kLogBits)) - 127 * kLogOne;
+}
+std::int32_t fixed_log(double x) {
+    const auto bits = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(x) >> 32 & 0x7fffffffU);
+    return bits < 1 << 20 ? kLogOfNothing : (bits >> (20 - kLogBits)) - 1023 * kLogOne;
+}
+std::int32_t fixed_log(bf16 x) {
+    return fixed_log(to_float(x));
+}
+std::int32_t fixed_log(f16 x) {
+    return fixed_log(to_float(x));
 }
 
 template <class Body>
@@ -48,32 +54,30 @@ void with_element(Type type, Body&& body) {
     }
 }
 
-/// Positions that are spread over `count`: all, or runs of neighbours somewhere in equal parts.
-std::vector<std::int64_t> sampled(std::int64_t count, std::int64_t wanted, std::int64_t run) {
-    std::vector<std::int64_t> places;
-    if (count <= wanted) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            places.push_back(i);
-        }
-        return places;
-    }
-    const std::int64_t parts = wanted / run;
-    std::uint64_t state = 0x9e3779b97f4a7c15U;
-    for (std::int64_t part = 0; part < parts; ++part) {
-        const std::int64_t begin = count * part / parts, room = count * (part + 1) / parts - begin - run;
-        state = state * 6364136223846793005U + 1442695040888963407U;
-        const std::int64_t at =
-            begin + (room > 0 ? static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(room + 1)) : 0);
-        for (std::int64_t i = at; i < std::min(at + run, count); ++i) {
-            places.push_back(i);
-        }
-    }
-    return places;
-}
-
 /// Rows and columns change places where rows lie a step apart: lines are walked along memory.
 bool lies_by_columns(const ConstView& view) {
     return !is_row_contiguous(view) && is_column_contiguous(view);
+}
+
+/// work(begin, end) of rows, on the threads there are.
+template <class Work>
+void share_rows(Backend& backend, std::int64_t rows, Work&& work) {
+    constexpr std::int64_t kTogether = 256;
+    backend.share((rows + kTogether - 1) / kTogether,
+                  [&](std::int64_t part) { work(part * kTogether, std::min(rows, (part + 1) * kTogether)); });
+}
+
+/// Rows lie pages apart: without asking ahead, every run costs the latency of memory.
+template <class T>
+void fetch_ahead(const ConstView& view, std::int64_t row, const std::vector<std::int64_t>& places) {
+    constexpr std::int64_t kRowsAhead = 8;
+    constexpr std::size_t kLine = 64 / sizeof(T);
+    if (row + kRowsAhead < view.rows) {
+        const T* const ahead = static_cast<const T*>(view.data) + (row + kRowsAhead) * view.row_stride;
+        for (std::size_t t = 0; t < places.size(); t += kLine) {
+            __builtin_prefetch(ahead + places[t] * view.col_stride);
+        }
+    }
 }
 
 /// How far the mean logarithm of each row is above that of all of them; NaN where all that was looked at is zero.
@@ -81,37 +85,40 @@ struct Effects {
     std::vector<double> of_rows;
     double mean = 0, most = 0;
 };
-Effects row_effects(const ConstView& view) {
+Effects row_effects(Backend& backend, const ConstView& view) {
     const auto rows = static_cast<std::size_t>(view.rows);
-    std::vector<double> sums(rows);
-    std::vector<int> counts(rows);
+    std::vector<std::int32_t> sums(rows), counts(rows);
     const bool across = lies_by_columns(view);
-    with_element(view.type, [&]<class T>() {
-        const auto* data = static_cast<const T*>(view.data);
-        const auto note = [&](std::size_t i, std::int64_t j) {
-            const double x = magnitude(data[static_cast<std::int64_t>(i) * view.row_stride + j * view.col_stride]);
-            sums[i] += x > 0 ? logarithm(x) : 0;
-            counts[i] += x > 0 ? 1 : 0;
-        };
-        const auto places = sampled(view.cols, kSampledForMeans, across ? 1 : kLineElements);
-        if (across) {
-            for (const std::int64_t j : places) {
-                for (std::size_t i = 0; i < rows; ++i) {
-                    note(i, j);
+    const auto places = sampled_places(view.cols, sample_size(view.cols), across ? 1 : kRun);
+    share_rows(backend, view.rows, [&](std::int64_t begin, std::int64_t end) {
+        with_element(view.type, [&]<class T>() {
+            const auto* data = static_cast<const T*>(view.data);
+            const auto note = [&](std::int64_t i, std::int64_t j, std::int32_t& sum, std::int32_t& count) {
+                const std::int32_t log = fixed_log(data[i * view.row_stride + j * view.col_stride]);
+                sum += log == kLogOfNothing ? 0 : log;
+                count += log == kLogOfNothing ? 0 : 1;
+            };
+            for (std::size_t t = 0; across && t < places.size(); ++t) {
+                for (std::int64_t i = begin; i < end; ++i) {
+                    note(i, places[t], sums[static_cast<std::size_t>(i)], counts[static_cast<std::size_t>(i)]);
                 }
             }
-        } else {
-            for (std::size_t i = 0; i < rows; ++i) {
+            for (std::int64_t i = begin; !across && i < end; ++i) {
+                fetch_ahead<T>(view, i, places);
+                std::int32_t sum = 0, count = 0;
                 for (const std::int64_t j : places) {
-                    note(i, j);
+                    note(i, j, sum, count);
                 }
+                sums[static_cast<std::size_t>(i)] = sum;
+                counts[static_cast<std::size_t>(i)] = count;
             }
-        }
+        });
     });
     Effects effects{std::vector<double>(rows)};
     std::int64_t filled = 0;
     for (std::size_t i = 0; i < rows; ++i) {
-        effects.of_rows[i] = counts[i] > 0 ? sums[i] / counts[i] : std::numeric_limits<double>::quiet_NaN();
+        effects.of_rows[i] = counts[i] > 0 ? static_cast<double>(sums[i]) / kLogOne / counts[i]
+                                           : std::numeric_limits<double>::quiet_NaN();
         effects.mean += counts[i] > 0 ? effects.of_rows[i] : 0;
         filled += counts[i] > 0 ? 1 : 0;
     }
@@ -140,14 +147,15 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
     }
     InnerSample sample;
     if (most <= kAlike) {
-        sample.places = sampled(static_cast<std::int64_t>(k), kSampledForTails, by_lines ? kLineElements : 1);
+        sample.places =
+            sampled(static_cast<std::int64_t>(k), sample_size(static_cast<std::int64_t>(k)), by_lines ? kRun : 1);
         sample.total_weight = static_cast<double>(k);
         return sample;
     }
     for (const double w : weight) {
         sample.total_weight += w;
     }
-    const std::int64_t picks = std::min(kSampledForTails, static_cast<std::int64_t>(k));
+    const std::int64_t picks = std::min(sample_size(static_cast<std::int64_t>(k)), static_cast<std::int64_t>(k));
     double before = 0;
     std::size_t p = 0;
     for (std::int64_t pick = 0; pick < picks; ++pick) {
@@ -163,62 +171,90 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
 
 /// How many values of a row are at least so large, in half powers of two around the usual ones: of the row that has the
 /// fewest.
-constexpr int kSteps = 24;
-constexpr double kStepsAbove = 6;
+constexpr int kTailSteps = 40;
+constexpr int kTailStepsAbove = 20;
+double step_edge(int step) {
+    static const std::array<double, kTailSteps> edges = [] {
+        std::array<double, kTailSteps> made{};
+        for (int s = 0; s < kTailSteps; ++s) {
+            made[static_cast<std::size_t>(s)] = std::exp2((kTailStepsAbove - s) / 2.0);
+        }
+        return made;
+    }();
+    return step >= kTailSteps ? 0 : edges[static_cast<std::size_t>(step)];
+}
 struct Tails {
-    std::array<double, kSteps> share{};  // at least 2^((kStepsAbove - step) / 2) times the usual
-    double largest_mean_square = 0;      // of a row, in the same measure
+    std::array<double, kTailSteps> share{};  // at least step_edge(step) times the usual
+    double largest_mean_square = 0;          // of a row, in the same measure
 };
-Tails row_tails(const ConstView& view, const InnerSample& sample, const LineExponents& lines, double usual,
-                const std::vector<double>& largest_of_rows) {
+using StepCounts = std::array<std::int32_t, kTailSteps + 1>;
+
+/// Mean square of values of which so many are between the edges of every step.
+double mean_square(const StepCounts& counts, double places) {
+    double sum = 0;
+    for (int step = 0; step < kTailSteps; ++step) {
+        const double middle = step_edge(step) * std::numbers::sqrt2 / 1.16;  // of x^2, were they spread evenly
+        sum += counts[static_cast<std::size_t>(step)] * middle * middle;
+    }
+    return sum / places;
+}
+
+Tails row_tails(Backend& backend, const ConstView& view, const InnerSample& sample, const LineExponents& lines,
+                double usual, const std::vector<double>& largest_of_rows) {
     const std::size_t places = sample.places.size();
-    std::vector<double> factor(places);
+    // In the measure of fixed_log: how far the edge of the uppermost step is above a value as it lies there.
+    std::vector<std::int32_t> to_top(places);
     for (std::size_t t = 0; t < places; ++t) {
-        factor[t] = std::exp2((lines.cols == nullptr ? 0 : lines.cols[sample.places[t]]) -
-                              (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual);
+        const double power = (lines.cols == nullptr ? 0 : lines.cols[sample.places[t]]) -
+                             (sample.half_weight.empty() ? 0 : sample.half_weight[t]) - usual;
+        to_top[t] = static_cast<std::int32_t>(std::lrint((kTailStepsAbove / 2.0 - power) * kLogOne));
     }
-    std::vector<double> of_row(static_cast<std::size_t>(view.rows), 1);
-    for (std::size_t i = 0; lines.rows != nullptr && i < of_row.size(); ++i) {
-        of_row[i] = lines.rows[i] == kZeroLine ? 0 : std::ldexp(1.0, lines.rows[i]);
-    }
-    std::array<int, kSteps> fewest;
+    StepCounts fewest;
     fewest.fill(static_cast<int>(places));
     Tails tails;
-    with_element(view.type, [&]<class T>() {
-        const auto* data = static_cast<const T*>(view.data);
-        // Where rows lie a step apart, some of them together.
-        const std::int64_t together = lies_by_columns(view) ? 64 : 1;
-        std::vector<std::array<int, kSteps + 1>> counts(static_cast<std::size_t>(together));
-        std::vector<double> squares(static_cast<std::size_t>(together));
-        for (std::int64_t first = 0; first < view.rows; first += together) {
-            const std::int64_t some = std::min(together, view.rows - first);
-            std::fill(counts.begin(), counts.end(), std::array<int, kSteps + 1>{});
-            std::fill(squares.begin(), squares.end(), 0);
-            for (std::size_t t = 0; t < places; ++t) {
-                for (std::int64_t r = 0; r < some; ++r) {
-                    const std::int64_t i = first + r;
-                    const double x = magnitude(data[i * view.row_stride + sample.places[t] * view.col_stride]) *
-                                     of_row[static_cast<std::size_t>(i)] * factor[t];
-                    const double step = std::clamp(kStepsAbove - 2 * logarithm(x), 0.0, static_cast<double>(kSteps));
-                    ++counts[static_cast<std::size_t>(r)][static_cast<std::size_t>(step + 1 - 1e-9)];
-                    squares[static_cast<std::size_t>(r)] += x * x;
+    std::mutex merging;
+    share_rows(backend, view.rows, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<StepCounts> counts(static_cast<std::size_t>(end - begin));
+        with_element(view.type, [&]<class T>() {
+            const auto* data = static_cast<const T*>(view.data);
+            const auto note = [&](std::int64_t i, std::size_t t, StepCounts& of_row) {
+                const std::int32_t row = lines.rows == nullptr ? 0 : lines.rows[i] * kLogOne;
+                const std::int32_t below =
+                    to_top[t] - row - fixed_log(data[i * view.row_stride + sample.places[t] * view.col_stride]);
+                const std::int32_t step = (below + kLogOne / 2 - 1) >> (kLogBits - 1);
+                ++of_row[static_cast<std::size_t>(std::clamp(step, 0, kTailSteps))];
+            };
+            if (lies_by_columns(view)) {
+                for (std::size_t t = 0; t < places; ++t) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
+                    }
+                }
+            } else {
+                for (std::int64_t i = begin; i < end; ++i) {
+                    fetch_ahead<T>(view, i, sample.places);
+                    for (std::size_t t = 0; t < places; ++t) {
+                        note(i, t, counts[static_cast<std::size_t>(i - begin)]);
+                    }
                 }
             }
-            for (std::int64_t r = 0; r < some; ++r) {
-                if (largest_of_rows[static_cast<std::size_t>(first + r)] == 0) {
-                    continue;
-                }
-                int above = 0;
-                for (std::size_t step = 0; step < kSteps; ++step) {
-                    above += counts[static_cast<std::size_t>(r)][step];
-                    fewest[step] = std::min(fewest[step], above);
-                }
-                tails.largest_mean_square = std::max(
-                    tails.largest_mean_square, squares[static_cast<std::size_t>(r)] / static_cast<double>(places));
+        });
+        const std::lock_guard lock(merging);
+        for (std::int64_t i = begin; i < end; ++i) {
+            if (largest_of_rows[static_cast<std::size_t>(i)] == 0) {
+                continue;
             }
+            const StepCounts& of_row = counts[static_cast<std::size_t>(i - begin)];
+            std::int32_t above = 0;
+            for (std::size_t step = 0; step < kTailSteps; ++step) {
+                above += of_row[step];
+                fewest[step] = std::min(fewest[step], above);
+            }
+            tails.largest_mean_square =
+                std::max(tails.largest_mean_square, mean_square(of_row, static_cast<double>(places)));
         }
     });
-    for (std::size_t step = 0; step < kSteps; ++step) {
+    for (std::size_t step = 0; step < kTailSteps; ++step) {
         tails.share[step] = static_cast<double>(fewest[step]) / static_cast<double>(places);
     }
     return tails;
@@ -227,13 +263,10 @@ Tails row_tails(const ConstView& view, const InnerSample& sample, const LineExpo
 /// The least that the mean of x y can be, if x and y are at least so large for so large shares of k: values meet as
 /// badly as they can.
 double least_mean_product(const Tails& x, const Tails& y) {
-    const auto width = [](int step) {
-        const auto edge = [](int s) { return s >= kSteps ? 0 : std::exp2((kStepsAbove - s) / 2); };
-        return edge(step) - edge(step + 1);
-    };
+    const auto width = [](int step) { return step_edge(step) - step_edge(step + 1); };
     double sum = 0;
-    for (int i = 0; i < kSteps; ++i) {
-        for (int j = 0; j < kSteps; ++j) {
+    for (int i = 0; i < kTailSteps; ++i) {
+        for (int j = 0; j < kTailSteps; ++j) {
             const double both = x.share[static_cast<std::size_t>(i)] + y.share[static_cast<std::size_t>(j)] - 1;
             sum += both > 0 ? width(i) * width(j) * both : 0;
         }
@@ -241,13 +274,14 @@ double least_mean_product(const Tails& x, const Tails& y) {
     return sum;
 }
 
+std::int32_t whole_powers(double effect) {
+    return std::isnan(effect) || std::abs(effect) <= kNoise ? 0 : static_cast<std::int32_t>(std::lrint(effect));
+}
+
 /// Exponents that take the effects away; of lines without anything in them kZeroLine where C must be zero then.
 void take_away(std::vector<std::int32_t>& exponents, const Effects& effects, const std::vector<double>& largest) {
     for (std::size_t i = 0; i < exponents.size(); ++i) {
-        const double effect = effects.of_rows[i];
-        exponents[i] = largest[i] == 0                                ? kZeroLine
-                       : std::isnan(effect) || effects.most <= kAlike ? 0
-                                                                      : -static_cast<std::int32_t>(std::lrint(effect));
+        exponents[i] = largest[i] == 0 ? kZeroLine : effects.most <= kAlike ? 0 : -whole_powers(effects.of_rows[i]);
     }
 }
 
@@ -296,6 +330,12 @@ double least_with(const std::vector<double>& largest, const std::vector<std::int
     return least;
 }
 
+/// Within as many powers of two as are left alone.
+bool are_alike(const std::vector<double>& largest) {
+    const auto [least, most] = std::minmax_element(largest.begin(), largest.end());
+    return *least > 0 && *most <= *least * 4;
+}
+
 bool is_zero_line(double x) {
     return x == 0;
 }
@@ -311,14 +351,28 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
         even.value = 1;
         return even;
     }
-    const Effects a_rows = row_effects(a), a_inner = row_effects(transposed(a));
-    const Effects b_inner = row_effects(b), b_cols = row_effects(transposed(b));
+    // Where the largest values of all lines are alike there is nothing to take out of them.
+    const bool alike =
+        are_alike(a_scan.rows) && are_alike(a_scan.cols) && are_alike(b_scan.rows) && are_alike(b_scan.cols);
+    const auto effects = [&](const ConstView& view, const Effects* across) {
+        return alike && across != nullptr
+                   ? Effects{std::vector<double>(static_cast<std::size_t>(view.rows)), across->mean, 0}
+                   : row_effects(backend, view);
+    };
+    const bool a_by_columns = lies_by_columns(a), b_by_columns = lies_by_columns(b);
+    // Lines across those that lie side by side in memory are looked at in little time.
+    const Effects a_quick = effects(a_by_columns ? a : transposed(a), nullptr);
+    const Effects a_other = effects(a_by_columns ? transposed(a) : a, &a_quick);
+    const Effects b_quick = effects(b_by_columns ? b : transposed(b), nullptr);
+    const Effects b_other = effects(b_by_columns ? transposed(b) : b, &b_quick);
+    const Effects &a_rows = a_by_columns ? a_quick : a_other, &a_inner = a_by_columns ? a_other : a_quick;
+    const Effects &b_inner = b_by_columns ? b_quick : b_other, &b_cols = b_by_columns ? b_other : b_quick;
     const std::size_t k = a_inner.of_rows.size();
     double most_inner = 0;
     std::vector<std::int32_t> inner(k);
     for (std::size_t p = 0; p < k; ++p) {
         const double half = (b_inner.of_rows[p] - a_inner.of_rows[p]) / 2;
-        inner[p] = std::isnan(half) ? 0 : static_cast<std::int32_t>(std::lrint(half));
+        inner[p] = whole_powers(half);
         most_inner = std::isnan(half) ? most_inner : std::max(most_inner, std::abs(half));
     }
     const bool scales_inner = 2 * most_inner > kAlike;
@@ -344,8 +398,8 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
     const InnerSample of_b = inner_sample(a_inner, b_inner, lies_by_columns(b));
     const LineExponents a_lines = even.scales() ? even.of_a() : LineExponents{};
     const LineExponents b_lines = even.scales() ? even.of_b() : LineExponents{};
-    const Tails left = row_tails(a, of_a, a_lines, a_rows.mean, a_scan.rows);
-    const Tails right = row_tails(transposed(b), of_b, {b_lines.cols, b_lines.rows}, b_cols.mean, b_scan.cols);
+    const Tails left = row_tails(backend, a, of_a, a_lines, a_rows.mean, a_scan.rows);
+    const Tails right = row_tails(backend, transposed(b), of_b, {b_lines.cols, b_lines.rows}, b_cols.mean, b_scan.cols);
     // One value as large as the largest may lie in any row.
     const auto rms = [](const Tails& tails, double largest, double usual, double weight) {
         const double outlier = largest * std::exp2(-usual);

@@ -14,12 +14,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/evenness_facts.hpp"
 #include "kernels/backend.hpp"
 
 namespace heptad {
-
-/// Exponents of a line of zeros: what is written there comes out as zero.
-inline constexpr std::int32_t kZeroLine = 1 << 14;
 
 struct Evenness {
     /// A lower estimate of (|A''||B''|)_ij over the product of the rms values of A'' and B'', and of k, for all i and j

@@ -110,6 +110,20 @@ bool is_uneven(const ProductPlan& plan, const Evenness& even) {
     return even.value < even_enough(plan);
 }
 
+/// The least of those that are not zero.
+double least_line(const std::vector<double>& largest) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const double x : largest) {
+        least = x > 0 ? std::min(least, x) : least;
+    }
+    return least;
+}
+
+/// Far enough above the subnormal numbers for sums with them to keep their digits.
+double smallest_product(Type type) {
+    return type == Type::f64 ? 0x1p-960 : type == Type::f16 ? 0x1p-6 : 0x1p-96;
+}
+
 /// Looks at A and B before anything is made of them. False: the classical product must answer.
 bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Evenness& even) {
     const auto& [alpha, a, b, beta, c] = product;
@@ -127,9 +141,11 @@ bool judge(const ProductPlan& plan, Backend& backend, const Product& product, Ev
     if (!even.scales()) {
         return even.value >= plan.least_evenness;
     }
-    // Sums are kept with powers along k beside them, and f16 has room for few.
-    const int room = plan.type == Type::f16 ? 4 : 60;
-    return even.value >= plan.least_evenness && even.most_inner <= room &&
+    // Sums are kept with powers along k beside them, and products with those of rows and columns, where a block is
+    // multiplied as it lies there: neither may leave the range of the type, nor fall among its subnormal numbers.
+    const double small = std::min(least_line(of_a.rows), even.max_a) * std::min(least_line(of_b.cols), even.max_b);
+    const int room = plan.type == Type::f16 ? kMostInnerOfF16 : kMostInner;
+    return even.value >= plan.least_evenness && even.most_inner <= room && small >= smallest_product(plan.type) &&
            sums_are_safe(plan, std::ldexp(even.max_a, even.most_inner), std::ldexp(even.max_b, even.most_inner), alpha,
                          0);
 }

@@ -5,6 +5,7 @@
 
 #include "base/view_copy.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
+#include "kernels/cpu/instruction_sets.hpp"
 #include "kernels/guarded_matrix.hpp"
 #include "kernels/reference/reference_backend.hpp"
 
@@ -195,7 +196,7 @@ TEST_P(combine_kernels, scale_view_equals_reference_and_beta_zero_does_not_read)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(every_set, combine_kernels, testing::ValuesIn(available_instruction_sets()),
+INSTANTIATE_TEST_SUITE_P(every_set, combine_kernels, testing::ValuesIn(test::sets_with_tables_of_their_own()),
                          [](const auto& set) { return std::string(instruction_set_name(set.param)); });
 
 TEST(copy_view, every_pair_of_layouts_equals_reference) {

@@ -43,12 +43,12 @@ TEST(linear_passes, a_pass_that_comes_again_with_other_matrices_is_made_of_those
     for (const std::size_t offset : {0x10000U, 0x90000U}) {
         const OperandLayout layout = operand_layout(*programs.a, true);
         const std::vector<View> stored = blocks_from(offset + 0x20000, static_cast<std::size_t>(layout.stored));
-        const CombinePass sums = operand_pass(*programs.a, layout, blocks_from(offset, 16), stored);
+        const CombinePass sums = operand_pass(*programs.a, layout, {blocks_from(offset, 16), {}}, {stored, {}});
         expect_same(passes.of(sums), linear_pass(sums));
         EXPECT_EQ(passes.of(sums).outputs.size(), 49U);
         for (const double beta : {0.0, 1.0, 2.0}) {
             const CombinePass result =
-                result_pass(*programs.c, blocks_from(offset, 49), beta, blocks_from(offset + 0x40000, 16));
+                result_pass(*programs.c, {blocks_from(offset, 49), {}}, beta, {blocks_from(offset + 0x40000, 16), {}});
             expect_same(passes.of(result), linear_pass(result));
             EXPECT_EQ(passes.of(result).keep, beta);
         }

@@ -59,11 +59,12 @@ public:
         const auto blocks = static_cast<std::size_t>(grid) * static_cast<std::size_t>(grid);
         if (result) {
             const std::vector<View> products = take(static_cast<std::size_t>(programs.c->inputs));
-            pass_ = result_pass(*programs.c, products, 0, take(blocks));
+            pass_ = result_pass(*programs.c, {products, {}}, 0, {take(blocks), {}});
         } else {
             const OperandLayout layout = operand_layout(*programs.a, true);
             const std::vector<View> inputs = take(blocks);
-            pass_ = operand_pass(*programs.a, layout, inputs, take(static_cast<std::size_t>(layout.stored)));
+            pass_ =
+                operand_pass(*programs.a, layout, {inputs, {}}, {take(static_cast<std::size_t>(layout.stored)), {}});
         }
         EXPECT_LE(next - static_cast<std::byte*>(memory_.data()), kBytes);
         std::mt19937 random(1);

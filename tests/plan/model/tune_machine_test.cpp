@@ -150,6 +150,9 @@ TEST(machine, measured_plans_are_kept_and_checked) {
     Machine machine = two_leaves();
     machine.measured_plans = {{Type::f64, 4096, 64, 4096, {{}, "blis-mt"}, 1, 0, 5, 1},
                               {Type::f64, 4096, 64, 4096, {{"winograd", "3x3x3-23"}, "heptad"}, 0.75, 0.125, 4, 0.5}};
+    EXPECT_EQ(print_machine(machine).find("error_growth"), std::string::npos) << "files from before have none";
+    EXPECT_EQ(parse_machine(print_machine(machine)).measured_plans, machine.measured_plans);
+    machine.measured_plans.back().error_growth = 3.5;
     EXPECT_EQ(parse_machine(print_machine(machine)).measured_plans, machine.measured_plans);
     const auto refused = [&](const auto& damage) {
         Machine damaged = machine;
@@ -161,6 +164,7 @@ TEST(machine, measured_plans_are_kept_and_checked) {
     refused([](MeasuredPlan& row) { row.relative_time = -1; });
     refused([](MeasuredPlan& row) { row.modelled_time = 0; });
     refused([](MeasuredPlan& row) { row.std_error = -1; });
+    refused([](MeasuredPlan& row) { row.error_growth = HUGE_VAL; });
     refused([](MeasuredPlan& row) { row.plan.levels[0] = "nobody"; });
 }
 

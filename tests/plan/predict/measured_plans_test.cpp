@@ -220,17 +220,65 @@ TEST(measured_plans, accuracy_is_kept) {
     }
 }
 
+Machine with_growth(const Names& levels, double growth) {
+    Machine machine = measured(kFast, 4096, {{{levels, "heptad"}, 0.5}, {{{"winograd"}, "heptad"}, 0.8}});
+    machine.measured_plans[1].error_growth = growth;
+    return machine;
+}
+
+TEST(measured_plans, errors_that_were_measured_decide_what_is_balanced) {
+    const Names twice{"winograd", "winograd"};
+    const auto balanced_with = [](const Machine& machine) {
+        return make_plan(square(4096, Accuracy::balanced), machine);
+    };
+    ASSERT_EQ(balanced_with(with_growth(twice, 0)).levels.size(), 2U);
+    EXPECT_EQ(balanced_with(with_growth(twice, 9.9)).levels.size(), 2U);
+    const Machine inaccurate = with_growth(twice, 10.1);
+    EXPECT_NE(depth_of(balanced_with(inaccurate).levels), 2) << to_string(balanced_with(inaccurate));
+    EXPECT_LE(expected_growth(balanced_with(inaccurate), inaccurate), PlannerLimits{}.balanced_growth);
+    EXPECT_EQ(make_plan(square(4096), inaccurate).levels.size(), 2U);
+    const Machine accurate = with_growth(kOnlyForFast, 5);  // by the formula, none of balanced
+    EXPECT_EQ(balanced_with(accurate).levels.size(), 4U);
+}
+
+TEST(measured_plans, errors_are_those_of_the_same_levels_at_the_nearest_size) {
+    Machine machine = machine_with(kFast);
+    const auto add = [&](std::int64_t n, const PlanShape& plan, double growth) {
+        machine.measured_plans.push_back({Type::f64, n, n, n, plan, 0.9, 0, 5, 0.9, growth});
+    };
+    add(1024, {{"winograd"}, "heptad"}, 2);
+    add(4096, {{"winograd"}, "heptad"}, 3);
+    add(2048, {{"winograd"}, "openblas"}, 4);
+    add(2048, {{"winograd", "winograd"}, "heptad"}, 6);
+    add(2048, {{"strassen"}, "heptad"}, 0);  // not measured
+    const auto growth = [&](std::int64_t n, const PlanShape& shape) {
+        return expected_growth(plan_with_shape(square(n), machine, shape), machine);
+    };
+    EXPECT_EQ(growth(1100, {{"winograd"}, "heptad"}), 2);
+    EXPECT_EQ(growth(9000, {{"winograd"}, "heptad"}), 3);
+    EXPECT_EQ(growth(1100, {{"winograd"}, "openblas"}), 4) << "with its leaf rather than near";
+    EXPECT_EQ(growth(1024, {{"winograd"}, "blis-mt"}), 2) << "with another leaf rather than not at all";
+    EXPECT_EQ(growth(2048, {{"winograd*winograd"}, "heptad"}), 6) << "in one go or one by one";
+    const ProductPlan strassen = plan_with_shape(square(2048), machine, {{"strassen"}, "heptad"});
+    EXPECT_EQ(expected_growth(strassen, machine), expected_growth(strassen.levels)) << "the built-in figure";
+    EXPECT_EQ(growth(2048, {{}, "heptad"}), 1);
+    Problem other = square(2048);
+    other.type = Type::f32;
+    const ProductPlan f32 = plan_with_shape(other, machine, {{"winograd"}, "heptad"});
+    EXPECT_EQ(expected_growth(f32, machine), expected_growth(f32.levels));
+}
+
 TEST(measured_plans, balanced_takes_levels_where_only_plans_too_inaccurate_for_it_were_measured) {
     // 2048 and 4096 as a tuning left them: a balanced plan won at the first, and all who ran at the second were too
     // inaccurate. Nothing lost there that `balanced` could have taken.
     Machine machine = machine_with(kFast);
-    ASSERT_FALSE(is_balanced(plan_with_shape(square(4096), machine, {kOnlyForFast, "heptad"}).levels, {}));
+    ASSERT_FALSE(is_balanced(plan_with_shape(square(4096), machine, {kOnlyForFast, "heptad"}), machine, {}));
     for (const double fast_time : {0.66, 1.02}) {
         machine.measured_plans.clear();
         measure(machine, 2048, {{{{"winograd", "winograd"}, "heptad"}, 0.77}});
         measure(machine, 4096, {{{kOnlyForFast, "heptad"}, fast_time}});
         const ProductPlan balanced = make_plan(square(4096, Accuracy::balanced), machine);
-        EXPECT_TRUE(is_balanced(balanced.levels, {})) << fast_time;
+        EXPECT_TRUE(is_balanced(balanced, machine, {})) << fast_time;
     }
 }
 

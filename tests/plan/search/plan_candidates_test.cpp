@@ -146,7 +146,7 @@ TEST(plan_candidates, without_a_library_one_place_is_for_a_classical_product) {
         const auto is_classical = [](const PlanShape& plan) { return plan.levels.empty(); };
         EXPECT_EQ(std::count_if(candidates.begin(), candidates.end(), is_classical), 1);
         EXPECT_TRUE(std::any_of(candidates.begin(), candidates.end(), [&](const PlanShape& plan) {
-            return is_balanced(plan_with_shape(square(4096), machine, plan).levels, {});
+            return is_balanced(plan_with_shape(square(4096), machine, plan), machine, {});
         }));
     }
 }
@@ -188,7 +188,7 @@ TEST(device_plan_candidates, however_few_the_places_one_is_for_the_usual_accurac
         const std::vector<PlanShape> candidates = device_plan_candidates(square(n, "cuda"), machine, machine, places);
         EXPECT_EQ(candidates.size(), 2 + places);
         return std::count_if(candidates.begin(), candidates.end(), [&](const PlanShape& plan) {
-            return is_balanced(plan_with_shape(square(n, "cuda"), machine, plan).levels, device_limits());
+            return is_balanced(plan_with_shape(square(n, "cuda"), machine, plan), machine, device_limits());
         });
     };
     for (std::int64_t n = 8192; n <= 32768; n *= 2) {
@@ -198,7 +198,7 @@ TEST(device_plan_candidates, however_few_the_places_one_is_for_the_usual_accurac
     }
     // It takes the last place only: the most hopeful ones are there too, and they are none for `balanced`.
     const std::vector<PlanShape> candidates = device_plan_candidates(square(16384, "cuda"), machine, machine, 2);
-    EXPECT_FALSE(is_balanced(plan_with_shape(square(16384, "cuda"), machine, candidates[2]).levels, device_limits()));
+    EXPECT_FALSE(is_balanced(plan_with_shape(square(16384, "cuda"), machine, candidates[2]), machine, device_limits()));
 }
 
 TEST(device_plan_candidates, types_whose_levels_balanced_never_takes_as_measured_keep_no_place) {
@@ -209,7 +209,7 @@ TEST(device_plan_candidates, types_whose_levels_balanced_never_takes_as_measured
     Problem problem = square(16384, "cuda");
     problem.type = Type::tf32;
     for (const PlanShape& plan : device_plan_candidates(problem, machine, machine, 2)) {
-        EXPECT_FALSE(is_balanced(plan_with_shape(problem, machine, plan).levels, device_limits()));
+        EXPECT_FALSE(is_balanced(plan_with_shape(problem, machine, plan), machine, device_limits()));
     }
 }
 

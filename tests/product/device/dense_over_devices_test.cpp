@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "product/data_families.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/faulty_device.hpp"
 #include "product/device/over_devices.hpp"
@@ -172,6 +173,28 @@ TEST(DenseOverDevices, nan_infinity_and_overflow_give_what_the_classical_product
                 EXPECT_TRUE((std::isnan(x) && std::isnan(y)) || x == y || std::abs(x - y) <= 1e-5 * std::abs(y) + 1e-4)
                     << value << " at " << i << " " << j << ": " << x << " and " << y;
             }
+        }
+    }
+}
+
+TEST(DenseOverDevices, levels_at_the_host_lose_at_most_a_digit_on_data_of_all_kinds) {
+    for (const testing_data::Family& family : testing_data::data_families()) {
+        testing_data::Random random(6);
+        testing_data::Matrix<double> wide_a(250, 301), wide_b(301, 199);
+        family.make(wide_a, wide_b, random);
+        auto a = testing_data::rounded_to<float>(wide_a), b = testing_data::rounded_to<float>(wide_b);
+        testing_data::Matrix<float> c(250, 199), classical(250, 199);
+        Options options;
+        options.accuracy = Accuracy::strict;
+        multiply_in_memory(1, a.view(), b.view(), 0, classical.view(), options, {});
+        options.accuracy = Accuracy::balanced;
+        options.device = "cpu:2";
+        options.host.levels = 1;
+        const RunReport report = multiply_over_devices(1, a.view(), b.view(), 0, c.view(), options, {});
+        EXPECT_LE(worst_error(a, b, c), 10 * std::max(worst_error(a, b, classical), 0x1p-24)) << family.name;
+        if (family.way != testing_data::Way::any) {
+            EXPECT_EQ(report.fell_back, family.way == testing_data::Way::classical) << family.name;
+            EXPECT_EQ(report.scaled, family.way == testing_data::Way::scaled) << family.name;
         }
     }
 }

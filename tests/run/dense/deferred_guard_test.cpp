@@ -1,8 +1,10 @@
 // Plans as a device runs them, by the reference loops: A and B are judged while the product is on its way, products run
 // whatever the judgement is, and passes that may not run do not. Where the input is not finite, the answer is the
 // classical product's, from operands that were not harmed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -14,8 +16,9 @@
 #include "kernels/reference/reference_backend.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
+#include "run/dense/evenness.hpp"
+#include "run/dense/level_runner.hpp"
 #include "run/dense/runner.hpp"
-#include "run/dense/spread.hpp"
 
 namespace heptad::test {
 namespace {
@@ -24,15 +27,19 @@ class JudgingBackend final : public Backend, private DeferredGuard {
 public:
     std::string name() const override { return "cuda"; }
     void combine(const CombinePass& pass) override {
+        CombinePass done = pass;
+        if (guarded_ && !scaled_) {  // exponents count only where they are needed
+            done.exponents.clear();
+            done.written_exponents.clear();
+        }
         if (guarded_ && pass.watch >= 0) {
             for (int slot = 0; slot < pass.watched_slots; ++slot) {
-                const View& block = pass.slots[static_cast<std::size_t>(slot)];
-                note(pass.watch, block, slot / pass.watched_across * block.rows,
-                     slot % pass.watched_across * block.cols);
+                const auto at = static_cast<std::size_t>(slot);
+                note(pass.watch, pass.slots[at], done.exponents.empty() ? LineExponents{} : done.exponents[at]);
             }
         }
         if (!guarded_ || !pass.only_if_safe || is_safe()) {
-            loops_.combine(pass);
+            loops_.combine(done);
         }
     }
     void multiply(std::span<const Product> batch, const std::string&) override { loops_.multiply(batch, "reference"); }
@@ -46,45 +53,71 @@ public:
     void copy(const ConstView& from, const View& to) override { loops_.copy(from, to); }
     std::vector<std::string> leaves(Type type) const override { return loops_.leaves(type); }
     DeferredGuard* deferred_guard() override { return this; }
+    bool has_scaled() const { return scaled_ && !fell_back_; }
 
 private:
     void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override {
         limits_ = limits;
-        const auto zeros = [](std::int64_t count) { return std::vector<double>(static_cast<std::size_t>(count)); };
-        seen_[0] = {0, zeros(m), zeros(k)};
-        seen_[1] = {0, zeros(k), zeros(n)};
-        seen_[kWatchedC] = {0, zeros(m), zeros(n)};
+        size_ = {m, k, n};
+        std::fill(std::begin(seen_), std::end(seen_), 0.0);
+        evenness_ = std::numeric_limits<double>::infinity();
+        scaled_ = fell_back_ = false;
         guarded_ = true;
     }
-    void watch(int operand, const ConstView& view) override { note(operand, view, 0, 0); }
-    void note(int operand, const ConstView& view, std::int64_t row, std::int64_t col) {
-        const auto raise = [](double& kept, double here) { kept = std::isnan(kept) || kept > here ? kept : here; };
-        const ScanResult scan = loops_.scan(view);
-        ScanResult& seen = seen_[operand];
-        raise(seen.max_abs, scan.max_abs);
-        for (std::size_t i = 0; i < scan.rows.size(); ++i) {
-            raise(seen.rows[static_cast<std::size_t>(row) + i], scan.rows[i]);
+    ProductExponents judge_evenness(const ConstView& a, const ConstView& b) override {
+        const ScanResult of_a = loops_.scan(a), of_b = loops_.scan(b);
+        if (std::isfinite(of_a.max_abs) && std::isfinite(of_b.max_abs)) {
+            even_ = heptad::judge_evenness(loops_, a, of_a, b, of_b, limits_.may_scale);
+            evenness_ = even_.value;
+            scaled_ = even_.scales() && even_.value >= limits_.even_enough;
         }
-        for (std::size_t j = 0; j < scan.cols.size(); ++j) {
-            raise(seen.cols[static_cast<std::size_t>(col) + j], scan.cols[j]);
+        even_.rows.resize(static_cast<std::size_t>(size_.m));
+        even_.inner.resize(static_cast<std::size_t>(size_.k));
+        even_.minus_inner.resize(even_.inner.size());
+        even_.cols.resize(static_cast<std::size_t>(size_.n));
+        return limits_.may_scale ? ProductExponents{even_.of_a(), even_.of_b()} : ProductExponents{};
+    }
+    void watch(int operand, const ConstView& view) override {
+        note(operand, view,
+             !scaled_ || operand == kWatchedC ? LineExponents{}
+             : operand == 0                   ? even_.of_a()
+                                              : even_.of_b());
+    }
+    void note(int operand, const ConstView& view, const LineExponents& lines) {
+        GuardedMatrix scaled(Type::f64, view.rows, view.cols, Layout::rows);
+        for (std::int64_t i = 0; i < view.rows; ++i) {
+            for (std::int64_t j = 0; j < view.cols; ++j) {
+                const int exponent =
+                    (lines.rows == nullptr ? 0 : lines.rows[i]) + (lines.cols == nullptr ? 0 : lines.cols[j]);
+                const float x =
+                    static_cast<const float*>(view.data)[i * view.row_stride + j * view.col_stride];  // all are f32
+                scaled.set(i, j, std::ldexp(static_cast<double>(x), exponent));
+            }
         }
+        const double here = loops_.scan(scaled.view()).max_abs;
+        double& kept = seen_[operand];
+        kept = std::isnan(kept) || kept > here ? kept : here;
     }
     void answer_if_unsafe(const Product& product) override {
         if (!is_safe()) {
+            fell_back_ = true;
             loops_.multiply({&product, 1}, "reference");
         }
     }
     void finish() override { guarded_ = false; }
     bool is_safe() const {
-        const double a = seen_[0].max_abs, b = seen_[1].max_abs;
-        return a < limits_.a && b < limits_.b && a * b < limits_.product && seen_[kWatchedC].max_abs < limits_.result &&
-               spread_of(seen_[0], seen_[1]) <= limits_.spread;
+        const double a = seen_[0], b = seen_[1];
+        return a < limits_.a && b < limits_.b && a * b < limits_.product && seen_[kWatchedC] < limits_.result &&
+               evenness_ >= limits_.least_evenness;
     }
 
     ReferenceBackend loops_;
     GuardLimits limits_;
-    ScanResult seen_[kWatchedC + 1];
-    bool guarded_ = false;
+    ProblemSize size_;
+    Evenness even_;
+    double seen_[kWatchedC + 1] = {};
+    double evenness_ = 0;
+    bool guarded_ = false, scaled_ = false, fell_back_ = false;
 };
 
 struct Named {
@@ -211,7 +244,7 @@ struct Scaled {
     int row_of_a, col_of_b, inner;  // -1: none
 };
 
-TEST(deferred_guard, uneven_rows_and_columns_are_answered_by_the_definition_where_the_plan_says_so) {
+TEST(deferred_guard, uneven_rows_and_columns_are_scaled_where_the_plan_can_and_answered_by_the_definition_otherwise) {
     std::mt19937 random(3);
     std::uniform_real_distribution<double> uniform(0.5, 1);
     const std::vector<std::vector<LevelPlan>> plans = {
@@ -229,7 +262,7 @@ TEST(deferred_guard, uneven_rows_and_columns_are_answered_by_the_definition_wher
                 problem.options.device = "cuda";
                 problem.options.accumulate = beta != 0;
                 const ProductPlan plan = plan_with_levels(problem, Machine{}, levels);
-                ASSERT_TRUE(std::isfinite(plan.most_spread));
+                ASSERT_GT(plan.least_evenness, 0);
                 GuardedMatrix a(Type::f32, kSide, kSide, Layout::rows), b(Type::f32, kSide, kSide, Layout::columns),
                     c(Type::f32, kSide, kSide, Layout::rows);
                 for (std::int64_t i = 0; i < kSide; ++i) {
@@ -248,8 +281,23 @@ TEST(deferred_guard, uneven_rows_and_columns_are_answered_by_the_definition_wher
                 backend.multiply(std::vector<Product>{{1, a.view(), b.view(), beta, expected.view()}}, "");
                 std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes), std::byte{0xff});
                 run_plan(plan, backend, 1, a.view(), b.view(), beta, c.view(), workspace.data());
-                EXPECT_TRUE(c.equals_byte_for_byte(expected))
-                    << scaled.row_of_a << " " << scaled.col_of_b << " " << scaled.inner << " in " << to_string(plan);
+                const auto what = [&] {
+                    return fmt::format("row {}, column {}, inner {}, beta {} in {}", scaled.row_of_a, scaled.col_of_b,
+                                       scaled.inner, beta, to_string(plan));
+                };
+                ASSERT_EQ(backend.has_scaled(), can_scale(plan, beta)) << what();
+                if (!backend.has_scaled()) {
+                    EXPECT_TRUE(c.equals_byte_for_byte(expected)) << what();
+                }
+                for (std::int64_t i = 0; i < kSide; ++i) {
+                    for (std::int64_t j = 0; j < kSide; ++j) {
+                        double magnitude = beta;
+                        for (std::int64_t l = 0; l < kSide; ++l) {
+                            magnitude += a.get(i, l) * b.get(l, j);
+                        }
+                        ASSERT_LE(std::abs(c.get(i, j) - expected.get(i, j)), 64 * 0x1p-24 * magnitude) << what();
+                    }
+                }
             }
         }
     }

@@ -26,8 +26,11 @@ void make_rows_contiguous(LinearLaunch& launch) {
                 std::swap(x.row_stride, x.col_stride);
             }
         }
-        std::swap(launch.lines.rows, launch.lines.cols);
-        std::swap(launch.block_row, launch.block_col);
+        for (auto* list : {&launch.input_lines, &launch.output_lines}) {
+            for (DeviceLines& x : *list) {
+                std::swap(x.rows, x.cols);
+            }
+        }
     }
 }
 
@@ -64,15 +67,16 @@ void fill(const LinearLaunch& launch, std::size_t first, std::size_t count,
     args.keep = scalar_of<T>(launch.keep);
     args.keeps = launch.keep != 0;
     args.watch = launch.watch;
-    args.lines = launch.lines;
-    args.turned = launch.block_row.size() > 1 && launch.block_row[1] != 0;
-    for (std::size_t i = 0; i < std::min(launch.block_row.size(), launch.inputs.size()); ++i) {
-        args.first_row[i] = launch.block_row[i] * args.rows;
-        args.first_col[i] = launch.block_col[i] * args.cols;
-    }
     args.watch_results = launch.watch_results;
     args.scale = launch.scale;
     args.guard = launch.guard;
+    args.has_lines = !launch.output_lines.empty();
+    args.only_if_scaled = launch.only_if_scaled;
+    args.scaled = launch.scaled;
+    if (args.has_lines) {
+        std::copy(launch.input_lines.begin(), launch.input_lines.end(), args.input_lines);
+        std::copy_n(launch.output_lines.begin() + static_cast<std::ptrdiff_t>(first), count, args.output_lines);
+    }
 }
 
 unsigned blocks_for(std::int64_t rows, std::int64_t cols, int length, const PassShape& shape) {
@@ -127,32 +131,9 @@ bool have_one_stride(const std::vector<DeviceMatrix>& matrices) {
     });
 }
 
-/// Nothing to note of lines, or all blocks of a square grid: row by row, or column by column where that is turned.
-template <class Pass>
-bool has_known_lines(const LinearLaunch& launch) {
-    constexpr std::int64_t side = kSide<Pass::kInputs>;
-    if (launch.lines.rows == nullptr) {
-        return true;
-    }
-    if constexpr (side > 0) {
-        const std::int64_t blocks = static_cast<std::int64_t>(launch.block_row.size());
-        bool by_rows = blocks == Pass::kInputs, by_columns = by_rows;
-        for (std::int64_t i = 0; i < blocks && (by_rows || by_columns); ++i) {
-            const std::int64_t row = launch.block_row[static_cast<std::size_t>(i)];
-            const std::int64_t col = launch.block_col[static_cast<std::size_t>(i)];
-            by_rows = by_rows && row == i / side && col == i % side;
-            by_columns = by_columns && row == i % side && col == i / side;
-        }
-        return by_rows || by_columns;
-    } else {
-        return false;
-    }
-}
-
 template <class Pass>
 bool is_pass(const LinearLaunch& launch) {
     return launch.inputs.size() == Pass::kInputs && launch.outputs.size() == Pass::kOutputs &&
-           has_known_lines<Pass>(launch) &&
            std::equal(launch.coefficients.begin(), launch.coefficients.end(), Pass::kCoefficients) &&
            has_unit_steps(launch) && have_one_stride(launch.inputs) && have_one_stride(launch.outputs);
 }
@@ -171,7 +152,6 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         fill(launch, first, count, args.pass);
         args.inputs = static_cast<int>(launch.inputs.size());
         args.outputs = static_cast<int>(count);
-        args.blocks = static_cast<int>(std::min(launch.block_row.size(), launch.inputs.size()));
         for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
             args.input_stride[i] = launch.inputs[i].row_stride;
             args.input_step[i] = launch.inputs[i].col_stride;
@@ -185,7 +165,6 @@ DeviceStatus launch_any(const LinearLaunch& launch, cudaStream_t stream) {
         }
         if (first > 0) {
             args.pass.watch = nullptr;
-            args.pass.lines = {};
         }
         const bool wide = is_wide<T>(launch, kLength);
         const PassShape shape{std::min(launch.shape.threads, kPassThreads<Inputs, 1>), launch.shape.places};
@@ -224,8 +203,9 @@ DeviceStatus launch_in_parts(const LinearLaunch& launch, cudaStream_t stream) {
             const auto row = launch.coefficients.begin() + static_cast<std::ptrdiff_t>(j * all + first);
             part.coefficients.insert(part.coefficients.end(), row, row + static_cast<std::ptrdiff_t>(count));
         }
-        for (auto* list : {&part.block_row, &part.block_col}) {
-            list->erase(list->begin(), list->begin() + static_cast<std::ptrdiff_t>(std::min(first, list->size())));
+        if (!launch.input_lines.empty()) {
+            part.input_lines.assign(launch.input_lines.begin() + static_cast<std::ptrdiff_t>(first),
+                                    launch.input_lines.begin() + static_cast<std::ptrdiff_t>(first + count));
         }
         part.keep = first == 0 ? launch.keep : 1;
         if (const DeviceStatus status = launch_any<T, Out, Scaled, kMostInputs>(part, stream); status != 0) {
@@ -273,7 +253,7 @@ DeviceStatus launch_typed(const LinearLaunch& asked, StreamHandle handle) {
     }
     const std::size_t inputs = launch.inputs.size();
     if constexpr (std::is_same_v<T, Out>) {
-        if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr && launch.lines.rows == nullptr &&
+        if (inputs == 1 && launch.outputs.size() == 1 && launch.watch == nullptr && launch.output_lines.empty() &&
             launch.scale.kind == Scale::Kind::none && has_unit_steps(launch) &&
             !is_wide<T>(launch, 16 / static_cast<int>(sizeof(T)))) {
             return launch_copy<T>(launch, stream);

@@ -79,8 +79,14 @@ private:
     std::vector<std::size_t> inputs_, written_;
 };
 
-/// C = beta * C + sums of others: the old values leave the inputs and become `keep`.
-void separate_kept(LinearMap& pass) {
+/// Are there other powers of two beside a slot after the pass than before it?
+bool changes_lines(const CombinePass& pass, std::size_t slot) {
+    return !pass.exponents.empty() && pass.exponents[slot] != pass.written_exponents[slot];
+}
+
+/// C = beta * C + sums of others: the old values leave the inputs and become `keep`. They are added as they lie in
+/// memory, so the powers of two beside them must stay.
+void separate_kept(LinearMap& pass, const CombinePass& of) {
     const std::size_t inputs = pass.inputs.size();
     const std::size_t outputs = pass.outputs.size();
     const auto part = [&](std::size_t output, std::size_t input) { return pass.coefficients[output * inputs + input]; };
@@ -90,7 +96,7 @@ void separate_kept(LinearMap& pass) {
     std::vector<std::size_t> own;  // input j is the old value of output j
     for (std::size_t j = 0; j < outputs; ++j) {
         const auto found = std::find(pass.inputs.begin(), pass.inputs.end(), pass.outputs[j]);
-        if (found == pass.inputs.end()) {
+        if (found == pass.inputs.end() || changes_lines(of, pass.outputs[j])) {
             return;
         }
         own.push_back(static_cast<std::size_t>(found - pass.inputs.begin()));
@@ -122,6 +128,18 @@ void separate_kept(LinearMap& pass) {
 }
 
 }  // namespace
+
+bool changes_lines_only(const LinearPass& pass) {
+    const std::size_t count = pass.inputs.size();
+    bool same = pass.keep == 0 && count == pass.outputs.size();
+    for (std::size_t j = 0; j < count && same; ++j) {
+        same = pass.inputs[j].data == pass.outputs[j].data;
+        for (std::size_t i = 0; i < count; ++i) {
+            same = same && pass.coefficients[j * count + i] == (i == j ? 1 : 0);
+        }
+    }
+    return same;
+}
 
 bool writes_an_input(const LinearPass& pass) {
     return std::any_of(pass.outputs.begin(), pass.outputs.end(), [&](const View& output) {
@@ -155,6 +173,13 @@ std::pair<CombinePass, CombinePass> cut_in_two(const CombinePass& pass) {
                 first.statements.assign(pass.statements.begin(), at);
                 second.statements.assign(at, pass.statements.end());
                 second.watch = -1;
+                if (!pass.exponents.empty()) {  // what the first one wrote is read as it was written
+                    const std::vector<std::size_t> slot_of = first_equal_slots(pass.slots);
+                    for (const CombineStatement& statement : first.statements) {
+                        const std::size_t slot = slot_of[static_cast<std::size_t>(statement.target)];
+                        second.exponents[slot] = second.written_exponents[slot];
+                    }
+                }
                 return {std::move(first), std::move(second)};
             }
         }
@@ -174,24 +199,33 @@ LinearMap linear_map(const CombinePass& pass) {
     }
     substitution.run();
     LinearMap result = substitution.result();
-    separate_kept(result);
+    separate_kept(result, pass);
     return result;
 }
 
-LinearPass with_views(const LinearMap& map, const std::vector<View>& slots) {
+LinearPass with_views(const LinearMap& map, const CombinePass& of) {
     LinearPass pass{{}, {}, map.coefficients, map.keep};
     pass.inputs.reserve(map.inputs.size());
     pass.outputs.reserve(map.outputs.size());
     for (const std::size_t slot : map.inputs) {
-        pass.inputs.push_back(slots[slot]);
+        pass.inputs.push_back(of.slots[slot]);
     }
     for (const std::size_t slot : map.outputs) {
-        pass.outputs.push_back(slots[slot]);
+        pass.outputs.push_back(of.slots[slot]);
+    }
+    if (!of.exponents.empty()) {
+        for (const std::size_t slot : map.inputs) {
+            pass.input_lines.push_back(of.exponents[slot]);
+        }
+        for (const std::size_t slot : map.outputs) {
+            pass.output_lines.push_back(of.written_exponents[slot]);
+        }
     }
     return pass;
 }
 
-/// All that the map depends on: which slots are the same memory or none, and what is added to what.
+/// All that the map depends on: which slots are the same memory or none, beside which other powers of two are written,
+/// and what is added to what.
 std::vector<std::uint64_t> signature_of(const CombinePass& pass) {
     std::vector<std::uint64_t> words;
     words.reserve(4 * pass.slots.size() + 4 * pass.statements.size());
@@ -213,6 +247,12 @@ std::vector<std::uint64_t> signature_of(const CombinePass& pass) {
                                    : again         ? words[first_slot + by_address[i - 1].second]
                                                    : slot;
     }
+    for (std::size_t slot = 0; slot < pass.exponents.size(); ++slot) {
+        constexpr std::uint64_t kChanges = ~std::uint64_t{0} - 1;  // no number of a slot or of terms
+        if (changes_lines(pass, slot)) {
+            words.push_back(kChanges - slot);
+        }
+    }
     for (const CombineStatement& statement : pass.statements) {
         words.push_back(static_cast<std::uint64_t>(statement.target));
         words.push_back(statement.terms.size());
@@ -227,7 +267,7 @@ std::vector<std::uint64_t> signature_of(const CombinePass& pass) {
 }  // namespace
 
 LinearPass linear_pass(const CombinePass& pass) {
-    return with_views(linear_map(pass), pass.slots);
+    return with_views(linear_map(pass), pass);
 }
 
 LinearPass LinearPasses::of(const CombinePass& pass) {
@@ -240,7 +280,7 @@ LinearPass LinearPasses::of(const CombinePass& pass) {
         }
         found = kept_.emplace(std::move(signature), linear_map(pass)).first;
     }
-    return with_views(found->second, pass.slots);
+    return with_views(found->second, pass);
 }
 
 }  // namespace heptad::cuda

@@ -14,7 +14,12 @@ struct LinearPass {
     std::vector<View> inputs, outputs;
     std::vector<double> coefficients;  // outputs.size() rows of inputs.size()
     double keep = 0;                   // every output also keeps so much of its old value, which nothing else reads
+    /// Beside the inputs as they are read and the outputs as they are written; empty: no slot has any.
+    std::vector<LineExponents> input_lines = {}, output_lines = {};
 };
+
+/// Does it write what it reads, and where it reads it? Then only powers of two change, if any.
+bool changes_lines_only(const LinearPass& pass);
 
 /// Statements are substituted into one another, so scratch slots disappear. A watched pass has all slots that exist
 /// before it among its inputs, those without a part in any sum too.

@@ -17,6 +17,49 @@ struct KnownArguments {
     std::int64_t input_stride, output_stride;  // between rows
 };
 
+/// The same pass with powers of two, one element at a time: few registers, so that the kernel that has both takes no
+/// more of them than without.
+template <class Pass, class T, class Out>
+__device__ __forceinline__ void known_pass_with_lines(const KnownArguments<Pass, T, Out>& args) {
+    const auto& pass = args.pass;
+    MagnitudeOf<T> seen = 0;
+    for_each_place<1, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
+        using One = Values<ArithmeticOf<T>, 1>;
+        struct Lined {
+            T value;
+            std::int32_t exponent;
+        };
+        const std::int64_t row = rows[0], col = cols[0];
+        Pass::run(
+            [&](int i) {
+                return Lined{pass.input[i][row * args.input_stride + col], exponent_at(pass.input_lines[i], row, col)};
+            },
+            [](const Lined& x) {
+                One value;
+                value.element[0] = times_power(widen(x.value), x.exponent);
+                return value;
+            },
+            [] { return One(); }, pass.watch != nullptr,
+            [&](const One* const(&all)[Pass::kInputs]) {
+#pragma unroll
+                for (int i = 0; i < Pass::kInputs; ++i) {
+                    note_largest<T, 1>(all[i]->element, seen);
+                }
+            },
+            [&](int j, One sum) {
+                Out* const place = pass.output[j] + row * args.output_stride + col;
+                sum.element[0] = times_power(sum.element[0], -exponent_at(pass.output_lines[j], row, col));
+                if (pass.keeps) {
+                    keep_old<Out, 1>(place, pass.keep, sum.element);
+                }
+                store<Out, 1>(sum.element, place);
+            });
+    });
+    if (pass.watch != nullptr) {
+        note_maximum(seen, pass.watch);
+    }
+}
+
 template <class Pass, class T, class Out, bool Scaled, int N, int Together>
 __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     known_pass(const __grid_constant__ KnownArguments<Pass, T, Out> args) {
@@ -24,8 +67,16 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
     if (!should_run(pass.guard)) {
         return;
     }
+    if constexpr (kTakesLines<T, Out, Scaled>) {
+        if (counts_lines(pass)) {
+            known_pass_with_lines<Pass, T, Out>(args);
+            return;
+        }
+        if (pass.only_if_scaled) {
+            return;
+        }
+    }
     MagnitudeOf<T> seen = 0, seen_results = 0;
-    const bool warp_in_row = pass.cols / N % 32 == 0;
     const ScaleFactors scaled(pass.scale);
     for_each_place<N, Together>(pass, [&](const std::int64_t* row, const std::int64_t* col, const bool* inside) {
         using Few = Values<ArithmeticOf<T>, N * Together>;
@@ -57,28 +108,11 @@ __global__ void __launch_bounds__(kPassThreads<Pass::kInputs, Pass::kOutputs>)
                 }
                 return value;
             },
-            [] { return Few(); }, pass.watch != nullptr || pass.lines.rows != nullptr,
+            [] { return Few(); }, pass.watch != nullptr,
             [&](const Few* const(&all)[Pass::kInputs]) {
-                if (pass.lines.rows == nullptr) {
 #pragma unroll
-                    for (int i = 0; i < Pass::kInputs; ++i) {
-                        note_largest<T, N * Together>(all[i]->element, seen);
-                    }
-                    return;
-                }
-                if constexpr (kSide < Pass::kInputs >> 0) {
-#pragma unroll
-                    for (int t = 0; t < Together; ++t) {
-                        if (inside[t]) {
-                            const auto value = [&](int i, int e) { return all[i]->element[t * N + e]; };
-                            if (pass.turned) {
-                                note_blocks<T, N, kSide<Pass::kInputs>, true>(pass, row[t], col[t], warp_in_row, value);
-                            } else {
-                                note_blocks<T, N, kSide<Pass::kInputs>, false>(pass, row[t], col[t], warp_in_row,
-                                                                               value);
-                            }
-                        }
-                    }
+                for (int i = 0; i < Pass::kInputs; ++i) {
+                    note_largest<T, N * Together>(all[i]->element, seen);
                 }
             },
             [&](int j, Few sum) {
@@ -115,11 +149,49 @@ template <class T, class Out, int Inputs>
 struct AnyArguments {
     PassArguments<T, Out, Inputs, kMostOutputs> pass;
     int inputs, outputs;
-    int blocks;  // of the inputs, those of the matrix whose lines are watched
     std::int64_t input_stride[Inputs], output_stride[kMostOutputs];  // between rows
     std::int64_t input_step[Inputs], output_step[kMostOutputs];      // between columns; all 1 where N is not
     ArithmeticOf<T> coefficient[kMostOutputs][Inputs];
 };
+
+template <class T, class Out, int Inputs>
+__device__ __forceinline__ void any_pass_with_lines(const AnyArguments<T, Out, Inputs>& args) {
+    const auto& pass = args.pass;
+    using Wide = ArithmeticOf<T>;
+    MagnitudeOf<T> seen = 0;
+    for_each_place<1, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
+        const std::int64_t row = rows[0], col = cols[0];
+        Wide value[Inputs];
+#pragma unroll
+        for (int i = 0; i < Inputs; ++i) {
+            value[i] = Wide(0);
+            if (i < args.inputs) {
+                const T* const place = pass.input[i] + row * args.input_stride[i] + col * args.input_step[i];
+                value[i] = times_power(widen(*place), exponent_at(pass.input_lines[i], row, col));
+            }
+        }
+        if (pass.watch != nullptr) {
+            note_largest<T, Inputs>(value, seen);
+        }
+#pragma unroll 1
+        for (int j = 0; j < args.outputs; ++j) {
+            Out* const place = pass.output[j] + row * args.output_stride[j] + col * args.output_step[j];
+            Wide sum = Wide(0);
+#pragma unroll
+            for (int i = 0; i < Inputs; ++i) {
+                sum += args.coefficient[j][i] * value[i];
+            }
+            sum = times_power(sum, -exponent_at(pass.output_lines[j], row, col));
+            if (pass.keeps) {
+                keep_old<Out, 1>(place, pass.keep, &sum);
+            }
+            store<Out, 1>(&sum, place);
+        }
+    });
+    if (pass.watch != nullptr) {
+        note_maximum(seen, pass.watch);
+    }
+}
 
 template <class T, class Out, bool Scaled, int Inputs, int N>
 __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
@@ -128,9 +200,17 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
     if (!should_run(pass.guard)) {
         return;
     }
+    if constexpr (kTakesLines<T, Out, Scaled>) {
+        if (counts_lines(pass)) {
+            any_pass_with_lines<T, Out, Inputs>(args);
+            return;
+        }
+        if (pass.only_if_scaled) {
+            return;
+        }
+    }
     using Wide = ArithmeticOf<T>;
     MagnitudeOf<T> seen = 0, seen_results = 0;
-    const bool warp_in_row = pass.cols / N % 32 == 0;
     const ScaleFactors scaled(pass.scale);
     for_each_place<N, 1>(pass, [&](const std::int64_t* rows, const std::int64_t* cols, const bool*) {
         const std::int64_t row = rows[0], col = cols[0];
@@ -151,15 +231,6 @@ __global__ void __launch_bounds__(kPassThreads<Inputs, 1>)
 #pragma unroll
             for (int i = 0; i < Inputs; ++i) {
                 note_largest<T, N>(value[i], seen);
-            }
-        }
-        if (pass.lines.rows != nullptr) {
-#pragma unroll
-            for (int i = 0; i < Inputs; ++i) {
-                if (i < args.blocks) {
-                    note_lines<T, N>(pass.lines, pass.first_row[i] + row, pass.first_col[i] + col, value[i],
-                                     warp_in_row);
-                }
             }
         }
 #pragma unroll 1

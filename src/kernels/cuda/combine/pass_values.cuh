@@ -1,6 +1,8 @@
-// What the kernels of combine passes are made of: arguments, a few neighbouring values at once, the way over all
-// positions, and largest magnitudes of rows and columns on that way.
+// What the kernels of combine passes are made of: arguments, a few neighbouring values at once, and the way over all
+// positions.
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/cuda/device/device_code.cuh"
 
@@ -23,17 +25,28 @@ struct PassArguments {
     bool keeps;
     unsigned long long* watch;
     unsigned long long* watch_results;
-    LineMaxima lines;
-    bool turned;                                        // blocks are counted column by column
-    std::int64_t first_row[Inputs], first_col[Inputs];  // of the blocks, in the matrix whose lines are watched
     Scale scale;
     Guard guard;
+    bool has_lines, only_if_scaled;
+    const unsigned int* scaled;  // null: powers of two count if there are any
+    DeviceLines input_lines[Inputs], output_lines[Outputs];
 };
 
 /// Sums in 16 bits may be scaled in any pass; f32 on its way to them and back is in kernels of its own (`Scaled`), so
 /// that passes of f32 itself multiply nothing.
 template <class T>
 constexpr bool kMayBeScaled = sizeof(T) == 2;
+
+/// Passes between matrices that may have powers of two beside them.
+template <class T, class Out, bool Scaled>
+constexpr bool kTakesLines = !std::is_same_v<T, std::int32_t> &&
+                             (std::is_same_v<T, Out> || std::is_same_v<Out, Tf32>)&&Scaled == kMayBeScaled<T>;
+
+/// Do powers of two count? All threads of a launch have the same answer.
+template <class Args>
+__device__ __forceinline__ bool counts_lines(const Args& pass) {
+    return pass.has_lines && (pass.scaled == nullptr || *pass.scaled != 0);
+}
 
 /// What moves N elements at once. An aggregate of its own would be stored element by element, at half the speed.
 template <int Bytes>
@@ -127,92 +140,6 @@ __device__ __forceinline__ void note_largest(const ArithmeticOf<T>* value, Magni
     for (int e = 0; e < N; ++e) {
         const MagnitudeOf<T> here = magnitude(value[e]);
         seen = here > seen ? here : seen;
-    }
-}
-
-/// N magnitudes of neighbouring columns, as the cache has them.
-template <int N>
-__device__ __forceinline__ void load_lines(const std::uint32_t* from, std::uint32_t* to) {
-    if constexpr (N % 4 == 0) {
-#pragma unroll
-        for (int e = 0; e < N; e += 4) {
-            const uint4 four = __ldca(reinterpret_cast<const uint4*>(from + e));
-            to[e] = four.x, to[e + 1] = four.y, to[e + 2] = four.z, to[e + 3] = four.w;
-        }
-    } else if constexpr (N == 2) {
-        const uint2 two = __ldca(reinterpret_cast<const uint2*>(from));
-        to[0] = two.x, to[1] = two.y;
-    } else {
-        to[0] = __ldca(from);
-    }
-}
-
-/// `warp_in_row`: all threads of the warp are here, with values of the same row.
-__device__ __forceinline__ void note_row(std::uint32_t* line, std::uint32_t largest, bool warp_in_row) {
-    if (warp_in_row) {
-        largest = __reduce_max_sync(0xffffffffU, largest);
-    }
-    if (!warp_in_row || threadIdx.x % 32 == 0) {
-        raise_line(line, largest);
-    }
-}
-
-template <int N>
-__device__ __forceinline__ void note_cols(std::uint32_t* line, const std::uint32_t* largest) {
-    std::uint32_t known[N];
-    load_lines<N>(line, known);
-#pragma unroll
-    for (int e = 0; e < N; ++e) {
-        if (largest[e] > known[e]) {
-            atomicMax(line + e, largest[e]);
-        }
-    }
-}
-
-/// Notes N values of one row of a block.
-template <class T, int N>
-__device__ __forceinline__ void note_lines(const LineMaxima& lines, std::int64_t row, std::int64_t col,
-                                           const ArithmeticOf<T>* value, bool warp_in_row) {
-    std::uint32_t here[N], of_row = 0;
-#pragma unroll
-    for (int e = 0; e < N; ++e) {
-        here[e] = line_magnitude(value[e]);
-        of_row = max(of_row, here[e]);
-    }
-    note_cols<N>(lines.cols + col, here);
-    note_row(lines.rows + row, of_row, warp_in_row);
-}
-
-/// Blocks on a side of a matrix of so many, of which a pass that is compiled in has all; 0: it is not square.
-template <int Blocks>
-constexpr int kSide = Blocks == 4    ? 2
-                      : Blocks == 16 ? 4
-                                     : 0;
-
-/// The same of all blocks at once: `value(block, e)`. Of those in one row or column of blocks the largest is enough.
-/// `Turned`: they are counted column by column.
-template <class T, int N, int Side, bool Turned, class Pass, class Value>
-__device__ __forceinline__ void note_blocks(const Pass& pass, std::int64_t row, std::int64_t col, bool warp_in_row,
-                                            Value&& value) {
-    const auto block = [](int i, int j) { return Turned ? j * Side + i : i * Side + j; };
-    std::uint32_t of_row[Side] = {};
-#pragma unroll
-    for (int j = 0; j < Side; ++j) {
-        std::uint32_t of_col[N] = {};
-#pragma unroll
-        for (int i = 0; i < Side; ++i) {
-#pragma unroll
-            for (int e = 0; e < N; ++e) {
-                const std::uint32_t here = line_magnitude(value(block(i, j), e));
-                of_row[i] = max(of_row[i], here);
-                of_col[e] = max(of_col[e], here);
-            }
-        }
-        note_cols<N>(pass.lines.cols + pass.first_col[block(0, j)] + col, of_col);
-    }
-#pragma unroll
-    for (int i = 0; i < Side; ++i) {
-        note_row(pass.lines.rows + pass.first_row[block(i, 0)] + row, of_row[i], warp_in_row);
     }
 }
 

@@ -1,4 +1,4 @@
-// Largest absolute values of a matrix, its rows and its columns, noted on the device; and what they mean for a product.
+// Largest absolute values of a matrix, its rows and its columns, noted on the device.
 #include <algorithm>
 #include <utility>
 
@@ -38,20 +38,31 @@ __device__ __forceinline__ void note_maximum_of_block(Bits own, unsigned long lo
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     scan_kernel(const T* data, std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t col_stride,
-                unsigned long long* max_bits) {
+                DeviceLines lines, const unsigned int* scaled, unsigned long long* max_bits) {
     MagnitudeOf<T> bits = 0;
+    const bool has_powers = scaled != nullptr && *scaled != 0;
     for (std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * kRowsAtOnce; i < rows;
          i += static_cast<std::int64_t>(gridDim.y) * kRowsAtOnce) {
         for (std::int64_t j = blockIdx.x * static_cast<std::int64_t>(kThreads) + threadIdx.x; j < cols;
              j += static_cast<std::int64_t>(gridDim.x) * kThreads) {
-            MagnitudeOf<T> here[kRowsAtOnce];
+            ArithmeticOf<T> here[kRowsAtOnce];
 #pragma unroll
             for (int r = 0; r < kRowsAtOnce; ++r) {
-                here[r] = i + r < rows ? magnitude(widen(data[(i + r) * row_stride + j * col_stride])) : 0;
+                here[r] = ArithmeticOf<T>(0);
+                if (i + r < rows) {
+                    here[r] = widen(data[(i + r) * row_stride + j * col_stride]);
+                }
+            }
+            if (has_powers) {
+#pragma unroll
+                for (int r = 0; r < kRowsAtOnce; ++r) {
+                    here[r] = times_power(here[r], exponent_at(lines, min(i + r, rows - 1), j));
+                }
             }
 #pragma unroll
             for (int r = 0; r < kRowsAtOnce; ++r) {
-                bits = here[r] > bits ? here[r] : bits;
+                const MagnitudeOf<T> size = magnitude(here[r]);
+                bits = size > bits ? size : bits;
             }
         }
     }
@@ -126,75 +137,25 @@ DeviceStatus launch_lines(const DeviceMatrix& matrix, const LineMaxima& lines, c
     return 0;
 }
 
-constexpr int kJudges = 1024;
-
-/// The largest of all threads' values, one by one, for all of them. Every thread calls it.
-template <class Value, int Count>
-__device__ void largest_of_block(Value (&values)[Count]) {
-    __shared__ Value of_warps[kJudges / 32][Count];
-#pragma unroll
-    for (Value& value : values) {
-        for (int offset = 16; offset > 0; offset /= 2) {
-            value = max(value, __shfl_xor_sync(0xffffffffU, value, offset));
-        }
+__global__ void report_kernel(const __grid_constant__ Guard guard, double even_enough, GuardReport* report) {
+    const GuardWords& words = *guard.words;
+    const bool within = is_within_limits(guard), safe = is_safe(guard);
+    // A line that looked empty and was not makes the largest value infinite.
+    const bool was_missed = !within && words.scaled != 0 && words.zero_lines != 0;
+    if (!safe) {
+        report->fell_back = 1;
+    } else if (words.scaled != 0) {
+        report->scaled = 1;
     }
-    if (threadIdx.x % 32 == 0) {
-        for (int i = 0; i < Count; ++i) {
-            of_warps[threadIdx.x / 32][i] = values[i];
-        }
-    }
-    __syncthreads();
-    for (const auto& others : of_warps) {
-#pragma unroll
-        for (int i = 0; i < Count; ++i) {
-            values[i] = max(values[i], others[i]);
-        }
-    }
-}
-
-/// Raises `most` to the largest of the lines that are this thread's, and `least` to the largest complement.
-__device__ __forceinline__ void note_extremes(const std::uint32_t* lines, std::int64_t count, std::uint32_t& most,
-                                              std::uint32_t& least) {
-    for (std::int64_t i = threadIdx.x; i < count; i += kJudges) {
-        const std::uint32_t line = lines[i];
-        most = max(most, line);
-        least = max(least, ~line);
-    }
-}
-
-/// spread_of() of run/dense/spread.hpp, on the device.
-__global__ void __launch_bounds__(kJudges) judge_lines(const __grid_constant__ LineJudgement args) {
-    const auto value = [&](std::uint32_t bits) {
-        return args.scalar == Scalar::f64 ? __hiloint2double(static_cast<int>(bits), 0)
-                                          : static_cast<double>(__uint_as_float(bits));
-    };
-    std::uint32_t extremes[4] = {};
-    note_extremes(args.a.rows, args.m, extremes[0], extremes[1]);
-    note_extremes(args.b.cols, args.n, extremes[2], extremes[3]);
-    largest_of_block(extremes);
-    const double most_a = value(extremes[0]), least_a = value(~extremes[1]);
-    const double most_b = value(extremes[2]), least_b = value(~extremes[3]);
-    unsigned long long meeting_bits[1] = {0};
-    for (std::int64_t i = threadIdx.x; i < args.k; i += kJudges) {
-        const double here = value(args.a.cols[i]) / most_a * (value(args.b.rows[i]) / most_b);
-        meeting_bits[0] = max(meeting_bits[0], magnitude(here));
-    }
-    largest_of_block(meeting_bits);
-    if (threadIdx.x == 0) {
-        const double meeting = __longlong_as_double(static_cast<long long>(meeting_bits[0]));
-        const double spread = most_a == 0 || most_b == 0 ? 1 : most_a / least_a * (most_b / least_b) / meeting;
-        args.words->max_bits[0] = magnitude(most_a);
-        args.words->max_bits[1] = magnitude(most_b);
-        args.words->spread = spread;
-        if (args.report != nullptr && spread > args.even_enough) {
-            args.report->uneven = 1;
-        }
+    if (was_missed || (within && !is_even(words, even_enough))) {
+        report->uneven = 1;
     }
 }
 
 }  // namespace
 
-DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, unsigned long long* max_bits, StreamHandle stream) {
+DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, const DeviceLines& lines,
+                         const unsigned int* scaled, unsigned long long* max_bits, StreamHandle stream) {
     if (matrix.rows == 0 || matrix.cols == 0) {
         return 0;
     }
@@ -204,6 +165,7 @@ DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, unsigned lon
     const std::int64_t cols = by_columns ? matrix.rows : matrix.cols;
     const std::int64_t row_stride = by_columns ? matrix.col_stride : matrix.row_stride;
     const std::int64_t col_stride = by_columns ? matrix.row_stride : matrix.col_stride;
+    const DeviceLines walked = by_columns ? DeviceLines{lines.cols, lines.rows} : lines;
     const auto blocks_x = static_cast<unsigned>(std::min<std::int64_t>((cols + kThreads - 1) / kThreads, 16));
     constexpr std::int64_t kMostBlocks = 2048;
     const auto blocks_y =
@@ -211,7 +173,7 @@ DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, unsigned lon
     return with_type(scalar, [&](auto example) -> DeviceStatus {
         using T = decltype(example);
         scan_kernel<T><<<dim3(blocks_x, blocks_y), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
-            static_cast<const T*>(matrix.data), rows, cols, row_stride, col_stride, max_bits);
+            static_cast<const T*>(matrix.data), rows, cols, row_stride, col_stride, walked, scaled, max_bits);
         return cudaGetLastError();
     });
 }
@@ -238,8 +200,8 @@ DeviceStatus launch_line_scan(Scalar scalar, const DeviceMatrix& matrix, const L
     });
 }
 
-DeviceStatus launch_line_judgement(const LineJudgement& judgement, StreamHandle stream) {
-    judge_lines<<<1, kJudges, 0, static_cast<cudaStream_t>(stream)>>>(judgement);
+DeviceStatus launch_report(const Guard& guard, double even_enough, GuardReport* report, StreamHandle stream) {
+    report_kernel<<<1, 1, 0, static_cast<cudaStream_t>(stream)>>>(guard, even_enough, report);
     return cudaGetLastError();
 }
 

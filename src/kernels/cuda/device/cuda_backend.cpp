@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/evenness_facts.hpp"
 #include "base/shared_state.hpp"
 #include "kernels/cuda/device/cuda_backend_state.hpp"
 #include "kernels/cuda/fused/fused_product.hpp"
@@ -80,7 +81,8 @@ std::vector<std::string> CudaBackend::vendor_kernels_for(std::span<const Product
 void CudaBackend::begin_product(void* reserved, std::int64_t bytes) {
     state_->reserved = static_cast<std::byte*>(reserved);
     state_->reserved_bytes = bytes;
-    state_->guarded = state_->words_are_fresh = state_->is_result_judged = state_->lines_are_news = false;
+    state_->guarded = state_->words_are_fresh = state_->is_result_judged = false;
+    state_->judged = {};
     state_->guard_memory = DeviceMemory();
 }
 
@@ -90,13 +92,35 @@ void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t 
         state_->guard_memory = DeviceMemory(state_->device, state_->guard_size_bytes(), state_->stream);
     }
     state_->words_are_fresh = true;
-    state_->is_result_judged = state_->lines_are_news = false;
-    state_->even_enough = limits.even_enough;
-    // Graphs may outlive this backend, and nobody waits for them here.
-    GuardReport* const report = state_->is_captured() ? nullptr : state_->cleared_report();
-    state_->guard = {state_->words(), limits.a,      limits.b, limits.product, limits.sums,
-                     limits.result,   limits.spread, true,     report};
+    state_->is_result_judged = false;
+    state_->judged = {};
+    state_->limits = limits;
+    state_->guard = {state_->words(),       limits.a, limits.b, limits.product, limits.sums, limits.result,
+                     limits.least_evenness, true};
     state_->guarded = true;
+}
+
+ProductExponents CudaBackend::judge_evenness(const ConstView& a, const ConstView& b) {
+    const GuardLimits& limits = state_->limits;
+    const State::Lines of_a = state_->lines(0), of_b = state_->lines(1);
+    EvennessLaunch launch;
+    launch.scalar = scalar_type(a.type);
+    launch.a = device_matrix(a);
+    launch.b = device_matrix(b);
+    launch.may_scale = limits.may_scale;
+    launch.room = a.type == Type::f16 ? kMostInnerOfF16 : kMostInner;
+    launch.wanted_evenness = limits.least_evenness > 0 ? limits.least_evenness : limits.even_enough;
+    launch.a_rows = of_a.rows;
+    launch.a_cols = of_a.cols;
+    launch.b_rows = of_b.rows;
+    launch.b_cols = of_b.cols;
+    launch.words = state_->cleared_words();
+    launch.notes = state_->guard_data() + kGuardBytes;
+    check_launch(launch_evenness(launch, state_->stream), "judge the operands");
+    if (limits.may_scale) {
+        state_->judged = {{of_a.rows, of_a.cols}, {of_b.rows, of_b.cols}};
+    }
+    return state_->judged;
 }
 
 void CudaBackend::watch(int operand, const ConstView& view) {
@@ -104,23 +128,23 @@ void CudaBackend::watch(int operand, const ConstView& view) {
         return;
     }
     GuardWords* const words = state_->cleared_words();
-    if (operand == kWatchedC) {
-        check_launch(
-            launch_scan(scalar_type(view.type), device_matrix(view), &words->max_bits[kWordOfResult], state_->stream),
-            "scan the result");
-        return;
-    }
-    state_->guarded_scalar = scalar_type(view.type);
-    state_->lines_are_news = true;
-    check_launch(launch_line_scan(state_->guarded_scalar, device_matrix(view), state_->lines(operand), state_->stream),
-                 "scan an operand");
+    const LineExponents& lines = operand == 0 ? state_->judged.a : state_->judged.b;
+    const bool may_be_scaled = operand != kWatchedC && lines != LineExponents{};
+    check_launch(launch_scan(scalar_type(view.type), device_matrix(view), device_lines(lines),
+                             may_be_scaled ? &words->scaled : nullptr,
+                             &words->max_bits[operand == kWatchedC ? kWordOfResult : operand], state_->stream),
+                 "scan a matrix");
 }
 
 void CudaBackend::answer_if_unsafe(const Product& product) {
-    state_->judged_words();
+    state_->cleared_words();
     Guard unsafe = state_->guard;
     unsafe.run_when_safe = false;
-    state_->multiply_classical(product, unsafe);
+    state_->answer(product, unsafe);
+    if (!state_->is_captured()) {  // graphs may outlive this backend, and nobody waits for them here
+        check_launch(launch_report(state_->guard, state_->limits.even_enough, state_->cleared_report(), state_->stream),
+                     "report a verdict");
+    }
 }
 
 void CudaBackend::finish() {
@@ -158,24 +182,25 @@ void CudaBackend::combine(const CombinePass& pass) {
         launch.outputs.push_back(device_matrix(view));
     }
     if (state_->guarded && pass.watch >= 0) {
-        state_->cleared_words();
-        state_->guarded_scalar = launch.scalar;
-        state_->lines_are_news = true;
-        launch.lines = state_->lines(pass.watch);
-        for (int slot = 0; slot < pass.watched_slots; ++slot) {
-            launch.block_row.push_back(slot / pass.watched_across);
-            launch.block_col.push_back(slot % pass.watched_across);
-        }
+        launch.watch = &state_->cleared_words()->max_bits[pass.watch];
+    }
+    if (!linear.output_lines.empty()) {
+        std::transform(linear.input_lines.begin(), linear.input_lines.end(), std::back_inserter(launch.input_lines),
+                       device_lines);
+        std::transform(linear.output_lines.begin(), linear.output_lines.end(), std::back_inserter(launch.output_lines),
+                       device_lines);
+        launch.scaled = state_->guarded ? &state_->words()->scaled : nullptr;
+        launch.only_if_scaled = changes_lines_only(linear);
     }
     if (pass.scaling != SumScaling::none) {
-        launch.scale = {scale_kind(pass.scaling), state_->judged_words(), static_cast<float>(pass.factor)};
+        launch.scale = {scale_kind(pass.scaling), state_->cleared_words(), static_cast<float>(pass.factor)};
     }
     if (pass.scaling == SumScaling::sums_to_c) {
         launch.watch = &state_->cleared_words()->max_bits[kWordOfSums];
         launch.watch_results = &state_->cleared_words()->max_bits[kWordOfResult];
     }
     if (state_->guarded && pass.only_if_safe) {
-        state_->judged_words();
+        state_->cleared_words();
         launch.guard = state_->guard;
     }
     launch.shape =
@@ -223,9 +248,6 @@ void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedO
             state_->is_captured() ? FusedScratch{} : FusedScratch{state_->own_workspace, kCublasWorkspaceBytes};
         FusedGuard guard;
         if (state_->guarded) {
-            if (!state_->words_are_fresh) {
-                state_->judged_words();
-            }
             // Where nothing was watched, the result will be.
             guard = {state_->guard, std::exchange(state_->words_are_fresh, false) ? state_->words() : nullptr};
         }
@@ -274,7 +296,7 @@ GuardVerdict CudaBackend::take_verdict() {
     check(cudaMemcpyAsync(&told, state_->report(), sizeof(told), cudaMemcpyDeviceToHost, state_->stream),
           "fetch a verdict");
     check(cudaStreamSynchronize(state_->stream), "wait for a verdict");
-    return {told.fell_back != 0, told.uneven != 0};
+    return {told.fell_back != 0, told.uneven != 0, told.scaled != 0};
 }
 
 void CudaBackend::copy(const ConstView& from, const View& to) {

@@ -18,6 +18,7 @@ namespace heptad::cuda {
 struct GuardVerdict {
     bool fell_back = false;  // one was answered by the classical product
     bool uneven = false;     // the operands of one were
+    bool scaled = false;     // powers of two were taken out of those of one
 };
 
 /// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublaslt" and
@@ -63,6 +64,7 @@ public:
 
 private:
     void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override;
+    ProductExponents judge_evenness(const ConstView& a, const ConstView& b) override;
     void watch(int operand, const ConstView& view) override;
     void answer_if_unsafe(const Product& product) override;
     void finish() override;

@@ -37,6 +37,10 @@ inline DeviceMatrix device_matrix(const ConstView& view) {
     return {const_cast<void*>(view.data), view.rows, view.cols, view.row_stride, view.col_stride};
 }
 
+inline DeviceLines device_lines(const LineExponents& lines) {
+    return {lines.rows, lines.cols};
+}
+
 inline Scale::Kind scale_kind(SumScaling scaling) {
     switch (scaling) {
         case SumScaling::a_to_sums:
@@ -68,12 +72,11 @@ struct CudaBackend::State {
     std::int64_t reserved_bytes = 0;
     bool guarded = false;
     Guard guard;
-    double even_enough = 0;
+    GuardLimits limits;
     ProblemSize guarded_size;
-    Scalar guarded_scalar = Scalar::f32;
-    DeviceMemory guard_memory;    // of products without workspace
-    bool has_report = false;      // of guarded products that nobody has asked for
-    bool lines_are_news = false;  // rows and columns were noted since they were judged
+    ProductExponents judged;    // beside A and B; nulls: none
+    DeviceMemory guard_memory;  // of products without workspace
+    bool has_report = false;    // of guarded products that nobody has asked for
     /// The guard's words are cleared by their first user, so that what clears other things anyway can do it.
     bool words_are_fresh = false;
     bool is_result_judged = false;  // by the kernels that made it
@@ -90,11 +93,14 @@ struct CudaBackend::State {
         return guard_memory.data() != nullptr ? static_cast<std::byte*>(guard_memory.data()) : reserved;
     }
     GuardWords* words() const { return reinterpret_cast<GuardWords*>(guard_data()); }
-    /// Of A (0) or B (1).
-    LineMaxima lines(int operand) const {
-        auto* const of_a = reinterpret_cast<std::uint32_t*>(guard_data() + kGuardBytes);
+    /// Where the powers of two of rows and columns go: those of A (0) or B (1).
+    struct Lines {
+        std::int32_t *rows, *cols;
+    };
+    Lines lines(int operand) const {
+        auto* const of_a = reinterpret_cast<std::int32_t*>(guard_data() + kGuardBytes + kEvennessBytes);
         const std::int64_t m = line_count(guarded_size.m), k = line_count(guarded_size.k);
-        return operand == 0 ? LineMaxima{of_a, of_a + m} : LineMaxima{of_a + m + k, of_a + m + 2 * k};
+        return operand == 0 ? Lines{of_a, of_a + m} : Lines{of_a + m + k, of_a + m + 2 * k};
     }
     GuardReport* report() const {
         return reinterpret_cast<GuardReport*>(static_cast<std::byte*>(own_workspace) + kCublasWorkspaceBytes);
@@ -112,21 +118,11 @@ struct CudaBackend::State {
         }
         return words();
     }
-    /// With what follows from the rows and columns of A and B that were noted.
-    GuardWords* judged_words() {
-        cleared_words();
-        if (std::exchange(lines_are_news, false)) {
-            check(static_cast<cudaError_t>(
-                      launch_line_judgement({guarded_scalar, guarded_size.m, guarded_size.k, guarded_size.n, lines(0),
-                                             lines(1), words(), even_enough, guard.report},
-                                            stream)),
-                  "judge the operands");
-        }
-        return words();
-    }
     void multiply_cublas(const Product& product) const;
     bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
     void multiply_classical(const Product& product, const Guard& guard_of_product) const;
+    /// The classical product, if `unsafe` says on the device that it is needed.
+    void answer(const Product& product, const Guard& unsafe) const;
     void multiply_limbs(const Product& product) const;
     void scale(double beta, const View& c) const;
 };

@@ -22,18 +22,25 @@ struct DeviceMatrix {
     std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
 };
 
-/// What the device knows of a product: the largest absolute value of A and of B, of the sums of products that were kept
-/// in f16, and of what became C from them; as the bits of a double (whose order is the order of the values, with NaN
-/// above infinity).
+/// What the device knows of a product: the largest absolute value of A and of B (with the powers of two beside them,
+/// where those count), of the sums of products that were kept in f16, and of what became C from them; as the bits of a
+/// double (whose order is the order of the values, with NaN above infinity). And how even A and B are
+/// (run/dense/evenness.hpp), as far as it can be said before their largest values are known:
+///   evenness = least_product / (rms of A * rms of B),   rms^2 = mean_square + (largest * outlier_weight)^2
 struct GuardWords {
     unsigned long long max_bits[4];
-    double spread;  // of A and B over rows and columns (run/dense/spread.hpp)
+    double least_product;
+    double mean_square[2], outlier_weight[2];
+    double inner_growth;      // sums may be so much larger than scaled values; 0: as 1
+    unsigned int is_judged;   // what is said of evenness counts
+    unsigned int scaled;      // powers of two beside A, B and C count
+    unsigned int zero_lines;  // some rows or columns looked empty and count as zero
 };
 inline constexpr int kWordOfSums = 2, kWordOfResult = 3;
 
 /// What a caller that waits for its products is told, since it asked last.
 struct GuardReport {
-    unsigned int fell_back, uneven;
+    unsigned int fell_back, uneven, scaled;
 };
 
 /// Largest absolute values of the rows and columns of an operand: the bits of floats without their sign, the upper half
@@ -43,12 +50,17 @@ struct LineMaxima {
     std::uint32_t* cols = nullptr;
 };
 
+/// Powers of two beside a matrix (LineExponents of kernels/backend.hpp), in device memory. Null: zeros.
+struct DeviceLines {
+    const std::int32_t* rows = nullptr;
+    const std::int32_t* cols = nullptr;
+};
+
 /// May the sums of a fast algorithm be formed? Answered on the device, by every kernel that asks.
 struct Guard {
     const GuardWords* words = nullptr;  // null: not asked, always run
-    double limit_a = 0, limit_b = 0, limit_product = 0, limit_sums = 0, limit_result = 0, limit_spread = 0;
-    bool run_when_safe = true;      // false: run only when not safe
-    GuardReport* report = nullptr;  // where it is told that the classical product has run
+    double limit_a = 0, limit_b = 0, limit_product = 0, limit_sums = 0, limit_result = 0, least_evenness = 0;
+    bool run_when_safe = true;  // false: run only when not safe
 };
 
 /// Sums kept in f16: 2^e above the largest value of A or B is divided out on the way in, and both are multiplied in
@@ -74,9 +86,11 @@ struct LinearLaunch {
     double keep = 0;                              // 0: outputs are not read
     unsigned long long* watch = nullptr;          // where the largest absolute value of all inputs is noted
     unsigned long long* watch_results = nullptr;  // and of all outputs
-    /// Where those of the rows and columns of a matrix are noted, and which of its blocks the first inputs are.
-    LineMaxima lines;
-    std::vector<std::int64_t> block_row, block_col;
+    /// Powers of two beside the matrices as they are read and as they are written; empty: none. They count if `scaled`
+    /// is null or not zero on the device: inputs are multiplied by them, sums divided before old values are added.
+    std::vector<DeviceLines> input_lines, output_lines;
+    const unsigned int* scaled = nullptr;
+    bool only_if_scaled = false;  // otherwise nothing would change
     Scale scale;
     Guard guard;
     PassShape shape;
@@ -126,23 +140,30 @@ struct ClassicalLaunch {
 };
 DeviceStatus launch_classical(const ClassicalLaunch& launch, StreamHandle stream);
 
-/// *max_bits = max(*max_bits, largest absolute value), as GuardWords keeps it.
-DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, unsigned long long* max_bits, StreamHandle stream);
+/// *max_bits = max(*max_bits, largest absolute value), as GuardWords keeps it; with the powers of two beside the matrix
+/// where `scaled` is not null and not zero on the device.
+DeviceStatus launch_scan(Scalar scalar, const DeviceMatrix& matrix, const DeviceLines& lines,
+                         const unsigned int* scaled, unsigned long long* max_bits, StreamHandle stream);
 
-/// The same for every row and column.
+/// The same for every row and column, without powers.
 DeviceStatus launch_line_scan(Scalar scalar, const DeviceMatrix& matrix, const LineMaxima& lines, StreamHandle stream);
 
-/// What all lines of A and B have been seen for: their largest values and their spread go to `words`. Beyond
-/// `even_enough` the report says so.
-struct LineJudgement {
+/// Looks how even A and B are, and what powers of two would make them so: those go to the four vectors, and to `words`
+/// what is said of evenness, and whether the powers count.
+struct EvennessLaunch {
     Scalar scalar = Scalar::f32;
-    std::int64_t m = 0, k = 0, n = 0;
-    LineMaxima a, b;
+    DeviceMatrix a, b;
+    bool may_scale = false;
+    int room = 0;                // for powers along k
+    double wanted_evenness = 0;  // with powers; below it none count
+    std::int32_t *a_rows = nullptr, *a_cols = nullptr, *b_rows = nullptr, *b_cols = nullptr;
+    void* notes = nullptr;  // kEvennessBytes, zeros
     GuardWords* words = nullptr;
-    double even_enough = 0;
-    GuardReport* report = nullptr;  // null: nobody asks
 };
-DeviceStatus launch_line_judgement(const LineJudgement& judgement, StreamHandle stream);
+DeviceStatus launch_evenness(const EvennessLaunch& launch, StreamHandle stream);
+
+/// Tells what became of a guarded product, once all is known: what fell back, what was uneven (below `even_enough`).
+DeviceStatus launch_report(const Guard& guard, double even_enough, GuardReport* report, StreamHandle stream);
 
 /// The four 8-bit limbs of every entry, signed digits so that  x = l0 + 2^8 l1 + 2^16 l2 + 2^24 l3  mod 2^32.
 /// Row r of the source becomes row r of `limbs` (4 * padded bytes apart): limb 0 of all columns, then limb 1, ...

@@ -132,18 +132,62 @@ __device__ __forceinline__ void note_maximum(Bits own, unsigned long long* targe
         const unsigned long long other = __shfl_xor_sync(0xffffffffU, bits, offset);
         bits = other > bits ? other : bits;
     }
-    if (threadIdx.x % 32 == 0 && bits != 0) {
+    // Most values are no news: looked at first, an atomic is rare.
+    if (threadIdx.x % 32 == 0 && bits > __ldcg(target)) {
         atomicMax(target, bits);
     }
 }
 
-__device__ __forceinline__ bool is_safe(const Guard& guard) {
-    const double a = __longlong_as_double(static_cast<long long>(guard.words->max_bits[0]));
-    const double b = __longlong_as_double(static_cast<long long>(guard.words->max_bits[1]));
-    const double sums = __longlong_as_double(static_cast<long long>(guard.words->max_bits[kWordOfSums]));
-    const double result = __longlong_as_double(static_cast<long long>(guard.words->max_bits[kWordOfResult]));
+/// x * 2^exponent in two steps of half the exponent, so that the power itself may be beyond the range of the type.
+__device__ __forceinline__ float times_power(float x, std::int32_t exponent) {
+    constexpr std::int32_t kMost = 252;
+    const std::int32_t whole = min(max(exponent, -kMost), kMost), half = whole >> 1;
+    return x * __int_as_float((half + 127) << 23) * __int_as_float((whole - half + 127) << 23);
+}
+__device__ __forceinline__ double times_power(double x, std::int32_t exponent) {
+    constexpr std::int32_t kMost = 2044;
+    const std::int32_t whole = min(max(exponent, -kMost), kMost), half = whole >> 1;
+    return x * __hiloint2double((half + 1023) << 20, 0) * __hiloint2double((whole - half + 1023) << 20, 0);
+}
+__device__ __forceinline__ std::uint32_t times_power(std::uint32_t x, std::int32_t) {
+    return x;
+}
+/// The exponent of an element.
+__device__ __forceinline__ std::int32_t exponent_at(const DeviceLines& lines, std::int64_t row, std::int64_t col) {
+    return (lines.rows == nullptr ? 0 : __ldg(lines.rows + row)) +
+           (lines.cols == nullptr ? 0 : __ldg(lines.cols + col));
+}
+
+__device__ __forceinline__ double kept_value(unsigned long long bits) {
+    return __longlong_as_double(static_cast<long long>(bits));
+}
+
+/// Are A and B finite, and so small that no sum or product overflows?
+__device__ __forceinline__ bool is_within_limits(const Guard& guard) {
+    const GuardWords& words = *guard.words;
+    const double growth = words.inner_growth == 0 ? 1 : words.inner_growth;
+    const double a = kept_value(words.max_bits[0]) * growth, b = kept_value(words.max_bits[1]) * growth;
     return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product &&  // false for NaN
-           sums < guard.limit_sums && result < guard.limit_result && guard.words->spread <= guard.limit_spread;
+           kept_value(words.max_bits[kWordOfSums]) < guard.limit_sums &&
+           kept_value(words.max_bits[kWordOfResult]) < guard.limit_result;
+}
+
+/// Is the evenness of A and B at least so large? One value as large as the largest may lie in any row.
+__device__ __forceinline__ bool is_even(const GuardWords& words, double least) {
+    if (least == 0 || words.is_judged == 0) {
+        return true;
+    }
+    double squares = least * least;
+#pragma unroll
+    for (int operand = 0; operand < 2; ++operand) {
+        const double outlier = kept_value(words.max_bits[operand]) * words.outlier_weight[operand];
+        squares *= words.mean_square[operand] + outlier * outlier;
+    }
+    return words.least_product * words.least_product >= squares;  // false for NaN
+}
+
+__device__ __forceinline__ bool is_safe(const Guard& guard) {
+    return is_within_limits(guard) && is_even(*guard.words, guard.least_evenness);
 }
 
 __device__ __forceinline__ bool should_run(const Guard& guard) {

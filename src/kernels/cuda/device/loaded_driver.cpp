@@ -1,11 +1,15 @@
 #include "kernels/cuda/device/loaded_driver.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdint>
+#include <string_view>
 
 namespace heptad::cuda {
 namespace {
@@ -39,8 +43,32 @@ std::int64_t tick() noexcept {
     return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-}  // namespace
+/// Where the heap begins that ends at the program's break: field 47 of the process's line, of which the second is in
+/// brackets. 0: not told.
+std::uintptr_t read_heap_begin() noexcept {
+    const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return 0;
+    }
+    char line[2048];
+    const ssize_t length = read(file, line, sizeof line);
+    close(file);
+    std::string_view rest(line, length > 0 ? static_cast<std::size_t>(length) : 0);
+    rest.remove_prefix(rest.rfind(')') + 1);
+    for (int field = 3; field <= 47; ++field) {
+        const std::size_t gap = rest.find(' ');
+        if (gap == rest.npos) {
+            return 0;
+        }
+        rest.remove_prefix(gap + 1);
+    }
+    std::uintptr_t begin = 0;
+    std::from_chars(rest.data(), rest.data() + rest.size(), begin);
+    return begin;
+}
 
+/// The answer may be some milliseconds old, which is less than a driver takes to start. Takes a clock's time before one
+/// is loaded, or none on machines without such devices.
 bool has_loaded_driver() noexcept {
     if (!has_device_files()) {
         return false;
@@ -49,9 +77,10 @@ bool has_loaded_driver() noexcept {
         return true;
     }
     const std::int64_t now = tick();
-    if (looked_at_tick.exchange(now, std::memory_order_relaxed) == now) {
+    if (looked_at_tick.load(std::memory_order_relaxed) == now) {
         return false;
     }
+    looked_at_tick.store(now, std::memory_order_relaxed);  // others may look in this tick, too; they find the same
     void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (driver == nullptr) {
         return false;
@@ -62,8 +91,29 @@ bool has_loaded_driver() noexcept {
     return found != nullptr;
 }
 
+}  // namespace
+
+bool are_of_heap(std::initializer_list<const void*> pointers) noexcept {
+    static constinit std::atomic<std::uintptr_t> known_begin{0};
+    std::uintptr_t begin = known_begin.load(std::memory_order_relaxed);
+    if (begin == 0) {
+        begin = read_heap_begin();
+        begin = begin != 0 ? begin : UINTPTR_MAX;
+        known_begin.store(begin, std::memory_order_relaxed);
+    }
+    const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+    return std::all_of(pointers.begin(), pointers.end(), [begin, end](const void* pointer) {
+        const auto place = reinterpret_cast<std::uintptr_t>(pointer);
+        return place >= begin && place < end;
+    });
+}
+
+bool may_lie_on_device(std::initializer_list<const void*> pointers) noexcept {
+    return has_device_files() && !are_of_heap(pointers) && has_loaded_driver();
+}
+
 std::optional<int> device_holding(const void* pointer) noexcept {
-    if (!has_loaded_driver()) {
+    if (!may_lie_on_device({pointer})) {
         return std::nullopt;
     }
     unsigned memory_type = 0;

@@ -2,13 +2,18 @@
 // this build may have no CUDA code. Loads and starts nothing.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 
 namespace heptad::cuda {
 
-/// May a pointer of this process point to a device's memory? A few nanoseconds; none on machines without such devices.
-/// The answer may be some milliseconds old, which is less than a driver takes to start.
-bool has_loaded_driver() noexcept;
+/// Do all point to the heap below the program's break, where malloc() has small matrices? No device's memory lies
+/// there. Two nanoseconds; false says nothing.
+bool are_of_heap(std::initializer_list<const void*> pointers) noexcept;
+
+/// May one of them point to a device's memory? A load on machines without such devices, a few for pointers to the heap,
+/// and else a clock's time before a driver is loaded.
+bool may_lie_on_device(std::initializer_list<const void*> pointers) noexcept;
 
 /// The device whose memory, managed memory among it, the pointer points to; nothing for memory of the host.
 std::optional<int> device_holding(const void* pointer) noexcept;

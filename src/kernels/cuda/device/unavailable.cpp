@@ -141,6 +141,9 @@ void* CudaBackend::stream() const {
     return nullptr;
 }
 void CudaBackend::start(const GuardLimits&, std::int64_t, std::int64_t, std::int64_t) {}
+ProductExponents CudaBackend::judge_evenness(const ConstView&, const ConstView&) {
+    refuse();
+}
 void CudaBackend::watch(int, const ConstView&) {}
 void CudaBackend::answer_if_unsafe(const Product&) {}
 void CudaBackend::finish() {}

@@ -21,9 +21,6 @@
 namespace heptad::cuda {
 namespace {
 
-/// Kernels count in 32 bits, up to a tile beyond the end.
-constexpr std::int64_t kMostFusedSide = std::numeric_limits<std::int32_t>::max() - 512;
-
 class Event {
 public:
     Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event"); }

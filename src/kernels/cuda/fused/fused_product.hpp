@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "kernels/cuda/device/cuda_kernels.hpp"
 
 namespace heptad::cuda {
+
+/// Kernels count in 32 bits, up to a tile beyond the end.
+inline constexpr std::int64_t kMostFusedSide = std::numeric_limits<std::int32_t>::max() - 512;
 
 /// Whether the current device has a kernel for that type, and products of so many terms and targets fit into one
 /// launch.
@@ -26,8 +30,9 @@ struct FusedScratch {
     std::int64_t bytes = 0;
 };
 
-/// Who judges the sums: `guard`, which has watched A and B; or, where `fresh` is not null, whoever looks at the result.
-/// Then these are its words, which nobody has cleared or asked yet.
+/// Who judges the sums: `guard`, which has watched A and B (and says whether to run if they are safe or if they are
+/// not); or, where `fresh` is not null, whoever looks at the result. Then these are its words, which nobody has cleared
+/// or asked yet.
 struct FusedGuard {
     Guard guard;
     GuardWords* fresh = nullptr;

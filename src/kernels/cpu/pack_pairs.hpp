@@ -1,0 +1,156 @@
+// Packs rows of A and columns of B of bf16 as Bf16Kernels says: in chunks of 32 depths, which instructions take in
+// pairs. Element (i, p) is source[i * stride + p * depth_stride]. Only for microkernel_<set>.cpp.
+#pragma once
+
+#include "kernels/cpu/microkernel.hpp"
+#include "kernels/cpu/microkernel_vector.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+constexpr int pairs_in_chunk = Bf16Kernels::chunk / 2;
+
+/// Two runs of `count` numbers become one of pairs.
+template <int count>
+HEPTAD_INLINE void interleave(const std::uint16_t* first, const std::uint16_t* second, std::uint32_t* pairs) {
+    for (int i = 0; i < count; ++i) {
+        pairs[i] = static_cast<std::uint32_t>(first[i]) | static_cast<std::uint32_t>(second[i]) << 16;
+    }
+}
+
+/// 4 runs of 4 pairs, `stride` numbers apart, become the columns of others, `to_stride` apart.
+HEPTAD_INLINE void transpose_pairs(const std::uint16_t* from, std::int64_t stride, std::uint16_t* to,
+                                   std::int64_t to_stride) {
+    using V = Vector<std::uint32_t, 16>;
+    const V r0 = load_as<V>(from), r1 = load_as<V>(from + stride);
+    const V r2 = load_as<V>(from + 2 * stride), r3 = load_as<V>(from + 3 * stride);
+    const V even_01 = __builtin_shufflevector(r0, r1, 0, 4, 2, 6), odd_01 = __builtin_shufflevector(r0, r1, 1, 5, 3, 7);
+    const V even_23 = __builtin_shufflevector(r2, r3, 0, 4, 2, 6), odd_23 = __builtin_shufflevector(r2, r3, 1, 5, 3, 7);
+    store(to, __builtin_shufflevector(even_01, even_23, 0, 1, 4, 5));
+    store(to + to_stride, __builtin_shufflevector(odd_01, odd_23, 0, 1, 4, 5));
+    store(to + 2 * to_stride, __builtin_shufflevector(even_01, even_23, 2, 3, 6, 7));
+    store(to + 3 * to_stride, __builtin_shufflevector(odd_01, odd_23, 2, 3, 6, 7));
+}
+
+/// A chunk of a full panel of A whose rows lie side by side (the depths are apart).
+template <int rows>
+HEPTAD_INLINE void pack_across_depth(const std::uint16_t* source, std::int64_t depth_stride, std::uint16_t* to) {
+    static_assert(rows >= 4);
+    Array<Array<std::uint32_t, rows>, pairs_in_chunk> pairs;
+    for (std::int64_t p = 0; p < pairs_in_chunk; ++p) {
+        interleave<rows>(source + 2 * p * depth_stride, source + (2 * p + 1) * depth_stride, pairs[p]);
+    }
+    for (int s = 0; s < rows; s += 4) {
+        const int i = s + 4 <= rows ? s : rows - 4;  // the last ones may come a second time
+        for (std::int64_t p = 0; p < pairs_in_chunk; p += 4) {
+            transpose_pairs(reinterpret_cast<const std::uint16_t*>(&pairs[p][i]), 2 * rows,
+                            to + i * Bf16Kernels::chunk + 2 * p, Bf16Kernels::chunk);
+        }
+    }
+}
+
+template <int rows>
+HEPTAD_INLINE void pack_chunk_of_a(const std::uint16_t* source, std::int64_t stride, std::int64_t depth_stride,
+                                   std::uint16_t* to) {
+    if (depth_stride == 1) {
+        for (int i = 0; i < rows; ++i) {
+            __builtin_memcpy(to + i * Bf16Kernels::chunk, source + i * stride, Bf16Kernels::chunk * sizeof *to);
+        }
+    } else {
+        pack_across_depth<rows>(source, depth_stride, to);
+    }
+}
+
+template <int cols>
+HEPTAD_INLINE void pack_chunk_of_b(const std::uint16_t* source, std::int64_t stride, std::int64_t depth_stride,
+                                   std::uint16_t* to) {
+    static_assert(cols % 4 == 0);
+    if (stride == 1) {
+        for (std::int64_t p = 0; p < Bf16Kernels::chunk; p += 2) {
+            Array<std::uint32_t, cols> pairs;
+            interleave<cols>(source + p * depth_stride, source + (p + 1) * depth_stride, pairs);
+            __builtin_memcpy(to + p * cols, pairs, sizeof pairs);
+        }
+    } else {
+        for (std::int64_t j = 0; j < cols; j += 4) {
+            for (std::int64_t p = 0; p < Bf16Kernels::chunk; p += 8) {
+                transpose_pairs(source + j * stride + p, stride, to + p * cols + 2 * j, 2 * cols);
+            }
+        }
+    }
+}
+
+/// Packs a chunk of a full panel, one of the strides being 1.
+using PackChunk = void (*)(const std::uint16_t* source, std::int64_t stride, std::int64_t depth_stride,
+                           std::uint16_t* to);
+
+/// Any strides, where `used` rows (or columns) and `depths` exist.
+template <int panel, PackChunk pack_chunk>
+void pack_part(std::int64_t used, std::int64_t depths, const std::uint16_t* source, std::int64_t stride,
+               std::int64_t depth_stride, std::uint16_t* to) {
+    Array<std::uint16_t, panel* static_cast<int>(Bf16Kernels::chunk)> part = {};
+    for (std::int64_t p = 0; p < depths; ++p) {
+        for (std::int64_t i = 0; i < used; ++i) {
+            part[p * panel + i] = source[i * stride + p * depth_stride];
+        }
+    }
+    pack_chunk(part, 1, panel, to);
+}
+
+template <int panel, PackChunk pack_chunk>
+void pack_pairs(std::int64_t width, std::int64_t k, const std::uint16_t* source, std::int64_t stride,
+                std::int64_t depth_stride, std::uint16_t* packed) {
+    constexpr std::int64_t chunk = Bf16Kernels::chunk;
+    const std::int64_t panels = (width + panel - 1) / panel, chunks = (k + chunk - 1) / chunk;
+    const auto pack = [=](std::int64_t q, std::int64_t g) {
+        const std::int64_t used = width - q * panel < panel ? width - q * panel : panel;
+        const std::int64_t depths = k - g * chunk < chunk ? k - g * chunk : chunk;
+        const std::uint16_t* const from = source + q * panel * stride + g * chunk * depth_stride;
+        std::uint16_t* const to = packed + (q * chunks + g) * panel * chunk;
+        if (used == panel && depths == chunk && (stride == 1 || depth_stride == 1)) {
+            pack_chunk(from, stride, depth_stride, to);
+        } else {
+            pack_part<panel, pack_chunk>(used, depths, from, stride, depth_stride, to);
+        }
+    };
+    // The source is walked in long runs either way.
+    if (stride == 1) {
+        for (std::int64_t g = 0; g < chunks; ++g) {
+            for (std::int64_t q = 0; q < panels; ++q) {
+                pack(q, g);
+            }
+        }
+    } else {
+        for (std::int64_t q = 0; q < panels; ++q) {
+            for (std::int64_t g = 0; g < chunks; ++g) {
+                pack(q, g);
+            }
+        }
+    }
+}
+
+inline int least_exponent(const std::uint16_t* packed, std::int64_t count) {
+    std::uint16_t least = UINT16_MAX;  // of magnitudes less one, so that zero is the largest
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto magnitude = static_cast<std::uint16_t>((packed[i] & 0x7fffU) - 1U);
+        least = magnitude < least ? magnitude : least;
+    }
+    return least == UINT16_MAX ? 255 : (least + 1) >> 7;
+}
+
+template <int rows, int cols>
+constexpr Bf16Kernels bf16_kernels(std::int64_t block_rows, std::int64_t block_depth, std::int64_t block_cols) {
+    Bf16Kernels kernels;
+    kernels.tile_rows = rows;
+    kernels.tile_cols = cols;
+    kernels.block_rows = (block_rows + rows - 1) / rows * rows;
+    kernels.block_depth = block_depth;
+    kernels.block_cols = block_cols;
+    kernels.pack_a = pack_pairs<rows, pack_chunk_of_a<rows>>;
+    kernels.pack_b = pack_pairs<cols, pack_chunk_of_b<cols>>;
+    kernels.least_exponent = least_exponent;
+    return kernels;
+}
+
+}  // namespace
+}  // namespace heptad::cpu

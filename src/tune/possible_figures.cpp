@@ -1,0 +1,79 @@
+#include "tune/possible_figures.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+namespace heptad {
+namespace {
+
+/// Leaves lose some of their rate from one square to the next where they begin to use threads, but they do not lose
+/// three quarters and have them back at the next one.
+constexpr double kDent = 4;
+constexpr std::int64_t kSmallestNeighbour = 32;
+
+double flops(const LeafSample& s) {
+    return 2 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n) / s.seconds;
+}
+
+double thread_cpu_s() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// The square of that size; null if it was not measured.
+const LeafSample* square(const std::vector<LeafSample>& samples, std::int64_t size) {
+    const auto found = std::find_if(samples.begin(), samples.end(),
+                                    [&](const LeafSample& s) { return s.m == size && s.k == size && s.n == size; });
+    return found == samples.end() ? nullptr : &*found;
+}
+
+bool is_dent(const std::vector<LeafSample>& samples, const LeafSample& sample) {
+    if (sample.m != sample.k || sample.k != sample.n || sample.m / 2 < kSmallestNeighbour) {
+        return false;
+    }
+    const LeafSample* smaller = square(samples, sample.m / 2);
+    const LeafSample* larger = square(samples, sample.m * 2);
+    return smaller != nullptr && larger != nullptr && flops(sample) * kDent < std::min(flops(*smaller), flops(*larger));
+}
+
+}  // namespace
+
+double plain_loop_flops() {
+    constexpr std::int64_t kSize = 96;
+    const std::vector<float> a(kSize * kSize, 0.5F), b(kSize * kSize, 0.25F);
+    std::vector<float> c(kSize * kSize);
+    double least_s = 1;
+    for (int round = 0; round < 3; ++round) {
+        const double start_s = thread_cpu_s();
+        for (std::int64_t i = 0; i < kSize; ++i) {
+            for (std::int64_t j = 0; j < kSize; ++j) {
+                float sum = 0;
+                for (std::int64_t p = 0; p < kSize; ++p) {
+                    sum += a[static_cast<std::size_t>(i * kSize + p)] * b[static_cast<std::size_t>(p * kSize + j)];
+                }
+                c[static_cast<std::size_t>(i * kSize + j)] += sum;
+            }
+        }
+        least_s = std::min(least_s, std::max(1e-9, thread_cpu_s() - start_s));
+    }
+    const volatile float used = c[0];  // so that the loops are not left out
+    return static_cast<void>(used), 2 * static_cast<double>(kSize * kSize * kSize) / least_s;
+}
+
+int replace_impossible(LeafProfile& profile, const PossibleRates& rates, const Machine& before) {
+    std::vector<LeafSample*> impossible;
+    for (LeafSample& sample : profile.samples) {
+        const bool too_slow = std::min({sample.m, sample.k, sample.n}) >= kThick && flops(sample) < rates.least_flops;
+        if (too_slow || flops(sample) > rates.most_flops || is_dent(profile.samples, sample)) {
+            impossible.push_back(&sample);
+        }
+    }
+    for (LeafSample* sample : impossible) {
+        sample->seconds = leaf_seconds(before, profile.leaf, profile.type, sample->m, sample->k, sample->n);
+    }
+    return static_cast<int>(impossible.size());
+}
+
+}  // namespace heptad

@@ -1,0 +1,214 @@
+// Pairs of matrices that accuracy is tested on, and the error measure that promises are made in: the largest
+// |C - computed| / (|A||B|) over all entries, infinite where |A||B| is zero and C is not.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad::testing_data {
+
+template <class T>
+struct Matrix {
+    std::int64_t rows = 0, cols = 0;
+    std::vector<T> data;
+    Matrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
+    T& at(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i * cols + j)]; }
+    const T& at(std::int64_t i, std::int64_t j) const { return data[static_cast<std::size_t>(i * cols + j)]; }
+    MatrixView<T> view() { return MatrixView<T>::row_major(data.data(), rows, cols); }
+};
+
+using Random = std::mt19937_64;
+using Pair = std::pair<Matrix<double>, Matrix<double>>;
+
+/// What levels should do about a family, where that is certain.
+enum class Way { fast, scaled, classical, any };
+
+struct Family {
+    std::string name;
+    Way way = Way::any;
+    std::function<void(Matrix<double>&, Matrix<double>&, Random&)> make;
+};
+
+inline void fill(Matrix<double>& x, const std::function<double()>& draw) {
+    std::generate(x.data.begin(), x.data.end(), draw);
+}
+inline void fill_uniform(Matrix<double>& x, Random& random) {
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    fill(x, [&] { return uniform(random); });
+}
+inline void times(Matrix<double>& x, const std::function<double(std::int64_t, std::int64_t)>& factor) {
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+        for (std::int64_t j = 0; j < x.cols; ++j) {
+            x.at(i, j) *= factor(i, j);
+        }
+    }
+}
+/// From 1 down to 2^-octaves over the lines.
+inline double graded(std::int64_t line, std::int64_t count, double octaves) {
+    return std::exp2(-octaves * static_cast<double>(line) / static_cast<double>(std::max<std::int64_t>(count - 1, 1)));
+}
+
+/// `octaves`: how far graded data goes, 40 where the type allows it.
+inline std::vector<Family> data_families(double octaves = 40) {
+    const auto drawn = [](auto distribution) {
+        return [distribution](Matrix<double>& a, Matrix<double>& b, Random& random) mutable {
+            fill(a, [&] { return distribution(random); });
+            fill(b, [&] { return distribution(random); });
+        };
+    };
+    const auto log_uniform = [](double width) {
+        return [width](Random& random) {
+            std::uniform_real_distribution<double> uniform(-1, 1);
+            return std::copysign(std::exp2(-width * std::abs(uniform(random))), uniform(random));
+        };
+    };
+    // Uniform, with factors from place and count of line: rows of A, columns of B, k of A, k of B.
+    using Line = std::function<double(std::int64_t, std::int64_t)>;
+    const Line same = [](std::int64_t, std::int64_t) { return 1.0; };
+    const auto scaled = [](Line of_rows, Line of_cols, Line of_a, Line of_b) {
+        return [=](Matrix<double>& a, Matrix<double>& b, Random& random) {
+            fill_uniform(a, random);
+            fill_uniform(b, random);
+            times(a, [&](std::int64_t i, std::int64_t k) { return of_rows(i, a.rows) * of_a(k, a.cols); });
+            times(b, [&](std::int64_t k, std::int64_t j) { return of_b(k, a.cols) * of_cols(j, b.cols); });
+        };
+    };
+    const Line down = [octaves](std::int64_t i, std::int64_t n) { return graded(i, n, octaves); };
+    const Line mixed = [octaves](std::int64_t i, std::int64_t n) { return graded(i * 37 % n, n, octaves); };
+    const Line up = [mixed](std::int64_t i, std::int64_t n) { return 1 / mixed(i, n); };
+    const Line one_large = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 1e5 : 1; };
+    const Line one_small = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 1e-5 : 1; };
+    const Line one_zero = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 0 : 1; };
+    const auto uniform_with = [](const std::function<void(Matrix<double>&, Matrix<double>&)>& change) {
+        return [change](Matrix<double>& a, Matrix<double>& b, Random& random) {
+            fill_uniform(a, random);
+            fill_uniform(b, random);
+            change(a, b);
+        };
+    };
+    return {
+        {"uniform", Way::fast, drawn(std::uniform_real_distribution<double>(-1, 1))},
+        {"positive", Way::fast, drawn(std::uniform_real_distribution<double>(0, 1))},
+        {"normal", Way::fast, drawn(std::normal_distribution<double>())},
+        {"exponential", Way::any, drawn(std::exponential_distribution<double>())},
+        {"log-normal", Way::any, drawn(std::lognormal_distribution<double>())},
+        {"log-uniform over 40 octaves", Way::classical, drawn(log_uniform(octaves))},
+        {"graded rows", Way::scaled, scaled(down, same, same, same)},
+        {"graded rows and columns, mixed", Way::scaled, scaled(mixed, mixed, same, same)},
+        {"graded columns", Way::scaled, scaled(same, down, same, same)},
+        {"graded along k, in A", Way::any, scaled(same, same, down, same)},
+        {"graded along k, in A, mixed", Way::any, scaled(same, same, mixed, same)},
+        {"graded along k, in A and B", Way::any, scaled(same, same, down, down)},
+        {"graded along k, against one another", Way::scaled, scaled(same, same, mixed, up)},
+        {"graded everywhere", Way::any, scaled(mixed, down, mixed, up)},
+        {"a large column of A, its row of B small", Way::scaled, scaled(same, same, one_large, one_small)},
+        {"a large row", Way::scaled, scaled(one_large, same, same, same)},
+        {"a small column", Way::scaled, scaled(same, one_small, same, same)},
+        {"a large column of A", Way::classical, scaled(same, same, one_large, same)},
+        {"a row, a column and a place along k of zeros", Way::scaled, scaled(one_zero, one_zero, one_zero, same)},
+        {"a huge entry", Way::classical,
+         uniform_with([](Matrix<double>& a, Matrix<double>&) { a.at(a.rows / 2, a.cols / 3) *= 1e5; })},
+        {"blocks of two scales on the diagonal", Way::classical, uniform_with([](Matrix<double>& a, Matrix<double>& b) {
+             const std::int64_t half = a.cols / 2;
+             const auto keep = [](bool upper, bool left) { return upper != left ? 0 : upper ? 1 : 1e-6; };
+             times(a, [&](std::int64_t i, std::int64_t k) { return keep(i < a.rows / 2, k < half); });
+             times(b, [&](std::int64_t k, std::int64_t j) { return keep(k < half, j < b.cols / 2); });
+         })},
+        {"triangles", Way::classical, uniform_with([](Matrix<double>& a, Matrix<double>& b) {
+             times(a, [](std::int64_t i, std::int64_t k) { return k <= i ? 1 : 0; });
+             times(b, [](std::int64_t k, std::int64_t j) { return j <= k ? 1 : 0; });
+         })},
+        {"half of it zeros", Way::any,
+         [](Matrix<double>& a, Matrix<double>& b, Random& random) {
+             std::uniform_real_distribution<double> uniform(-1, 1);
+             for (Matrix<double>* x : {&a, &b}) {
+                 fill(*x, [&] { return uniform(random) < 0 ? 0 : uniform(random); });
+             }
+         }},
+        {"sines, orthogonal where square", Way::any,
+         [](Matrix<double>& a, Matrix<double>& b, Random&) {
+             for (Matrix<double>* x : {&a, &b}) {
+                 for (std::int64_t i = 0; i < x->rows; ++i) {
+                     for (std::int64_t j = 0; j < x->cols; ++j) {
+                         x->at(i, j) = std::sin(static_cast<double>((i + 1) * (j + 1)) * std::numbers::pi /
+                                                static_cast<double>(a.cols + 1));
+                     }
+                 }
+             }
+         }},
+        {"nearly cancelling", Way::any,
+         [](Matrix<double>& a, Matrix<double>& b, Random& random) {
+             fill_uniform(a, random);
+             fill_uniform(b, random);
+             std::uniform_real_distribution<double> uniform(-1, 1);
+             const std::int64_t half = a.cols / 2;
+             for (std::int64_t k = 0; k < half; ++k) {
+                 for (std::int64_t i = 0; i < a.rows; ++i) {
+                     a.at(i, k + half) = a.at(i, k) * (1 + 1e-5 * uniform(random));
+                 }
+                 for (std::int64_t j = 0; j < b.cols; ++j) {
+                     b.at(k + half, j) = -b.at(k, j);
+                 }
+             }
+         }},
+        {"fractions 1/(i + j + 1) of changing sign", Way::any,
+         [](Matrix<double>& a, Matrix<double>& b, Random&) {
+             for (Matrix<double>* x : {&a, &b}) {
+                 fill(*x, [] { return 1; });
+                 times(*x, [&](std::int64_t i, std::int64_t j) {
+                     return ((i + j) % 2 == 0 || x == &a ? 1.0 : -1.0) / static_cast<double>(i + j + 1);
+                 });
+             }
+         }},
+    };
+}
+
+template <class T>
+Matrix<T> rounded_to(const Matrix<double>& x) {
+    Matrix<T> result(x.rows, x.cols);
+    std::transform(x.data.begin(), x.data.end(), result.data.begin(), [](double v) { return static_cast<T>(v); });
+    return result;
+}
+
+/// Of C = A*B; of f64, whose reference takes long, some rows.
+template <class T>
+double worst_error(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c) {
+    using Wide = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+    const auto n = static_cast<std::size_t>(c.cols);
+    std::vector<Wide> sums(n), magnitudes(n);
+    double worst = 0;
+    constexpr std::int64_t step = std::is_same_v<T, double> ? 7 : 1;
+    for (std::int64_t i = c.rows % step; i < c.rows; i += step) {
+        std::fill(sums.begin(), sums.end(), 0);
+        std::fill(magnitudes.begin(), magnitudes.end(), 0);
+        for (std::int64_t k = 0; k < a.cols; ++k) {
+            const Wide x = static_cast<Wide>(a.at(i, k));
+            for (std::size_t j = 0; j < n; ++j) {
+                const Wide product = x * static_cast<Wide>(b.at(k, static_cast<std::int64_t>(j)));
+                sums[j] += product;
+                magnitudes[j] += std::abs(product);
+            }
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            const auto error =
+                static_cast<double>(std::abs(static_cast<Wide>(c.at(i, static_cast<std::int64_t>(j))) - sums[j]));
+            // Below the smallest number nothing can be told.
+            const auto tiny =
+                static_cast<double>(std::numeric_limits<T>::denorm_min()) * static_cast<double>(a.cols + 2);
+            const double here = error <= tiny ? 0 : error / static_cast<double>(magnitudes[j]);
+            worst = here <= worst ? worst : here;  // NaN too
+        }
+    }
+    return worst;
+}
+
+}  // namespace heptad::testing_data
