@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/evenness_facts.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/host_layer.hpp"
+#include "plan/search/planner.hpp"
 
 namespace heptad {
 namespace {
@@ -33,6 +35,19 @@ std::vector<LevelPlan> outer_levels(const ProductPlan& plan) {
 /// n u / (1 - n u): of n roundings one after the other.
 double gamma(double n, double u) {
     return n * u < 1 ? n * u / (1 - n * u) : std::numeric_limits<double>::infinity();
+}
+
+/// How many times max|A''| max|B''| may be larger than |a''_i||b''_j| where levels are taken.
+double most_below(const ProductPlan& plan) {
+    if (!is_on_device(plan)) {
+        return kMostBelow;
+    }
+    // A device does not look at the largest value of every line, but at a sample of each: with v values of a row and of
+    // a column, whose mean product is at least p, |a''_i||b''_j| >= v p, and p k / (max|A''| max|B''|) is at least the
+    // evenness that is wanted.
+    constexpr double kSampled = kSampledForTails;
+    const auto k = static_cast<double>(plan.k);
+    return std::max(kMostBelow, k / (std::min(k, kSampled) * least_evenness_of(plan.levels)));
 }
 
 }  // namespace
@@ -107,9 +122,8 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
     // everywhere may be sqrt(k) times that. `fast` scales where that makes the data even, and r_i s_j <= max|A| max|B|
     // times the powers. Levels of two places judge twice, the inner ones sums of blocks.
     const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
-    const int judged = (levels_inside ? 1 : 0) + (levels_outside && keeps_lines ? 1 : 0);
     promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
-    promise.bound = plan.error_bound * std::pow(kMostBelow, judged);
+    promise.bound = plan.error_bound * (levels_inside ? most_below(plan) : 1) * (levels_outside ? kMostBelow : 1);
     return promise;
 }
 

@@ -10,10 +10,6 @@
 
 namespace heptad {
 
-/// Rows of A and columns of B whose largest values are smaller than the largest of all by more than this, both together
-/// and with powers of two taken out of them, have no levels (run/dense/evenness.hpp).
-inline constexpr double kMostBelow = 64;
-
 /// What a bound is a multiple of.
 enum class BoundOver : std::uint8_t {
     nothing,   // exact: there is no error

@@ -9,7 +9,6 @@
 #include <numbers>
 
 #include "base/half.hpp"
-#include "plan/predict/promised_error.hpp"
 
 namespace heptad {
 namespace {

@@ -190,6 +190,33 @@ TEST(promised_error, levels_of_every_place_are_counted) {
     EXPECT_EQ(promised_error(plan, 2, true).growth, 2);
 }
 
+TEST(promised_error, devices_see_samples_of_lines) {
+    ProductPlan plan = plan_product(512, 512, 512, Type::f32, with_levels(Accuracy::balanced, 1), {});
+    const double looked_at = promise_of(plan).bound;
+    plan.backend = "cuda";
+    EXPECT_DOUBLE_EQ(promise_of(plan).bound, looked_at / 64 * 512 / (128 * plan.least_evenness));
+}
+
+TEST(promised_error, blocks_of_ranks_add_up) {
+    ProductPlan block = plan_product(256, 256, 256, Type::f32, with_levels(Accuracy::balanced, 1), {});
+    ProductPlan plan;
+    plan.m = plan.k = plan.n = 1024;
+    plan.rank.emplace().algorithm = ClusterAlgorithm::grid;
+    const ErrorPromise promise = promised_error(plan, block, Accuracy::balanced);
+    EXPECT_EQ(promise.over, BoundOver::lines);
+    EXPECT_EQ(promise.growth, expected_growth(block));
+    EXPECT_DOUBLE_EQ(promise.bound, 64 * (4 * block.error_bound + 3 * 1024 * 0x1p-24));
+    plan.rank->algorithm = ClusterAlgorithm::caps;
+    plan.rank->steps = 2;
+    EXPECT_GT(promised_error(plan, block, Accuracy::balanced).growth, promise.growth);
+    block.levels.clear();
+    block.least_evenness = 0;
+    plan.rank->algorithm = ClusterAlgorithm::grid;
+    EXPECT_EQ(promised_error(plan, block, Accuracy::balanced).over, BoundOver::entries);
+    plan.type = block.type = Type::i32;
+    EXPECT_EQ(promised_error(plan, block, Accuracy::balanced).over, BoundOver::nothing);
+}
+
 TEST(promised_error, short_floats_add_in_f32) {
     ProductPlan plan;
     plan.m = plan.k = plan.n = 4096;
