@@ -22,13 +22,14 @@ const char* verdict_name(Verdict verdict) {
 
 std::string remark_on(const RunReport& report) {
     if (report.fell_back) {
-        return report.uneven ? "; rows or columns of A or B are uneven, so it was multiplied classically"
+        return report.uneven ? "; A and B are uneven, so it was multiplied classically"
                              : "; A or B holds NaN, Inf or values whose sums might overflow, so it was multiplied "
                                "classically";
     }
-    return report.uneven ? "; rows or columns of A or B are uneven: small entries of C may have few digits, which "
-                           "--accuracy balanced keeps"
-                         : "";
+    if (report.uneven) {
+        return "; A and B are uneven: small entries of C may have few digits, which --accuracy balanced keeps";
+    }
+    return report.scaled ? "; its rows or columns differ much in size, so powers of two were taken out of them" : "";
 }
 
 nlohmann::ordered_json to_json(const VerifyResult& result) {

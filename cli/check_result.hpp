@@ -11,7 +11,8 @@
 namespace heptad::cli {
 
 nlohmann::ordered_json to_json(const VerifyResult& result);
-/// The end of a sentence: why a product was not made as planned, or has fewer digits than `balanced`; mostly empty.
+/// The end of a sentence: why a product was not made as planned, what was scaled in it, or that it has fewer digits
+/// than `balanced` keeps; mostly empty.
 std::string remark_on(const RunReport& report);
 /// Several lines for people: verdict, residual, chance of a miss, threshold.
 std::string describe(const VerifyResult& result);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster_text.hpp"
+#include "outlook_text.hpp"
 #include "output.hpp"
 #include "text.hpp"
 
@@ -16,8 +17,12 @@ std::string bytes_text(double bytes) {
     return format_bytes(std::llround(bytes));
 }
 
-std::string forecast_text(const ProductPlan& plan, const ClusterForecast& predicted) {
-    std::string text = to_string(plan) + "\n";
+std::string forecast_text(const ProductPlan& plan, const ClusterForecast& predicted,
+                          const std::optional<ErrorPromise>& error) {
+    std::string text = error ? fmt::format("# {}\n", expectation_text({*error})) : "";
+    if (error && std::isfinite(error->bound)) {
+        text += fmt::format("# {}\n", bound_text(*error));
+    }
     text += fmt::format("# ranks           {} ({} idle)\n", plan.rank->ranks, idle_ranks(plan));
     text += fmt::format("# received        {} per rank while multiplying, formula {}, lower bound {}{}\n",
                         bytes_text(predicted.received_bytes), bytes_text(predicted.formula_bytes),
@@ -43,20 +48,24 @@ std::string forecast_text(const ProductPlan& plan, const ClusterForecast& predic
         fmt::format("# predicted time  {} (distribute {}, multiply {}, collect {}), efficiency {:.3f}\n",
                     format_seconds(predicted.total_s()), format_seconds(predicted.distribute_s),
                     format_seconds(predicted.multiply_s), format_seconds(predicted.collect_s), predicted.efficiency);
-    return text;
+    return text + to_string(plan) + "\n";
 }
 
 }  // namespace
 
 void print_cluster_plan(const PlanArguments& arguments) {
-    const auto [plan, rates, predicted] = forecast_cluster(arguments.request, arguments.size, *arguments.cluster);
+    const auto [plan, rates, predicted, error] =
+        forecast_cluster(arguments.request, arguments.size, *arguments.cluster);
     if (!arguments.json) {
-        print(forecast_text(plan, predicted));
+        print(forecast_text(plan, predicted, error));
         return;
     }
     nlohmann::ordered_json object{
         {"m", plan.m}, {"k", plan.k}, {"n", plan.n}, {"type", type_name(arguments.request.type.value_or(Type::f32))}};
     object.update(forecast_json(plan, predicted));
+    if (error) {
+        object.update(outlook_json({*error}));
+    }
     object["rates"] = {{"operations_per_s", rates.operations_per_s},
                        {"network_bytes_per_s", rates.network_bytes_per_s},
                        {"disk_bytes_per_s", rates.disk_bytes_per_s}};

@@ -16,10 +16,6 @@ std::string disk_text(const DiskRates& rates) {
                        rates.write_bytes_per_s / 1e9, rates.measured ? "measured here" : "as given");
 }
 
-std::string bound_text(double error_bound) {
-    return error_bound > 0 ? fmt::format("{:.3g} * max|A| * max|B|", error_bound) : "0 (exact)";
-}
-
 std::string plan_line(const std::string& what, const std::string& value) {
     return fmt::format("# {:<15} {}\n", what, value);
 }
@@ -27,10 +23,9 @@ std::string plan_line(const std::string& what, const std::string& value) {
 std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& layers) {
     const FileProblem& problem = files.problem;
     const DiskCut& cut = *files.plan.disk;
-    std::string text = to_string(files.plan) + "\n";
-    text += plan_line("outer levels",
-                      fmt::format("{} {} of {}x{}x{}: {} products like the one above, of sums of blocks", cut.algorithm,
-                                  cut.levels, problem.m, problem.k, problem.n, layers.products()));
+    std::string text = plan_line(
+        "outer levels", fmt::format("{} {} of {}x{}x{}: {} products like the one below, of sums of blocks",
+                                    cut.algorithm, cut.levels, problem.m, problem.k, problem.n, layers.products()));
     text += plan_line("scratch",
                       fmt::format("{} beside the result, until it is complete", format_bytes(layers.scratch_bytes())));
     text += plan_line(
@@ -53,7 +48,6 @@ std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& laye
     text += plan_line("moved", fmt::format("{}; best cut without outer levels {}", format_bytes(layers.moved_bytes()),
                                            format_bytes(reference_bytes(problem))));
     text += plan_line("disk", disk_text(files.disk));
-    text += plan_line("error bound", bound_text(files.plan.error_bound));
     text += plan_line("binds", files.disk_binds() ? "the disk: outer levels do not help" : "the products");
     return text;
 }
@@ -112,7 +106,7 @@ std::string plan_text(const FileRequestPlan& files) {
     }
     const DiskCut& cut = *files.plan.disk;
     const FileTraffic& traffic = files.traffic;
-    std::string text = to_string(files.plan) + "\n";
+    std::string text;
     const auto line = [&](const std::string& what, const std::string& value) { text += plan_line(what, value); };
     line("stays in memory", fmt::format("{}, tiles of {} x {}{}", kept_name(cut.kept), cut.tile_m, cut.tile_n,
                                         cut.mirrored ? " (of the transposed product)" : ""));
@@ -133,7 +127,6 @@ std::string plan_text(const FileRequestPlan& files) {
     if (!files.stage_reason.empty()) {
         line("host levels", files.stage_reason);
     }
-    line("error bound", bound_text(files.plan.error_bound));
     line("binds", files.disk_binds() ? "the disk: faster products would not help" : "the products");
     if (!files.outer_level_hint.empty()) {
         line("outer levels", files.outer_level_hint);

@@ -4,20 +4,29 @@
 
 #include <nlohmann/json.hpp>
 
+#include "outlook_text.hpp"
 #include "text.hpp"
 
 namespace heptad::cli {
 namespace {
 
-std::string time_and_bound(const ProductPlan& plan) {
+/// What everybody wants to know, above all the rest.
+std::string head_of(const Outlook& outlook) {
+    return fmt::format("# {}\n# {}\n", expectation_text(outlook), bound_text(outlook.error));
+}
+
+std::string time_line(const ProductPlan& plan) {
     const double operations = operation_count({plan.m, plan.k, plan.n});
     std::string text = fmt::format("# predicted time  {}", format_seconds(plan.predicted_s));
     if (plan.predicted_s > 0 && operations > 0) {
         text += fmt::format(" ({} effective)", format_rate(operations / plan.predicted_s, plan.type));
     }
-    return text + (plan.error_bound > 0
-                       ? fmt::format("\n# error bound     {:.3g} * max|A| * max|B|\n", plan.error_bound)
-                       : std::string("\n# error bound     0 (exact)\n"));
+    return text + "\n";
+}
+
+std::string workspace_and_time(const ProductPlan& plan) {
+    return fmt::format("# workspace       {} ({} bytes)\n{}", format_bytes(plan.workspace_bytes), plan.workspace_bytes,
+                       time_line(plan));
 }
 
 std::string text_of(const HostDecision& made) {
@@ -25,11 +34,10 @@ std::string text_of(const HostDecision& made) {
     const HostForecast& told = made.forecast;
     const HostCut& cut = *plan.host;
     const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
-    std::string text = to_string(plan) + "\n";
-    text += cut.levels > 0 ? fmt::format("# host            {} level{} of {} (d_h = {})\n", cut.levels,
-                                         plural(cut.levels), cut.algorithm, cut.levels)
-                           : fmt::format("# host            segments of C, {} step{} along k (d_h = 0)\n", told.steps,
-                                         plural(told.steps));
+    std::string text = cut.levels > 0 ? fmt::format("# host            {} level{} of {} (d_h = {})\n", cut.levels,
+                                                    plural(cut.levels), cut.algorithm, cut.levels)
+                                      : fmt::format("# host            segments of C, {} step{} along k (d_h = 0)\n",
+                                                    told.steps, plural(told.steps));
     text += fmt::format("# products        {} of {} x {} x {}, on {} device{} by {} pipeline{} each\n", told.tasks,
                         cut.block_m, cut.block_k, cut.block_n, told.devices, plural(told.devices), cut.pipelines,
                         plural(cut.pipelines));
@@ -41,7 +49,7 @@ std::string text_of(const HostDecision& made) {
     text += fmt::format("# stages          solve {}, upload {}, download {}, host {}; {} binds\n",
                         format_seconds(told.solve_s), format_seconds(told.upload_s), format_seconds(told.download_s),
                         format_seconds(told.host_s), told.binds());
-    return text + time_and_bound(plan);
+    return text + time_line(plan);
 }
 
 nlohmann::ordered_json json_of(const HostDecision& made, std::int64_t operand_bytes) {
@@ -79,43 +87,45 @@ nlohmann::ordered_json json_of(const HostDecision& made, std::int64_t operand_by
 std::string text_of_bits(const ProductPlan& plan, const RequestPlan& told) {
     const bool on_device = told.device >= 0;
     std::string text = fmt::format(
-        "{}\n# operands        {}, packed{}\n# workspace       {} ({} bytes)\n{:<18}{} ({} effective)", to_string(plan),
+        "# operands        {}, packed{}\n# workspace       {} ({} bytes)\n{:<18}{} ({} effective)",
         format_bytes(told.operand_bytes), on_device ? ", on the device" : "", format_bytes(plan.workspace_bytes),
         plan.workspace_bytes, on_device ? "# predicted" : "# predicted time", format_seconds(plan.predicted_s),
         format_rate(operation_count(told.size) / plan.predicted_s, plan.type));
     if (plan.panels && plan.panels->first_k > 0) {
         text += fmt::format("; less where tiles of C are all ones after {} bits of k", plan.panels->first_k);
     }
-    text += "\n# error bound     0 (exact)\n";
-    return text + (on_device ? fmt::format("# machine         {}\n", told.machine) : "");
+    return text + "\n" + (on_device ? fmt::format("# machine         {}\n", told.machine) : "");
 }
 
 }  // namespace
 
-std::string print_plan(const ProductPlan& plan) {
-    return fmt::format("{}\n# workspace       {} ({} bytes)\n{}", to_string(plan), format_bytes(plan.workspace_bytes),
-                       plan.workspace_bytes, time_and_bound(plan));
+std::string print_plan(const ProductPlan& plan, const std::string& more) {
+    const Outlook outlook{promised_error(plan, expected_growth(plan), false)};
+    return head_of(outlook) + workspace_and_time(plan) + more + to_string(plan) + "\n";
 }
 
 std::string plan_text(const RequestPlan& plan) {
+    const std::string head = head_of(plan.outlook()), line = plan.facts().text + "\n";
     if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
-        return text_of(*over);
+        return head + text_of(*over) + line;
     }
     if (const auto* files = std::get_if<FileRequestPlan>(&plan.decided)) {
-        return plan_text(*files);
+        return head + plan_text(*files) + line;
     }
     const ProductPlan& whole = std::get<ProductPlan>(plan.decided);
     if (is_packed(whole)) {
-        return text_of_bits(whole, plan);
+        return head + text_of_bits(whole, plan) + line;
     }
     const std::string machine = plan.machine.empty()
                                     ? ""
                                     : fmt::format("# machine         {}, {}\n",
                                                   plan.machine_measured ? "measured" : "not measured", plan.machine);
-    return print_plan(whole) + machine;
+    return head + workspace_and_time(whole) + machine + line;
 }
 
-nlohmann::ordered_json plan_json(const RequestPlan& plan) {
+namespace {
+
+nlohmann::ordered_json json_without_outlook(const RequestPlan& plan) {
     if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
         return json_of(*over, plan.operand_bytes);
     }
@@ -146,6 +156,14 @@ nlohmann::ordered_json plan_json(const RequestPlan& plan) {
             object["machine_measured"] = plan.machine_measured;
         }
     }
+    return object;
+}
+
+}  // namespace
+
+nlohmann::ordered_json plan_json(const RequestPlan& plan) {
+    nlohmann::ordered_json object = json_without_outlook(plan);
+    object.update(outlook_json(plan.outlook()));
     return object;
 }
 

@@ -1,5 +1,5 @@
 // A plan as text: what `heptad plan` prints and `heptad mul --plan` reads back. Lines that start with '#' are for
-// people.
+// people, and come first.
 #pragma once
 
 #include <string>
@@ -10,10 +10,12 @@
 
 namespace heptad::cli {
 
-/// The plan, then its memory, predicted time and error bound as '#' lines.
+/// What to expect of it, its memory and predicted time as '#' lines; the plan last.
 std::string plan_text(const RequestPlan& plan);
+/// The same of one plan alone, with more lines above it.
+std::string print_plan(const ProductPlan& plan, const std::string& more);
+/// The '#' lines of a product from file to file but for what to expect.
 std::string plan_text(const FileRequestPlan& plan);
-std::string print_plan(const ProductPlan& plan);
 /// The same as the object of `heptad plan --json`.
 nlohmann::ordered_json plan_json(const RequestPlan& plan);
 nlohmann::ordered_json plan_json(const FileRequestPlan& plan);

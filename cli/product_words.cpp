@@ -60,7 +60,7 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
         ->type_name("D");
     command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
-    command.add_option("--accuracy", words.accuracy, "strict, balanced (default) or fast")->type_name("WORD");
+    command.add_option("--accuracy", words.accuracy, kAccuracyHelp)->type_name("WORD");
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
     command.add_option("--mode", words.mode, "auto, serial (little memory), parallel or fused (no memory, on cuda)")
         ->type_name("MODE");

@@ -8,6 +8,11 @@
 
 namespace heptad::cli {
 
+/// What the words promise (docs/accuracy.md).
+inline constexpr const char* kAccuracyHelp =
+    "what errors are relative to: strict (each sum, as in a classical product), balanced (default: rows of A and "
+    "columns of B) or fast (the largest entries)";
+
 /// Options of a product as typed.
 struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;

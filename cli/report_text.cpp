@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "check_result.hpp"
+#include "outlook_text.hpp"
 #include "output.hpp"
 #include "plan_text.hpp"
 #include "text.hpp"
@@ -38,6 +39,12 @@ std::string describe(const FileProductReport& report, const ProblemSize& size) {
         remark_on(report.products));
 }
 
+/// Below what was done: what to expect of the result.
+std::string outlook_lines(const Report& report) {
+    const Outlook outlook = report.outlook();
+    return fmt::format("{}\n{}\n", expectation_text(outlook), bound_text(outlook.error));
+}
+
 /// A journal that was damaged cost tiles, and that is said.
 std::string damage_words(const FileProductReport& report) {
     return report.damaged_lines == 0
@@ -54,6 +61,7 @@ void print_files(const Report& report, const Request& request, bool json) {
     if (json) {
         nlohmann::ordered_json object{{"output", request.output}};
         object.update(to_json(files, size));
+        object.update(outlook_json(report.outlook()));
         object["verified"] = report.verified && report.verified->passed();
         if (report.verified) {
             object["verification"] = to_json(*report.verified);
@@ -62,9 +70,10 @@ void print_files(const Report& report, const Request& request, bool json) {
         print(object);
         return;
     }
-    print(fmt::format("{}: {}{}{}{}\n", visible(request.output), describe(files, size),
+    print(fmt::format("{}: {}{}{}{}\n{}", visible(request.output), describe(files, size),
                       files.no_layers.empty() ? "" : "; " + files.no_layers, damage_words(files),
-                      report.verified && report.verified->passed() ? "; " + describe_passed(*report.verified) : ""));
+                      report.verified && report.verified->passed() ? "; " + describe_passed(*report.verified) : "",
+                      outlook_lines(report)));
     if (report.verified) {
         require_passed_in_detail(*report.verified, "the result", consequence);
     }
@@ -85,20 +94,23 @@ bool is_packed(const RequestPlan& plan) {
 nlohmann::ordered_json json_of_numbers(const Report& report, const Request& request, double rate) {
     const RequestPlan& plan = report.plan;
     const PlanFacts facts = plan.facts();
-    return {{"output", request.output},
-            {"type", type_name(plan.type)},
-            {"m", plan.size.m},
-            {"k", plan.size.k},
-            {"n", plan.size.n},
-            {"multiply_s", report.multiply_s},
-            {"predicted_s", facts.predicted_s},
-            {"effective_tops", rate / 1e12},
-            {"levels", facts.levels},
-            {"workspace_bytes", facts.workspace_bytes},
-            {"error_bound", facts.error_bound},
-            {"plan", facts.text},
-            {"fell_back", report.products.fell_back},
-            {"uneven", report.products.uneven}};
+    nlohmann::ordered_json object{{"output", request.output},
+                                  {"type", type_name(plan.type)},
+                                  {"m", plan.size.m},
+                                  {"k", plan.size.k},
+                                  {"n", plan.size.n},
+                                  {"multiply_s", report.multiply_s},
+                                  {"predicted_s", facts.predicted_s},
+                                  {"effective_tops", rate / 1e12},
+                                  {"levels", facts.levels},
+                                  {"workspace_bytes", facts.workspace_bytes},
+                                  {"error_bound", facts.error_bound},
+                                  {"plan", facts.text},
+                                  {"fell_back", report.products.fell_back},
+                                  {"uneven", report.products.uneven},
+                                  {"scaled", report.products.scaled}};
+    object.update(outlook_json(report.outlook()));
+    return object;
 }
 
 nlohmann::ordered_json json_of_bits(const Report& report, const Request& request, double rate) {
@@ -153,6 +165,7 @@ nlohmann::ordered_json to_json(const FileProductReport& report, const ProblemSiz
             {"outer_levels_given_up", report.no_layers},
             {"fell_back", report.products.fell_back},
             {"uneven", report.products.uneven},
+            {"scaled", report.products.scaled},
             {"io", report.io},
             {"DR", stage(report.read)},
             {"M2G", stage(report.upload)},
@@ -185,13 +198,14 @@ void print_report(const Report& report, const Request& request, bool json) {
     }
     const PlanFacts facts = plan.facts();
     const bool bits_on_device = packed && plan.device >= 0;
-    print(fmt::format("{}: {} x {} {}{}, multiplied in {} ({} effective{}, {} level{}{}, workspace {}){}{}\n",
+    print(fmt::format("{}: {} x {} {}{}, multiplied in {} ({} effective{}, {} level{}{}, workspace {}){}{}\n{}",
                       visible(request.output), plan.size.m, plan.size.n, plan.count ? "counts" : type_name(plan.type),
                       bits_on_device ? fmt::format(" on cuda:{}", plan.device) : "", format_seconds(report.multiply_s),
                       format_rate(rate, plan.type), bits_on_device ? ", transfers included" : "", facts.levels,
                       facts.levels == 1 ? "" : "s", packed ? ", " + place_of_bits(plan) : "",
                       format_bytes(facts.workspace_bytes),
-                      report.verified ? ", " + describe_passed(*report.verified) : "", remark_on(report.products)));
+                      report.verified ? ", " + describe_passed(*report.verified) : "", remark_on(report.products),
+                      outlook_lines(report)));
 }
 
 }  // namespace heptad::cli

@@ -8,7 +8,7 @@
 
 namespace heptad::cli {
 
-/// One line or one JSON object. Throws DetailedError(verification) where a product from file to file did not pass.
+/// A few lines or one JSON object. Throws DetailedError(verification) where a product from file to file did not pass.
 void print_report(const Report& report, const Request& request, bool json);
 
 /// What moved and what bound, from file to file.

@@ -88,10 +88,20 @@ std::string machine_paragraph(const Json& machine) {
                               machine.contains("date") ? "; " + word(machine, "date") : "", word(machine, "command"));
 }
 
+/// Files of before the field was written for all have the two errors.
+std::string error_ratio_text(const Json& record) {
+    const std::optional<double> own = value(record, "error"), vendor = value(record, "vendor_error");
+    const std::optional<double> told = value(record, "error_ratio");
+    return told                           ? fmt::format("{:.2f}", *told)
+           : own && vendor && *vendor > 0 ? fmt::format("{:.2f}", *own / *vendor)
+                                          : "-";
+}
+
 std::string table_row(const Json& record, bool joules) {
     const std::optional<double> ratio = ratio_of(record);
     const auto cell = [](const std::string& text) { return "<td>" + text + "</td>"; };
-    std::string row = "<tr>" + cell(ratio ? fmt::format("<b>{:.3f}</b>", *ratio) : "-");
+    std::string row = "<tr>" + cell(ratio ? fmt::format("<b>{:.3f}</b>", *ratio) : "-") +
+                      cell(ratio ? error_ratio_text(record) : "-");
     for (const char* key : {"suite", "variant", "type"}) {
         row += cell(word(record, key));
     }
@@ -167,7 +177,8 @@ std::string results_section(const ReportSource& source) {
         html += "<h3>Ratio over n</h3>\n" + ratio_lines_svg(lines);
     }
     html +=
-        "<table><tr><th>ratio</th><th>suite</th><th>variant</th><th>type</th><th>m</th><th>k</th><th>n</th>"
+        "<table><tr><th>ratio</th><th>error "
+        "ratio</th><th>suite</th><th>variant</th><th>type</th><th>m</th><th>k</th><th>n</th>"
         "<th>against</th><th>its seconds</th><th>Heptad's</th><th>effective Top/s</th><th>error</th>"
         "<th>its error</th><th>workspace bytes</th>";
     html += joules ? "<th>joules</th><th>its joules</th>" : "";

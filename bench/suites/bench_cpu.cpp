@@ -24,7 +24,7 @@ struct BenchCpuArguments {
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     bool quick = false;
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::balanced;
     int threads = 0;
     std::string algorithm = "auto", leaf = "auto";
     int levels = -1;              // -1: as many as pay

@@ -14,7 +14,7 @@ namespace heptad::cli {
 struct DeviceBenchSettings {
     std::string device = "cuda";  // as options name it
     std::string device_name;      // as the maker does
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::balanced;
     std::string algorithm = "auto";
     int levels = -1;
     std::int64_t workspace_limit_bytes = 0;  // what the device has left

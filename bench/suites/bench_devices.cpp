@@ -42,7 +42,7 @@ struct BenchDevicesArguments {
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     std::string device;               // a list of devices
     HostOptions host;
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::balanced;
     double density = 0.5;  // of ones in packed bits
     int rounds = 0;        // 0: 5
     bool locked = false;   // the pages of the matrices, for NVIDIA devices
@@ -305,7 +305,7 @@ Command add_bench_devices(CLI::App& bench, const std::string& typed) {
     suite->add_option("--types", words->types, "default f32,gf2,bool")->type_name("T,...");
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default 2048,4096)")->type_name("N,...");
     suite->add_option("--device", words->device, "cpu:N, cuda or cuda:0,1 (default cpu:2)")->type_name("D");
-    suite->add_option("--accuracy", words->accuracy, "strict, balanced or fast (default)")->type_name("WORD");
+    add_accuracy_option(*suite, *words);
     suite->add_option("--rounds", words->rounds, "samples of each (default 5)")->type_name("R");
     suite->add_flag("--locked", devices->locked,
                     "NVIDIA devices: lock the pages of the matrices first, outside the time");

@@ -26,6 +26,7 @@ std::string short_table(const BenchRecord& record, const VerifyResult& checked) 
     const double operations = operation_count(record.size);
     std::string text = row("", "Heptad", record.vendor);
     text += row("ratio", fmt::format("{:.3f}", record.ratio), "1");
+    text += row("error ratio", error_ratio_text(record), "1");
     text += row("time", format_seconds(record.heptad_s), format_seconds(record.vendor_s));
     text += row("effective rate", format_rate(operations / record.heptad_s, record.type),
                 format_rate(operations / record.vendor_s, record.type));

@@ -14,7 +14,7 @@ struct BenchFilesArguments {
     std::string a, b, output;
     ResultFiles results;
     bool quick = false;
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::balanced;
     int threads = 0;
     std::string command;  // as typed, for the result file
 };

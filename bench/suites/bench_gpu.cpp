@@ -27,7 +27,7 @@ struct BenchGpuArguments {
     std::vector<Type> types;
     std::vector<ProblemSize> shapes;  // empty: the suite's own
     bool quick = false;
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::balanced;
     std::string device = "cuda";
     std::string algorithm = "auto";
     int levels = -1;      // -1: as many as pay

@@ -15,20 +15,17 @@ std::string joules_text(const std::optional<double>& joules) {
 }  // namespace
 
 std::string gpu_table_head() {
-    return fmt::format("{:>6}  {:<4} {:>6} {:>6} {:>6} {:>10} {:>10} {:>14} {:>7} {:>11} {:>9} {:>9}  {}\n", "ratio",
-                       "type", "m", "k", "n", "vendor", "heptad", "effective", "error x", "workspace", "vendor J",
+    return fmt::format("{:>6} {:>7}  {:<4} {:>6} {:>6} {:>6} {:>10} {:>10} {:>14} {:>11} {:>9} {:>9}  {}\n", "ratio",
+                       "error x", "type", "m", "k", "n", "vendor", "heptad", "effective", "workspace", "vendor J",
                        "heptad J", "plan");
 }
 
 std::string gpu_table_row(const BenchRecord& record) {
-    const std::string error_ratio =
-        record.vendor_error > 0 ? fmt::format("{:.2f}", record.error / record.vendor_error) : "-";
-    return fmt::format("{:>6.3f}  {:<4} {:>6} {:>6} {:>6} {:>10} {:>10} {:>14} {:>7} {:>11} {:>9} {:>9}  {}\n",
-                       record.ratio, type_name(record.type), record.size.m, record.size.k, record.size.n,
-                       format_seconds(record.vendor_s), format_seconds(record.heptad_s),
-                       format_rate(record.effective_tops * 1e12, record.type), error_ratio,
-                       format_bytes(record.workspace_bytes), joules_text(record.vendor_joules),
-                       joules_text(record.joules), short_plan(record.plan));
+    return fmt::format("{:>6.3f} {:>7}  {:<4} {:>6} {:>6} {:>6} {:>10} {:>10} {:>14} {:>11} {:>9} {:>9}  {}\n",
+                       record.ratio, error_ratio_text(record), type_name(record.type), record.size.m, record.size.k,
+                       record.size.n, format_seconds(record.vendor_s), format_seconds(record.heptad_s),
+                       format_rate(record.effective_tops * 1e12, record.type), format_bytes(record.workspace_bytes),
+                       joules_text(record.vendor_joules), joules_text(record.joules), short_plan(record.plan));
 }
 
 std::string short_plan(const std::string& plan) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 #include "bench/suites/blocked_loop.hpp"
 #include "bench/suites/measured_error.hpp"
 #include "cli/interrupt.hpp"
@@ -107,6 +108,14 @@ std::size_t pick_vendor(const std::vector<Timing>& timings, std::size_t vendors,
 
 bool has_vendor(Type type) {
     return type == Type::i32 || ((type == Type::f32 || type == Type::f64) && !vendor_libraries().empty());
+}
+
+std::optional<double> BenchRecord::error_ratio() const {
+    const double roundoff = unit_roundoff(type);
+    if (!is_compared() || roundoff == 0 || !(error > 0 || vendor_error > 0)) {
+        return std::nullopt;
+    }
+    return error / std::max(vendor_error, roundoff);
 }
 
 void set_times(BenchRecord& record, const Timing& vendor, const Timing& heptad) {
@@ -239,8 +248,8 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
         {"accuracy", record.accuracy},
         {"libraries_s", libraries},
         {"plan", record.plan}};
-    if (record.vendor_error > 0) {
-        object["error_ratio"] = record.error / record.vendor_error;
+    if (const std::optional<double> ratio = record.error_ratio()) {
+        object["error_ratio"] = *ratio;
     }
     if (record.vendor_over_itself) {
         object["vendor_over_itself"] = *record.vendor_over_itself;
@@ -263,22 +272,28 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     return object;
 }
 
+std::string error_ratio_text(const BenchRecord& record) {
+    const std::optional<double> ratio = record.error_ratio();
+    return ratio ? fmt::format("{:.2f}", *ratio) : "-";
+}
+
 std::string table_head() {
-    return fmt::format("{:>6}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9} {:>9} {:>11} {:>6}\n",
-                       "ratio", "type", "m", "k", "n", "vendor", "vendor", "heptad", "effective", "error", "vendor's",
-                       "workspace", "levels");
+    return fmt::format("{:>6} {:>7}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9} {:>9} {:>11} {:>6}\n",
+                       "ratio", "error x", "type", "m", "k", "n", "vendor", "vendor", "heptad", "effective", "error",
+                       "vendor's", "workspace", "levels");
 }
 
 std::string table_row(const BenchRecord& record) {
     const std::string itself =
         record.vendor_over_itself ? fmt::format("  against itself {:.3f}", *record.vendor_over_itself) : "";
     const bool compared = record.is_compared();
-    return fmt::format("{:>6}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9} {:>11} {:>6}{}\n",
-                       compared ? fmt::format("{:.3f}", record.ratio) : "", type_name(record.type), record.size.m,
-                       record.size.k, record.size.n, record.vendor, compared ? format_seconds(record.vendor_s) : "",
-                       format_seconds(record.heptad_s), format_rate(record.effective_tops * 1e12, record.type),
-                       record.error, compared ? fmt::format("{:.2g}", record.vendor_error) : "",
-                       format_bytes(record.workspace_bytes), record.levels, itself);
+    return fmt::format(
+        "{:>6} {:>7}  {:<4} {:>6} {:>6} {:>6}  {:<12} {:>10} {:>10} {:>14} {:>9.2g} {:>9} {:>11} {:>6}{}\n",
+        compared ? fmt::format("{:.3f}", record.ratio) : "", error_ratio_text(record), type_name(record.type),
+        record.size.m, record.size.k, record.size.n, record.vendor, compared ? format_seconds(record.vendor_s) : "",
+        format_seconds(record.heptad_s), format_rate(record.effective_tops * 1e12, record.type), record.error,
+        compared ? fmt::format("{:.2g}", record.vendor_error) : "", format_bytes(record.workspace_bytes), record.levels,
+        itself);
 }
 
 }  // namespace heptad::cli

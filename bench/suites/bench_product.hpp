@@ -18,7 +18,7 @@ namespace heptad::cli {
 
 struct BenchSettings {
     std::string suite;
-    Accuracy accuracy = Accuracy::fast;
+    Accuracy accuracy = Accuracy::balanced;
     int threads = 1;
     std::string algorithm = "auto", leaf = "auto";
     int levels = -1;              // -1: as many as pay
@@ -49,6 +49,8 @@ struct BenchRecord {
     std::vector<std::pair<std::string, double>> shares;       // of the time, by what was done
 
     bool is_compared() const { return vendor_s > 0; }
+    /// Errors over the vendor's, or over one rounding where that has none; empty: nothing to compare.
+    std::optional<double> error_ratio() const;
 };
 
 /// The times of a contest and what follows from them; type and size are there already.
@@ -65,6 +67,8 @@ BenchRecord bench_product(const Matrix& a, const Matrix& b, Matrix& c, const Ben
 bool has_vendor(Type type);
 
 nlohmann::ordered_json to_json(const BenchRecord& record);
+/// "2.31", or "-" where there is none.
+std::string error_ratio_text(const BenchRecord& record);
 std::string table_head();
 std::string table_row(const BenchRecord& record);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "cli/product_words.hpp"
 #include "kernels/cuda/device/device.hpp"
 
 namespace heptad::cli {
@@ -38,7 +39,7 @@ std::vector<ProblemSize> bench_sizes(const std::string& sizes) {
 }
 
 Accuracy bench_accuracy(const std::string& word) {
-    return word.empty() ? Accuracy::fast : parse_accuracy("--accuracy", word);
+    return word.empty() ? Options{}.accuracy : parse_accuracy("--accuracy", word);
 }
 
 double bench_density(const std::string& word) {
@@ -76,8 +77,12 @@ void add_result_options(CLI::App& suite, ResultFiles& results) {
 
 void add_bench_options(CLI::App& suite, BenchWords& words, bool& quick, ResultFiles& results) {
     suite.add_flag("--quick", quick, "fewer repetitions and fewer sizes");
-    suite.add_option("--accuracy", words.accuracy, "strict, balanced or fast (default)")->type_name("WORD");
+    add_accuracy_option(suite, words);
     add_result_options(suite, results);
+}
+
+void add_accuracy_option(CLI::App& suite, BenchWords& words) {
+    suite.add_option("--accuracy", words.accuracy, kAccuracyHelp)->type_name("WORD");
 }
 
 void add_threads_option(CLI::App& suite, BenchWords& words) {

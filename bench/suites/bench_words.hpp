@@ -30,7 +30,9 @@ ProblemSize bench_shape(const std::string& option, const std::string& word);
 /// Sides of squares, or m x k x n; nothing where nothing was typed.
 std::vector<ProblemSize> bench_sizes(const std::string& sizes);
 /// `fast` where nothing was typed.
+/// By default that of products.
 Accuracy bench_accuracy(const std::string& word);
+void add_accuracy_option(CLI::App& suite, BenchWords& words);
 /// Between 0 and 1.
 double bench_density(const std::string& word);
 /// 0 where nothing was typed.

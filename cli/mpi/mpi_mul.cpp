@@ -14,6 +14,7 @@
 #include "cli/check_result.hpp"
 #include "cli/cluster_text.hpp"
 #include "cli/mpi/mpi_trace.hpp"
+#include "cli/outlook_text.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
@@ -116,12 +117,13 @@ std::string text_of(const MpiMulArguments& mul, const ClusterOutcome& outcome, c
     const std::string what = mul.job.keep_parts ? fmt::format("{} in parts", mul.job.output) : mul.job.output;
     const bool passed = outcome.verified && outcome.verified->passed();
     return fmt::format(
-        "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n", what,
-        plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.rank->algorithm), plan.rank->ranks,
+        "{}: {} x {} {}, {} on {} ranks ({} idle) in {} ({} effective); at most {} received by a rank{}{}\n{}\n{}\n",
+        what, plan.m, plan.n, type_name(outcome.stored), cluster_algorithm_name(plan.rank->algorithm), plan.rank->ranks,
         idle_ranks(plan), format_seconds(outcome.total_s), format_rate(operations / outcome.total_s, plan.type),
         format_bytes(all.most_bytes),
         all.resumed_units > 0 ? fmt::format("; {} of {} pieces by an earlier job", all.resumed_units, all.units) : "",
-        passed ? "; " + describe_passed(*outcome.verified) : "");
+        passed ? "; " + describe_passed(*outcome.verified) : "", expectation_text({outcome.error}),
+        bound_text(outcome.error));
 }
 
 nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome& outcome,
@@ -141,6 +143,7 @@ nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome&
     if (outcome.verified) {
         object["verification"] = to_json(*outcome.verified);
     }
+    object.update(outlook_json({outcome.error}));
     object["predicted"] = forecast_json(plan, outcome.predicted);
     object["plan"] = to_string(plan);
     object["ranks"] = ranks;

@@ -44,14 +44,19 @@ struct FileOptions {
 struct FileReport {
     Type type = Type::f32;
     ProblemSize size;
-    std::string plan;                ///< one line: what was carried out
-    double multiply_s = 0;           ///< of the products alone
-    double error_bound = 0;          ///< on max|C - computed| / (max|A| * max|B|) for floats; 0 for exact types
-    bool fell_back = false;          ///< classical, because of a NaN, an infinity or values whose sums might overflow
-    bool uneven = false;             ///< rows or columns so uneven that levels lose digits (docs/accuracy.md)
-    bool in_pieces = false;          ///< from file to file; what follows is about that
-    std::int64_t tiles = 0;          ///< pieces of C
-    std::int64_t resumed_tiles = 0;  ///< of those, made by an earlier run
+    std::string plan;        ///< one line: what was carried out
+    double multiply_s = 0;   ///< of the products alone
+    double error_bound = 0;  ///< on max|C - computed| / (max|A| * max|B|) for floats; 0 for exact types
+    /// Expected: so many times the classical product's error, and the largest error over |a_i||b_j| (2-norms of a row
+    /// of A and a column of B) on even data; 0 for exact types.
+    double expected_error_growth = 1, typical_error = 0;
+    double predicted_speedup = 0;  ///< over the library's classical product; 0: it is that one, or nobody knows
+    bool fell_back = false;        ///< classical, because of a NaN, an infinity or values whose sums might overflow
+    bool uneven = false;           ///< so uneven that levels lose digits (docs/accuracy.md); fell_back: so it has none
+    bool scaled = false;           ///< powers of two were taken out of rows and columns, and put back into C
+    bool in_pieces = false;        ///< from file to file; what follows is about that
+    std::int64_t tiles = 0;        ///< pieces of C
+    std::int64_t resumed_tiles = 0;        ///< of those, made by an earlier run
     std::int64_t peak_resident_bytes = 0;  ///< of this process
     bool verified = false;                 ///< the check was asked for, and passed
     double miss_chance = 0;                ///< of a wrong result to pass it

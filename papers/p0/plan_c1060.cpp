@@ -77,7 +77,7 @@ nlohmann::ordered_json counts_json(const ProductPlan& plan) {
 void print_c1060_plan(const PlanArguments& arguments, const C1060Arguments& c1060) {
     const ProductPlan plan = c1060_plan(arguments, c1060);
     if (!arguments.json) {
-        print(print_plan(plan) + counts_text(plan));
+        print(print_plan(plan, counts_text(plan)));
         return;
     }
     nlohmann::ordered_json object =

@@ -18,11 +18,9 @@ std::string p1_table_row(const BenchRecord& record) {
     for (std::size_t i = 0; i < record.shares.size() && i < std::size(kWidths); ++i) {
         shares += fmt::format(" {:>{}}", fmt::format("{:.1f}%", 100 * record.shares[i].second), kWidths[i]);
     }
-    const std::string error_ratio =
-        record.vendor_error > 0 ? fmt::format("{:.2f}", record.error / record.vendor_error) : "-";
     return fmt::format("{:>6.3f}  {:<4} {:>6} {:>6}  {:<18} {:>10} {:>10} {:>7} {:>11}{}\n", record.ratio,
                        type_name(record.type), record.size.n, record.levels, record.variant,
-                       format_seconds(record.vendor_s), format_seconds(record.heptad_s), error_ratio,
+                       format_seconds(record.vendor_s), format_seconds(record.heptad_s), error_ratio_text(record),
                        format_bytes(record.workspace_bytes), shares);
 }
 

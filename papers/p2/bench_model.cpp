@@ -137,14 +137,14 @@ private:
 };
 
 std::string head() {
-    return fmt::format("{:>6}  {:<4} {:>6} {:>6} {:>6} {:<26} {:>10} {:>10} {:>6} {:>11}\n", "ratio", "type", "m", "k",
-                       "n", "variant", "measured", "predicted", "off", "workspace");
+    return fmt::format("{:>6} {:>7}  {:<4} {:>6} {:>6} {:>6} {:<26} {:>10} {:>10} {:>6} {:>11}\n", "ratio", "error x",
+                       "type", "m", "k", "n", "variant", "measured", "predicted", "off", "workspace");
 }
 
 std::string row(const BenchRecord& record) {
-    return fmt::format("{:>6.3f}  {:<4} {:>6} {:>6} {:>6} {:<26} {:>10} {:>10} {:>5.0f}% {:>11}\n", record.ratio,
-                       type_name(record.type), record.size.m, record.size.k, record.size.n, record.variant,
-                       format_seconds(record.heptad_s), format_seconds(record.predicted_s),
+    return fmt::format("{:>6.3f} {:>7}  {:<4} {:>6} {:>6} {:>6} {:<26} {:>10} {:>10} {:>5.0f}% {:>11}\n", record.ratio,
+                       error_ratio_text(record), type_name(record.type), record.size.m, record.size.k, record.size.n,
+                       record.variant, format_seconds(record.heptad_s), format_seconds(record.predicted_s),
                        100 * (record.predicted_s / record.heptad_s - 1), format_bytes(record.workspace_bytes));
 }
 

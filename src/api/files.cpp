@@ -76,6 +76,11 @@ FileReport public_report(const Report& report) {
     told.multiply_s = report.multiply_s;
     told.fell_back = report.products.fell_back;
     told.uneven = report.products.uneven;
+    told.scaled = report.products.scaled;
+    const Outlook outlook = report.outlook();
+    told.expected_error_growth = outlook.error.growth;
+    told.typical_error = outlook.error.typical;
+    told.predicted_speedup = outlook.speedup;
     if (const std::optional<FileProductReport>& files = report.files) {
         told.plan = to_string(files->plan);
         told.error_bound = files->error_bound;

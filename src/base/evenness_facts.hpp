@@ -17,9 +17,13 @@ inline constexpr double kAlike = 1.5;
 inline constexpr double kNoise = 0.7;  // and a line by itself is left alone within this
 inline constexpr int kSampledForMeans = 64;
 inline constexpr int kSampledForTails = 128;
+/// Where the largest value of every row and column is looked at: rows of A and columns of B that are smaller than the
+/// largest of all by more than this, both together, have no levels.
+inline constexpr double kMostBelow = 64;
 inline constexpr int kLineElements = 16;  // side by side in a cache line
 
-/// A device counts values of a row in half powers of two around the usual ones, from 2^(kStepsAbove / 2) times those down.
+/// A device counts values of a row in half powers of two around the usual ones, from 2^(kStepsAbove / 2) times those
+/// down.
 inline constexpr int kSteps = 24;
 inline constexpr int kStepsAbove = 6;
 

@@ -242,11 +242,39 @@ TEST_F(FilesApi, uneven_rows_are_told_in_memory_and_in_pieces) {
         static_cast<float*>(a.data())[j] *= 1e6F;
     }
     write_npy(path("A.npy"), a);
-    EXPECT_TRUE(multiply(options).uneven);
-    options.resume = true;  // piece by piece, with memory for workspace
-    const FileReport pieces = multiply(options);
+    EXPECT_TRUE(multiply(options).scaled);
+    FileOptions in_pieces = options;
+    in_pieces.resume = true;  // with memory for workspace
+    EXPECT_TRUE(multiply(in_pieces).scaled);
+    for (const char* name : {"A.npy", "B.npy"}) {  // no powers of two make blocks on the diagonal even
+        Matrix blocks = generate("normal", 64, 64, Type::f32, 1);
+        for (std::int64_t i = 0; i < 64; ++i) {
+            for (std::int64_t j = 0; j < 64; ++j) {
+                static_cast<float*>(blocks.data())[i * 64 + j] *= (i < 32) == (j < 32) ? 1.0F : 0.0F;
+            }
+        }
+        write_npy(path(name), blocks);
+    }
+    const FileReport whole = multiply(options), pieces = multiply(in_pieces);
+    EXPECT_TRUE(whole.uneven && whole.fell_back && !whole.scaled);
+    EXPECT_EQ(whole.expected_error_growth, 1);  // it was multiplied classically
     EXPECT_TRUE(pieces.in_pieces);
-    EXPECT_TRUE(pieces.uneven);
+    EXPECT_TRUE(pieces.uneven && pieces.fell_back && !pieces.scaled);
+}
+
+TEST_F(FilesApi, report_tells_what_to_expect) {
+    write("A.npy", 64, 64, 1);
+    write("B.npy", 64, 64, 2);
+    FileOptions options;
+    options.product.levels = 1;
+    const FileReport levels = multiply(options);
+    EXPECT_GT(levels.expected_error_growth, 1);
+    EXPECT_GT(levels.predicted_speedup, 0);
+    options.product.accuracy = Accuracy::strict;
+    const FileReport strict = multiply(options);
+    EXPECT_EQ(strict.expected_error_growth, 1);
+    EXPECT_GT(strict.typical_error, 1e-8);
+    EXPECT_LT(strict.typical_error, 1e-6);
 }
 
 TEST_F(FilesApi, c_may_be_an_input_in_memory) {

@@ -158,7 +158,8 @@ TEST_F(Files, names_with_line_ends_are_one_line_of_text_and_survive) {
     for (const char* overlap : {"on", "off"}) {
         const std::string said = heptad_ok({"mul", "A\n\\.npy", "B.npy", "-o", "C\n.npy", "--memory", "150K",
                                             "--resume", "--verify", "--overlap", overlap});
-        EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+        EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 3) << said;  // the name stands in the first of three
+        EXPECT_EQ(said.rfind("C\\n.npy: ", 0), 0U) << said;
         EXPECT_EQ(read_matrix("C\n.npy"), product(a, b));
     }
     const std::string said = heptad_ok({"mul", "A\n\\.npy", "B.npy", "-o", "D\n.npy"});

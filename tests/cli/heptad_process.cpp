@@ -139,6 +139,11 @@ TestMatrix parse_npy(const std::string& bytes) {
     return matrix;
 }
 
+std::string last_line(const std::string& text) {
+    const std::string lines = text.substr(0, text.find_last_not_of('\n') + 1);
+    return lines.substr(lines.rfind('\n') + 1);
+}
+
 void HeptadProcess::SetUp() {
     std::string name = (fs::temp_directory_path() / "heptad-cli-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);

@@ -38,6 +38,9 @@ std::string npy_file(const TestMatrix& matrix, const std::string& dtype, bool fo
 /// Reads <f4, <f8, <i4 and |b1 in C order, strictly.
 TestMatrix parse_npy(const std::string& bytes);
 
+/// Of a text that ends with a newline.
+std::string last_line(const std::string& text);
+
 class HeptadProcess : public ::testing::Test {
 protected:
     void SetUp() override;

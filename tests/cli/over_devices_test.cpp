@@ -70,7 +70,7 @@ TEST_F(OverDevices, plans_are_taken_back_and_refused_for_other_products_and_devi
         write("plan.txt", text);
         const nlohmann::json done = heptad_json(mul({"--plan", "plan.txt"}));
         EXPECT_EQ(read_matrix("C.npy"), product(a_, b_)) << text;
-        EXPECT_EQ(done["plan"].get<std::string>() + "\n", text.substr(0, text.find('\n') + 1));
+        EXPECT_EQ(done["plan"].get<std::string>(), last_line(text));
         write("plan.json", heptad_json(words).dump());
         heptad_ok(mul({"--plan", "plan.json", "--verify"}));
     }
@@ -102,7 +102,7 @@ TEST_F(OverDevices, plans_of_packed_bits_are_taken_back) {
             const nlohmann::json done =
                 heptad_json({"mul", "A.pbm", "B.pbm", "-o", "many.pbm", "--type", type, "--plan", "plan.txt"});
             EXPECT_EQ(read("one.pbm"), read("many.pbm")) << type;
-            EXPECT_EQ(read("plan.txt").rfind(done["plan"].get<std::string>() + "\n", 0), 0U);
+            EXPECT_EQ(last_line(read("plan.txt")), done["plan"].get<std::string>());
             EXPECT_GT(done["bound_s"].get<double>(), 0);
         }
     }
@@ -112,7 +112,7 @@ TEST_F(OverDevices, plans_of_packed_bits_are_taken_back) {
 TEST_F(OverDevices, plan_tells_memory_stages_and_what_binds_without_any_device) {
     const std::string text = heptad_ok(
         {"plan", "60000", "60000", "60000", "--type", "f64", "--device", "cuda:0,1", "--device-memory", "8G"});
-    EXPECT_EQ(text.rfind("plan 60000x60000x60000 f64 host={devices=cuda:0,1;", 0), 0U) << text;
+    EXPECT_EQ(last_line(text).rfind("plan 60000x60000x60000 f64 host={devices=cuda:0,1;", 0), 0U) << text;
     for (const char* part : {"d_h", "on each device", "of buffers on the host", "upload", " binds", "error bound"}) {
         EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
     }

@@ -336,6 +336,10 @@ ProductPlan extended_plan(const Problem& problem, const Machine& machine, const 
 
 }  // namespace
 
+ProductPlan library_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
+    return classical_plans(problem, machine, limits).library;
+}
+
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem, machine);
     ProductPlan best = best_plan(problem, machine, limits);

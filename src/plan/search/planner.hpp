@@ -44,6 +44,9 @@ double least_evenness_of(const std::vector<LevelPlan>& levels);
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
 
+/// The library's own call, or what takes its place where there is none.
+ProductPlan library_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});
+
 /// The plan with exactly these levels, as far as the sizes go: workspace, time and bound filled in.
 ProductPlan plan_with_levels(const Problem& problem, const Machine& machine, const std::vector<LevelPlan>& levels);
 

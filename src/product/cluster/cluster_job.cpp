@@ -157,7 +157,9 @@ private:
         check_distance_ = distance_to_checked(ranks_.gather_texts(ranks_.host()));
         ranks_.agree([&] {
             require_memory_for_check();
-            record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical_product())};
+            const ProductPlan typical = typical_product();
+            outcome_.error = promised_error(outcome_.plan, typical, node_.options.accuracy);
+            record_.own = {fmt::format("threads {}", node_.threads), product_fact(typical)};
             if (parts_.before && is_root()) {
                 require_same_job(parts_.before->job, record_.lines(), parts_.journal_path());
             }
@@ -301,6 +303,7 @@ private:
         classical.memory_bytes = record_.memory_bytes;
         // With the same rates on every rank all decide alike.
         outcome_.plan = make_cluster_plan(size, type, ranks_.size(), classical, ClusterRates{});
+        outcome_.error = promised_error(outcome_.plan, typical_product(), node_.options.accuracy);
         outcome_.predicted = forecast(outcome_.plan, outcome_.rates, job_.distribution);
         outcome_.own.part = result_window(outcome_.plan, ranks_.rank());
         parts_.distribute();

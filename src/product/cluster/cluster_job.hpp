@@ -17,6 +17,7 @@
 #include "move/stage_trace.hpp"
 #include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
+#include "plan/predict/promised_error.hpp"
 #include "product/cluster/rank_work.hpp"
 
 namespace heptad {
@@ -61,6 +62,7 @@ struct ClusterOutcome {
     Type stored = Type::f32;  // that of the files
     ClusterForecast predicted;
     ClusterRates rates;  // that the prediction was made from
+    ErrorPromise error;
     double distribute_s = 0, multiply_s = 0, verify_s = 0, collect_s = 0, total_s = 0;  // as this rank saw them
     std::optional<VerifyResult> verified;                                               // the root's
     RankReport own;

@@ -267,6 +267,12 @@ ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type ty
     return ready->plan;
 }
 
+ProductPlan plan_library_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                                 const ProductContext& context) {
+    const int threads = effective_threads(context);
+    return library_plan({m, k, n, type, threads, options}, *machine_for(threads));
+}
+
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const Options& options, const ProductContext& context, ProductPlan* carried_out) {
     const bool is_cancelled = context.hooks.cancel != nullptr && context.hooks.cancel->cancelled();

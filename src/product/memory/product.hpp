@@ -27,6 +27,10 @@ Options without_levels(Options options);
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context);
 
+/// The library's classical product in its place.
+ProductPlan plan_library_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
+                                 const ProductContext& context);
+
 /// The short way for a product that is not large and like one before it, where the plan is a single call of a leaf:
 /// tens of nanoseconds above that call. `threads`: as in ProductContext. False: nothing was done; take
 /// multiply_in_memory().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "product/device/device_list.hpp"
@@ -11,7 +12,7 @@ namespace heptad {
 namespace {
 
 /// What this machine would do on a block as large as a node's share.
-double predicted_rate(const Request& request, const ProblemSize& size, Type type, std::int64_t nodes) {
+ProductPlan plan_of_share(const Request& request, const ProblemSize& size, Type type, std::int64_t nodes) {
     const double cut = std::cbrt(static_cast<double>(nodes));
     const auto part = [&](std::int64_t whole) {
         return std::max<std::int64_t>(1, std::llround(static_cast<double>(whole) / cut));
@@ -24,8 +25,7 @@ double predicted_rate(const Request& request, const ProblemSize& size, Type type
     ProductContext context;
     context.threads = request.threads;
     const auto plan = is_device_product(device) ? plan_device_product : plan_product;
-    const double seconds = plan(share.m, share.k, share.n, type, request.options, context).predicted_s;
-    return operation_count(share) / std::max(seconds, 1e-9);
+    return plan(share.m, share.k, share.n, type, request.options, context);
 }
 
 }  // namespace
@@ -33,12 +33,22 @@ double predicted_rate(const Request& request, const ProblemSize& size, Type type
 ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster) {
     const Type type = request.type.value_or(Type::f32);
     ClusterRates rates = cluster.rates;
+    std::optional<ProductPlan> share;
+    if (!cluster.rate_given || !is_device_list(request.options.device)) {
+        share = plan_of_share(request, size, type, cluster.nodes);
+    }
     if (!cluster.rate_given) {
-        rates.operations_per_s = predicted_rate(request, size, type, cluster.nodes);
+        rates.operations_per_s = operation_count({share->m, share->k, share->n}) / std::max(share->predicted_s, 1e-9);
     }
     ClusterOutlook outlook{make_cluster_plan(size, type, cluster.nodes, cluster.request, rates), rates, {}};
     outlook.predicted = forecast(outlook.plan, rates, cluster.forecast);
     outlook.plan.predicted_s = outlook.predicted.total_s();
+    if (share) {
+        outlook.error = promised_error(outlook.plan, *share, request.options.accuracy);
+        if (outlook.error->growth > 1) {
+            outlook.error->bound = std::numeric_limits<double>::infinity();
+        }
+    }
     return outlook;
 }
 

@@ -3,6 +3,7 @@
 
 #include "plan/model/cluster_request.hpp"
 #include "plan/predict/cluster_forecast.hpp"
+#include "plan/predict/promised_error.hpp"
 #include "product/request/request.hpp"
 
 namespace heptad {
@@ -19,6 +20,8 @@ struct ClusterOutlook {
     ProductPlan plan;
     ClusterRates rates;
     ClusterForecast predicted;
+    /// As far as it is known before the ranks have cut their blocks: what is guaranteed, of products without levels.
+    std::optional<ErrorPromise> error = {};
 };
 
 ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster);

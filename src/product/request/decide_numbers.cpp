@@ -37,6 +37,7 @@ void require_workspace(const ProductPlan& given, std::int64_t left, const Reques
 /// As the plan of the caller says.
 void take_given_plan(const Request& request, const OperandFacts& facts, RequestPlan& plan) {
     const ProductPlan& given = *request.plan;
+    plan.given = true;
     require_fitting_plan(given, request, facts.type, facts.size);
     if (is_packed(given)) {
         fail(ErrorCode::input, "{} plans a product of packed bits, which this one is not with what is asked for",
@@ -107,11 +108,13 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
         options.workspace_limit_bytes = workspace_after(operand_bytes, request);
         plan.decided = make_plan_over_devices(facts.size, facts.type, facts.type, options, context);
         open_devices(parse_device_list(options.device));  // told before the files are read
+        look_at_library(plan, context);
         return plan;
     }
     if (!is_device_product(options.device)) {
         options.workspace_limit_bytes = workspace_limit_after(operand_bytes, request);
         plan.decided = plan_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
+        look_at_library(plan, context);
         return plan;
     }
     plan.device = cuda::device_index(options.device);
@@ -123,6 +126,7 @@ RequestPlan decide_numbers(const Request& request, const OperandFacts& facts, st
     } else {
         plan.decided = plan_device_product(facts.size.m, facts.size.k, facts.size.n, facts.type, options, context);
     }
+    look_at_library(plan, context);
     return plan;
 }
 

@@ -70,6 +70,8 @@ Report carry_out(const Request& request, const FileProductRequest& files, const 
     Report report;
     report.plan.type = problem.type;
     report.plan.size = {problem.m, problem.k, problem.n};
+    report.plan.options = request.options;
+    report.plan.given = request.plan.has_value();
     const double operations = operation_count(report.plan.size);
     if (files.outer.levels == 0 && !files.resume && !files.plan && operations > 0) {
         tell_of_outer_levels(request, problem, stage, hooks);

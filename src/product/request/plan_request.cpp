@@ -83,7 +83,7 @@ RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::
         files.plan.predicted_s = files.read_s + files.multiply_s() + files.write_s;
     }
     files.wall_s = files.plan.predicted_s;
-    RequestPlan plan{problem.type, size};
+    RequestPlan plan{problem.type, size, 0, {}, request.options};
     plan.decided = std::move(files);
     return plan;
 }
@@ -174,9 +174,11 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     }
     if (over_devices) {
         plan.decided = make_plan_over_devices(size, type, type, options, context);
+        look_at_library(plan, context);
         return plan;
     }
     plan.decided = (on_device ? plan_device_product : plan_product)(size.m, size.k, size.n, type, options, context);
+    look_at_library(plan, context);
     if (on_device) {
         plan.device = cuda::device_index(options.device);
         const Machine machine = load_device_machine(plan.device);

@@ -16,6 +16,9 @@ struct Report {
     double multiply_s = 0;
     std::optional<VerifyResult> verified = {};
     std::optional<FileProductReport> files = {};  ///< from file to file
+
+    /// As it was made: classical, where it fell back as a whole.
+    Outlook outlook() const;
 };
 
 /// A result that was checked and did not pass.

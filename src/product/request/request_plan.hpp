@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "plan/predict/promised_error.hpp"
 #include "plan/search/host_plan.hpp"
 #include "product/device/host_operand_plan.hpp"
 #include "product/file/file_product.hpp"
@@ -36,6 +37,13 @@ struct PlanFacts {
     double predicted_s = 0, error_bound = 0;
 };
 
+/// What a person wants to know of a product before how it is made.
+struct Outlook {
+    ErrorPromise error;
+    double speedup = 0;        // predicted, over the library's classical product; 0: it is that one, or nobody knows
+    std::string library = {};  // the leaf of that one
+};
+
 struct RequestPlan {
     Type type = Type::f32;
     ProblemSize size;
@@ -48,10 +56,17 @@ struct RequestPlan {
     bool count = false;        // of common ones
     std::string machine = {};  // of a plan alone: the device whose figures it was made with
     bool machine_measured = false;
+    bool given = false;        // by the caller, for an accuracy that only the plan tells
+    std::string library = {};  // the leaf of the library's classical product in its place, where that was looked at
+    double library_s = 0;      // and its predicted time
 
     PlanFacts facts() const;
+    Outlook outlook() const;
     double growth() const;  // of errors, as expected on even data; 0: not known
 };
+
+/// Looks at what the library's classical product would take in the place of a plan that was made here.
+void look_at_library(RequestPlan& plan, const ProductContext& context);
 
 /// Where the device was left open: the one that pays, if it holds all of the matrices.
 void take_device_that_pays(const ProblemSize& size, Type type, std::int64_t operand_bytes, Options& options,

@@ -406,7 +406,6 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
     };
     // The promise for all data: error bounds are relative to the largest values, and rows and columns are not much
     // smaller than those, whatever the sample has seen of them.
-    constexpr double kMostBelow = 64;
     if (least_with(a_scan.rows, even.rows) * least_with(b_scan.cols, even.cols) * kMostBelow <
         even.max_a * even.max_b) {
         return even;

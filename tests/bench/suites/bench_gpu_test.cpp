@@ -15,7 +15,7 @@ TEST_F(Device, bench_writes_a_result_file_or_exits_4) {
     }
     const Outcome outcome = heptad(words);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_TRUE(contains(outcome.out, "ratio")) << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, " ratio error x ")) << outcome.out;
     const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
     ASSERT_TRUE(file.is_object());
     for (const char* field : {"cpu", "cores", "device", "driver", "cuda", "cublas", "commit", "command", "date"}) {

@@ -30,6 +30,11 @@ protected:
         EXPECT_DOUBLE_EQ(record["ratio"].get<double>(),
                          record["vendor_s"].get<double>() / record["heptad_s"].get<double>());
         EXPECT_LE(record["error"].get<double>(), record["error_bound"].get<double>());
+        EXPECT_EQ(record["accuracy"], "balanced");  // as products are without a word
+        if (record["type"] != "i32" && record["error"].get<double>() > 0) {
+            EXPECT_GE(record["error_ratio"].get<double>(), 0);
+            EXPECT_LT(record["error_ratio"].get<double>(), 100);
+        }
         EXPECT_GT(record["libraries_s"][record["vendor"].get<std::string>()].get<double>(), 0);
     }
     bool has_library_ = false;
@@ -40,7 +45,7 @@ TEST_F(Bench, cpu_suite_writes_a_complete_result_file) {
     const Outcome outcome =
         heptad({"bench", "cpu", "--quick", "--types", types, "--sizes", "1,33,40x8x24", "--json", "result.json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_NE(outcome.out.find("ratio"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find(" ratio error x "), std::string::npos) << outcome.out;
     const nlohmann::json file = nlohmann::json::parse(read("result.json"), nullptr, false);
     ASSERT_TRUE(file.is_object());
     for (const char* field : {"cpu", "cores", "device", "libraries", "commit", "command", "date"}) {
@@ -146,7 +151,7 @@ TEST_F(Bench, files_suite_compares_checks_and_writes_the_product) {
     const Outcome outcome =
         heptad({"bench", "files", "A.npy", "B.npy", "-o", "C.npy", "--quick", "--json", "result.json"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    for (const char* word : {"ratio", "time", "effective rate", "error", "workspace", "plan 30x20x25"}) {
+    for (const char* word : {"ratio", "error ratio", "time", "effective rate", "error", "workspace", "plan 30x20x25"}) {
         EXPECT_NE(outcome.out.find(word), std::string::npos) << word << " missing in " << outcome.out;
     }
     EXPECT_EQ(read_matrix("C.npy"), product(a, b));

@@ -26,6 +26,9 @@ TEST_F(BenchWords, help_lists_every_suite_in_order_and_an_example_each) {
         EXPECT_TRUE(contains(own, std::string("Example: heptad bench ") + suite)) << own;
     }
     EXPECT_TRUE(contains(heptad_ok({"bench", "cpu", "--help"}), "--sizes"));
+    for (const char* suite : {"cpu", "gpu", "devices"}) {
+        EXPECT_TRUE(contains(heptad_ok({"bench", suite, "--help"}), "balanced (default")) << suite;
+    }
 }
 
 TEST_F(BenchWords, without_a_suite_cpu_is_meant) {

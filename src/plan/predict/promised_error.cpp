@@ -1,0 +1,151 @@
+#include "plan/predict/promised_error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/evenness_facts.hpp"
+#include "base/types.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/search/host_layer.hpp"
+#include "plan/search/planner.hpp"
+
+namespace heptad {
+namespace {
+
+std::vector<LevelPlan> levels_of(const std::string& algorithm, int count) {
+    return std::vector<LevelPlan>(static_cast<std::size_t>(std::max(count, 0)), {algorithm, LevelMode::serial, ""});
+}
+
+/// Levels that are taken outside of the place that multiplies, and judge A and B by themselves.
+std::vector<LevelPlan> outer_levels(const ProductPlan& plan) {
+    if (plan.disk && plan.disk->levels > 0) {
+        return levels_of(plan.disk->algorithm, plan.disk->levels);
+    }
+    if (plan.rank) {
+        return levels_of("strassen", plan.rank->algorithm == ClusterAlgorithm::caps ? plan.rank->steps : 0);
+    }
+    if (plan.host) {
+        return levels_of(plan.host->algorithm, plan.host->levels);
+    }
+    return levels_of(plan.transfers ? plan.transfers->algorithm : "",
+                     plan.transfers && !plan.transfers->algorithm.empty() ? 1 : 0);
+}
+
+/// n u / (1 - n u): of n roundings one after the other.
+double gamma(double n, double u) {
+    return n * u < 1 ? n * u / (1 - n * u) : std::numeric_limits<double>::infinity();
+}
+
+/// How many times max|A''| max|B''| may be larger than |a''_i||b''_j| where levels are taken.
+double most_below(const ProductPlan& plan) {
+    if (!is_on_device(plan)) {
+        return kMostBelow;
+    }
+    // A device does not look at the largest value of every line, but at a sample of each: with v values of a row and of
+    // a column, whose mean product is at least p, |a''_i||b''_j| >= v p, and p k / (max|A''| max|B''|) is at least the
+    // evenness that is wanted.
+    constexpr double kSampled = kSampledForTails;
+    const auto k = static_cast<double>(plan.k);
+    return std::max(kMostBelow, k / (std::min(k, kSampled) * least_evenness_of(plan.levels)));
+}
+
+}  // namespace
+
+const char* bound_over_text(BoundOver over) {
+    switch (over) {
+        case BoundOver::entries:
+            return "(|A||B|)_ij";
+        case BoundOver::lines:
+            return "|a_i||b_j|";
+        case BoundOver::matrices:
+            return "max|A| max|B|";
+        default:
+            return "";
+    }
+}
+
+double typical_classical_error(Type type) {
+    // Uniform and normal data, n from 256 to 1024, OpenBLAS and our own leaf on two Xeon cores: 0.9 to 2.0 roundoffs in
+    // f32 and 1.2 to 2.4 in f64, less for longer sums, which are made in parts. The test of this file measures it
+    // again.
+    constexpr double kInRoundoffs = 1.5;
+    return kInRoundoffs * unit_roundoff(type);
+}
+
+double expected_growth(const ProductPlan& plan) {
+    double growth = expected_growth(outer_levels(plan)) * expected_growth(plan.levels);
+    if (plan.transfers && !plan.transfers->algorithm.empty()) {
+        // The products at both ends are made by more levels of the schedule in place of the plan's.
+        const int ends = std::max(plan.transfers->opening, plan.transfers->closing);
+        growth = std::max(growth, expected_growth(levels_of(plan.transfers->algorithm, ends)));
+    }
+    return growth;
+}
+
+ErrorPromise classical_promise(const ProductPlan& plan) {
+    ErrorPromise promise;
+    const double u = unit_roundoff(plan.type);
+    if (u == 0) {
+        return promise;
+    }
+    promise.roundoff = u;
+    promise.typical = typical_classical_error(plan.type);
+    promise.over = BoundOver::entries;
+    const double roundings = static_cast<double>(plan.k) + 2;
+    // tf32 rounds each factor once and the 16-bit types the result once; they add in f32.
+    const bool adds_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
+    promise.bound =
+        adds_in_f32 ? gamma(roundings, 0x1p-24) + (plan.type == Type::tf32 ? 2 : 1) * u : gamma(roundings, u);
+    return promise;
+}
+
+ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
+    ErrorPromise promise = classical_promise(plan);
+    const bool levels_outside = !outer_levels(plan).empty(), levels_inside = !plan.levels.empty();
+    if (promise.over == BoundOver::nothing || !(levels_outside || levels_inside)) {
+        return promise;
+    }
+    promise.growth = growth;
+    promise.typical *= growth;
+    // plan.error_bound is over the largest values of the matrices that the levels see. With A'' and B'', from which
+    // powers of two were taken,
+    //
+    //   |AB - computed|_ij <= error_bound max|A''| max|B''| 2^-rows(i) 2^-cols(j),
+    //
+    // and levels are taken for even data only where max|A''| max|B''| <= kMostBelow r_i s_j for all i and j, with r_i =
+    // 2^rows(i) max_k |a_ik| and s_j likewise. The largest value of a row is at most its 2-norm, so that
+    //
+    //   |AB - computed|_ij <= kMostBelow error_bound |a_i||b_j|.
+    //
+    // The norms of rows would allow k^2 in error_bound to be k, but nobody has summed them: a row of the largest value
+    // everywhere may be sqrt(k) times that. `fast` scales where that makes the data even, and r_i s_j <= max|A| max|B|
+    // times the powers. Levels of two places judge twice, the inner ones sums of blocks.
+    const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
+    promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
+    promise.bound = plan.error_bound * (levels_inside ? most_below(plan) : 1) * (levels_outside ? kMostBelow : 1);
+    return promise;
+}
+
+ErrorPromise promised_error(const ProductPlan& plan, const ProductPlan& block, Accuracy accuracy) {
+    ProductPlan whole = plan;
+    whole.levels = block.levels;
+    whole.least_evenness = block.least_evenness;
+    const double u = unit_roundoff(plan.type);
+    if (u == 0) {
+        return classical_promise(plan);
+    }
+    const auto k = static_cast<double>(plan.k), block_k = static_cast<double>(block.k);
+    if (const std::vector<LevelPlan> outside = outer_levels(plan); !outside.empty()) {
+        const LayerGrowth growth =
+            layer_growth(algorithm_layer(outside.front().algorithm, static_cast<int>(outside.size()), plan.type));
+        whole.error_bound = growth.growth * (block.error_bound + growth.roundings * u * block_k);
+    } else {
+        // Sums of partial products: each has its bound, and each addition rounds what is there.
+        const double pieces = std::max(1.0, std::ceil(k / std::max(1.0, block_k)));
+        whole.error_bound = pieces * block.error_bound + (pieces - 1) * k * u;
+    }
+    return promised_error(whole, expected_growth(whole), accuracy == Accuracy::balanced);
+}
+
+}  // namespace heptad

@@ -1,0 +1,79 @@
+// What to expect of a product: its errors, and how much faster it is than the library's.
+#include "product/device/device_product.hpp"
+#include "product/device/over_devices.hpp"
+#include "product/request/report.hpp"
+
+namespace heptad {
+namespace {
+
+Options classical(const Options& options) {
+    Options one;
+    one.accuracy = Accuracy::strict;
+    one.levels = 0;
+    one.device = options.device;
+    one.accumulate = options.accumulate;
+    one.workspace_limit_bytes = options.workspace_limit_bytes;
+    one.host = options.host;
+    one.host.levels = 0;
+    one.host.algorithm = "auto";
+    return one;
+}
+
+const ProductPlan& plan_of(const ProductPlan& plan) {
+    return plan;
+}
+const ProductPlan& plan_of(const auto& decision) {
+    return decision.plan;
+}
+
+bool takes_outer_levels_for_even_data(const RequestPlan& plan) {
+    return !plan.given && plan.options.accuracy == Accuracy::balanced;
+}
+
+}  // namespace
+
+void look_at_library(RequestPlan& plan, const ProductContext& context) {
+    const auto& [m, k, n] = plan.size;
+    const Options options = classical(plan.options);
+    ProductPlan library;
+    if (std::holds_alternative<HostDecision>(plan.decided)) {
+        try {
+            library = make_plan_over_devices(plan.size, plan.type, plan.type, options, context).plan;
+        } catch (const Error&) {  // no such cut fits
+            return;
+        }
+    } else if (plan.device >= 0 || is_device_product(options.device)) {
+        library = plan_device_product(m, k, n, plan.type, options, context);
+        if (std::holds_alternative<TransferDecision>(plan.decided)) {
+            library.predicted_s =
+                predicted_from_host_s(plan.size, plan.type, plan.type, options.accumulate, options, context);
+        }
+    } else {
+        library = plan_library_product(m, k, n, plan.type, options, context);
+    }
+    plan.library = library.leaf;
+    plan.library_s = library.predicted_s;
+}
+
+Outlook RequestPlan::outlook() const {
+    const ProductPlan& plan = std::visit([](const auto& made) -> const ProductPlan& { return plan_of(made); }, decided);
+    const double measured = growth();
+    Outlook outlook{
+        promised_error(plan, measured > 0 ? measured : expected_growth(plan), takes_outer_levels_for_even_data(*this))};
+    const bool is_library = level_count(plan) == 0 && !plan.padded && plan.leaf == library;
+    if (!is_library && library_s > 0 && plan.predicted_s > 0) {
+        outlook.speedup = library_s / plan.predicted_s;
+        outlook.library = library;
+    }
+    return outlook;
+}
+
+Outlook Report::outlook() const {
+    if (files) {
+        return {promised_error(files->plan, expected_growth(files->plan), takes_outer_levels_for_even_data(plan))};
+    }
+    const auto* whole = std::get_if<ProductPlan>(&plan.decided);
+    return products.fell_back && whole != nullptr ? Outlook{classical_promise(*whole)} : plan.outlook();
+}
+
+}  // namespace heptad
