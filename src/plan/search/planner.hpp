@@ -19,8 +19,9 @@ struct PlannerLimits {
     std::int64_t smallest_leaf = 128;
     /// More levels than this never paid on any machine seen, and the error grows with each.
     int most_levels = 5;
-    /// `balanced`: growth of the error on random data over the classical product's; "about one decimal digit".
-    double balanced_growth = 10;
+    /// `balanced`: growth of the error on uniform data over the classical product's. Ten are promised, and data that is
+    /// just even enough, or positive, loses up to twice as much as uniform data (docs/accuracy.md).
+    double balanced_growth = 5;
     /// A plan must be predicted this much faster than the library's own call, which cannot lose against itself. As
     /// little as that, because it is also how far the prediction may jump up where a plan ceases to be taken.
     double min_gain = 1.04;
