@@ -340,7 +340,9 @@ std::int64_t reserved_bytes(const ProductPlan& plan) {
     // Where nothing else needs workspace, the device keeps its view of the operands in memory of its own.
     const bool needs_none = !plan.padded && (plan.levels.empty() || (plan.levels.size() == 1 && is_fused(plan)));
     const bool is_judged = unit_roundoff(plan.type) > 0 && !plan.levels.empty();
-    const std::int64_t guard = is_judged ? guard_bytes(plan.m, plan.k, plan.n) : kGuardBytes;
+    const std::int64_t guard = is_judged ? guard_bytes(std::max(plan.m, plan.core_m), std::max(plan.k, plan.core_k),
+                                                       std::max(plan.n, plan.core_n))
+                                         : kGuardBytes;
     return checked_add(needs_none ? 0 : guard, round_up(limbs, kWorkspaceAlignment));
 }
 

@@ -78,5 +78,34 @@ TEST(linear_passes, whatever_changes_the_map_makes_another_one) {
     expect_same(passes.of(sum), linear_pass(sum));
 }
 
+TEST(linear_passes, old_values_are_kept_as_they_lie_there_only_if_their_powers_of_two_stay) {
+    LinearPasses passes;
+    const std::int32_t exponents[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const LineExponents by_rows{exponents, nullptr}, by_cols{nullptr, exponents};
+    CombinePass added{blocks_from(0x10000, 2), {{0, {{1, 1}, {0, 2}}}}, {by_rows, {}}, {by_rows, {}}};
+    EXPECT_EQ(passes.of(added).keep, 2);
+    EXPECT_EQ(passes.of(added).input_lines, std::vector<LineExponents>{{}});
+    EXPECT_EQ(passes.of(added).output_lines, std::vector<LineExponents>{by_rows});
+    added.written_exponents[0] = by_cols;
+    EXPECT_EQ(passes.of(added).keep, 0);
+    EXPECT_EQ(passes.of(added).input_lines, (std::vector<LineExponents>{by_rows, {}}));
+    EXPECT_EQ(passes.of(added).output_lines, std::vector<LineExponents>{by_cols});
+    EXPECT_FALSE(cuda::changes_lines_only(passes.of(added)));
+    const CombinePass changed{blocks_from(0x10000, 1), {{0, {{0, 1}}}}, {by_rows}, {{}}};
+    EXPECT_TRUE(cuda::changes_lines_only(passes.of(changed)));
+}
+
+TEST(linear_passes, what_the_first_half_of_a_pass_wrote_is_read_as_it_was_written) {
+    const std::int32_t exponents[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const LineExponents before{exponents, nullptr}, after{nullptr, exponents};
+    const CombinePass whole{
+        blocks_from(0x10000, 3), {{1, {{0, 1}}}, {2, {{1, 1}, {0, 1}}}}, {before, before, {}}, {before, after, {}}};
+    const auto [first, second] = cuda::cut_in_two(whole);
+    ASSERT_EQ(second.statements.size(), 1U);
+    EXPECT_EQ(first.written_exponents[1], after);
+    EXPECT_EQ(second.exponents[1], after);
+    EXPECT_EQ(second.exponents[0], before);
+}
+
 }  // namespace
 }  // namespace heptad::test

@@ -111,6 +111,7 @@ private:
         limits_ = limits;
         largest_[0] = largest_[1] = 0;
     }
+    ProductExponents judge_evenness(const ConstView&, const ConstView&) override { return {}; }
     void watch(int operand, const ConstView& view) override {
         for (std::int64_t i = 0; i < view.rows; ++i) {
             for (std::int64_t j = 0; j < view.cols; ++j) {

@@ -173,6 +173,7 @@ void CudaBackend::combine(const CombinePass& pass) {
     if (pass.only_multiplied && linear.outputs.front().type == Type::tf32) {
         launch.result = Scalar::rounded_to_tf32;
     }
+    launch.only_if_scaled = !linear.output_lines.empty() && changes_lines_only(linear);
     launch.coefficients = std::move(linear.coefficients);
     launch.keep = linear.keep;
     for (const View& view : linear.inputs) {
@@ -190,7 +191,6 @@ void CudaBackend::combine(const CombinePass& pass) {
         std::transform(linear.output_lines.begin(), linear.output_lines.end(), std::back_inserter(launch.output_lines),
                        device_lines);
         launch.scaled = state_->guarded ? &state_->words()->scaled : nullptr;
-        launch.only_if_scaled = changes_lines_only(linear);
     }
     if (pass.scaling != SumScaling::none) {
         launch.scale = {scale_kind(pass.scaling), state_->cleared_words(), static_cast<float>(pass.factor)};
