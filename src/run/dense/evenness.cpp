@@ -146,8 +146,8 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
     }
     InnerSample sample;
     if (most <= kAlike) {
-        sample.places =
-            sampled(static_cast<std::int64_t>(k), sample_size(static_cast<std::int64_t>(k)), by_lines ? kRun : 1);
+        sample.places = sampled_places(static_cast<std::int64_t>(k), sample_size(static_cast<std::int64_t>(k)),
+                                       by_lines ? kRun : 1);
         sample.total_weight = static_cast<double>(k);
         return sample;
     }
