@@ -139,9 +139,9 @@ struct MatrixView {
 
 /// How far a float product may trade accuracy for speed.
 enum class Accuracy : std::uint8_t {
-    strict,    // classical products only
-    balanced,  // error growth within about one decimal digit of the classical product
-    fast,      // as many levels as pay
+    strict,    // errors relative to (|A||B|)_ij, as a classical product has them
+    balanced,  // relative to row i of A and column j of B, usually within ten times the classical product's
+    fast,      // relative to the largest entries; as many levels as pay
 };
 
 /// Products over several devices, or of matrices too large for one: how the host cuts them up (docs/devices.md).

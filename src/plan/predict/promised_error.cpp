@@ -123,6 +123,7 @@ ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_eve
     // times the powers. Levels of two places judge twice, the inner ones sums of blocks.
     const bool keeps_lines = plan.least_evenness > 0 || for_even_data;
     promise.over = keeps_lines ? BoundOver::lines : BoundOver::matrices;
+    promise.by_sample = levels_inside && is_on_device(plan);
     promise.bound = plan.error_bound * (levels_inside ? most_below(plan) : 1) * (levels_outside ? kMostBelow : 1);
     return promise;
 }

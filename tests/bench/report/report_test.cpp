@@ -40,7 +40,7 @@ TEST_F(Report, names_machine_libraries_command_and_every_figure) {
         page_of({{"machine", machine_}, {"results", {record(1024, 0.25, 0.125), record(2048, 1, 0.75)}}});
     for (const char* part : {"A processor, 2 cores", "A device", "blis 0.9.0 (zen)", "abc123", "heptad bench cpu",
                              "<b>2.000</b>", "<b>1.333</b>", "0.125", "blis&lt;1&gt;", "plan of a &amp; b", "1.00e-07",
-                             "4096", "Ratio over n", "<polyline"}) {
+                             "4096", "Ratio over n", "<polyline", "<th>error ratio</th>"}) {
         EXPECT_TRUE(contains(page, part)) << part << " is missing in " << page;
     }
     EXPECT_FALSE(contains(page, "joules"));

@@ -193,7 +193,9 @@ TEST(promised_error, levels_of_every_place_are_counted) {
 TEST(promised_error, devices_see_samples_of_lines) {
     ProductPlan plan = plan_product(512, 512, 512, Type::f32, with_levels(Accuracy::balanced, 1), {});
     const double looked_at = promise_of(plan).bound;
+    EXPECT_FALSE(promise_of(plan).by_sample);
     plan.backend = "cuda";
+    EXPECT_TRUE(promise_of(plan).by_sample);
     EXPECT_DOUBLE_EQ(promise_of(plan).bound, looked_at / 64 * 512 / (128 * plan.least_evenness));
 }
 
