@@ -88,8 +88,7 @@ double PlanErrors::of(const ConstView& c) const {
 }
 
 double error_growth(double plan_error, double library_error, Type type) {
-    constexpr double kShareOfRounding = 0x1p-8;
-    const double least = kShareOfRounding * unit_roundoff(type);
+    const double least = unit_roundoff(type);
     return std::max(plan_error, least) / std::max(library_error, least);
 }
 

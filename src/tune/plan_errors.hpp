@@ -38,7 +38,7 @@ private:
 /// Of matrices in memory.
 void copy_host_window(const ConstView& window, void* to);
 
-/// Growth of errors over the library's; a product of few terms may be exact, so less than a share of a rounding counts
+/// Growth of errors over the library's; a product of few terms may be exact, so less than one rounding counts
 /// as that.
 double error_growth(double plan_error, double library_error, Type type);
 

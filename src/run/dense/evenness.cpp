@@ -172,15 +172,19 @@ InnerSample inner_sample(const Effects& of_a, const Effects& of_b, bool by_lines
 /// fewest.
 constexpr int kTailSteps = 40;
 constexpr int kTailStepsAbove = 20;
+constexpr std::array<double, kTailSteps + 1> kStepEdges = [] {
+    std::array<double, kTailSteps + 1> edges{};
+    double edge = 1 << (kTailStepsAbove / 2);
+    for (std::size_t step = 0; step + 1 < edges.size(); step += 2, edge /= 2) {
+        edges[step] = edge;
+        edges[step + 1] = edge / std::numbers::sqrt2;
+    }
+    edges.back() = 0;
+    return edges;
+}();
+static_assert(kTailSteps % 2 == 0 && kTailStepsAbove % 2 == 0);
 double step_edge(int step) {
-    static const std::array<double, kTailSteps> edges = [] {
-        std::array<double, kTailSteps> made{};
-        for (int s = 0; s < kTailSteps; ++s) {
-            made[static_cast<std::size_t>(s)] = std::exp2((kTailStepsAbove - s) / 2.0);
-        }
-        return made;
-    }();
-    return step >= kTailSteps ? 0 : edges[static_cast<std::size_t>(step)];
+    return kStepEdges[static_cast<std::size_t>(step)];
 }
 struct Tails {
     std::array<double, kTailSteps> share{};  // at least step_edge(step) times the usual

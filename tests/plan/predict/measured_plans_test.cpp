@@ -231,13 +231,13 @@ TEST(measured_plans, errors_that_were_measured_decide_what_is_balanced) {
     const auto balanced_with = [](const Machine& machine) {
         return make_plan(square(4096, Accuracy::balanced), machine);
     };
-    ASSERT_EQ(balanced_with(with_growth(twice, 0)).levels.size(), 2U);
-    EXPECT_EQ(balanced_with(with_growth(twice, 9.9)).levels.size(), 2U);
-    const Machine inaccurate = with_growth(twice, 10.1);
+    const double most = PlannerLimits{}.balanced_growth;
+    EXPECT_EQ(balanced_with(with_growth(twice, most - 0.1)).levels.size(), 2U);
+    const Machine inaccurate = with_growth(twice, most + 0.1);
     EXPECT_NE(depth_of(balanced_with(inaccurate).levels), 2) << to_string(balanced_with(inaccurate));
     EXPECT_LE(expected_growth(balanced_with(inaccurate), inaccurate), PlannerLimits{}.balanced_growth);
     EXPECT_EQ(make_plan(square(4096), inaccurate).levels.size(), 2U);
-    const Machine accurate = with_growth(kOnlyForFast, 5);  // by the formula, none of balanced
+    const Machine accurate = with_growth(kOnlyForFast, most);  // by the formula, none of balanced
     EXPECT_EQ(balanced_with(accurate).levels.size(), 4U);
 }
 
@@ -275,7 +275,7 @@ TEST(measured_plans, balanced_takes_levels_where_only_plans_too_inaccurate_for_i
     ASSERT_FALSE(is_balanced(plan_with_shape(square(4096), machine, {kOnlyForFast, "heptad"}), machine, {}));
     for (const double fast_time : {0.66, 1.02}) {
         machine.measured_plans.clear();
-        measure(machine, 2048, {{{{"winograd", "winograd"}, "heptad"}, 0.77}});
+        measure(machine, 2048, {{{{"strassen", "strassen"}, "heptad"}, 0.77}});
         measure(machine, 4096, {{{kOnlyForFast, "heptad"}, fast_time}});
         const ProductPlan balanced = make_plan(square(4096, Accuracy::balanced), machine);
         EXPECT_TRUE(is_balanced(balanced, machine, {})) << fast_time;

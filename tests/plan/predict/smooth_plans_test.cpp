@@ -175,7 +175,7 @@ TEST(smooth_plans, predicted_time_per_operation_never_jumps_up_and_a_looser_word
                 }
                 expect_looser_is_faster(plans[Accuracy::strict], plans[Accuracy::balanced], site);
                 expect_looser_is_faster(plans[Accuracy::balanced], plans[Accuracy::fast], site);
-                EXPECT_LE(expected_growth(plans[Accuracy::balanced].levels), site.limits.balanced_growth);
+                EXPECT_LE(expected_growth(plans[Accuracy::balanced], site.machine), site.limits.balanced_growth);
                 before = std::move(plans);
             }
         }
