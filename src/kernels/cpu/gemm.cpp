@@ -89,10 +89,15 @@ void update_from_tile(const T* tile, int tile_cols, std::int64_t rows, std::int6
     }
 }
 
-/// One tile of c, where used_rows x used_cols of it exist.
+// The roundings of a sum grow with what it has come to, so long sums of floats go to C in parts. Parts of 256 instead
+// of 512 take a third of the error away, which is as much as OpenBLAS makes then, and cost 1 % of the time (f32, side
+// 1024 and 2048, Sapphire Rapids); parts of 128 take another third, and cost 5 %. Tiny products have no longer sums, so
+// they agree.
+constexpr std::int64_t longest_sum = 256;
+
 template <class T>
-void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth, std::int64_t used_cols,
-                   T alpha, const T* a, const T* b, T beta, const Matrix<T>& c) {
+void multiply_tile_part(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth,
+                        std::int64_t used_cols, T alpha, const T* a, const T* b, T beta, const Matrix<T>& c) {
     if (c.col_stride == 1 && used_rows == kernels.tile_rows && used_cols == kernels.tile_cols) {
         kernels.tile(depth, a, b, alpha, beta, c.data, c.row_stride);
         return;
@@ -101,6 +106,20 @@ void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::i
     alignas(64) T sums[largest_tile];
     kernels.tile(depth, a, b, T{1}, T{0}, sums, kernels.tile_cols);
     update_from_tile(sums, kernels.tile_cols, used_rows, used_cols, alpha, beta, c);
+}
+
+/// One tile of c, where used_rows x used_cols of it exist.
+template <class T>
+void multiply_tile(const GemmKernels<T>& kernels, std::int64_t used_rows, std::int64_t depth, std::int64_t used_cols,
+                   T alpha, const T* a, const T* b, T beta, const Matrix<T>& c) {
+    const std::int64_t parts = std::is_floating_point_v<T> ? ceil_div(depth, longest_sum) : 1;
+    std::int64_t begin = 0;
+    for (std::int64_t part = 1; part <= parts; ++part) {
+        const std::int64_t end = depth * part / parts;
+        multiply_tile_part(kernels, used_rows, end - begin, used_cols, alpha, a + begin * kernels.tile_rows,
+                           b + begin * kernels.tile_cols, begin == 0 ? beta : T{1}, c);
+        begin = end;
+    }
 }
 
 /// The inner loops: packed block of A (rows x depth) times packed block of B (depth x cols). A few panels of B stay in

@@ -5,8 +5,6 @@
 // element does not depend on which tile, edge or path computes it.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/cpu/microkernel.hpp"
 #include "kernels/cpu/microkernel_vector.hpp"
 
@@ -48,7 +46,7 @@ HEPTAD_INLINE void fetch_lines(const void* from, int bytes) {
 }
 
 template <class T, int rows, int column_vectors>
-void sum_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T alpha, T beta, T* c,
+void gemm_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T alpha, T beta, T* c,
               std::int64_t c_row_stride) {
     constexpr int width = lanes<T>;
     constexpr int group = scalar_group<T>;
@@ -100,30 +98,6 @@ void sum_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T al
         for (int j = 0; j < column_vectors; ++j) {
             update(c + i * c_row_stride + j * width, sum[i][j], alpha, beta);
         }
-    }
-}
-
-// The roundings of a sum grow with what it has come to, so long sums go to C in parts. Parts of 256 instead of 512 take
-// a third of the error away, which is as much as OpenBLAS makes then, and cost 1 % of the time (f32, side 1024 and
-// 2048, Sapphire Rapids); parts of 128 take another third, and cost 5 %. Tiny products have no longer ones, so they
-// agree.
-constexpr std::int64_t longest_sum = 256;
-
-template <class T, int rows, int column_vectors>
-void gemm_tile(std::int64_t k, const T* a, const T* b, T alpha, T beta, T* c, std::int64_t c_row_stride) {
-    if constexpr (std::is_floating_point_v<T>) {
-        const std::int64_t parts = (k + longest_sum - 1) / longest_sum;
-        std::int64_t begin = 0;
-        for (std::int64_t part = 1; part < parts; ++part) {
-            const std::int64_t end = k * part / parts;
-            sum_tile<T, rows, column_vectors>(end - begin, a + begin * rows, b + begin * column_vectors * lanes<T>,
-                                              alpha, begin == 0 ? beta : T{1}, c, c_row_stride);
-            begin = end;
-        }
-        sum_tile<T, rows, column_vectors>(k - begin, a + begin * rows, b + begin * column_vectors * lanes<T>, alpha,
-                                          begin == 0 ? beta : T{1}, c, c_row_stride);
-    } else {
-        sum_tile<T, rows, column_vectors>(k, a, b, alpha, beta, c, c_row_stride);
     }
 }
 

@@ -350,7 +350,7 @@ Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& 
     Evenness even;
     even.max_a = a_scan.max_abs;
     even.max_b = b_scan.max_abs;
-    if (a_scan.max_abs == 0 || b_scan.max_abs == 0) {
+    if (a_scan.max_abs == 0 || b_scan.max_abs == 0 || a_scan.rows.empty() || b_scan.cols.empty()) {
         even.value = 1;
         return even;
     }
