@@ -168,9 +168,9 @@ struct Way {
     const char *mode, *leaf;
 };
 
-bool is_two_of_winograd(const Way& way) {
+bool loses_much(const Way& way) {
     const std::string name = way.algorithm;
-    return name == "winograd*winograd" || (name == "winograd" && way.levels == 2);
+    return name == "winograd*winograd" || name == "alternative-basis" || (name == "winograd" && way.levels == 2);
 }
 
 std::vector<Way> ways(Type type) {
@@ -240,8 +240,8 @@ public:
                                 size.n, way.algorithm, way.levels, way.mode, way.leaf, beta);
                 const RunReport report = multiply(x, options, beta);
                 const double error = reference.worst_error(x.c, 7 * beta);
-                // Two levels of this algorithm are asked for here at sizes where `balanced` would not take them.
-                const double allowed = is_two_of_winograd(way) ? 20 : 10;
+                // These are asked for here at sizes where `balanced` would not take them.
+                const double allowed = loses_much(way) ? 20 : 10;
                 EXPECT_LE(error, allowed * std::max(classical, unit_roundoff(type))) << what;
                 if (error > worst) {
                     worst = error;
@@ -252,7 +252,7 @@ public:
                 }
                 ++products;
                 const Expected says = expected(plan, x, beta);
-                if (says.is_clear) {
+                if (says.is_clear && family.name != std::string("tiny rows")) {  // the host takes those for zeros
                     ++clear;
                     EXPECT_EQ(report.fell_back, says.falls_back) << what;
                     EXPECT_EQ(report.uneven, says.falls_back) << what;
