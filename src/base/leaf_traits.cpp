@@ -15,9 +15,18 @@ struct Named {
 
 // Profiles of leaves do not know odd blocks: on two Neoverse cores a step of 8192 x 5504 x 16384 cut otherwise than in
 // halves took 16 % longer than predicted, and one of 8192 x 4096 x 16384 in halves 3 %.
+// Those of tools/generate_passes.cpp. Two levels of strassen took 2.0 ms (f32) and 3.6 ms (f64) longer than two of
+// winograd on an H200 at n = 8192, with as many bytes to move, which take 1 and 2 ms at the speed of memory.
+constexpr std::array<std::string_view, 2> kCompiledPasses = {"winograd", "winograd*winograd"};
 constexpr std::array<Named<BackendTraits>, 3> kBackends = {
     {{kUsualBackend, {.odd_blocks = 1.12}},
-     {"cuda", {.is_device = true, .has_levels_of_short_types = true, .has_levels_of_bits = false, .library = "cublas"}},
+     {"cuda",
+      {.is_device = true,
+       .has_levels_of_short_types = true,
+       .has_levels_of_bits = false,
+       .known_passes = kCompiledPasses,
+       .other_passes = 3,
+       .library = "cublas"}},
      {"reference", {.fuses_everything = true, .only_leaf = "reference"}}}};
 
 constexpr std::array<Named<LeafTraits>, 6> kLeaves = {{

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,11 @@ struct BackendTraits {
     bool has_levels_of_bits = true;          // gf2, one bit in each byte
     bool fuses_everything = false;           // levels inside the product, whatever the machine description says
     double odd_blocks = 1;                   // how much longer levels take that leave blocks other than halves
-    std::string_view only_leaf = {};         // no choice and nothing measured; empty: as the machine description has it
-    std::string_view library = {};           // the leaf that is the vendor's own call, where there is only one vendor
+    /// Algorithms whose passes are compiled in, and how much longer those of others take; of all: 1.
+    std::span<const std::string_view> known_passes = {};
+    double other_passes = 1;
+    std::string_view only_leaf = {};  // no choice and nothing measured; empty: as the machine description has it
+    std::string_view library = {};    // the leaf that is the vendor's own call, where there is only one vendor
 };
 const BackendTraits& backend_traits(std::string_view backend);
 

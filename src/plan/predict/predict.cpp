@@ -37,6 +37,12 @@ double odd_blocks_factor(const BackendTraits& backend, const Algorithm& algorith
     return halves ? 1 : backend.odd_blocks;
 }
 
+double passes_factor(const BackendTraits& backend, const LevelPlan& level) {
+    const bool known = std::find(backend.known_passes.begin(), backend.known_passes.end(), level.algorithm) !=
+                       backend.known_passes.end();
+    return known || level.mode != LevelMode::parallel ? 1 : backend.other_passes;
+}
+
 bool rows_are_misaligned(const ProductPlan& plan) {
     constexpr std::int64_t kRowAlignment = 16;
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
@@ -151,7 +157,7 @@ double model_seconds(const ProductPlan& plan, const Machine& machine) {
         odd_blocks = std::max(odd_blocks, odd_blocks_factor(backend, algorithm));
         block = {block.m / algorithm.m, block.k / algorithm.k, block.n / algorithm.n};
         const LevelCost cost = level_cost(level, plan.change_basis, entry, level_storage(plan, depth));
-        bytes += count * traffic_bytes(cost, block, {plan.type, plan.scaled_sums});
+        bytes += count * passes_factor(backend, level) * traffic_bytes(cost, block, {plan.type, plan.scaled_sums});
         passes += count * cost.passes;
         const bool operands_die = entry.operands_die && level.mode == LevelMode::serial &&
                                   level_schedule(level, plan.change_basis, entry).operands_die;
