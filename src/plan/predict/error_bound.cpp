@@ -117,13 +117,12 @@ double expected_growth(const ProductPlan& plan, const Machine& machine) {
     if (const std::optional<double> measured = measured_growth(plan, machine)) {
         return *measured;
     }
-    // cuBLAS adds up all of k one after another in f32 and f64, so its own errors are larger than those of libraries
-    // that cut k: two levels of winograd had 3.4 to 4.0 times as large ones in f32 and 2.5 to 2.7 in f64 on an H200
-    // (bench/results/studies/h200-scaled-tuned.json), where 7.0 were expected.
-    constexpr double kOnDevices = 0.6;
-    const bool adds_in_one_go = is_on_device(plan) && (plan.type == Type::f32 || plan.type == Type::f64);
-    const double growth = expected_growth(plan.levels);
-    return adds_in_one_go ? std::max(1.0, kOnDevices * growth) : growth;
+    return std::max(1.0, growth_share(is_on_device(plan), plan.type) * expected_growth(plan.levels));
+}
+
+double growth_share(bool on_device, Type type) {
+    constexpr double kOnDevices = 0.7;
+    return on_device && (type == Type::f32 || type == Type::f64) ? kOnDevices : 1;
 }
 
 double expected_growth(const std::vector<LevelPlan>& levels) {

@@ -37,6 +37,7 @@ public:
         for (int depth = 0; depth <= 2 * limits.most_levels; ++depth) {
             ratios_.push_back(measured_ratio_of_depth(depth, best_, machine));
         }
+        growth_share_ = growth_share(backend_.is_device, problem.type);
         if (is_float(problem.type) && problem.options.accuracy == Accuracy::balanced) {
             // Sums in f16 have two bits more than the bf16 of a classical result.
             constexpr double kFinerThanBf16 = 4;
@@ -115,7 +116,7 @@ private:
             const std::int64_t smallest_block =
                 std::min({size.m / entry.algorithm.m, size.k / entry.algorithm.k, size.n / entry.algorithm.n});
             if (!ring_admits(entry.algorithm.ring, problem_.type) || smallest_block < limits_.smallest_leaf ||
-                growth * std::max(1.0, entry.facts.rms_growth) > growth_limit_ ||
+                growth * growth_share_ * std::max(1.0, entry.facts.rms_growth) > growth_limit_ ||
                 !can_fuse(machine_, problem_.type, fused_instances(name).most)) {
                 continue;
             }
@@ -203,7 +204,8 @@ private:
             const ProblemSize block{partial.size.m / algorithm.m, partial.size.k / algorithm.k,
                                     partial.size.n / algorithm.n};
             const double growth = partial.growth * std::max(1.0, candidate.entry->facts.rms_growth);
-            if (std::min({block.m, block.k, block.n}) < limits_.smallest_leaf || growth > growth_limit_) {
+            if (std::min({block.m, block.k, block.n}) < limits_.smallest_leaf ||
+                growth * growth_share_ > growth_limit_) {
                 continue;
             }
             const LevelCost& cost = partial.accumulate ? candidate.adds : candidate.stores;
@@ -274,7 +276,7 @@ private:
     std::vector<double> ratios_;  // measured over modelled, by the number of levels
     std::vector<Candidate> candidates_;
     mutable std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, double> leaf_estimates_;
-    double growth_limit_ = HUGE_VAL;
+    double growth_limit_ = HUGE_VAL, growth_share_ = 1;
     double library_s_ = 0;
     bool refused_ = false;  // something faster did not fit the workspace
     ProductPlan best_;
