@@ -50,22 +50,6 @@ bool spin_until(const Condition& holds) {
     return false;
 }
 
-/// Takes a lock that is held for a fraction of a microsecond as a rule: who sleeps on it instead is woken tens of
-/// microseconds later, and all workers come for it at once when a job begins. In the end it sleeps, as who holds it may
-/// wait for a processor.
-std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
-    constexpr int kTries = 200;
-    std::unique_lock lock(mutex, std::try_to_lock);
-    for (int i = 0; !lock && i < kTries; ++i) {
-        relax();
-        lock = std::unique_lock(mutex, std::try_to_lock);
-    }
-    if (!lock) {
-        lock.lock();
-    }
-    return lock;
-}
-
 /// Starts a thread that belongs to nobody; false if the system has none to give.
 bool start_detached(std::function<void()> work) {
     try {
@@ -119,11 +103,10 @@ struct Job {
     const std::function<void(std::int64_t)>* task = nullptr;
     std::int64_t count = 0;
     std::shared_ptr<const CpuSet> cpus;
-    int seats = 0;                       // guarded by the crew's mutex
-    std::atomic<bool> is_queued{false};  // written with the crew's mutex held
-    std::atomic<bool> failed{false};
+    int seats = 0;  // guarded by the crew's mutex
     std::atomic<std::int64_t> next{0};
     std::atomic<std::int64_t> unfinished{0};
+    std::atomic<bool> failed{false};
     std::exception_ptr first_error;
     std::mutex mutex;
     std::condition_variable finished;
@@ -184,11 +167,10 @@ public:
         job->seats = static_cast<int>(std::min<std::int64_t>(threads - 1, count - 1));
         job->cpus = cpus_for(threads);
         {
-            const auto lock = lock_soon(mutex_);
+            const std::lock_guard lock(mutex_);
             grow_to(job->seats);
             if (workers_ > 0) {
                 jobs_.push_back(job);
-                job->is_queued.store(true, std::memory_order_relaxed);
                 open_.fetch_add(1, std::memory_order_relaxed);
                 int wanted = -looking_.load(std::memory_order_relaxed);
                 for (const auto& waiting : jobs_) {
@@ -199,11 +181,9 @@ public:
         }
         job->finish(job->work());
         job->wait();
-        if (job->is_queued.load(std::memory_order_relaxed)) {
-            const auto lock = lock_soon(mutex_);
-            if (const auto queued = std::find(jobs_.begin(), jobs_.end(), job); queued != jobs_.end()) {
-                close(queued);
-            }
+        {
+            const std::lock_guard lock(mutex_);
+            close(std::find(jobs_.begin(), jobs_.end(), job));
         }
         if (job->first_error) {
             std::rethrow_exception(job->first_error);
@@ -284,9 +264,10 @@ private:
 
     /// Called with `mutex_` held.
     void close(std::deque<std::shared_ptr<Job>>::iterator job) {
-        (*job)->is_queued.store(false, std::memory_order_relaxed);
-        jobs_.erase(job);
-        open_.fetch_sub(1, std::memory_order_relaxed);
+        if (job != jobs_.end()) {
+            jobs_.erase(job);
+            open_.fetch_sub(1, std::memory_order_relaxed);
+        }
     }
 
     /// A seat at the first job that has one, or nullptr. Called with `mutex_` held.
@@ -308,19 +289,14 @@ private:
         Worker self;
         self.thread = gettid();
         for (;;) {
-            const bool saw_job = spin_until([&] { return open_.load(std::memory_order_relaxed) != 0; });
-            if (!saw_job) {
+            if (!spin_until([&] { return open_.load(std::memory_order_relaxed) != 0; })) {
                 step_aside(self);
             }
             std::shared_ptr<Job> job;
             {
-                auto lock = lock_soon(mutex_);
-                job = take_seat();
-                if (!job && saw_job) {
-                    continue;  // it came too late for this one: the next may begin soon, and waking it would take long
-                }
+                std::unique_lock lock(mutex_);
                 looking_.fetch_sub(1, std::memory_order_relaxed);
-                for (; !job; job = take_seat()) {
+                while (!(job = take_seat())) {
                     if (stopping_ || !sleep(self, lock)) {
                         if (--workers_ == 0) {
                             all_gone_.notify_all();
