@@ -63,6 +63,9 @@ TYPED_TEST(families, balanced_loses_at_most_a_digit_and_says_what_it_did) {
             const auto a = rounded_to<TypeParam>(wide_a), b = rounded_to<TypeParam>(wide_b);
             const double classical = classical_error(a, b);
             for (const Levels& levels : kWays) {
+                if (levels.levels == 2 && std::min(shape.m, shape.n) < 64) {
+                    continue;  // no plan cuts so far, and of so few entries no classical error is a yardstick
+                }
                 Matrix<TypeParam> c = poisoned<TypeParam>(shape.m, shape.n);
                 const RunReport report = multiply(a, b, 0, c, Accuracy::balanced, levels);
                 const double growth = worst_error(a, b, c) / classical;
