@@ -34,9 +34,10 @@ std::string text_of_layers(const FileRequestPlan& files, const OuterLaunch& laye
                               format_bytes(layers.a.bounce_bytes), format_bytes(layers.band_bytes)));
     text += plan_line(
         "DR",
-        fmt::format("{} (A {}, B {}, products {}, C0 {}{}), {}", format_bytes(layers.read_bytes()),
-                    format_bytes(layers.read_a_bytes), format_bytes(layers.read_b_bytes),
-                    format_bytes(layers.products_read_bytes), format_bytes(layers.read_c0_bytes),
+        fmt::format("{} (sample {}, A {}, B {}, products {}, C0 {}{}), {}", format_bytes(layers.read_bytes()),
+                    format_bytes(layers.sample_bytes), format_bytes(layers.read_a_bytes),
+                    format_bytes(layers.read_b_bytes), format_bytes(layers.products_read_bytes),
+                    format_bytes(layers.read_c0_bytes),
                     layers.check_read_bytes > 0 ? ", both again to check " + format_bytes(layers.check_read_bytes) : "",
                     format_seconds(files.read_s)));
     text += plan_line("MM", format_seconds(layers.multiply_s()));

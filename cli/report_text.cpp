@@ -132,6 +132,7 @@ nlohmann::ordered_json to_json(const OuterLaunch& layers) {
             {"levels", layers.outer.levels},
             {"products", layers.products()},
             {"scratch_bytes", layers.scratch_bytes()},
+            {"sample_bytes", layers.sample_bytes},
             {"read_a_bytes", layers.read_a_bytes},
             {"read_b_bytes", layers.read_b_bytes},
             {"check_read_bytes", layers.check_read_bytes},

@@ -139,6 +139,7 @@ nlohmann::ordered_json json_of(const MpiMulArguments& mul, const ClusterOutcome&
                                   {"multiply_s", outcome.multiply_s},
                                   {"verify_s", outcome.verify_s},
                                   {"collect_s", outcome.collect_s},
+                                  {"scaled", outcome.scaled},
                                   {"verified", outcome.verified && outcome.verified->passed()}};
     if (outcome.verified) {
         object["verification"] = to_json(*outcome.verified);

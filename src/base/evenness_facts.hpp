@@ -33,6 +33,12 @@ inline constexpr int kMostInner = 60, kMostInnerOfF16 = 4;
 /// A device's notes of its sample.
 inline constexpr std::int64_t kEvennessBytes = 5 << 10;
 
+/// How many values to look at in lines of so many: the more there are, the more lines there are for noise to show in.
+inline std::int64_t sample_size(std::int64_t length) {
+    return std::clamp<std::int64_t>(length / 32, 64, 128);
+}
+inline constexpr std::int64_t kRun = 64;  // sampled side by side, where they lie so
+
 /// Positions that are spread over `count`: all, or runs of neighbours somewhere in equal parts.
 inline std::vector<std::int64_t> sampled_places(std::int64_t count, std::int64_t wanted, std::int64_t run) {
     std::vector<std::int64_t> places;
@@ -54,6 +60,11 @@ inline std::vector<std::int64_t> sampled_places(std::int64_t count, std::int64_t
         }
     }
     return places;
+}
+
+/// Of a line of so many, where neighbours are looked at in little time or not.
+inline std::vector<std::int64_t> sample_of_line(std::int64_t length, bool by_runs) {
+    return sampled_places(length, sample_size(length), by_runs ? kRun : 1);
 }
 
 }  // namespace heptad

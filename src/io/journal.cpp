@@ -10,7 +10,7 @@ namespace heptad {
 namespace {
 
 constexpr const char* kAnyTitle = "heptad-journal ";
-constexpr const char* kTitle = "heptad-journal 3";
+constexpr const char* kTitle = "heptad-journal 4";
 constexpr const char* kVerified = "verified";
 constexpr const char* kSeen = "seen";
 constexpr const char* kWayOut = "choose another place for the result";

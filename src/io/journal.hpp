@@ -1,6 +1,6 @@
 // What a product from file to file has finished, line by line, so that it can go on after any end:
 //
-//   heptad-journal 3
+//   heptad-journal 4
 //   plan MxKxN TYPE disk={...} ...            the cuts, with which alone the tiles have a meaning
 //   product ...                               the plan of each shape that is multiplied: same plan, same bits
 //   how ...                                   of a product that the host cuts up for devices: likewise, in that order

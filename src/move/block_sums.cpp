@@ -69,7 +69,11 @@ BlockSums::BlockSums(const MatrixFile& file, BlockedOperand operand, const PageB
       row_max_(static_cast<std::size_t>(operand_.file.rows)),
       col_max_(static_cast<std::size_t>(operand_.file.cols)) {}
 
-void BlockSums::note_lines(const FileWindow& piece, const ConstView& read) {
+ConstView BlockSums::read_piece(IoQueue& queue, const FileWindow& piece) {
+    const ConstView read = file_.read(queue, operand_.file, piece, bounce_.data());
+    cpu::scale_lines(
+        View{const_cast<void*>(read.data), read.type, read.rows, read.cols, read.row_stride, read.col_stride},
+        lines_.of_block(piece.row, piece.col));
     const ScanResult scan = cpu::scan_view(read);
     const auto raise = [](std::vector<double>& known, std::int64_t first, const std::vector<double>& values) {
         auto to = known.begin() + first;
@@ -81,6 +85,7 @@ void BlockSums::note_lines(const FileWindow& piece, const ConstView& read) {
     raise(row_max_, piece.row, scan.rows);
     raise(col_max_, piece.col, scan.cols);
     note_largest(scan.max_abs);
+    return read;
 }
 
 ScanResult BlockSums::scan() const {
@@ -92,7 +97,7 @@ void BlockSums::read_all(IoQueue& queue) {
         for (std::int64_t col = 0; col * operand_.block_cols < operand_.file.cols; ++col) {
             for (const FileWindow& piece :
                  operand_.pieces({row, col}, {0, operand_.block_rows, 0, operand_.block_cols})) {
-                note_lines(piece, file_.read(queue, operand_.file, piece, bounce_.data()));
+                read_piece(queue, piece);
             }
         }
     }
@@ -118,11 +123,10 @@ ConstView BlockSums::read(IoQueue& queue, std::int64_t sum, const FileLayout& la
         }
         for (const FileWindow& piece : pieces) {
             const LineWindow lines = line_window(file, piece);
-            const ConstView read = file_.read(queue, file, piece, bounce_.data());
+            const ConstView read = read_piece(queue, piece);
             const std::int64_t read_stride = element * (file.by_columns ? read.col_stride : read.row_stride);
             const auto* const from = static_cast<const std::byte*>(read.data);
             std::byte* const to = memory + (lines.line - first_line) * stride;
-            note_lines(piece, read);
             for (std::int64_t line = 0; line < lines.lines; ++line) {
                 add_line(file_.type(), coefficient, from + line * read_stride, to + line * stride, lines.positions,
                          filled);

@@ -24,7 +24,10 @@ public:
         return operand_.moved_bytes(sum, window);
     }
 
-    /// Of the elements that were read so far, as they were in the file; NaN where one was. From any thread.
+    /// Everything is read with these powers of two, of the rows and columns of the operand, from now on.
+    void scale_by(const LineExponents& lines) { lines_ = lines; }
+
+    /// Of the elements that were read so far, with their powers of two; NaN where one was. From any thread.
     double largest() const { return largest_; }
     /// What an earlier run has seen.
     void note_largest(double value);
@@ -34,11 +37,13 @@ public:
     void read_all(IoQueue& queue);
 
 private:
-    void note_lines(const FileWindow& piece, const ConstView& read);
+    /// A window of the file, scaled and looked at.
+    ConstView read_piece(IoQueue& queue, const FileWindow& piece);
 
     const MatrixFile& file_;
     BlockedOperand operand_;
     const PageBuffer& bounce_;
+    LineExponents lines_;
     std::atomic<double> largest_{0};
     std::vector<double> row_max_, col_max_;
 };

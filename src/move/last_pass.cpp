@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/scalars.hpp"
 #include "move/stages.hpp"
 
@@ -237,6 +238,8 @@ private:
                 to[j] *= alpha;
             }
         }
+        cpu::scale_lines(View{to, layers_.whole.type, 1, n, n, 1},
+                         options_.lines.of_block(block_row * layers_.part.m + rows_of(band).row + row, 0));
         if (files_.c0 != nullptr) {
             const ConstView& c0 = slot(band).c0_rows[static_cast<std::size_t>(block_row)];
             const T* const added = static_cast<const T*>(c0.data) + row * c0.row_stride;

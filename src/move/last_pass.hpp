@@ -1,5 +1,5 @@
-// The last pass of outer levels: C_ij = alpha (sum of w Q_r) + beta C0_ij, band by band of the blocks' rows. Every
-// product is read once and C is written once, in whole rows; reading, adding and writing overlap.
+// The last pass of outer levels: C_ij = alpha (sum of w Q_r) 2^lines + beta C0_ij, band by band of the blocks' rows.
+// Every product is read once and C is written once, in whole rows; reading, adding and writing overlap.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include "io/hooks.hpp"
 #include "io/matrix_file.hpp"
 #include "io/partial_file.hpp"
+#include "kernels/backend.hpp"
 #include "move/stage_trace.hpp"
 #include "plan/search/file_layers.hpp"
 
@@ -20,7 +21,8 @@ struct LastPassFiles {
 
 struct LastPassOptions {
     double alpha = 1, beta = 0;
-    int threads = 0;  ///< 0: all cores this process may use
+    LineExponents lines = {};  ///< powers of two that the sums of products are to have, by rows and columns of C
+    int threads = 0;           ///< 0: all cores this process may use
     bool overlap = true;
     std::string io = "auto";
     IoWatch watch;

@@ -173,6 +173,37 @@ TEST_F(Mpi, nan_and_overflow_are_left_to_the_classical_algorithm) {
     }
 }
 
+TEST_F(Mpi, uneven_rows_and_columns_are_scaled_for_strassen) {
+    // Powers of two beside small integers: every entry of C is exact, as far as it is not lost beside larger ones.
+    constexpr std::int64_t m = 70, k = 900, n = 83;
+    make_operands(m, k, n, "<f4");
+    for (std::vector<double>* const values : {&a_.values, &b_.values}) {
+        std::replace(values->begin(), values->end(), 0.0, 1.0);  // a few zeros in few rows would count as uneven
+    }
+    for (std::int64_t p = 0; p < k; ++p) {
+        const int inner = static_cast<int>(p % 12);
+        for (std::int64_t i = 0; i < m; ++i) {
+            a_.at(i, p) = std::ldexp(a_.at(i, p), static_cast<int>(i) - 40 + inner);
+        }
+        for (std::int64_t j = 0; j < n; ++j) {
+            b_.at(p, j) = std::ldexp(b_.at(p, j), 30 - static_cast<int>(j) - inner);
+        }
+    }
+    write_matrix("A.npy", a_, "<f4");
+    write_matrix("B.npy", b_, "<f4");
+    const nlohmann::json object = report(7, {"--algorithm", "caps"});
+    EXPECT_NE(object["plan"].get<std::string>().find("algorithm=caps"), std::string::npos) << object["plan"];
+    EXPECT_TRUE(object["scaled"]);
+    EXPECT_TRUE(read_matrix("C.npy") == product(a_, b_));
+    for (std::int64_t i = 0; i < m; ++i) {  // two blocks that never meet: no powers make that even
+        for (std::int64_t p = 0; p < k; ++p) {
+            a_.at(i, p) = (i < m / 2) == (p < k / 2) ? a_.at(i, p) : 0;
+        }
+    }
+    write_matrix("A.npy", a_, "<f4");
+    EXPECT_NE(report(7, {"--algorithm", "caps"})["plan"].get<std::string>().find("algorithm=grid"), std::string::npos);
+}
+
 TEST_F(Mpi, parts_that_are_kept_make_up_the_result) {
     make_operands(31, 20, 27);
     const TestMatrix expected = product(a_, b_);

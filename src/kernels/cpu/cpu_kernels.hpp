@@ -57,6 +57,9 @@ ScanResult merge_scans(const std::vector<ScanResult>& bands, bool by_rows);
 /// c = beta * c; beta == 0 writes zeros and does not read c. Any strides and type.
 void scale_view(double beta, const View& c, InstructionSet set = best_instruction_set());
 
+/// view = 2^rows(i) view 2^cols(j) on the calling thread, for floats.
+void scale_lines(const View& view, const LineExponents& lines);
+
 /// The types of A and B that gemm() can do: floats and i32. C has the same, or is f32 where those are bf16 or f16.
 bool gemm_supports(Type type) noexcept;
 /// c = alpha * a * b + beta * c on the calling thread; any strides and sizes. Parts: call it on tiles of c with the

@@ -133,11 +133,4 @@ double expected_growth(const std::vector<LevelPlan>& levels) {
     return growth;
 }
 
-double most_spread(double expected_growth, double allowed_growth) {
-    // The largest of k normal numbers is 3 to 5.5 in rows of 2048 and 2.2 to 5.3 in rows of 512: of two such matrices
-    // the spread is 4 to 7 where nothing is uneven.
-    constexpr double kOfRandomData = 4;
-    return kOfRandomData * std::max(1.0, allowed_growth / expected_growth);
-}
-
 }  // namespace heptad

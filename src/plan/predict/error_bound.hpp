@@ -30,8 +30,4 @@ double expected_growth(const std::vector<LevelPlan>& levels);
 /// f32 and 2.5 to 2.7 in f64 on an H200 (bench/results/studies/h200-scaled-tuned.json), where 7.0 were expected.
 double growth_share(bool on_device, Type type);
 
-/// How unevenly the values of A and B may be spread over rows and columns (run/dense/spread.hpp) before levels that
-/// usually multiply the error by `expected_growth` multiply it by more than `allowed_growth`.
-double most_spread(double expected_growth, double allowed_growth);
-
 }  // namespace heptad

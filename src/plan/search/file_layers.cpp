@@ -6,6 +6,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
+#include "base/evenness_facts.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
 
@@ -199,6 +200,18 @@ std::int64_t choose_block(const OuterLaunch& layers, BlockedOperand& operand, bo
     return exact;
 }
 
+/// Of two operands of floats: whole lines across k, then some values of every line along it, twice.
+std::int64_t sampled_bytes(const FileLayout& a, const FileLayout& b, Type type) {
+    if (!is_float(type)) {
+        return 0;
+    }
+    const auto sampled = [](std::int64_t length, bool by_runs) {
+        return static_cast<std::int64_t>(sample_of_line(length, by_runs).size());
+    };
+    return a.element_bytes * (a.cols * sampled(a.rows, a.by_columns) + 2 * a.rows * sampled(a.cols, !a.by_columns)) +
+           b.element_bytes * (b.rows * sampled(b.cols, !b.by_columns) + 2 * b.cols * sampled(b.rows, b.by_columns));
+}
+
 /// All but what follows from the cut of the products.
 OuterLaunch around_products(const FileProblem& problem, const OuterLevels& outer) {
     OuterLaunch layers = cut_into_blocks(problem, outer);
@@ -210,6 +223,7 @@ OuterLaunch around_products(const FileProblem& problem, const OuterLevels& outer
 void take_cut(OuterLaunch& layers, const DiskCut& cut, const FileTraffic& traffic) {
     layers.cut = cut;
     layers.traffic = traffic;
+    layers.sample_bytes = sampled_bytes(layers.a.file, layers.b.file, layers.whole.type);
     layers.read_a_bytes = choose_block(layers, layers.a, !cut.mirrored);
     layers.read_b_bytes = choose_block(layers, layers.b, cut.mirrored);
     layers.products_written_bytes = layers.products() * traffic.written_bytes;
@@ -351,9 +365,9 @@ double last_pass_s(const OuterLaunch& layers) {
 double predicted_wall_s(const OuterLaunch& layers) {
     const double one_s = predicted_wall_s(layers.part, layers.cut, layers.traffic);
     const double waits_s = std::max(one_s - layers.traffic.multiply_s, 0.0);  // of the first product and the last
-    const double disk_s =
-        static_cast<double>(layers.read_a_bytes + layers.read_b_bytes) / layers.whole.read_bytes_per_s +
-        static_cast<double>(layers.products_written_bytes) / layers.whole.write_bytes_per_s;
+    const double disk_s = static_cast<double>(layers.sample_bytes + layers.read_a_bytes + layers.read_b_bytes) /
+                              layers.whole.read_bytes_per_s +
+                          static_cast<double>(layers.products_written_bytes) / layers.whole.write_bytes_per_s;
     return std::max(layers.multiply_s() + waits_s, disk_s) + last_pass_s(layers);
 }
 

@@ -59,13 +59,14 @@ struct OuterLaunch {
     std::int64_t check_read_bytes = 0;
 
     /// As issued.
+    std::int64_t sample_bytes = 0;  ///< by which floats are judged and scaled before
     std::int64_t read_a_bytes = 0, read_b_bytes = 0, products_written_bytes = 0;
     std::int64_t products_read_bytes = 0, read_c0_bytes = 0, written_bytes = 0;
 
     std::int64_t products() const { return static_cast<std::int64_t>(layer.instances.size()); }
     std::int64_t scratch_bytes() const { return products() * product_bytes; }
     std::int64_t read_bytes() const {
-        return read_a_bytes + read_b_bytes + check_read_bytes + products_read_bytes + read_c0_bytes;
+        return sample_bytes + read_a_bytes + read_b_bytes + check_read_bytes + products_read_bytes + read_c0_bytes;
     }
     std::int64_t all_written_bytes() const { return products_written_bytes + written_bytes; }
     std::int64_t moved_bytes() const { return read_bytes() + all_written_bytes(); }

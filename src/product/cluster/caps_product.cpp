@@ -5,23 +5,20 @@
 //   MM   one product of blocks
 //   DW   writes the own rows of every block of C
 //
-// Sums spread a NaN, may overflow where the product does not, and lose digits where rows or columns are uneven;
-// may_sum_for_caps() is asked before.
+// Sums spread a NaN, may overflow where the product does not, and lose digits where rows or columns are uneven: what is
+// read is scaled as judge_for_caps() says, and so is what is written.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
+#include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "algorithm/catalogue.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
-#include "plan/predict/error_bound.hpp"
 #include "plan/search/cluster_caps.hpp"
-#include "plan/search/planner.hpp"
 #include "product/cluster/partial_sum.hpp"
 #include "product/cluster/rank_work.hpp"
-#include "run/dense/spread.hpp"
 
 namespace heptad {
 namespace {
@@ -47,29 +44,35 @@ struct Slices {
 
 class CapsProduct {
 public:
-    explicit CapsProduct(const RankWork& work)
-        : work_(work), plan_(work.plan), shape_(caps_shape(plan_)), strassen_(find_algorithm("strassen").standard) {}
+    CapsProduct(const RankWork& work, const Evenness& even)
+        : work_(work),
+          plan_(work.plan),
+          shape_(caps_shape(plan_)),
+          strassen_(find_algorithm("strassen").standard),
+          even_(even) {}
 
     void run() {
         Slices a(plan_.type, shape_.side, shape_.rows_a, shape_.block_k);
         Slices b(plan_.type, shape_.side, shape_.rows_b, shape_.block_n);
         const HeldWindows held = held_by_caps(plan_, work_.ranks.rank());
         work_.trace.time(Stage::disk_read, [&] {
-            read(work_.a, held.a, a);
-            read(work_.b, held.b, b);
+            read(work_.a, held.a, even_.scales() ? even_.of_a() : LineExponents{}, a);
+            read(work_.b, held.b, even_.scales() ? even_.of_b() : LineExponents{}, b);
         });
         Slices c = multiply(0, shape_.ranks, std::move(a), std::move(b));
         work_.trace.time(Stage::disk_write, [&] { write(c); });
     }
 
 private:
-    void read(const WindowSource& source, const std::vector<Window>& windows, Slices& to) const {
+    void read(const WindowSource& source, const std::vector<Window>& windows, const LineExponents& lines,
+              Slices& to) const {
         to.elements.clear();
         const auto size = static_cast<std::int64_t>(element_bytes(plan_.type));
         for (std::size_t index = 0; index < windows.size(); ++index) {
             const Window& window = windows[index];
             Matrix part(plan_.type, window.rows, window.cols);
             source.read(index, part.data());
+            cpu::scale_lines(part.view(), lines.of_block(window.row, window.col));
             std::byte* const block =
                 static_cast<std::byte*>(to.elements.data()) + static_cast<std::int64_t>(index) * to.block_bytes();
             for (std::int64_t row = 0; row < window.rows && window.cols > 0; ++row) {
@@ -82,6 +85,10 @@ private:
 
     void write(Slices& c) const {
         const auto size = static_cast<std::int64_t>(element_bytes(plan_.type));
+        std::vector<std::int32_t> rows, cols;
+        std::transform(even_.rows.begin(), even_.rows.end(), std::back_inserter(rows), std::negate());
+        std::transform(even_.cols.begin(), even_.cols.end(), std::back_inserter(cols), std::negate());
+        const LineExponents lines = even_.scales() ? LineExponents{rows.data(), cols.data()} : LineExponents{};
         const std::vector<Window> windows = results_of_caps(plan_, work_.ranks.rank());
         for (std::size_t index = 0; index < windows.size(); ++index) {
             const Window& window = windows[index];
@@ -95,6 +102,7 @@ private:
                 std::memcpy(static_cast<std::byte*>(part.data()) + row * window.cols * size,
                             block + row * c.cols * size, static_cast<std::size_t>(window.cols * size));
             }
+            cpu::scale_lines(part.view(), lines.of_block(window.row, window.col));
             work_.result->write(window, part.data());
         }
     }
@@ -191,80 +199,14 @@ private:
     const ProductPlan& plan_;
     const CapsShape shape_;
     const Algorithm& strassen_;
+    const Evenness& even_;
 };
-
-/// Largest absolute values of the rows, then of the columns, of a matrix, in the windows that this rank holds. A NaN
-/// counts as infinity.
-std::vector<double> held_lines(const WindowSource& source, const std::vector<Window>& windows, Type type,
-                               std::int64_t rows, std::int64_t cols) {
-    std::vector<double> lines(static_cast<std::size_t>(rows + cols));
-    const auto raise = [&](std::int64_t first, const std::vector<double>& values) {
-        auto to = lines.begin() + first;
-        for (const double value : values) {
-            *to = std::max(*to, std::isnan(value) ? std::numeric_limits<double>::infinity() : value);
-            ++to;
-        }
-    };
-    for (std::size_t index = 0; index < windows.size(); ++index) {
-        Matrix part(type, windows[index].rows, windows[index].cols);
-        source.read(index, part.data());
-        const ScanResult scan = cpu::scan_view(std::as_const(part).view());
-        raise(windows[index].row, scan.rows);
-        raise(rows + windows[index].col, scan.cols);
-    }
-    return lines;
-}
-
-/// Rows and columns of one operand in such a list.
-ScanResult scan_in(const std::vector<double>& lines, std::int64_t first, std::int64_t rows, std::int64_t cols) {
-    const auto begin = lines.begin() + first;
-    ScanResult scan{0, {begin, begin + rows}, {begin + rows, begin + rows + cols}};
-    for (const double x : scan.rows) {
-        scan.max_abs = std::max(scan.max_abs, x);
-    }
-    return scan;
-}
 
 }  // namespace
 
-bool may_sum_for_caps(const RankWork& work) {
-    const Type type = work.plan.type;
-    if (type != Type::f64 && type != Type::f32 && type != Type::tf32) {
-        return true;
-    }
-    const HeldWindows held = held_windows(work.plan, work.ranks.rank());
-    const auto& [m, k, n] = problem_size(work.plan);
-    std::vector<double> lines = held_lines(work.a, held.a, type, m, k);
-    const std::vector<double> of_b = held_lines(work.b, held.b, type, k, n);
-    lines.insert(lines.end(), of_b.begin(), of_b.end());
-    std::string text(lines.size() * sizeof(double), '\0');
-    std::memcpy(text.data(), lines.data(), text.size());
-    std::vector<double> values(lines.size());
-    for (const std::string& one : work.ranks.gather_texts(text)) {
-        std::memcpy(values.data(), one.data(), text.size());
-        std::transform(lines.begin(), lines.end(), values.begin(), lines.begin(),
-                       [](double x, double y) { return std::max(x, y); });
-    }
-    const ScanResult a_scan = scan_in(lines, 0, m, k), b_scan = scan_in(lines, m + k, k, n);
-    const double a = a_scan.max_abs, b = b_scan.max_abs;
-    const double usual_growth = expected_growth(std::vector<LevelPlan>(static_cast<std::size_t>(work.plan.rank->steps),
-                                                                       LevelPlan{"strassen", LevelMode::parallel, ""}));
-    if (work.node.options.accuracy == Accuracy::balanced &&
-        spread_of(a_scan, b_scan) > most_spread(usual_growth, PlannerLimits{}.balanced_growth)) {
-        return false;
-    }
-    // Sums have at most two terms of A and of B per step, results four.
-    const double growth = std::pow(16.0, work.plan.rank->steps);
-    const double limit =
-        type == Type::f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
-    return a * growth * std::max(1.0, b) * static_cast<double>(work.plan.k) * std::max(1.0, std::abs(work.node.alpha)) <
-               limit &&
-           b * growth < limit;
-}
-
-void multiply_by_caps(const RankWork& work) {
+void multiply_by_caps(const RankWork& work, const Evenness& even) {
     if (work.ranks.rank() < caps_shape(work.plan).ranks) {
-        CapsProduct(work).run();
+        CapsProduct(work, even).run();
     }
 }
 

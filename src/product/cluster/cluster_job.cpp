@@ -294,7 +294,12 @@ private:
 
     /// Sums of blocks would spread a NaN; the classical algorithm does not.
     void leave_caps_where_sums_are_unsafe() {
-        if (outcome_.plan.rank->algorithm != ClusterAlgorithm::caps || may_sum_for_caps(rank_work())) {
+        if (outcome_.plan.rank->algorithm != ClusterAlgorithm::caps) {
+            return;
+        }
+        caps_ = judge_for_caps(rank_work());
+        if (caps_) {
+            outcome_.scaled = caps_->scales();
             return;
         }
         const ProblemSize size = problem_size(outcome_.plan);
@@ -320,7 +325,7 @@ private:
         const RankWork work = rank_work();
         switch (outcome_.plan.rank->algorithm) {
             case ClusterAlgorithm::caps:
-                return multiply_by_caps(work);
+                return multiply_by_caps(work, *caps_);
             case ClusterAlgorithm::pegmm:
                 return multiply_pegmm(work);
             case ClusterAlgorithm::mod_pegmm:
@@ -340,6 +345,7 @@ private:
     std::int64_t memory_bytes_ = 0;    // this rank's, beside matrices that it holds whole
     std::int64_t check_distance_ = 0;  // see CheckReaders
     ClusterOutcome outcome_;
+    std::optional<Evenness> caps_;  // how A and B are scaled for it
     JobRecord record_;
     std::optional<JobInputs> inputs_;
     std::vector<FileIdentity> identities_;  // of the inputs when the job began

@@ -64,6 +64,7 @@ struct ClusterOutcome {
     ClusterRates rates;  // that the prediction was made from
     ErrorPromise error;
     double distribute_s = 0, multiply_s = 0, verify_s = 0, collect_s = 0, total_s = 0;  // as this rank saw them
+    bool scaled = false;                                                                // rows, columns and along k
     std::optional<VerifyResult> verified;                                               // the root's
     RankReport own;
 };

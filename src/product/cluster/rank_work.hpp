@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 
 #include "base/matrix.hpp"
 #include "io/finished_units.hpp"
@@ -13,6 +14,7 @@
 #include "move/stages.hpp"
 #include "plan/search/cluster_plan.hpp"
 #include "product/cluster/node_blocks.hpp"
+#include "run/dense/evenness.hpp"
 
 namespace heptad {
 
@@ -37,9 +39,10 @@ void multiply_on_node(const RankWork& work, const ConstView& a, const ConstView&
 void multiply_on_grid(const RankWork& work);
 void multiply_pegmm(const RankWork& work);
 void multiply_mod_pegmm(const RankWork& work);
-void multiply_by_caps(const RankWork& work);
-/// Can A and B be summed before they are multiplied: no NaN, no Inf, no sum that could overflow, and nothing so uneven
-/// that the accuracy asked for would be lost? The same on every rank.
-bool may_sum_for_caps(const RankWork& work);
+/// As judge_for_caps() has found A and B.
+void multiply_by_caps(const RankWork& work, const Evenness& even);
+/// Powers of two with which A and B can be summed before they are multiplied. Nothing where they hold a NaN or an Inf,
+/// sums could overflow, or they are so uneven that the accuracy asked for would be lost. The same on every rank.
+std::optional<Evenness> judge_for_caps(const RankWork& work);
 
 }  // namespace heptad

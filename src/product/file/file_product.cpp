@@ -219,8 +219,10 @@ private:
             files.c0_layout = cut.mirrored ? transposed(c0->layout()) : c0->layout();
         }
         std::optional<OperandSums> sums;
+        std::optional<LayerScaling> scaling;
         if (launch_.layers) {
             sums.emplace(*launch_.layers, inputs, finished);
+            scaling.emplace(layered(), inputs, *sums);
             files.left_sums = cut.mirrored ? &sums->b : &sums->a;
             files.right_sums = cut.mirrored ? &sums->a : &sums->b;
         }
@@ -322,10 +324,12 @@ private:
             fail(ErrorCode::cancelled, "interrupted");
         }
         if (launch_.layers) {
-            require_even_operands(layered(), *sums, !finished.empty());
+            scaling->require_even_operands(*sums, !finished.empty());
             sums.reset();
             workspace = {};
-            report.verified = add_up_products(layered(), inputs, outputs, judged);
+            report.verified = add_up_products(layered(), *scaling, inputs, outputs, judged);
+            report.products.scaled = report.products.scaled || scaling->scales();
+            report.products.uneven = report.products.uneven || scaling->uneven();
         }
         if (check) {
             report.verified = check->result();

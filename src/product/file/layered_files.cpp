@@ -1,12 +1,15 @@
 #include "product/file/layered_files.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+
 #include "base/error.hpp"
 #include "base/types.hpp"
 #include "move/last_pass.hpp"
-#include "plan/predict/error_bound.hpp"
 #include "plan/search/planner.hpp"
 #include "product/file/layered_check.hpp"
-#include "run/dense/spread.hpp"
 
 namespace heptad {
 
@@ -18,29 +21,61 @@ void require_safe_sums(const LayeredRun& run, const OperandSums& sums) {
     }
 }
 
-void require_even_operands(const LayeredRun& run, OperandSums& sums, bool resumed) {
-    require_safe_sums(run, sums);
-    if (unit_roundoff(run.layers.whole.type) == 0 || run.request.accuracy != Accuracy::balanced) {
+LayerScaling::LayerScaling(const LayeredRun& run, const OpenInputs& inputs, OperandSums& sums) : run_(run) {
+    const OuterLaunch& layers = run.layers;
+    if (unit_roundoff(layers.whole.type) == 0) {
+        return;
+    }
+    const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io, run.hooks.watch);
+    const Clock::time_point from = Clock::now();
+    files_.emplace(layers, inputs, *queue);
+    run.trace.add(Stage::disk_read, "sample", from, Clock::now(), static_cast<double>(layers.sample_bytes));
+    least_evenness_ = least_evenness_of({{layers.outer.algorithm, LevelMode::serial, ""}});
+    uneven_ = !(files_->value() >= least_evenness_);
+    if (uneven_ && run.request.accuracy == Accuracy::balanced) {
+        throw SumsNotSafe{};
+    }
+    const Evenness& even = files_->even();
+    if (uneven_ || !even.scales()) {  // what no powers make even may be worse with them
+        return;
+    }
+    const auto turned = [&](const LineExponents& lines) {
+        return layers.cut.mirrored ? LineExponents{lines.cols, lines.rows} : lines;
+    };
+    sums.a.scale_by(turned(even.of_a()));
+    sums.b.scale_by(turned(even.of_b()));
+    std::transform(even.rows.begin(), even.rows.end(), std::back_inserter(minus_rows_), std::negate());
+    std::transform(even.cols.begin(), even.cols.end(), std::back_inserter(minus_cols_), std::negate());
+}
+
+void LayerScaling::require_even_operands(OperandSums& sums, bool resumed) const {
+    require_safe_sums(run_, sums);
+    if (!files_ || run_.request.accuracy != Accuracy::balanced) {
         return;
     }
     if (resumed) {
-        const std::unique_ptr<IoQueue> queue = make_io_queue(run.request.io, run.hooks.watch);
+        const std::unique_ptr<IoQueue> queue = make_io_queue(run_.request.io, run_.hooks.watch);
         sums.a.read_all(*queue);
         sums.b.read_all(*queue);
     }
-    const ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
-    if ((run.layers.cut.mirrored ? spread_of(of_b, of_a) : spread_of(of_a, of_b)) >
-        most_spread(expected_growth(run.request.outer), PlannerLimits{}.balanced_growth)) {
+    ScanResult of_a = sums.a.scan(), of_b = sums.b.scan();
+    if (run_.layers.cut.mirrored) {
+        std::swap(of_a.rows, of_a.cols);
+        std::swap(of_b.rows, of_b.cols);
+    }
+    if (!files_->holds(of_a, of_b, least_evenness_)) {
         throw SumsNotSafe{};
     }
 }
 
-std::optional<VerifyResult> add_up_products(const LayeredRun& run, const OpenInputs& inputs, const Outputs& outputs,
+std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerScaling& scaling,
+                                            const OpenInputs& inputs, const Outputs& outputs,
                                             const check::JudgedProduct& judged) {
     const FileHooks& hooks = run.hooks;
     LastPassOptions options;
     options.alpha = run.request.alpha;
     options.beta = run.request.beta;
+    options.lines = scaling.scales() ? scaling.of_result() : LineExponents{};
     options.threads = hooks.threads;
     options.overlap = run.request.overlap;
     options.io = run.request.io;

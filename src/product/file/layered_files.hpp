@@ -8,6 +8,7 @@
 #include "io/journal.hpp"
 #include "io/partial_file.hpp"
 #include "move/block_sums.hpp"
+#include "product/file/file_evenness.hpp"
 #include "product/file/file_product.hpp"
 #include "product/file/product_inputs.hpp"
 
@@ -59,13 +60,34 @@ struct LayeredRun {
 /// Of the progress that is shown.
 inline constexpr double kLastPassShare = 0.03;
 
+/// Powers of two that C'' = A''B'' is made with; and none where the levels lose nothing without, or are to be taken
+/// whatever they lose.
+class LayerScaling {
+public:
+    /// Has `sums` read A'' and B''. Throws SumsNotSafe if they are not even enough by a sample of the files.
+    LayerScaling(const LayeredRun& run, const OpenInputs& inputs, OperandSums& sums);
+    /// When all of A and B was read; where the run was resumed, by an earlier one in part. Throws SumsNotSafe.
+    void require_even_operands(OperandSums& sums, bool resumed) const;
+
+    bool scales() const { return !minus_rows_.empty(); }
+    /// What makes C of C''.
+    LineExponents of_result() const { return {minus_rows_.data(), minus_cols_.data()}; }
+    bool uneven() const { return uneven_; }
+
+private:
+    LayeredRun run_;
+    double least_evenness_ = 0;
+    std::optional<FileEvenness> files_;
+    std::vector<std::int32_t> minus_rows_, minus_cols_;
+    bool uneven_ = false;
+};
+
 /// By what was read so far. Throws SumsNotSafe.
 void require_safe_sums(const LayeredRun& run, const OperandSums& sums);
-/// When all of A and B was read; where the run was resumed, by an earlier one in part. Throws SumsNotSafe.
-void require_even_operands(const LayeredRun& run, OperandSums& sums, bool resumed);
 
 /// All products are there: C from them, and whether it is right, if that was asked.
-std::optional<VerifyResult> add_up_products(const LayeredRun& run, const OpenInputs& inputs, const Outputs& outputs,
+std::optional<VerifyResult> add_up_products(const LayeredRun& run, const LayerScaling& scaling,
+                                            const OpenInputs& inputs, const Outputs& outputs,
                                             const check::JudgedProduct& judged);
 
 }  // namespace heptad

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/evenness_facts.hpp"
-#include "kernels/backend.hpp"
+#include "run/dense/line_sample.hpp"
 
 namespace heptad {
 
@@ -33,6 +33,27 @@ struct Evenness {
     /// Largest values of A'' and B''.
     double max_a = 0, max_b = 0;
 };
+
+/// Of the rows of A, of the places along k in A and in B, and of the columns of B.
+struct OperandEffects {
+    LineEffects a_rows, a_inner, b_inner, b_cols;
+};
+/// Exponents that take these effects away, where that is worth it or a line is zero. `largest_*`: of the rows of A and
+/// the columns of B as they are.
+Evenness exponents_for(const OperandEffects& effects, const std::vector<double>& largest_of_rows,
+                       const std::vector<double>& largest_of_cols);
+
+/// The values that meet, in parts.
+struct OperandTails {
+    Tails of_a, of_b;
+    double weight_a = 0, weight_b = 0;  // InnerSample::total_weight
+};
+/// Evenness::value, if the largest values with their exponents are so large.
+double evenness_of(const OperandTails& tails, const OperandEffects& effects, double max_a, double max_b);
+/// The promise for all data: error bounds are relative to the largest values, so rows of A and columns of B must not be
+/// much smaller than those, whatever a sample has seen of them. Zero lines do not count if they are kZeroLine.
+bool lines_are_in_reach(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
+                        const Evenness& even);
 
 /// Of finite matrices that `a_scan` and `b_scan` are of. `may_scale`: otherwise they are judged as they are.
 Evenness judge_evenness(Backend& backend, const ConstView& a, const ScanResult& a_scan, const ConstView& b,

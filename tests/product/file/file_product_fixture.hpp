@@ -42,7 +42,10 @@ struct Case {
 class FileProductTest : public ::testing::Test {
 protected:
     void write_stored(const std::string& name, const Matrix& matrix, bool transpose, bool fortran) {
-        const ConstView stored = transpose ? transposed(matrix.view()) : matrix.view();
+        write_view(name, matrix.view(), transpose, fortran);
+    }
+    void write_view(const std::string& name, const ConstView& view, bool transpose, bool fortran) {
+        const ConstView stored = transpose ? transposed(view) : view;
         if (!fortran) {
             write_npy(folder_ / name, stored);
             return;

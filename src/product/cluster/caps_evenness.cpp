@@ -1,0 +1,175 @@
+// How even A and B are, from what every rank holds of them: sums and largest values are put together, so that all ranks
+// come to the same answer.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/types.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/cpu_kernels.hpp"
+#include "plan/search/planner.hpp"
+#include "product/cluster/rank_work.hpp"
+
+namespace heptad {
+namespace {
+
+/// Everybody's values, put together one by one.
+template <class T, class Merge>
+void merge_among_ranks(Communicator& ranks, std::vector<T>& values, Merge&& merge) {
+    std::string text(values.size() * sizeof(T), '\0');
+    std::memcpy(text.data(), values.data(), text.size());
+    const std::vector<std::string> texts = ranks.gather_texts(text);
+    std::vector<T> others(values.size());
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+        std::memcpy(others.data(), texts[rank].data(), text.size());
+        if (rank == 0) {
+            values = others;
+        } else {
+            std::transform(values.begin(), values.end(), others.begin(), values.begin(), merge);
+        }
+    }
+}
+constexpr auto larger = [](double x, double y) { return std::max(x, y); };
+
+class HeldOperand {
+public:
+    HeldOperand(const WindowSource& source, const std::vector<Window>& windows, Type type, std::int64_t m,
+                std::int64_t n)
+        : rows(m), cols(n), source_(source), windows_(windows), type_(type), rows_(m), cols_(n) {}
+
+    /// visit(window, view) of all that this rank holds.
+    template <class Visit>
+    void for_each_window(Visit&& visit) const {
+        for (std::size_t index = 0; index < windows_.size(); ++index) {
+            const Window& window = windows_[index];
+            if (window.elements() > 0) {
+                Matrix part(type_, window.rows, window.cols);
+                source_.read(index, part.data());
+                visit(window, part.view());
+            }
+        }
+    }
+
+    /// Of all ranks' windows; a NaN counts as infinity.
+    void look(Communicator& ranks, Backend& backend) {
+        std::vector<double> largest(static_cast<std::size_t>(rows_ + cols_));
+        for_each_window([&](const Window& window, const View& part) {
+            const ScanResult here = backend.scan(part);
+            raise(largest, window.row, here.rows);
+            raise(largest, rows_ + window.col, here.cols);
+            rows.note_rows(backend, part, window.row);
+            cols.note_rows(backend, transposed(ConstView(part)), window.col);
+        });
+        merge_among_ranks(ranks, largest, larger);
+        scan = {*std::max_element(largest.begin(), largest.end()),
+                {largest.begin(), largest.begin() + rows_},
+                {largest.begin() + rows_, largest.end()}};
+        for (std::vector<std::int64_t>* const values : {&rows.sums, &rows.counts, &cols.sums, &cols.counts}) {
+            merge_among_ranks(ranks, *values, std::plus());
+        }
+    }
+
+    ScanResult scan;
+    LineLogs rows, cols;
+
+private:
+    static void raise(std::vector<double>& largest, std::int64_t first, const std::vector<double>& values) {
+        auto to = largest.begin() + first;
+        for (const double value : values) {
+            *to = std::max(*to, std::isnan(value) ? std::numeric_limits<double>::infinity() : value);
+            ++to;
+        }
+    }
+
+    const WindowSource& source_;
+    const std::vector<Window>& windows_;
+    Type type_;
+    std::int64_t rows_, cols_;
+};
+
+void merge_tails(Communicator& ranks, Tails& tails, double& largest) {
+    std::vector<double> shares(tails.share.begin(), tails.share.end());
+    merge_among_ranks(ranks, shares, [](double x, double y) { return std::min(x, y); });
+    std::copy(shares.begin(), shares.end(), tails.share.begin());
+    std::vector<double> values{tails.largest_mean_square, largest};
+    merge_among_ranks(ranks, values, larger);
+    tails.largest_mean_square = values[0];
+    largest = values[1];
+}
+
+Evenness judge(const HeldOperand& a, const HeldOperand& b, std::int64_t k, Communicator& ranks, Backend& backend) {
+    const OperandEffects effects{effects_of(a.rows), effects_of(a.cols), effects_of(b.rows), effects_of(b.cols)};
+    Evenness even = exponents_for(effects, a.scan.rows, b.scan.cols);
+    const LineExponents of_a = even.scales() ? even.of_a() : LineExponents{};
+    const LineExponents of_b = even.scales() ? even.of_b() : LineExponents{};
+    OperandTails tails;
+    tails.weight_a = tails.weight_b = inner_sample(effects.a_inner, effects.b_inner, 0, k, true).total_weight;
+    const auto largest_in = [&](const View& part) {
+        const double largest = backend.scan(part).max_abs;
+        return std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest;
+    };
+    a.for_each_window([&](const Window& window, const View& part) {
+        cpu::scale_lines(part, of_a.of_block(window.row, window.col));
+        even.max_a = std::max(even.max_a, largest_in(part));
+        tails.of_a.note_rows(backend, part,
+                             inner_sample(effects.a_inner, effects.b_inner, window.col, window.cols, true), {},
+                             effects.a_rows.mean, a.scan.rows.data() + window.row);
+    });
+    b.for_each_window([&](const Window& window, const View& part) {
+        cpu::scale_lines(part, of_b.of_block(window.row, window.col));
+        even.max_b = std::max(even.max_b, largest_in(part));
+        tails.of_b.note_rows(backend, transposed(ConstView(part)),
+                             inner_sample(effects.a_inner, effects.b_inner, window.row, window.rows, false), {},
+                             effects.b_cols.mean, b.scan.cols.data() + window.col);
+    });
+    merge_tails(ranks, tails.of_a, even.max_a);
+    merge_tails(ranks, tails.of_b, even.max_b);
+    if (lines_are_in_reach(a.scan.rows, b.scan.cols, even)) {
+        even.value = evenness_of(tails, effects, even.max_a, even.max_b);
+    }
+    return even;
+}
+
+}  // namespace
+
+std::optional<Evenness> judge_for_caps(const RankWork& work) {
+    const Type type = work.plan.type;
+    if (!is_float(type)) {
+        return Evenness{};
+    }
+    ThreadPool& pool = shared_pool(threads_or_default(work.node.threads));
+    cpu::CpuBackend backend(pool);
+    const HeldWindows held = held_windows(work.plan, work.ranks.rank());
+    const auto& [m, k, n] = problem_size(work.plan);
+    HeldOperand a(work.a, held.a, type, m, k), b(work.b, held.b, type, k, n);
+    a.look(work.ranks, backend);
+    b.look(work.ranks, backend);
+    Evenness even;
+    even.max_a = a.scan.max_abs;
+    even.max_b = b.scan.max_abs;
+    even.value = 1;
+    if (std::isfinite(even.max_a) && std::isfinite(even.max_b) && even.max_a > 0 && even.max_b > 0) {
+        even = judge(a, b, k, work.ranks, backend);
+        if (even.value < least_evenness_of({{"strassen", LevelMode::parallel, ""}})) {
+            if (work.node.options.accuracy == Accuracy::balanced) {
+                return std::nullopt;
+            }
+            even = {};  // what no powers make even may be worse with them
+            even.max_a = a.scan.max_abs;
+            even.max_b = b.scan.max_abs;
+        }
+    }
+    // Sums have at most two terms of A and of B per step, results four.
+    const double growth = std::pow(16.0, work.plan.rank->steps);
+    const double limit =
+        type == Type::f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max());
+    const bool fits = even.max_a * growth * std::max(1.0, even.max_b) * static_cast<double>(k) *
+                              std::max(1.0, std::abs(work.node.alpha)) <
+                          limit &&
+                      even.max_b * growth < limit;  // false for NaN
+    return fits ? std::optional(std::move(even)) : std::nullopt;
+}
+
+}  // namespace heptad

@@ -1,0 +1,182 @@
+#include "product/file/file_evenness.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/matrix.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+
+namespace heptad {
+namespace {
+
+/// Values of some columns of a matrix in a file, of a band of rows at a time.
+class FileSample {
+public:
+    FileSample(const MatrixFile& file, FileLayout layout, IoQueue& queue, std::int64_t band_bytes)
+        : file_(file),
+          layout_(layout),
+          queue_(queue),
+          band_bytes_(band_bytes),
+          memory_(2 * band_bytes),
+          gathered_(band_bytes) {
+        layout_.block_bytes = 1;
+    }
+
+    /// Neighbours in the file are read together.
+    bool reads_runs() const { return !layout_.by_columns; }
+
+    /// visit(view, first): so many rows from row `first` on, and one column for each place.
+    template <class Visit>
+    void for_each_band(const std::vector<std::int64_t>& places, Visit&& visit) {
+        const auto count = static_cast<std::int64_t>(places.size());
+        const std::int64_t most =
+            std::max<std::int64_t>(1, band_bytes_ / layout_.element_bytes / std::max(count, kRun));
+        for (std::int64_t first = 0; first < layout_.rows && count > 0; first += most) {
+            const std::int64_t rows = std::min(most, layout_.rows - first);
+            for (std::size_t place = 0; place < places.size();) {
+                const std::size_t run = run_from(places, place);
+                take_over({first, rows, places[place], static_cast<std::int64_t>(run)},
+                          static_cast<std::int64_t>(place), count);
+                place += run;
+            }
+            visit(ConstView(gathered_.data(), file_.type(), rows, count, count, 1), first);
+        }
+    }
+
+private:
+    static std::size_t run_from(const std::vector<std::int64_t>& places, std::size_t first) {
+        std::size_t run = 1;
+        while (first + run < places.size() && places[first + run] == places[first] + static_cast<std::int64_t>(run)) {
+            ++run;
+        }
+        return run;
+    }
+
+    void take_over(const FileWindow& window, std::int64_t to_column, std::int64_t columns) {
+        const ConstView read = file_.read(queue_, layout_, window, memory_.data());
+        const std::int64_t element = layout_.element_bytes;
+        const auto* const from = static_cast<const std::byte*>(read.data);
+        for (std::int64_t i = 0; i < window.rows; ++i) {
+            std::byte* const to = gathered_.data() + (i * columns + to_column) * element;
+            for (std::int64_t j = 0; j < window.cols; ++j) {
+                std::memcpy(to + j * element, from + (i * read.row_stride + j * read.col_stride) * element,
+                            static_cast<std::size_t>(element));
+            }
+        }
+    }
+
+    const MatrixFile& file_;
+    FileLayout layout_;
+    IoQueue& queue_;
+    std::int64_t band_bytes_;
+    PageBuffer memory_, gathered_;
+};
+
+LineLogs logs_of_rows(FileSample& file, std::int64_t rows, const std::vector<std::int64_t>& places, Backend& backend) {
+    std::vector<std::int64_t> all(places.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = static_cast<std::int64_t>(i);
+    }
+    LineLogs logs(rows);
+    file.for_each_band(places,
+                       [&](const ConstView& band, std::int64_t first) { logs.note_rows(backend, band, first, all); });
+    return logs;
+}
+
+/// Along k, from whole lines across it.
+LineEffects inner_effects(FileSample sample, const FileLayout& across, Backend& backend) {
+    return effects_of(logs_of_rows(sample, across.rows, sample_of_line(across.cols, sample.reads_runs()), backend));
+}
+
+/// Which lines the sample has found something in, as largest values of 1 or 0.
+std::vector<double> seen_in(const LineLogs& logs) {
+    std::vector<double> seen;
+    for (const std::int64_t count : logs.counts) {
+        seen.push_back(count > 0 ? 1 : 0);
+    }
+    return seen;
+}
+
+/// An operand whose rows are those of A or the columns of B.
+struct Side {
+    FileSample file;
+    InnerSample sample;
+    std::vector<double> seen;
+    LineEffects rows;
+};
+Side side_of(FileSample file, const FileLayout& layout, const LineEffects& own_inner, const LineEffects& other_inner,
+             Backend& backend) {
+    InnerSample sample = inner_sample(own_inner, other_inner, 0, layout.cols, file.reads_runs());
+    const LineLogs logs = logs_of_rows(file, layout.rows, sample.places, backend);
+    LineEffects rows = effects_of(logs);
+    // Places that were chosen by their weight are no usual ones.
+    double above = 0;
+    for (std::size_t t = 0; t < sample.half_weight.size(); ++t) {
+        above += own_inner.of_lines[static_cast<std::size_t>(sample.places[t])];
+    }
+    rows.mean -= above / static_cast<double>(std::max<std::size_t>(sample.places.size(), 1));
+    return {std::move(file), std::move(sample), seen_in(logs), std::move(rows)};
+}
+
+Tails tails_of(Side& side, const LineExponents& lines, double usual, Backend& backend) {
+    InnerSample gathered = side.sample;
+    std::vector<std::int32_t> inner;
+    for (std::size_t t = 0; t < gathered.places.size(); ++t) {
+        inner.push_back(lines.cols == nullptr ? 0 : lines.cols[gathered.places[t]]);
+        gathered.places[t] = static_cast<std::int64_t>(t);
+    }
+    Tails tails;
+    side.file.for_each_band(side.sample.places, [&](const ConstView& band, std::int64_t first) {
+        tails.note_rows(backend, band, gathered, {lines.of_block(first, 0).rows, inner.data()}, usual,
+                        side.seen.data() + first);
+    });
+    return tails;
+}
+
+std::vector<double> without_zeros(std::vector<double> values) {
+    std::erase(values, 0.0);
+    return values;
+}
+
+}  // namespace
+
+FileEvenness::FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, IoQueue& queue) {
+    ThreadPool alone(1);
+    cpu::CpuBackend backend(alone);
+    const FileLayout &a = layers.a.file, &b = layers.b.file;
+    constexpr std::int64_t kLeast = 64 << 10, kMost = 1 << 20;
+    const std::int64_t band = std::clamp(layers.a.bounce_bytes, kLeast, kMost);
+    effects_.a_inner = inner_effects({inputs.a, transposed(a), queue, band}, transposed(a), backend);
+    effects_.b_inner = inner_effects({inputs.b, b, queue, band}, b, backend);
+    Side left = side_of({inputs.a, a, queue, band}, a, effects_.a_inner, effects_.b_inner, backend);
+    Side right =
+        side_of({inputs.b, transposed(b), queue, band}, transposed(b), effects_.b_inner, effects_.a_inner, backend);
+    effects_.a_rows = std::move(left.rows);
+    effects_.b_cols = std::move(right.rows);
+    even_ = exponents_for(effects_, left.seen, right.seen);
+    tails_.weight_a = left.sample.total_weight;
+    tails_.weight_b = right.sample.total_weight;
+    const LineExponents of_a = even_.scales() ? even_.of_a() : LineExponents{};
+    const LineExponents of_b = even_.scales() ? even_.of_b() : LineExponents{};
+    tails_.of_a = tails_of(left, of_a, effects_.a_rows.mean, backend);
+    tails_.of_b = tails_of(right, {of_b.cols, of_b.rows}, effects_.b_cols.mean, backend);
+    for (LineEffects* const effects : {&effects_.a_rows, &effects_.a_inner, &effects_.b_inner, &effects_.b_cols}) {
+        effects->of_lines = {};  // means are all that is asked for later
+    }
+}
+
+bool FileEvenness::holds(const ScanResult& of_a, const ScanResult& of_b, double least_evenness) const {
+    if (of_a.max_abs == 0 || of_b.max_abs == 0) {
+        return true;
+    }
+    Evenness as_read;
+    as_read.max_a = of_a.max_abs;
+    as_read.max_b = of_b.max_abs;
+    return lines_are_in_reach(without_zeros(of_a.rows), without_zeros(of_b.cols), as_read) &&
+           evenness_of(tails_, effects_, of_a.max_abs, of_b.max_abs) >= least_evenness;
+}
+
+}  // namespace heptad

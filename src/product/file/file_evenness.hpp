@@ -1,0 +1,28 @@
+// Powers of two that make the matrices of two files even, from a sample of each: some whole lines, and some values of
+// every line across them. What the sample has not seen is looked at while everything is read, and answered at the end.
+#pragma once
+
+#include "move/block_sums.hpp"
+#include "product/file/product_inputs.hpp"
+#include "run/dense/evenness.hpp"
+
+namespace heptad {
+
+class FileEvenness {
+public:
+    /// Reads the samples. Of lines in which they found nothing, anything but zeros makes sums infinite.
+    FileEvenness(const OuterLaunch& layers, const OpenInputs& inputs, IoQueue& queue);
+
+    /// By the sample: without the largest values, which are not known yet.
+    double value() const { return evenness_of(tails_, effects_, 0, 0); }
+    const Evenness& even() const { return even_; }
+    /// With the largest values of the lines of A'' and B'', when all of them were read.
+    bool holds(const ScanResult& of_a, const ScanResult& of_b, double least_evenness) const;
+
+private:
+    OperandEffects effects_;
+    OperandTails tails_;
+    Evenness even_;
+};
+
+}  // namespace heptad

@@ -1,0 +1,119 @@
+// Outer levels of files on data of all kinds (product/data_families.hpp): rows, columns and what lies along k are
+// scaled while they are read, and what no powers of two make even is multiplied without outer levels.
+#include "product/data_families.hpp"
+#include "product/file/file_product_fixture.hpp"
+
+namespace heptad {
+namespace {
+
+namespace data = testing_data;
+
+class FileUnevenTest : public FileProductTest {
+protected:
+    template <class T>
+    static ConstView view_of(data::Matrix<T>& matrix) {
+        return ConstView(AnyView(matrix.view()));
+    }
+
+    template <class T>
+    data::Matrix<T> product() {
+        const Matrix c = read_npy(folder_ / "C.npy");
+        data::Matrix<T> result(c.rows(), c.cols());
+        std::memcpy(result.data.data(), c.data(), static_cast<std::size_t>(c.size_bytes()));
+        return result;
+    }
+
+    template <class T>
+    void expect_few_digits_lost(const Case& layout, const OuterLevels& outer) {
+        for (const data::Family& family : data::data_families()) {
+            data::Random random(7);
+            data::Matrix<double> wide_a(layout.m, layout.k), wide_b(layout.k, layout.n);
+            family.make(wide_a, wide_b, random);
+            auto a = data::rounded_to<T>(wide_a), b = data::rounded_to<T>(wide_b);
+            FileProductRequest request = prepare(layout);
+            write_view("A.npy", view_of(a), layout.transpose_a, layout.a_fortran);
+            write_view("B.npy", view_of(b), layout.transpose_b, layout.b_fortran);
+            request.accuracy = Accuracy::strict;
+            multiply(request);
+            const double classical =
+                std::max<double>(worst_error(a, b, product<T>()), std::numeric_limits<T>::epsilon() / 2);
+            request.accuracy = Accuracy::balanced;
+            request.outer = outer;
+            const FileProductReport report = multiply(request);
+            EXPECT_LE(worst_error(a, b, product<T>()) / classical, 10) << family.name;
+            // Rows that one place along k makes up are scaled by their values there: more than in memory is even.
+            if (family.way == data::Way::fast || family.way == data::Way::scaled) {
+                EXPECT_TRUE(report.layers) << family.name << report.no_layers;
+                EXPECT_EQ(report.products.scaled, family.way == data::Way::scaled) << family.name;
+            }
+        }
+    }
+};
+
+TEST_F(FileUnevenTest, families_lose_a_digit_at_most) {
+    expect_few_digits_lost<float>({.m = 384, .k = 384, .n = 384, .memory_bytes = 400 << 10}, {"strassen", 1});
+    expect_few_digits_lost<double>({.m = 300, .k = 210, .n = 260, .type = Type::f64, .memory_bytes = 400 << 10},
+                                   {"winograd", 1});
+}
+
+TEST_F(FileUnevenTest, however_the_files_lie) {
+    for (int bits = 0; bits < 8; ++bits) {
+        const auto bit = [bits](int i) { return (bits >> i & 1) != 0; };
+        SCOPED_TRACE(bits);
+        expect_few_digits_lost<float>({.m = 190,
+                                       .k = 257,
+                                       .n = bit(2) ? 301 : 90,
+                                       .memory_bytes = 300 << 10,
+                                       .a_fortran = bit(0),
+                                       .b_fortran = bit(1),
+                                       .transpose_a = bit(1),
+                                       .transpose_b = bit(0)},
+                                      {"strassen", 1});
+    }
+}
+
+TEST_F(FileUnevenTest, scaled_runs_go_on_with_the_same_bits) {
+    const Case layout{.m = 300, .k = 210, .n = 260, .memory_bytes = 250 << 10, .adds = true};
+    FileProductRequest request = prepare(layout);
+    Matrix a = generate("uniform", layout.m, layout.k, Type::f32, 5);
+    for (std::int64_t i = 0; i < layout.m; ++i) {
+        for (std::int64_t p = 0; p < layout.k; ++p) {
+            static_cast<float*>(a.data())[i * layout.k + p] *= std::exp2(static_cast<float>(i % 40 - 20));
+        }
+    }
+    write_npy(folder_ / "A.npy", a.view());
+    write_npy(folder_ / "B.npy", generate("uniform", layout.k, layout.n, Type::f32, 6));
+    request.outer = {"strassen", 1};
+    request.verify = true;
+    const FileProductReport whole = multiply(request);
+    EXPECT_TRUE(whole.layers && whole.products.scaled && whole.verified && whole.verified->passed());
+    const std::string bits = result();
+    interrupt_after_writes(request, 6);
+    const FileProductReport resumed = multiply(request);
+    EXPECT_GE(resumed.resumed_tiles, 1);
+    EXPECT_TRUE(resumed.layers && resumed.products.scaled);
+    EXPECT_EQ(result(), bits);
+}
+
+TEST_F(FileUnevenTest, what_the_sample_has_not_seen_is_answered_classically) {
+    const Case layout{.m = 300, .k = 210, .n = 260, .memory_bytes = 100 << 10};
+    FileProductRequest request = prepare(layout);
+    request.outer = {"strassen", 1};
+    for (const std::int64_t column : {0, 100, 209}) {  // one value of a row of zeros: wherever it lies
+        Matrix a = generate("uniform", layout.m, layout.k, Type::f32, 5);
+        float* const row = static_cast<float*>(a.data()) + 17 * layout.k;
+        std::fill_n(row, layout.k, 0.0F);
+        row[column] = 1;
+        write_npy(folder_ / "A.npy", a.view());
+        write_npy(folder_ / "B.npy", generate("uniform", layout.k, layout.n, Type::f32, 6));
+        EXPECT_FALSE(multiply(request).layers) << column;
+        const Matrix b = read_npy(folder_ / "B.npy"), c = read_npy(folder_ / "C.npy");
+        EXPECT_EQ(std::memcmp(element_pointer(c.view(), 17, 0), element_pointer(b.view(), column, 0),
+                              static_cast<std::size_t>(layout.n) * sizeof(float)),
+                  0)
+            << column;
+    }
+}
+
+}  // namespace
+}  // namespace heptad
