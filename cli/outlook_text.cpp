@@ -40,6 +40,9 @@ std::string expectation_text(const Outlook& outlook) {
     if (error.over == BoundOver::nothing) {
         return "expected error: none (exact)" + speed;
     }
+    if (error.over == BoundOver::result) {
+        return "expected error: one rounding of the exact product" + speed;
+    }
     if (error.over == BoundOver::entries) {
         return "expected error: the classical product's" + speed;
     }
@@ -52,6 +55,9 @@ std::string bound_text(const ErrorPromise& error) {
     switch (error.over) {
         case BoundOver::nothing:
             return "error bound: 0 (exact)";
+        case BoundOver::result:
+            return fmt::format("error bound: |AB - computed|_ij <= {:.3g} {}, guaranteed: the same bits everywhere",
+                               error.bound, over);
         case BoundOver::entries:
             return std::isfinite(error.bound)
                        ? fmt::format("error bound: |AB - computed|_ij <= {:.3g} {}, guaranteed", error.bound, over)

@@ -10,8 +10,8 @@ namespace heptad::cli {
 
 /// What the words promise (docs/accuracy.md).
 inline constexpr const char* kAccuracyHelp =
-    "what errors are relative to: strict (each sum, as in a classical product), balanced (default: rows of A and "
-    "columns of B) or fast (the largest entries)";
+    "what errors are relative to: exact (none: the product is rounded once), strict (each sum, as in a classical "
+    "product), balanced (default: rows of A and columns of B) or fast (the largest entries)";
 
 /// Options of a product as typed.
 struct ProductWords {

@@ -116,8 +116,11 @@ std::vector<std::int64_t> parse_shape(const std::string& option, const std::stri
 }
 
 Accuracy parse_accuracy(const std::string& option, const std::string& word) {
-    const std::string accuracy = parse_choice(option, word, {"strict", "balanced", "fast"});
-    return accuracy == "strict" ? Accuracy::strict : accuracy == "fast" ? Accuracy::fast : Accuracy::balanced;
+    const std::string accuracy = parse_choice(option, word, {"exact", "strict", "balanced", "fast"});
+    return accuracy == "exact"    ? Accuracy::exact
+           : accuracy == "strict" ? Accuracy::strict
+           : accuracy == "fast"   ? Accuracy::fast
+                                  : Accuracy::balanced;
 }
 
 std::string parse_choice(const std::string& option, const std::string& word, const std::vector<std::string>& choices) {

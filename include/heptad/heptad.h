@@ -41,7 +41,7 @@ typedef enum heptad_type {
     HEPTAD_BOOL = 7
 } heptad_type;
 
-typedef enum heptad_accuracy { HEPTAD_STRICT = 0, HEPTAD_BALANCED = 1, HEPTAD_FAST = 2 } heptad_accuracy;
+typedef enum heptad_accuracy { HEPTAD_STRICT = 0, HEPTAD_BALANCED = 1, HEPTAD_FAST = 2, HEPTAD_EXACT = 3 } heptad_accuracy;
 
 /* Element (i, j) is data[i * row_stride + j * col_stride]. */
 typedef struct heptad_matrix {

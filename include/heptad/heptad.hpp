@@ -142,6 +142,7 @@ enum class Accuracy : std::uint8_t {
     strict,    // errors relative to (|A||B|)_ij, as a classical product has them
     balanced,  // relative to row i of A and column j of B, usually within ten times the classical product's
     fast,      // relative to the largest entries; as many levels as pay
+    exact,     // the exact product, rounded once: the same bits everywhere, or an error that says why not
 };
 
 /// Products over several devices, or of matrices too large for one: how the host cuts them up (docs/devices.md).

@@ -9,7 +9,7 @@ namespace heptad::check {
 namespace {
 
 double growth_of(const JudgedBy& by) {
-    if (by.accuracy == Accuracy::strict || by.planned_growth == 1) {
+    if (by.accuracy == Accuracy::strict || by.accuracy == Accuracy::exact || by.planned_growth == 1) {
         return 1;
     }
     if (by.planned_growth == 0) {

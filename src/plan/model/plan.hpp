@@ -39,6 +39,12 @@ struct LevelPlan {
     bool operator==(const LevelPlan&) const = default;
 };
 
+/// How the numbers of a product are represented while they are multiplied.
+struct Arithmetic {
+    int moduli = 0;  // residues modulo at most so many (base/moduli.hpp); 0: as they are
+    bool operator==(const Arithmetic&) const = default;
+};
+
 struct ProductPlan {
     std::int64_t m = 0, k = 0, n = 0;
     Type type = Type::f32;
@@ -54,6 +60,9 @@ struct ProductPlan {
     bool change_basis =
         false;  // all levels share one algorithm with bases: A, B are transformed once, C once at the end
     std::optional<PanelCut> panels;
+    /// By residues: what follows is of the product of integers of one tile of C and part of k, modulo one of them.
+    Arithmetic arithmetic;
+    std::int64_t tile_m = 0, tile_k = 0, tile_n = 0;
     std::vector<LevelPlan> levels;
     std::string leaf;         // of the products at the bottom
     std::string fringe_leaf;  // of what is peeled off
@@ -89,9 +98,12 @@ inline Type sums_type(Type type, bool scaled) {
 inline Type products_type(Type type, bool scaled) {
     return scaled && type != Type::tf32 ? Type::f16 : type;
 }
+inline bool is_by_residues(const ProductPlan& plan) {
+    return plan.arithmetic.moduli > 0;
+}
 /// The type of the products at the bottom.
 inline Type leaf_type(const ProductPlan& plan) {
-    return sums_type(plan.type, plan.scaled_sums);
+    return is_by_residues(plan) ? Type::i32 : sums_type(plan.type, plan.scaled_sums);
 }
 
 inline bool is_on_device(const ProductPlan& plan) {

@@ -29,6 +29,7 @@ Sides<First, 1 + sizeof...(Size)> sides(First& first, Size&... others) {
 }
 
 constexpr std::array kKept{"A", "B", "C"};
+constexpr std::string_view kResidues = "residues:";
 
 // ---------------------------------------------------------------- the fields
 
@@ -111,6 +112,10 @@ void fields_of(Plan& plan, Fields& fields) {
     fields.required("backend", plan.backend);
     fields.required("threads", plan.threads);
     fields.nested("panels", plan.panels);
+    fields.optional("arithmetic", plan.arithmetic, Arithmetic{});
+    if (is_by_residues(plan)) {
+        fields.required("tile", sides(plan.tile_m, plan.tile_k, plan.tile_n));
+    }
     fields.required("levels", plan.levels);
     fields.required("leaf", plan.leaf);
     fields.optional("fringe-leaf", plan.fringe_leaf, std::string());
@@ -157,6 +162,7 @@ public:
 private:
     static std::string print(bool value) { return value ? "yes" : "no"; }
     static std::string print(const std::string& value) { return value; }
+    static std::string print(const Arithmetic& arithmetic) { return fmt::format("{}{}", kResidues, arithmetic.moduli); }
     static std::string print(Kept kept) { return kKept[static_cast<std::size_t>(kept)]; }
     static std::string print(ClusterAlgorithm algorithm) { return cluster_algorithm_name(algorithm); }
     template <class Number>
@@ -323,6 +329,15 @@ private:
         value = text == "yes";
     }
     static void parse(const std::string& /*key*/, const std::string& text, std::string& value) { value = text; }
+    static void parse(const std::string& key, const std::string& text, Arithmetic& arithmetic) {
+        if (text == "native") {
+            return;
+        }
+        if (!text.starts_with(kResidues)) {
+            fail(ErrorCode::input, "a plan's {} is native or residues:N, not '{}'", key, text);
+        }
+        parse(key, text.substr(kResidues.size()), arithmetic.moduli);
+    }
     static void parse(const std::string& key, const std::string& text, Kept& kept) {
         const auto found = std::find(kKept.begin(), kKept.end(), text);
         if (found == kKept.end()) {

@@ -1,11 +1,28 @@
 #include "plan/model/problem.hpp"
 
 #include "base/error.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 
 const char* accuracy_name(Accuracy accuracy) {
-    return accuracy == Accuracy::strict ? "strict" : accuracy == Accuracy::balanced ? "balanced" : "fast";
+    switch (accuracy) {
+        case Accuracy::strict:
+            return "strict";
+        case Accuracy::fast:
+            return "fast";
+        case Accuracy::exact:
+            return "exact";
+        default:
+            return "balanced";
+    }
+}
+
+void refuse_exact(Accuracy accuracy, Type type, const char* place) {
+    if (accuracy == Accuracy::exact && is_float(type)) {
+        fail(ErrorCode::usage,
+             "accuracy exact is for products in memory on a processor, and not {}; take accuracy strict", place);
+    }
 }
 
 std::string to_string(const Problem& problem) {

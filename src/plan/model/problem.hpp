@@ -16,6 +16,8 @@ struct Problem {
 };
 
 const char* accuracy_name(Accuracy accuracy);
+/// Floats are rounded once only where one place makes all of a product. Throws Error(usage) that names this place.
+void refuse_exact(Accuracy accuracy, Type type, const char* place);
 /// One line.
 std::string to_string(const Problem& problem);
 

@@ -83,6 +83,9 @@ LevelError level_error(const LevelPlan& level, bool change_basis) {
 
 double error_bound(const ProductPlan& plan) {
     const double u = unit_roundoff(plan.type);
+    if (is_by_residues(plan)) {
+        return static_cast<double>(plan.k) * u;
+    }
     const bool accumulates_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
     // The 16-bit types and tf32 round each operand once (tf32) or the result once (bf16, f16) and add in f32.
     const double u_sum = accumulates_in_f32 ? 0x1p-24 : u;
@@ -114,6 +117,9 @@ double error_bound(const ProductPlan& plan) {
 }
 
 double expected_growth(const ProductPlan& plan, const Machine& machine) {
+    if (is_by_residues(plan)) {
+        return 1;
+    }
     if (const std::optional<double> measured = measured_growth(plan, machine)) {
         return *measured;
     }

@@ -54,6 +54,8 @@ double most_below(const ProductPlan& plan) {
 
 const char* bound_over_text(BoundOver over) {
     switch (over) {
+        case BoundOver::result:
+            return "|AB|_ij";
         case BoundOver::entries:
             return "(|A||B|)_ij";
         case BoundOver::lines:
@@ -102,6 +104,11 @@ ErrorPromise classical_promise(const ProductPlan& plan) {
 
 ErrorPromise promised_error(const ProductPlan& plan, double growth, bool for_even_data) {
     ErrorPromise promise = classical_promise(plan);
+    if (is_by_residues(plan)) {
+        promise.over = BoundOver::result;
+        promise.bound = promise.typical = promise.roundoff;
+        return promise;
+    }
     const bool levels_outside = !outer_levels(plan).empty(), levels_inside = !plan.levels.empty();
     if (promise.over == BoundOver::nothing || !(levels_outside || levels_inside)) {
         return promise;

@@ -13,6 +13,7 @@ namespace heptad {
 /// What a bound is a multiple of.
 enum class BoundOver : std::uint8_t {
     nothing,   // exact: there is no error
+    result,    // |AB|_ij itself, which is rounded once
     entries,   // (|A||B|)_ij
     lines,     // |a_i||b_j|, the 2-norms of row i of A and column j of B
     matrices,  // max|A| max|B|

@@ -225,6 +225,7 @@ void check_constraints(const HostOptions& constraints) {
 HostDecision make_host_plan(const HostProblem& problem, const DeviceFacts& devices, const HostFacts& host,
                             const BlockPlanner& plan_block) {
     check_constraints(problem.constraints);
+    refuse_exact(problem.accuracy, problem.type, "over several devices");
     const int fewest = problem.constraints.pipelines > 0 ? problem.constraints.pipelines : 1;
     int most = problem.constraints.pipelines > 0 ? problem.constraints.pipelines : kMostAutoPipelines;
     if (problem.constraints.pipelines == 0) {

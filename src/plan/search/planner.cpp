@@ -14,6 +14,7 @@
 #include "plan/search/considered.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/level_search.hpp"
+#include "plan/search/residue_plan.hpp"
 
 namespace heptad {
 namespace {
@@ -211,6 +212,10 @@ void check_plan(const ProductPlan& plan) {
         fail(ErrorCode::input,
              "this plan has other places divide the product first; it is no plan of one whole product of numbers");
     }
+    if (is_by_residues(plan)) {
+        check_residue_plan(plan);
+        return;
+    }
     ProductPlan expected = plan;
     normalize_plan(expected);
     for (const LevelPlan& level : plan.levels) {
@@ -342,6 +347,9 @@ ProductPlan library_plan(const Problem& problem, const Machine& machine, const P
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem, machine);
+    if (problem.options.accuracy == Accuracy::exact && is_float(problem.type)) {
+        return make_residue_plan(problem, machine);
+    }
     ProductPlan best = best_plan(problem, machine, limits);
     const bool has_fringes = best.core_m != best.m || best.core_k != best.k || best.core_n != best.n;
     const bool worth_a_look = is_on_device(best) && problem.options.levels < 0 &&

@@ -212,6 +212,7 @@ private:
         if (size.m == 0 || size.k == 0 || size.n == 0) {  // there are no blocks to pass around
             request = {};
         }
+        refuse_exact(node_.options.accuracy, inputs_->type(), "among ranks");
         record.plan = make_cluster_plan(size, inputs_->type(), ranks_.size(), request, outcome_.rates);
     }
 

@@ -43,6 +43,7 @@ StageProducts processor_stage(const Options& options, int threads) {
 
 FileProblem file_problem(const FileProductRequest& request) {
     const ProductSources sources = find_product_sources(request);
+    refuse_exact(request.accuracy, sources.a.type, "from file to file");
     const auto with_usual_block = [](const MatrixSource& source, bool transpose) {
         FileLayout layout = source.layout;
         layout.block_bytes = source.by_library ? 1 : kUsualBlockBytes;

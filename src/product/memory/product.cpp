@@ -19,6 +19,7 @@
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
 #include "product/plan_cache.hpp"
+#include "run/residue/residue_runner.hpp"
 
 namespace heptad {
 namespace {
@@ -77,7 +78,7 @@ ReadyPlan make_ready(const ProductPlan& plan) {
     ready.backend = &backend_named(plan.backend, plan.threads);
     ready.cpu = dynamic_cast<cpu::CpuBackend*>(ready.backend);
     for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
-        validate_leaf(leaf, plan.type, *ready.backend);
+        validate_leaf(leaf, leaf_type(plan), *ready.backend);
     }
     if (ready.cpu != nullptr && plan.leaf != kPackedLeaf) {
         ready.leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
@@ -153,15 +154,17 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
                   const View& c, const ProductContext& context, void* taken = nullptr) {
     const ProductPlan& plan = ready.plan;
     const bool packed = plan.leaf == kPackedLeaf;
-    if (plan.levels.empty() && ready.cpu != nullptr && !packed) {
+    const bool by_residues = is_by_residues(plan);
+    if (plan.levels.empty() && ready.cpu != nullptr && !packed && !by_residues) {
         start_product(context.hooks);
         ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
         finish_product(context.hooks);
         return {};
     }
     const auto run = [&](void* workspace) {
-        return packed ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
-                      : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
+        return packed        ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
+               : by_residues ? run_residue_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks)
+                             : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
     };
     if (plan.workspace_bytes == 0 || taken != nullptr) {
         return run(taken);
@@ -240,7 +243,7 @@ bool repeat_product(double alpha, const ConstView& a, const ConstView& b, double
     const ReadyPlan* const ready =
         plan_cache.recent({a.rows, a.cols, b.cols, a.type, a.type, threads_or_default(threads), beta != 0,
                            options.workspace_limit_bytes, options});
-    if (ready == nullptr || !ready->plan.levels.empty() || ready->cpu == nullptr) {
+    if (ready == nullptr || !ready->plan.levels.empty() || ready->cpu == nullptr || is_by_residues(ready->plan)) {
         return false;
     }
     ready->cpu->multiply_one({alpha, a, b, beta, c}, ready->leaf_id);

@@ -33,6 +33,7 @@ ProductPlan plan_of_share(const Request& request, const ProblemSize& size, Type 
 ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size, const ClusterQuestion& cluster) {
     const Type type = request.type.value_or(Type::f32);
     ClusterRates rates = cluster.rates;
+    refuse_exact(request.options.accuracy, type, "among ranks");
     std::optional<ProductPlan> share;
     if (!cluster.rate_given || !is_device_list(request.options.device)) {
         share = plan_of_share(request, size, type, cluster.nodes);

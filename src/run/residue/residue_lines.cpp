@@ -1,0 +1,150 @@
+#include "run/residue/residue_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/stored_type.hpp"
+
+namespace heptad {
+namespace {
+
+/// Of doubles: an integer below 2^53 and the exponent of its last place.
+constexpr int kFractionBits = 52, kBias = 1023 + kFractionBits;
+struct Parts {
+    std::uint64_t significand;
+    int exponent;
+};
+Parts parts_of(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const int biased = static_cast<int>(bits >> kFractionBits & 0x7ff);
+    const std::uint64_t fraction = bits & ((std::uint64_t{1} << kFractionBits) - 1);
+    return {biased == 0 ? fraction : fraction | std::uint64_t{1} << kFractionBits, std::max(biased, 1) - kBias};
+}
+
+template <class T>
+double load(T x, Type type) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (type == Type::tf32) {
+            return static_cast<double>(round_to_tf32(x));
+        }
+    }
+    return to_double(x);
+}
+
+template <class Body>
+void share_lines(Backend& backend, std::int64_t lines, Body&& body) {
+    constexpr std::int64_t kTogether = 64;
+    backend.share((lines + kTogether - 1) / kTogether,
+                  [&](std::int64_t part) { body(part * kTogether, std::min(lines, (part + 1) * kTogether)); });
+}
+
+/// What one line was found to be.
+struct Line {
+    int last_bit = std::numeric_limits<int>::max(), top = std::numeric_limits<int>::min();
+    double squares = 0;  // of the values over 2^top
+    bool not_finite = false;
+};
+
+/// x modulo a number, around zero. |x| < 2^53 is an integer.
+double residue(double x, double modulus, double inverse) {
+    return std::fma(-std::rint(x * inverse), modulus, x);
+}
+
+/// Powers of two modulo a number, as far as shifts of integers of 184 bits go.
+constexpr int kMostShift = 192;
+std::array<double, kMostShift> powers_modulo(int modulus) {
+    std::array<double, kMostShift> powers{};
+    int power = 1 % modulus;
+    for (double& x : powers) {
+        x = power;
+        power = power * 2 % modulus;
+    }
+    return powers;
+}
+
+}  // namespace
+
+IntegerLines integer_rows(Backend& backend, const ConstView& view) {
+    const auto count = static_cast<std::size_t>(view.rows);
+    std::vector<Line> found(count);
+    share_lines(backend, view.rows, [&](std::int64_t begin, std::int64_t end) {
+        with_stored_type(view.type, [&]<class T>() {
+            const auto* const data = static_cast<const T*>(view.data);
+            const auto for_each = [&](auto&& visit) {
+                const bool across = std::abs(view.row_stride) < std::abs(view.col_stride);
+                for (std::int64_t outer = across ? 0 : begin; outer < (across ? view.cols : end); ++outer) {
+                    for (std::int64_t inner = across ? begin : 0; inner < (across ? end : view.cols); ++inner) {
+                        const std::int64_t i = across ? inner : outer, j = across ? outer : inner;
+                        visit(found[static_cast<std::size_t>(i)],
+                              load(data[i * view.row_stride + j * view.col_stride], view.type));
+                    }
+                }
+            };
+            for_each([](Line& line, double x) {
+                if (!std::isfinite(x)) {
+                    line.not_finite = true;
+                } else if (x != 0) {
+                    const Parts parts = parts_of(x);
+                    line.last_bit = std::min(line.last_bit, parts.exponent + std::countr_zero(parts.significand));
+                    line.top = std::max(line.top, parts.exponent + static_cast<int>(std::bit_width(parts.significand)));
+                }
+            });
+            for_each([](Line& line, double x) {
+                if (std::isfinite(x) && x != 0) {
+                    const double y = std::ldexp(x, -line.top);
+                    line.squares += y * y;
+                }
+            });
+        });
+    });
+    IntegerLines lines;
+    // Rounding of the squares and their sum, and of the logarithm.
+    const double above = (static_cast<double>(view.cols) + 8) * std::numeric_limits<double>::epsilon() + 1e-9;
+    for (const Line& line : found) {
+        const bool empty = line.squares == 0;
+        lines.last_bit.push_back(empty ? 0 : line.last_bit);
+        lines.log2_norm.push_back(empty ? -std::numeric_limits<double>::infinity()
+                                        : std::log2(line.squares) / 2 + line.top - line.last_bit + above);
+        lines.not_finite.push_back(line.not_finite);
+        lines.all_finite = lines.all_finite && !line.not_finite;
+    }
+    return lines;
+}
+
+void write_residues(Backend& backend, const ConstView& window, const IntegerLines& lines, std::int64_t first_line,
+                    bool by_columns, int modulus, const View& to) {
+    const std::array<double, kMostShift> powers = powers_modulo(modulus);
+    const double p = modulus, inverse = 1 / p;
+    auto* const out = static_cast<std::int32_t*>(to.data);
+    share_lines(backend, to.rows, [&](std::int64_t begin, std::int64_t end) {
+        with_stored_type(window.type, [&]<class T>() {
+            const auto* const data = static_cast<const T*>(window.data);
+            for (std::int64_t i = begin; i < end; ++i) {
+                std::int32_t* const row = out + i * to.row_stride;
+                const std::int64_t filled = i < window.rows ? window.cols : 0;
+                for (std::int64_t j = 0; j < filled; ++j) {
+                    const double x = load(data[i * window.row_stride + j * window.col_stride], window.type);
+                    if (x == 0 || !std::isfinite(x)) {
+                        row[j] = 0;
+                        continue;
+                    }
+                    const Parts parts = parts_of(x);
+                    const int shift =
+                        parts.exponent - lines.last_bit[static_cast<std::size_t>(first_line + (by_columns ? j : i))];
+                    const std::uint64_t integer = shift < 0 ? parts.significand >> -shift : parts.significand;
+                    double r = residue(static_cast<double>(integer), p, inverse);
+                    if (shift > 0) {
+                        r = residue(r * powers[static_cast<std::size_t>(shift)], p, inverse);
+                    }
+                    row[j] = static_cast<std::int32_t>(x < 0 ? -r : r);
+                }
+                std::fill(row + filled, row + to.cols, 0);
+            }
+        });
+    });
+}
+
+}  // namespace heptad

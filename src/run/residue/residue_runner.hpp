@@ -1,0 +1,16 @@
+// Carries out plans whose arithmetic is residues: integers are made of the rows of A and the columns of B, multiplied
+// modulo some small numbers one after another, and put together by the Chinese remainder theorem. Levels inside those
+// products are levels of integers, and exact.
+#pragma once
+
+#include "run/dense/runner.hpp"
+
+namespace heptad {
+
+/// c = alpha * a * b + beta * c, rounded once. What the plan and the memory have to be is as for run_plan(). Throws
+/// Error(input), with c as it was, where the values of a row of A and a column of B span more bits than there are
+/// moduli for.
+RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
+                           const ConstView& b, double beta, const View& c, void* workspace, const RunHooks& hooks);
+
+}  // namespace heptad
