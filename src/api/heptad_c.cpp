@@ -97,7 +97,7 @@ Options options_of(const heptad_options* given) {
     const heptad_options known = known_options(*given);
     const heptad_options* const options = &known;
     const auto text = [](const char* value) { return std::string(value == nullptr ? "auto" : value); };
-    if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_FAST) {
+    if (options->accuracy < HEPTAD_STRICT || options->accuracy > HEPTAD_EXACT) {
         throw Error(ErrorCode::usage, "accuracy is none of heptad_accuracy");
     }
     if (options->workspace_limit_bytes < 0) {

@@ -228,6 +228,16 @@ TEST(c_api, inputs_are_overwritten_only_with_leave) {
     EXPECT_NE(x.a, old_a);
 }
 
+TEST(c_api, exact_is_a_word_of_its_own) {
+    Sample x;
+    heptad_options options;
+    heptad_options_init(&options);
+    options.accuracy = HEPTAD_EXACT;
+    ASSERT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
+              HEPTAD_OK);
+    EXPECT_EQ(x.c, x.expected);
+}
+
 TEST(c_api, failures_have_a_status_and_a_sentence_per_thread) {
     Sample x;
     heptad_const_matrix small = x.b_matrix();
@@ -311,12 +321,12 @@ TEST(c_api, types_and_accuracies_outside_their_lists_are_refused) {
     static_assert(sizeof type == sizeof beyond);
     std::memcpy(&type, &beyond, sizeof type);
     EXPECT_EQ(heptad_multiply(type, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), nullptr, nullptr), HEPTAD_USAGE);
-#endif
     heptad_options options;
     heptad_options_init(&options);
-    options.accuracy = static_cast<heptad_accuracy>(3);
+    std::memcpy(&options.accuracy, &beyond, sizeof options.accuracy);
     EXPECT_EQ(heptad_multiply(HEPTAD_F32, 1, x.a_matrix(), x.b_matrix(), 0, x.c_matrix(), &options, nullptr),
               HEPTAD_USAGE);
+#endif
 }
 
 /// What a program gets whose header has more or fewer fields than the library.

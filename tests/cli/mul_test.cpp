@@ -1,5 +1,6 @@
 // heptad mul from files to a file: values against the definition, bit for bit on small integers.
 #include <cmath>
+#include <fstream>
 
 #include "cli/heptad_process.hpp"
 
@@ -41,6 +42,8 @@ TEST_F(Mul, every_device_and_mode_gives_the_same_file) {
                                                         {"--device", "reference", "--levels", "2", "--mode", "fused"},
                                                         {"--leaf", "heptad"},
                                                         {"--accuracy", "strict"},
+                                                        {"--accuracy", "exact", "--verify"},
+                                                        {"--device", "reference", "--accuracy", "exact"},
                                                         {"--memory", "1M"}};
     for (const auto& choice : choices) {
         std::vector<std::string> words{"mul", "A.npy", "B.npy", "-o", "C.npy"};
@@ -48,6 +51,31 @@ TEST_F(Mul, every_device_and_mode_gives_the_same_file) {
         heptad_ok(words);
         EXPECT_EQ(read_matrix("C.npy"), product(a, b)) << choice[1];
     }
+}
+
+TEST_F(Mul, exact_plans_are_carried_out_and_what_cannot_be_exact_is_refused) {
+    write_matrix("A.npy", integers(40, 30, 3), "<f4");
+    write_matrix("B.npy", integers(30, 50, 4), "<f4");
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy"});
+    const TestMatrix expected = read_matrix("C.npy");
+    const Outcome plan = heptad({"plan", "40", "30", "50", "--accuracy", "exact", "--levels", "1"});
+    ASSERT_EQ(plan.exit_code, 0) << plan.err;
+    EXPECT_NE(plan.out.find("expected error: one rounding of the exact product"), std::string::npos) << plan.out;
+    EXPECT_NE(plan.out.find("arithmetic=residues:24"), std::string::npos) << plan.out;
+    std::ofstream(folder_ / "plan.txt") << plan.out;
+    heptad_ok({"mul", "A.npy", "B.npy", "-o", "C.npy", "--plan", "plan.txt"});
+    EXPECT_EQ(read_matrix("C.npy"), expected);
+    const Outcome files = heptad({"mul", "A.npy", "B.npy", "-o", "C.npy", "--accuracy", "exact", "--memory", "16K"});
+    EXPECT_EQ(files.exit_code, 2);
+    EXPECT_NE(files.err.find("not from file to file"), std::string::npos) << files.err;
+    TestMatrix wide = integers(40, 30, 3);
+    wide.at(7, 0) = 1e-40;
+    wide.at(7, 1) = 1e38;
+    write_matrix("A.npy", wide, "<f4");
+    const Outcome refused = heptad({"mul", "A.npy", "B.npy", "-o", "D.npy", "--accuracy", "exact"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_NE(refused.err.find("bits"), std::string::npos) << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "D.npy"));
 }
 
 TEST_F(Mul, transposes_and_fortran_order_mean_the_same_matrix) {
