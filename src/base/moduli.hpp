@@ -4,6 +4,10 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/wide_integer.hpp"
 
 namespace heptad {
 
@@ -14,6 +18,24 @@ inline constexpr std::array<int, kMostModuli> kModuli{256, 255, 253, 251, 247, 2
 /// Residues lie within this, so sums of so many products of two fit 32 bits.
 inline constexpr int kLargestResidue = 128;
 inline constexpr int kLongestResidueSum = 131071;
+
+/// Remainders without a division.
+class Modulus {
+public:
+    explicit Modulus(int modulus)
+        : modulus_(static_cast<std::uint64_t>(modulus)), reciprocal_(~std::uint64_t{0} / modulus_) {}
+    int value() const { return static_cast<int>(modulus_); }
+    /// Of x < 2^56.
+    std::uint64_t remainder(std::uint64_t x) const {
+        // At most one too small: the reciprocal is, by less than one part in 2^64 / modulus.
+        const auto quotient = static_cast<std::uint64_t>(static_cast<DoubleWord>(x) * reciprocal_ >> 64);
+        const std::uint64_t rest = x - quotient * modulus_;
+        return rest >= modulus_ ? rest - modulus_ : rest;
+    }
+
+private:
+    std::uint64_t modulus_, reciprocal_;
+};
 
 /// log2 of the product of the first `count`.
 inline double log2_of_moduli(int count) {

@@ -19,7 +19,7 @@ int usual_moduli(Type type) {
 }
 
 /// Seconds for a residue of an element, and for rounding an entry that was put together; one thread of a busy Xeon.
-constexpr double kResidueS = 8e-9, kRoundS = 1.5e-7;
+constexpr double kResidueS = 5e-9, kRoundS = 3e-8;
 
 double predicted_s(const ProductPlan& plan, double plane_s) {
     const auto rounded_up = [](std::int64_t size, std::int64_t tile) {

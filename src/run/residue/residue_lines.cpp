@@ -6,13 +6,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/moduli.hpp"
 #include "base/stored_type.hpp"
 
 namespace heptad {
 namespace {
 
 /// Of doubles: an integer below 2^53 and the exponent of its last place.
-constexpr int kFractionBits = 52, kBias = 1023 + kFractionBits;
+constexpr int kFractionBits = 52, kBias = 1023 + kFractionBits, kNotFinite = 0x7ff - kBias;
 struct Parts {
     std::uint64_t significand;
     int exponent;
@@ -48,19 +49,14 @@ struct Line {
     bool not_finite = false;
 };
 
-/// x modulo a number, around zero. |x| < 2^53 is an integer.
-double residue(double x, double modulus, double inverse) {
-    return std::fma(-std::rint(x * inverse), modulus, x);
-}
-
 /// Powers of two modulo a number, as far as shifts of integers of 184 bits go.
 constexpr int kMostShift = 192;
-std::array<double, kMostShift> powers_modulo(int modulus) {
-    std::array<double, kMostShift> powers{};
-    int power = 1 % modulus;
-    for (double& x : powers) {
+std::array<std::uint32_t, kMostShift> powers_modulo(int modulus) {
+    std::array<std::uint32_t, kMostShift> powers{};
+    std::uint32_t power = 1;
+    for (std::uint32_t& x : powers) {
         x = power;
-        power = power * 2 % modulus;
+        power = power * 2 % static_cast<std::uint32_t>(modulus);
     }
     return powers;
 }
@@ -116,8 +112,9 @@ IntegerLines integer_rows(Backend& backend, const ConstView& view) {
 
 void write_residues(Backend& backend, const ConstView& window, const IntegerLines& lines, std::int64_t first_line,
                     bool by_columns, int modulus, const View& to) {
-    const std::array<double, kMostShift> powers = powers_modulo(modulus);
-    const double p = modulus, inverse = 1 / p;
+    const std::array<std::uint32_t, kMostShift> powers = powers_modulo(modulus);
+    const Modulus p(modulus);
+    const auto unsigned_modulus = static_cast<std::uint64_t>(modulus);
     auto* const out = static_cast<std::int32_t*>(to.data);
     share_lines(backend, to.rows, [&](std::int64_t begin, std::int64_t end) {
         with_stored_type(window.type, [&]<class T>() {
@@ -127,19 +124,19 @@ void write_residues(Backend& backend, const ConstView& window, const IntegerLine
                 const std::int64_t filled = i < window.rows ? window.cols : 0;
                 for (std::int64_t j = 0; j < filled; ++j) {
                     const double x = load(data[i * window.row_stride + j * window.col_stride], window.type);
-                    if (x == 0 || !std::isfinite(x)) {
+                    const Parts parts = parts_of(x);
+                    if (parts.significand == 0 || parts.exponent == kNotFinite) {
                         row[j] = 0;
                         continue;
                     }
-                    const Parts parts = parts_of(x);
                     const int shift =
                         parts.exponent - lines.last_bit[static_cast<std::size_t>(first_line + (by_columns ? j : i))];
-                    const std::uint64_t integer = shift < 0 ? parts.significand >> -shift : parts.significand;
-                    double r = residue(static_cast<double>(integer), p, inverse);
-                    if (shift > 0) {
-                        r = residue(r * powers[static_cast<std::size_t>(shift)], p, inverse);
-                    }
-                    row[j] = static_cast<std::int32_t>(x < 0 ? -r : r);
+                    // Without branches: signs and shifts of random data cannot be guessed.
+                    const std::uint64_t r = p.remainder(p.remainder(parts.significand >> std::max(-shift, 0)) *
+                                                        powers[static_cast<std::size_t>(std::max(shift, 0))]);
+                    const auto above_half = static_cast<std::int32_t>(2 * r > unsigned_modulus);
+                    const std::int32_t sign = -static_cast<std::int32_t>(std::signbit(x));
+                    row[j] = ((static_cast<std::int32_t>(r) - above_half * modulus) ^ sign) - sign;
                 }
                 std::fill(row + filled, row + to.cols, 0);
             }

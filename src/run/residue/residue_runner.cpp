@@ -19,7 +19,7 @@ namespace {
 
 /// What turns residues into an integer: sum of (r * inverse mod p) * weight, modulo what all moduli multiply to.
 struct RemainderTable {
-    explicit RemainderTable(int count) : weights(static_cast<std::size_t>(count)) {
+    explicit RemainderTable(int count) {
         product.words[0] = 1;
         for (int t = 0; t < count; ++t) {
             product = times(product, kModuli[static_cast<std::size_t>(t)]);
@@ -39,7 +39,7 @@ struct RemainderTable {
             while (others * inverse % p != 1) {
                 ++inverse;
             }
-            weights[static_cast<std::size_t>(t)] = {weight, inverse, p};
+            weights.push_back({weight, static_cast<std::uint64_t>(inverse), Modulus(p), 1.0 / p});
         }
     }
 
@@ -48,20 +48,22 @@ struct RemainderTable {
         ResidueInteger sum;
         double quotient = 0;
         for (const Weight& weight : weights) {
-            const int y = *residues * weight.inverse % weight.modulus;
-            sum.add_multiple(weight.others, static_cast<std::uint64_t>(y));
-            quotient += static_cast<double>(y) / weight.modulus;
+            const std::uint64_t y = weight.modulus.remainder(*residues * weight.inverse);
+            sum.add_multiple(weight.others, y);
+            quotient += static_cast<double>(y) * weight.part;
             residues += stride;
         }
         ResidueInteger multiple;
-        multiple.add_multiple(product, static_cast<std::uint64_t>(std::rint(quotient)));
+        multiple.add_multiple(product, static_cast<std::uint64_t>(quotient + 0.5));
         sum.subtract(multiple);
         return sum;
     }
 
     struct Weight {
         ResidueInteger others;  // what the other moduli multiply to
-        int inverse = 1, modulus = 1;
+        std::uint64_t inverse;  // of that
+        Modulus modulus;
+        double part;  // 1 / modulus
     };
     std::vector<Weight> weights;
     ResidueInteger product;
@@ -194,12 +196,14 @@ private:
 
     /// From 0 on.
     void keep_residues(std::int64_t rows, std::int64_t cols, int modulus, bool adds, std::uint8_t* to) {
+        const Modulus p(modulus);
+        const std::int64_t above = (std::int64_t{1} << 31) * modulus;  // no sum is negative with it
         share_rows(rows, [&](std::int64_t i) {
             const auto* const from = static_cast<const std::int32_t*>(c_plane_.data) + i * plan_.tile_n;
             for (std::int64_t j = 0; j < cols; ++j) {
                 std::uint8_t& kept = to[i * plan_.tile_n + j];
-                const int r = (from[j] % modulus + (adds ? kept : 0)) % modulus;
-                kept = static_cast<std::uint8_t>(r < 0 ? r + modulus : r);
+                kept = static_cast<std::uint8_t>(
+                    p.remainder(static_cast<std::uint64_t>(from[j] + above) + (adds ? kept : 0)));
             }
         });
     }

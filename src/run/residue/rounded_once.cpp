@@ -56,6 +56,25 @@ Term term_of(double x) {
     return term;
 }
 
+/// `below`: something smaller than the lowest bit belongs to it.
+template <std::size_t Words>
+double rounded(const WideInteger<Words>& magnitude, int exponent, bool negative, bool below, Type format) {
+    const Format to = format_of(format);
+    const int last_place = std::max(exponent + magnitude.bit_length() - to.precision, to.least_exponent);
+    const int down = last_place - exponent;
+    std::uint64_t significand = down < WideInteger<Words>::kBits ? magnitude.shifted(-down).words[0] : 0;
+    const bool half = magnitude.bit(down - 1);
+    const bool more = below || magnitude.any_below(down - 1);
+    if (half && (more || (significand & 1) != 0)) {
+        ++significand;
+    }
+    double result = std::ldexp(static_cast<double>(significand), last_place);
+    if (result >= std::ldexp(1.0, to.most_exponent) * 2) {
+        result = std::numeric_limits<double>::infinity();
+    }
+    return negative ? -result : result;
+}
+
 }  // namespace
 
 double rounded_once(double alpha, const ResidueInteger& value, int exponent, double beta, double c, Type format) {
@@ -64,6 +83,9 @@ double rounded_once(double alpha, const ResidueInteger& value, int exponent, dou
     larger.negative = value.is_negative();
     if (larger.negative) {
         magnitude.negate();
+    }
+    if (alpha == 1 && (beta == 0 || c == 0)) {  // the usual case, in fewer words
+        return magnitude.is_zero() ? 0 : rounded(magnitude, exponent, larger.negative, false, format);
     }
     larger.magnitude = magnitude.widened<kWords>();
     larger.exponent = exponent;
@@ -102,20 +124,7 @@ double rounded_once(double alpha, const ResidueInteger& value, int exponent, dou
     if (larger.is_zero() && !below) {
         return 0;
     }
-    const Format to = format_of(format);
-    const int last_place = std::max(larger.top() - to.precision, to.least_exponent);
-    const int down = last_place - larger.exponent;
-    std::uint64_t significand = down < Exact::kBits ? larger.magnitude.shifted(-down).words[0] : 0;
-    const bool half = larger.magnitude.bit(down - 1);
-    const bool more = below || larger.magnitude.any_below(down - 1);
-    if (half && (more || (significand & 1) != 0)) {
-        ++significand;
-    }
-    double result = std::ldexp(static_cast<double>(significand), last_place);
-    if (result >= std::ldexp(1.0, to.most_exponent) * 2) {
-        result = std::numeric_limits<double>::infinity();
-    }
-    return larger.negative ? -result : result;
+    return rounded(larger.magnitude, larger.exponent, larger.negative, below, format);
 }
 
 }  // namespace heptad
