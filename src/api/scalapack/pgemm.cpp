@@ -2,85 +2,86 @@
 //
 //   sub(C) = alpha * op(sub(A)) * op(sub(B)) + beta * sub(C),   sub(X) = X(ix : ..., jx : ...), counted from 1
 //
-// Wrong arguments are told as PBLAS tells them: pxerbla_ with the number of the argument, which ends the job. This is
-// where the errors of a program in Fortran can only be printed.
+// Products of parts that lie inside of their matrices, each element on one process, are made here. All other calls go
+// on to ScaLAPACK's own routine: so wrong arguments are told as ever, by whatever PB_Cabort and pxerbla_ the program
+// has.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <heptad/cluster.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <exception>
+#include <utility>
 #include <vector>
 
 extern "C" {
-// Of the program's own BLACS and ScaLAPACK; a program that calls heptad/cluster.hpp only need not have them.
+// Of the program's own BLACS; a program that calls heptad/cluster.hpp only need not have it.
 __attribute__((weak)) void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
 __attribute__((weak)) void Cigsum2d(int context, const char* scope, const char* topology, int m, int n, int* values,
                                     int leading, int to_row, int to_col);
 __attribute__((weak)) void Cblacs_abort(int context, int code);
-__attribute__((weak)) void pxerbla_(const int* context, const char* routine, const int* info, int length);
 }
 
 namespace heptad {
 namespace {
 
-/// Places in a descriptor.
-enum Descriptor : int { dtype, context, rows, cols, row_block, col_block, first_row, first_col, leading };
-constexpr int kDense = 1;  // the only dtype of dense matrices
+constexpr int kBlockCyclic = 1, kBlockCyclicWithFirstBlocks = 2;  // types of descriptors
 
-/// Where sub(X) lies, and the numbers of its arguments.
-struct MatrixArguments {
+/// What both types of descriptors say.
+struct Descriptor {
+    bool known = false;
+    int context = 0, rows = 0, cols = 0;
+    int first_row_block = 0, first_col_block = 0, row_block = 0, col_block = 0;
+    int first_row = 0, first_col = 0, leading = 0;
+};
+
+Descriptor read_descriptor(const int* d) {
+    switch (d[0]) {
+        case kBlockCyclic:
+            return {true, d[1], d[2], d[3], d[4], d[5], d[4], d[5], d[6], d[7], d[8]};
+        case kBlockCyclicWithFirstBlocks:
+            return {true, d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], d[10]};
+        default:
+            return {};
+    }
+}
+
+/// Where sub(X) lies.
+struct Operand {
     void* data = nullptr;
     int row = 1, col = 1;
-    const int* descriptor = nullptr;
-    int row_argument = 0;  // of row; of col and the descriptor: the next ones
+    Descriptor descriptor;
     bool transpose = false;
 };
 
-/// The first wrong argument as PBLAS numbers them: i, or 100 i + j for entry j of a descriptor; 0 if all are fine.
-int wrong_argument(const MatrixArguments& x, int sub_rows, int sub_cols, const ProcessGrid& grid, int own_context) {
+/// How many rows of a matrix the processes of one row hold.
+int held_rows(const Descriptor& d, const ProcessGrid& grid) {
+    const int rest = std::max(0, d.rows - d.first_row_block), whole_blocks = rest / d.row_block;
+    const int place = (grid.my_row - d.first_row + grid.rows) % grid.rows;
+    const int blocks = (whole_blocks + grid.rows - place) / grid.rows - (place == 0 ? 1 : 0);
+    return blocks * d.row_block + (place == 0 ? std::min(d.rows, d.first_row_block) : 0) +
+           ((whole_blocks + 1) % grid.rows == place ? rest % d.row_block : 0);
+}
+
+/// A part with a process for each of its elements, inside of a matrix that is described as it may be.
+bool is_sound(const Operand& x, int sub_rows, int sub_cols, const ProcessGrid& grid, int own_context) {
+    const Descriptor& d = x.descriptor;
     if (x.transpose) {
         std::swap(sub_rows, sub_cols);
     }
-    const int* d = x.descriptor;
-    const auto entry = [&](int place) { return 100 * (x.row_argument + 2) + place + 1; };
-    const bool empty = sub_rows == 0 || sub_cols == 0;
-    if (x.row < 1 || (!empty && x.row + sub_rows - 1 > d[rows])) {
-        return x.row_argument;
-    }
-    if (x.col < 1 || (!empty && x.col + sub_cols - 1 > d[cols])) {
-        return x.row_argument + 1;
-    }
-    if (d[dtype] != kDense) {
-        return entry(dtype);
-    }
-    if (d[context] != own_context) {
-        return entry(context);
-    }
-    if (d[rows] < 0) {
-        return entry(rows);
-    }
-    if (d[cols] < 0) {
-        return entry(cols);
-    }
-    if (d[row_block] < 1) {
-        return entry(row_block);
-    }
-    if (d[col_block] < 1) {
-        return entry(col_block);
-    }
-    if (d[first_row] < 0 || d[first_row] >= grid.rows) {
-        return entry(first_row);
-    }
-    if (d[first_col] < 0 || d[first_col] >= grid.cols) {
-        return entry(first_col);
-    }
-    return d[leading] < 1 ? entry(leading) : 0;
+    const auto is_inside = [](int first, int count, int all) { return first >= 1 && count <= all - (first - 1); };
+    return d.known && d.context == own_context && is_inside(x.row, sub_rows, d.rows) &&
+           is_inside(x.col, sub_cols, d.cols) && d.first_row_block >= 1 && d.first_col_block >= 1 && d.row_block >= 1 &&
+           d.col_block >= 1 && d.first_row >= 0 && d.first_row < grid.rows && d.first_col >= 0 &&
+           d.first_col < grid.cols && d.leading >= std::max(1, held_rows(d, grid));
 }
 
-BlockCyclicPart part_of(const MatrixArguments& x, Type type) {
-    const int* d = x.descriptor;
-    return {{x.data, type, d[rows], d[cols], d[row_block], d[col_block], d[first_row], d[first_col], d[leading]},
+BlockCyclicPart part_of(const Operand& x, Type type) {
+    const Descriptor& d = x.descriptor;
+    return {{x.data, type, d.rows, d.cols, d.row_block, d.col_block, d.first_row, d.first_col, d.leading,
+             d.first_row_block, d.first_col_block},
             x.row - 1,
             x.col - 1,
             x.transpose};
@@ -101,45 +102,33 @@ struct Sizes {
     int m = 0, n = 0, k = 0;
 };
 
-int wrong_transpose(char word) {
+enum class Transpose { no, yes, unknown };
+
+Transpose transpose_of(char word) {
     const int upper = std::toupper(static_cast<unsigned char>(word));
-    return upper != 'N' && upper != 'T' && upper != 'C' ? 1 : 0;
-}
-bool is_transposed(char word) {
-    return std::toupper(static_cast<unsigned char>(word)) != 'N';
+    return upper == 'N' ? Transpose::no : upper == 'T' || upper == 'C' ? Transpose::yes : Transpose::unknown;
 }
 
-void pgemm(const char* routine, Type type, char transpose_a, char transpose_b, const Sizes& sizes, double alpha,
-           MatrixArguments a, MatrixArguments b, double beta, const MatrixArguments& c) {
-    const int own_context = c.descriptor[context];
+/// Whether it was made here. All processes of the grid decide alike, unless one of them has a wrong argument.
+bool pgemm(const char* routine, Type type, char transpose_a, char transpose_b, const Sizes& sizes, double alpha,
+           Operand a, Operand b, double beta, const Operand& c) {
+    const int own_context = c.descriptor.context;
     ProcessGrid grid;
+    if (!c.descriptor.known || Cblacs_gridinfo == nullptr) {
+        return false;
+    }
     Cblacs_gridinfo(own_context, &grid.rows, &grid.cols, &grid.my_row, &grid.my_col);
-    if (grid.my_row < 0) {
-        return;  // not in the grid
-    }
-    a.transpose = is_transposed(transpose_a);
-    b.transpose = is_transposed(transpose_b);
-    int wrong = wrong_transpose(transpose_a) != 0   ? 1
-                : wrong_transpose(transpose_b) != 0 ? 2
-                : sizes.m < 0                       ? 3
-                : sizes.n < 0                       ? 4
-                : sizes.k < 0                       ? 5
-                                                    : 0;
-    wrong = wrong != 0 ? wrong : wrong_argument(a, sizes.m, sizes.k, grid, own_context);
-    wrong = wrong != 0 ? wrong : wrong_argument(b, sizes.k, sizes.n, grid, own_context);
-    wrong = wrong != 0 ? wrong : wrong_argument(c, sizes.m, sizes.n, grid, own_context);
-    if (wrong != 0) {
-        pxerbla_(&own_context, routine, &wrong, 6);
-        Cblacs_abort(own_context, wrong);  // the others would wait for this process
-        return;
-    }
-    if (sizes.m == 0 || sizes.n == 0 || ((alpha == 0 || sizes.k == 0) && beta == 1)) {
-        return;
+    a.transpose = transpose_of(transpose_a) == Transpose::yes;
+    b.transpose = transpose_of(transpose_b) == Transpose::yes;
+    if (grid.my_row < 0 || transpose_of(transpose_a) == Transpose::unknown ||
+        transpose_of(transpose_b) == Transpose::unknown || std::min({sizes.m, sizes.n, sizes.k}) < 1 || alpha == 0 ||
+        !is_sound(a, sizes.m, sizes.k, grid, own_context) || !is_sound(b, sizes.k, sizes.n, grid, own_context) ||
+        !is_sound(c, sizes.m, sizes.n, grid, own_context)) {
+        return false;
     }
     try {
         grid.ranks = world_ranks(own_context, grid);
-        const int inner = alpha == 0 ? 0 : sizes.k;  // then A and B are not read
-        multiply_block_cyclic({sizes.m, inner, sizes.n}, alpha, part_of(a, type), part_of(b, type), beta,
+        multiply_block_cyclic({sizes.m, sizes.k, sizes.n}, alpha, part_of(a, type), part_of(b, type), beta,
                               part_of(c, type), grid, mpi_exchange());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "heptad: %s: %s\n", routine, error.what());
@@ -148,6 +137,28 @@ void pgemm(const char* routine, Type type, char transpose_a, char transpose_b, c
         std::fprintf(stderr, "heptad: %s: something that is no std::exception was thrown\n", routine);
         Cblacs_abort(own_context, 1);
     }
+    return true;
+}
+
+template <class Element>
+using Gemm = void(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+                  const Element* alpha, Element* a, const int* ia, const int* ja, const int* desc_a, Element* b,
+                  const int* ib, const int* jb, const int* desc_b, const Element* beta, Element* c, const int* ic,
+                  const int* jc, const int* desc_c);
+
+/// The routine that the program would have reached without this library.
+template <class Element>
+Gemm<Element>* real_routine(const char* name) {
+    static Gemm<Element>* const real = [name] {
+        auto* const found = reinterpret_cast<Gemm<Element>*>(dlsym(RTLD_NEXT, name));
+        if (found == nullptr) {
+            std::fprintf(stderr, "heptad: this call of %s is one for ScaLAPACK, which is not behind this library\n",
+                         name);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        return found;
+    }();
+    return real;
 }
 
 }  // namespace
@@ -159,15 +170,23 @@ HEPTAD_API void pdgemm_(const char* transpose_a, const char* transpose_b, const 
                         const double* alpha, double* a, const int* ia, const int* ja, const int* desc_a, double* b,
                         const int* ib, const int* jb, const int* desc_b, const double* beta, double* c, const int* ic,
                         const int* jc, const int* desc_c) {
-    heptad::pgemm("PDGEMM", heptad::Type::f64, *transpose_a, *transpose_b, {*m, *n, *k}, *alpha,
-                  {a, *ia, *ja, desc_a, 8}, {b, *ib, *jb, desc_b, 12}, *beta, {c, *ic, *jc, desc_c, 17});
+    if (!heptad::pgemm("PDGEMM", heptad::Type::f64, *transpose_a, *transpose_b, {*m, *n, *k}, *alpha,
+                       {a, *ia, *ja, heptad::read_descriptor(desc_a)}, {b, *ib, *jb, heptad::read_descriptor(desc_b)},
+                       *beta, {c, *ic, *jc, heptad::read_descriptor(desc_c)})) {
+        heptad::real_routine<double>("pdgemm_")(transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb,
+                                                desc_b, beta, c, ic, jc, desc_c);
+    }
 }
 
 HEPTAD_API void psgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
                         const float* alpha, float* a, const int* ia, const int* ja, const int* desc_a, float* b,
                         const int* ib, const int* jb, const int* desc_b, const float* beta, float* c, const int* ic,
                         const int* jc, const int* desc_c) {
-    heptad::pgemm("PSGEMM", heptad::Type::f32, *transpose_a, *transpose_b, {*m, *n, *k}, *alpha,
-                  {a, *ia, *ja, desc_a, 8}, {b, *ib, *jb, desc_b, 12}, *beta, {c, *ic, *jc, desc_c, 17});
+    if (!heptad::pgemm("PSGEMM", heptad::Type::f32, *transpose_a, *transpose_b, {*m, *n, *k}, *alpha,
+                       {a, *ia, *ja, heptad::read_descriptor(desc_a)}, {b, *ib, *jb, heptad::read_descriptor(desc_b)},
+                       *beta, {c, *ic, *jc, heptad::read_descriptor(desc_c)})) {
+        heptad::real_routine<float>("psgemm_")(transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb,
+                                               desc_b, beta, c, ic, jc, desc_c);
+    }
 }
 }

@@ -21,18 +21,29 @@ namespace {
 
 /// One dimension of a block-cyclic layout.
 struct Dealing {
-    std::int64_t block = 1;
+    std::int64_t first_block = 1, block = 1;
     std::int64_t first = 0;  // process of the first block
     std::int64_t processes = 1;
 
-    std::int64_t owner(std::int64_t index) const { return (index / block + first) % processes; }
+    std::int64_t number(std::int64_t index) const {
+        return index < first_block ? 0 : 1 + (index - first_block) / block;
+    }
+    std::int64_t end_of(std::int64_t numbered) const { return first_block + numbered * block; }
+    std::int64_t owner(std::int64_t index) const { return (number(index) + first) % processes; }
     /// Its place among what the owner holds.
-    std::int64_t local(std::int64_t index) const { return index / block / processes * block + index % block; }
+    std::int64_t local(std::int64_t index) const {
+        const std::int64_t in = number(index);
+        if (in == 0) {
+            return index;
+        }
+        const std::int64_t before = in / processes * block + (in % processes == 0 ? first_block - block : 0);
+        return before + index - end_of(in - 1);
+    }
     /// The indices of a range that a process holds, ascending.
     std::vector<std::int64_t> held(const IndexRange& range, std::int64_t process) const {
         std::vector<std::int64_t> indices;
         for (std::int64_t index = range.begin; index < range.end;) {
-            const std::int64_t end = std::min(range.end, (index / block + 1) * block);
+            const std::int64_t end = std::min(range.end, end_of(number(index)));
             if (owner(index) == process) {
                 for (; index < end; ++index) {
                     indices.push_back(index);
@@ -43,6 +54,13 @@ struct Dealing {
         return indices;
     }
 };
+
+std::int64_t first_block_rows(const BlockCyclicMatrix& matrix) {
+    return matrix.first_row_block == 0 ? matrix.row_block : matrix.first_row_block;
+}
+std::int64_t first_block_cols(const BlockCyclicMatrix& matrix) {
+    return matrix.first_col_block == 0 ? matrix.col_block : matrix.first_col_block;
+}
 
 /// The rows and columns of a window that one process holds.
 struct HeldElements {
@@ -55,8 +73,8 @@ public:
     SpreadMatrix(const BlockCyclicMatrix& matrix, const ProcessGrid& grid)
         : matrix_(matrix),
           grid_(grid),
-          down_{matrix.row_block, matrix.first_process_row, grid.rows},
-          across_{matrix.col_block, matrix.first_process_col, grid.cols} {}
+          down_{first_block_rows(matrix), matrix.row_block, matrix.first_process_row, grid.rows},
+          across_{first_block_cols(matrix), matrix.col_block, matrix.first_process_col, grid.cols} {}
 
     /// Of the window with rows .. and cols .. of the whole matrix, process (p / cols, p % cols) has:
     HeldElements held(const IndexRange& rows, const IndexRange& cols, int process) const {
@@ -266,9 +284,12 @@ void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t 
         fail(ErrorCode::input, "a part of {} x {} at ({}, {}) is not inside {}, which is {} x {}", rows, cols, part.row,
              part.col, name, matrix.rows, matrix.cols);
     }
-    if (matrix.row_block < 1 || matrix.col_block < 1) {
-        fail(ErrorCode::usage, "{} has blocks of {} x {}; they hold at least one element", name, matrix.row_block,
-             matrix.col_block);
+    for (const auto& [block_rows, block_cols] :
+         {std::pair{matrix.row_block, matrix.col_block}, {first_block_rows(matrix), first_block_cols(matrix)}}) {
+        if (block_rows < 1 || block_cols < 1) {
+            fail(ErrorCode::usage, "{} has blocks of {} x {}; they hold at least one element", name, block_rows,
+                 block_cols);
+        }
     }
 }
 
