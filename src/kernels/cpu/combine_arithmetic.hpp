@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/types.hpp"
 #include "kernels/cpu/microkernel.hpp"
 #include "kernels/scalars.hpp"
 
