@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/shared_state.hpp"
+
 extern "C" {
 // Of the program's own BLACS; a program that calls heptad/cluster.hpp only need not have it.
 __attribute__((weak)) void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
@@ -112,12 +114,12 @@ constexpr int kSmallestSize = 1024;
 
 /// HEPTAD_MIN_SIZE, which all processes must have alike.
 int smallest_size() {
-    static const int size = [] {
+    static constinit Once<int> size;
+    return size.get([] {
         const char* const text = std::getenv("HEPTAD_MIN_SIZE");
         const int asked = text == nullptr ? 0 : std::atoi(text);
         return asked > 0 ? asked : kSmallestSize;
-    }();
-    return size;
+    });
 }
 
 /// One call, as the grid of processes sees it.
@@ -169,7 +171,9 @@ void pgemm(const char* routine, const char* symbol, const char* transpose_a, con
            const int* n, const int* k, const Element* alpha, Element* a, const int* ia, const int* ja,
            const int* desc_a, Element* b, const int* ib, const int* jb, const int* desc_b, const Element* beta,
            Element* c, const int* ic, const int* jc, const int* desc_c) {
-    static auto* const real = reinterpret_cast<Gemm<Element>*>(dlsym(RTLD_NEXT, symbol));
+    static constinit Once<Gemm<Element>*> found;
+    Gemm<Element>* const real =
+        found.get([symbol] { return reinterpret_cast<Gemm<Element>*>(dlsym(RTLD_NEXT, symbol)); });
     Call call{transpose_of(*transpose_a),
               transpose_of(*transpose_b),
               *m,
