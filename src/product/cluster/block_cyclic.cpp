@@ -6,6 +6,8 @@
 #include <heptad/cluster.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -18,6 +20,11 @@
 
 namespace heptad {
 namespace {
+
+/// Indices side by side, `local` being the place of the first among what their process holds.
+struct Run {
+    std::int64_t begin = 0, count = 0, local = 0;
+};
 
 /// One dimension of a block-cyclic layout.
 struct Dealing {
@@ -40,18 +47,16 @@ struct Dealing {
         return before + index - end_of(in - 1);
     }
     /// The indices of a range that a process holds, ascending.
-    std::vector<std::int64_t> held(const IndexRange& range, std::int64_t process) const {
-        std::vector<std::int64_t> indices;
+    std::vector<Run> held(const IndexRange& range, std::int64_t process) const {
+        std::vector<Run> runs;
         for (std::int64_t index = range.begin; index < range.end;) {
             const std::int64_t end = std::min(range.end, end_of(number(index)));
             if (owner(index) == process) {
-                for (; index < end; ++index) {
-                    indices.push_back(index);
-                }
+                runs.push_back({index, end - index, local(index)});
             }
             index = end;
         }
-        return indices;
+        return runs;
     }
 };
 
@@ -64,8 +69,26 @@ std::int64_t first_block_cols(const BlockCyclicMatrix& matrix) {
 
 /// The rows and columns of a window that one process holds.
 struct HeldElements {
-    std::vector<std::int64_t> rows, cols;
-    std::int64_t count() const { return static_cast<std::int64_t>(rows.size() * cols.size()); }
+    std::vector<Run> rows, cols;
+
+    static std::int64_t count(const std::vector<Run>& runs) {
+        return std::accumulate(runs.begin(), runs.end(), std::int64_t{0},
+                               [](std::int64_t sum, const Run& run) { return sum + run.count; });
+    }
+    std::int64_t count() const { return count(rows) * count(cols); }
+    /// visit(rows side by side, their column, its place here, how many elements came before)
+    template <class Visit>
+    void for_each_run(Visit&& visit) const {
+        std::int64_t before = 0;
+        for (const Run& across : cols) {
+            for (std::int64_t j = 0; j < across.count; ++j) {
+                for (const Run& down : rows) {
+                    visit(down, across.begin + j, across.local + j, before);
+                    before += down.count;
+                }
+            }
+        }
+    }
 };
 
 class SpreadMatrix {
@@ -80,10 +103,9 @@ public:
     HeldElements held(const IndexRange& rows, const IndexRange& cols, int process) const {
         return {down_.held(rows, process / grid_.cols), across_.held(cols, process % grid_.cols)};
     }
-    /// An element of this process.
-    std::byte* element(std::int64_t row, std::int64_t col) const {
-        return static_cast<std::byte*>(matrix_.data) +
-               (across_.local(col) * matrix_.leading + down_.local(row)) * element_size();
+    /// An element of this process, by its place here.
+    std::byte* element(std::int64_t local_row, std::int64_t local_col) const {
+        return static_cast<std::byte*>(matrix_.data) + (local_col * matrix_.leading + local_row) * element_size();
     }
     std::int64_t element_size() const { return static_cast<std::int64_t>(element_bytes(matrix_.type)); }
     Type type() const { return matrix_.type; }
@@ -93,18 +115,6 @@ private:
     const ProcessGrid& grid_;
     const Dealing down_, across_;
 };
-
-/// Copies elements between their places here and a message, which has them column by column.
-template <class Place>
-void visit_elements(const HeldElements& held, std::int64_t size, Place&& place) {
-    std::int64_t at = 0;
-    for (const std::int64_t col : held.cols) {
-        for (const std::int64_t row : held.rows) {
-            place(row, col, at);
-            at += size;
-        }
-    }
-}
 
 struct WindowRanges {
     IndexRange rows, cols;
@@ -199,14 +209,14 @@ private:
             const HeldElements got = spread.held(wanted.rows, wanted.cols, from);
             std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
             std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
-            visit_elements(given, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                std::copy_n(spread.element(row, col), size, sent.data() + at);
+            given.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
+                std::copy_n(spread.element(rows.local, local_col), rows.count * size, sent.data() + before * size);
             });
             pass(to, sent, from, received);
             const View view = block.view();
-            visit_elements(got, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                std::copy_n(received.data() + at, size,
-                            element_pointer(view, row - wanted.rows.begin, col - wanted.cols.begin));
+            got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
+                std::copy_n(received.data() + before * size, rows.count * size,
+                            element_pointer(view, rows.begin - wanted.rows.begin, col - wanted.cols.begin));
             });
         });
         return block;
@@ -236,9 +246,11 @@ private:
             using Element = decltype(sample);
             const auto factor = std::is_integral_v<Element> ? static_cast<Element>(static_cast<std::int64_t>(beta))
                                                             : static_cast<Element>(beta);
-            visit_elements(held, 1, [&](std::int64_t row, std::int64_t col, std::int64_t) {
-                auto* const element = reinterpret_cast<Element*>(spread.element(row, col));
-                *element = beta == 0 ? Element(0) : static_cast<Element>(factor * *element);
+            held.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t) {
+                auto* const elements = reinterpret_cast<Element*>(spread.element(rows.local, local_col));
+                std::transform(elements, elements + rows.count, elements, [&](Element old) {
+                    return beta == 0 ? Element(0) : static_cast<Element>(factor * old);
+                });
             });
         });
     }
@@ -254,15 +266,16 @@ private:
             const HeldElements got = spread.held(theirs.rows, theirs.cols, own_);
             std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
             std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
-            visit_elements(given, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                std::copy_n(element_pointer(partial.view(), row - own.rows.begin, col - own.cols.begin), size,
-                            sent.data() + at);
+            given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
+                std::copy_n(element_pointer(partial.view(), rows.begin - own.rows.begin, col - own.cols.begin),
+                            rows.count * size, sent.data() + before * size);
             });
             pass(to, sent, from, received);
             with_element(c.matrix.type, [&](auto sample) {
-                visit_elements(got, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                    std::copy_n(received.data() + at, size, reinterpret_cast<std::byte*>(&sample));
-                    *reinterpret_cast<decltype(sample)*>(spread.element(row, col)) += sample;
+                got.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
+                    const auto* const added = reinterpret_cast<const decltype(sample)*>(received.data()) + before;
+                    auto* const sums = reinterpret_cast<decltype(sample)*>(spread.element(rows.local, local_col));
+                    std::transform(sums, sums + rows.count, added, sums, std::plus<>());
                 });
             });
         });
