@@ -188,10 +188,6 @@ private:
     int rank_of(int process) const { return grid_.ranks[static_cast<std::size_t>(process)]; }
 
     void pass(int to, const std::vector<std::byte>& sent, int from, std::vector<std::byte>& received) const {
-        if (to == own_) {
-            received = sent;
-            return;
-        }
         exchange_(rank_of(to), sent.data(), static_cast<std::int64_t>(sent.size()), rank_of(from), received.data(),
                   static_cast<std::int64_t>(received.size()));
     }
@@ -203,20 +199,28 @@ private:
         const std::int64_t size = spread.element_size();
         const WindowRanges wanted = in_matrix(part, window_of(own_));
         Matrix block(part.matrix.type, wanted.rows.size(), wanted.cols.size(), Order::column_major);
+        const View view = block.view();
+        const auto place = [&](const Run& rows, std::int64_t col) {
+            return element_pointer(view, rows.begin - wanted.rows.begin, col - wanted.cols.begin);
+        };
         in_rounds([&](int to, int from) {
+            const HeldElements got = spread.held(wanted.rows, wanted.cols, from);
+            if (from == own_) {
+                got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t local_col, std::int64_t) {
+                    std::copy_n(spread.element(rows.local, local_col), rows.count * size, place(rows, col));
+                });
+                return;
+            }
             const WindowRanges theirs = in_matrix(part, window_of(to));
             const HeldElements given = spread.held(theirs.rows, theirs.cols, own_);
-            const HeldElements got = spread.held(wanted.rows, wanted.cols, from);
             std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
             std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
             given.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
                 std::copy_n(spread.element(rows.local, local_col), rows.count * size, sent.data() + before * size);
             });
             pass(to, sent, from, received);
-            const View view = block.view();
             got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
-                std::copy_n(received.data() + before * size, rows.count * size,
-                            element_pointer(view, rows.begin - wanted.rows.begin, col - wanted.cols.begin));
+                std::copy_n(received.data() + before * size, rows.count * size, place(rows, col));
             });
         });
         return block;
@@ -260,23 +264,34 @@ private:
         const SpreadMatrix spread(c.matrix, grid_);
         const std::int64_t size = spread.element_size();
         const WindowRanges own = in_matrix(c, result_ranges(own_));
+        const auto computed = [&](const Run& rows, std::int64_t col) -> const std::byte* {
+            return element_pointer(partial.view(), rows.begin - own.rows.begin, col - own.cols.begin);
+        };
+        const auto add = [&](const Run& rows, std::int64_t local_col, const std::byte* elements) {
+            with_element(c.matrix.type, [&](auto sample) {
+                const auto* const added = reinterpret_cast<const decltype(sample)*>(elements);
+                auto* const sums = reinterpret_cast<decltype(sample)*>(spread.element(rows.local, local_col));
+                std::transform(sums, sums + rows.count, added, sums, std::plus<>());
+            });
+        };
         in_rounds([&](int to, int from) {
-            const WindowRanges theirs = in_matrix(c, result_ranges(from));
             const HeldElements given = spread.held(own.rows, own.cols, to);
+            if (to == own_) {
+                given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t local_col, std::int64_t) {
+                    add(rows, local_col, computed(rows, col));
+                });
+                return;
+            }
+            const WindowRanges theirs = in_matrix(c, result_ranges(from));
             const HeldElements got = spread.held(theirs.rows, theirs.cols, own_);
             std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
             std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
             given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
-                std::copy_n(element_pointer(partial.view(), rows.begin - own.rows.begin, col - own.cols.begin),
-                            rows.count * size, sent.data() + before * size);
+                std::copy_n(computed(rows, col), rows.count * size, sent.data() + before * size);
             });
             pass(to, sent, from, received);
-            with_element(c.matrix.type, [&](auto sample) {
-                got.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
-                    const auto* const added = reinterpret_cast<const decltype(sample)*>(received.data()) + before;
-                    auto* const sums = reinterpret_cast<decltype(sample)*>(spread.element(rows.local, local_col));
-                    std::transform(sums, sums + rows.count, added, sums, std::plus<>());
-                });
+            got.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
+                add(rows, local_col, received.data() + before * size);
             });
         });
     }
