@@ -1,4 +1,5 @@
-# What `cmake --install` leaves: headers, libheptad.so, heptad, the CMake package heptad::heptad and heptad.pc.
+# What `cmake --install` leaves: headers, libheptad.so, heptad, the CMake package heptad::heptad and heptad.pc. Where they
+# were built also heptad-mpi, and libheptad_scalapack.so with heptad::scalapack and heptad-scalapack.pc.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -17,18 +18,31 @@ if(TARGET heptad_cli)
   install(TARGETS heptad_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-if(TARGET heptad_shared)
-  set_target_properties(heptad_shared PROPERTIES
-    OUTPUT_NAME heptad
-    EXPORT_NAME heptad
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heptad)
+
+# heptad::NAME, of which users see include/heptad and nothing of src/, in the build folder as after installation.
+function(heptad_public_library target name)
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}
-    # Users see include/heptad and nothing of src/, in the build folder as after installation.
     INTERFACE_INCLUDE_DIRECTORIES
       "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>;$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
     INTERFACE_COMPILE_FEATURES cxx_std_20)
-  add_library(heptad::heptad ALIAS heptad_shared)
+  add_library(heptad::${name} ALIAS ${target})
+endfunction()
+
+# NAME.pc for -lLIBRARY. The prefix is found from where it lies, so that an installed tree can be moved.
+function(heptad_pkg_config pc_name pc_library pc_description)
+  file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/heptad.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
+endfunction()
+
+if(TARGET heptad_shared)
+  set_target_properties(heptad_shared PROPERTIES OUTPUT_NAME heptad)
+  heptad_public_library(heptad_shared heptad)
   if(NOT HEPTAD_SANITIZE) # whose runtime is undefined in a library until a program brings it
     target_link_options(heptad_shared PRIVATE -Wl,--no-undefined)
   endif()
@@ -37,18 +51,25 @@ if(TARGET heptad_shared)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heptad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heptad)
   install(EXPORT heptad_targets NAMESPACE heptad:: DESTINATION ${package_dir} FILE heptadTargets.cmake)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heptadConfig.cmake.in
-    ${PROJECT_BINARY_DIR}/heptadConfig.cmake INSTALL_DESTINATION ${package_dir})
+    ${PROJECT_BINARY_DIR}/heptadConfig.cmake INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_LIBDIR)
   # Before 1.0 a minor release may change the interface.
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/heptadConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/heptadConfig.cmake ${PROJECT_BINARY_DIR}/heptadConfigVersion.cmake
     DESTINATION ${package_dir})
 
-  # The prefix is found from where heptad.pc lies, so that an installed tree can be moved.
-  file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-  string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/heptad.pc.in ${PROJECT_BINARY_DIR}/heptad.pc @ONLY)
+  heptad_pkg_config(heptad heptad "${PROJECT_DESCRIPTION}; from C, or from C++20 (compile with -std=c++20 or later)")
   install(FILES ${PROJECT_BINARY_DIR}/heptad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+if(TARGET heptad_scalapack)
+  heptad_public_library(heptad_scalapack scalapack)
+  install(TARGETS heptad_scalapack EXPORT heptad_scalapack_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+  install(EXPORT heptad_scalapack_targets NAMESPACE heptad:: DESTINATION ${package_dir} FILE heptadScalapackTargets.cmake)
+  heptad_pkg_config(heptad-scalapack heptad_scalapack
+    "pdgemm_ and psgemm_ in the place of ScaLAPACK's: link it before ScaLAPACK, or preload it")
+  install(CODE "if(EXISTS $<TARGET_FILE:heptad_scalapack>)
+  file(INSTALL ${PROJECT_BINARY_DIR}/heptad-scalapack.pc DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()")
 endif()

@@ -18,7 +18,8 @@ struct ProcessGrid {
 };
 
 /// A matrix in blocks of row_block x col_block, dealt out to the process rows and columns in turn, beginning with the
-/// first ones given. Each process has its blocks side by side, column-major, columns `leading` elements apart.
+/// first ones given. Each process has its blocks side by side, column-major, columns `leading` elements apart. The
+/// first blocks may be of another size, as with ScaLAPACK's descriptors of type 2.
 struct BlockCyclicMatrix {
     void* data = nullptr;  ///< of this process
     Type type = Type::f64;
@@ -26,6 +27,7 @@ struct BlockCyclicMatrix {
     std::int64_t row_block = 1, col_block = 1;
     int first_process_row = 0, first_process_col = 0;
     std::int64_t leading = 1;
+    std::int64_t first_row_block = 0, first_col_block = 0;  ///< rows and columns of the first blocks; 0: as all others
 };
 
 /// The part of such a matrix that begins at (row, col), counted from 0, transposed or not.

@@ -92,7 +92,7 @@ def error_table(records, data):
         cell = lambda largest, mean: f"{largest:.1e}, {mean:.1e}"
         rows.append([str(n), cell(vendor["vendor_max_error"], vendor["vendor_mean_error"])] +
                     [cell(here[c]["max_error"], here[c]["mean_error"]) if c in here else "" for c in columns])
-    return table(["n", "cuBLAS"] + [f"{algorithm} {level}" for algorithm, level in columns], rows)
+    return table(["errors at n", "cuBLAS"] + [f"{algorithm} {level}" for algorithm, level in columns], rows)
 
 
 def balanced_sentence(records):

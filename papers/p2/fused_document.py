@@ -31,7 +31,9 @@ def ratio_table(shapes, variants, names, seconds, table):
     for size, found in shapes.items():
         ratios = [f"{found[v]['ratio']:.3f}" if v in found else "" for v in variants]
         best = max((r for r in ratios if r), default="")
-        rows.append([shape_text(size), seconds(found["cublas"]["vendor_s"])] + [f"**{r}**" if r and r == best else r for r in ratios])
+        errors = [f" ({found[v]['error'] / found[v]['vendor_error']:.1f})" if v in found else "" for v in variants]
+        rows.append([shape_text(size), seconds(found["cublas"]["vendor_s"])] +
+                    [(f"**{r}**" if r and r == best else r) + error for r, error in zip(ratios, errors)])
     return table(["n or m x k x n", "cuBLAS"] + names, rows)
 
 
@@ -73,7 +75,7 @@ def model_sentence(records):
 def measured_part(content, path, seconds, table):
     machine, all_records = content["machine"], content["results"]
     parts = [f"{machine['device']}, CUDA {machine['cuda']}; `{path}`, command `{machine['command']}`. Ratio of cuBLAS's time to ours, "
-             "same run, interleaved; above 1 ours is faster."]
+             "same run, interleaved; above 1 ours is faster. In parentheses the largest error over cuBLAS's."]
     for kind in sorted({r["type"] for r in all_records}):
         records = [r for r in all_records if r["type"] == kind]
         shapes = by_shape(records)

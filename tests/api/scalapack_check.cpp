@@ -1,10 +1,11 @@
 // pdgemm_ and psgemm_ of libheptad_scalapack against ScaLAPACK's own, which is opened beside it: every transpose, parts
-// of matrices, blocks of all sizes, grids whose first process is not the first. Small integers, so the results are
-// exact, and everything outside the part of C must stay as it was. Run under mpirun; ends with 1 where anything
-// differs.
+// of matrices, blocks of all sizes, first blocks of other sizes, grids whose first process is not the first. Small
+// integers, so the results are exact, and everything outside the part of C must stay as it was. Run under mpirun with
+// HEPTAD_MIN_SIZE=1; ends with 1 where anything differs.
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -15,9 +16,6 @@ void Cblacs_get(int context, int what, int* value);
 void Cblacs_gridinit(int* context, const char* order, int rows, int cols);
 void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
 void Cblacs_exit(int keep_mpi);
-int numroc_(const int* n, const int* block, const int* process, const int* first, const int* processes);
-void descinit_(int* descriptor, const int* m, const int* n, const int* mb, const int* nb, const int* first_row,
-               const int* first_col, const int* context, const int* leading, int* info);
 void pdgemm_(const char*, const char*, const int*, const int*, const int*, const double*, double*, const int*,
              const int*, const int*, double*, const int*, const int*, const int*, const double*, double*, const int*,
              const int*, const int*);
@@ -48,9 +46,19 @@ private:
 template <class Element>
 struct Local {
     std::vector<Element> data;
-    int descriptor[9] = {};
+    int descriptor[11] = {};
     int row = 1, col = 1;  // of the part, counted from 1
 };
+
+/// How many of the indices below `count` a process has.
+int held(int count, int first_block, int block, int process, int first_process, int processes) {
+    int found = 0;
+    for (int index = 0; index < count; ++index) {
+        const int number = index < first_block ? 0 : 1 + (index - first_block) / block;
+        found += (number + first_process) % processes == process ? 1 : 0;
+    }
+    return found;
+}
 
 /// A matrix that holds a part of rows x cols somewhere.
 template <class Element>
@@ -61,11 +69,17 @@ Local<Element> make(const Grid& grid, Numbers& numbers, int rows, int cols) {
     const int m = rows + local.row - 1 + numbers.upto(3), n = cols + local.col - 1 + numbers.upto(3);
     const int mb = 1 + numbers.upto(6), nb = 1 + numbers.upto(6);
     const int first_row = numbers.upto(grid.rows - 1), first_col = numbers.upto(grid.cols - 1);
-    const int height = numroc_(&m, &mb, &grid.my_row, &first_row, &grid.rows);
-    const int width = numroc_(&n, &nb, &grid.my_col, &first_col, &grid.cols);
+    const bool other_first_blocks = numbers.upto(1) == 1;
+    const int first_mb = other_first_blocks ? 1 + numbers.upto(9) : mb;
+    const int first_nb = other_first_blocks ? 1 + numbers.upto(9) : nb;
+    const int height = held(m, first_mb, mb, grid.my_row, first_row, grid.rows);
+    const int width = held(n, first_nb, nb, grid.my_col, first_col, grid.cols);
     const int leading = (height > 0 ? height : 1) + numbers.upto(2);
-    int info = 0;
-    descinit_(local.descriptor, &m, &n, &mb, &nb, &first_row, &first_col, &grid.context, &leading, &info);
+    const std::vector<int> descriptor =
+        other_first_blocks
+            ? std::vector{2, grid.context, m, n, first_mb, first_nb, mb, nb, first_row, first_col, leading}
+            : std::vector{1, grid.context, m, n, mb, nb, first_row, first_col, leading};
+    std::copy(descriptor.begin(), descriptor.end(), local.descriptor);
     Numbers own = numbers;
     for (int skip = grid.my_row * 7 + grid.my_col; skip > 0; --skip) {
         own.next();

@@ -13,7 +13,9 @@ if(HEPTAD_HAS_CUDA)
 endif()
 heptad_test(api/files_test heptad_api)
 
-# pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed.
+# pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed. One thread for each rank and call: there are more
+# ranks than cores already.
+set(every_size HEPTAD_MIN_SIZE=1 OPENBLAS_NUM_THREADS=1 HEPTAD_THREADS=1)
 find_library(HEPTAD_SCALAPACK_LIBRARY NAMES scalapack-openmpi scalapack)
 if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
   add_executable(api_scalapack_check api/scalapack_check.cpp)
@@ -24,11 +26,33 @@ if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_LIBRARY AND NOT HEPTAD_SANITIZE)
     list(GET words 0 rows)
     list(GET words 1 cols)
     math(EXPR ranks "${rows} * ${cols}")
-    add_test(NAME api/scalapack_check.${rows}x${cols} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --allow-run-as-root
-      --bind-to none --mca mpi_yield_when_idle 1 --mca btl self,tcp --mca btl_tcp_if_include lo -n ${ranks} $<TARGET_FILE:api_scalapack_check> ${words})
-    set_tests_properties(api/scalapack_check.${rows}x${cols} PROPERTIES TIMEOUT 300)
+    add_test(NAME api/scalapack_check.${rows}x${cols} COMMAND ${MPIEXEC_EXECUTABLE} ${HEPTAD_MPI_TEST_WORDS} -n ${ranks}
+      $<TARGET_FILE:api_scalapack_check> ${words})
+    set_tests_properties(api/scalapack_check.${rows}x${cols} PROPERTIES TIMEOUT 300 ENVIRONMENT "${every_size}")
   endforeach()
 elseif(NOT HEPTAD_SANITIZE)
   add_test(NAME api/scalapack_check COMMAND ${CMAKE_COMMAND} -E echo "skipped: no ScaLAPACK to compare with")
   set_tests_properties(api/scalapack_check PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no ScaLAPACK")
+endif()
+
+# ScaLAPACK's own testers, as Debian has them, with the library preloaded: level 3 of PBLAS with its error exits, LU,
+# orthogonal factorizations and inverses. The library has no complex routines: those testers must not notice it.
+find_path(HEPTAD_SCALAPACK_TESTERS PBLAS/dpb3tst PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib
+  PATH_SUFFIXES scalapack/openmpi-tests NO_DEFAULT_PATH)
+if(HEPTAD_OPEN_MPI AND HEPTAD_SCALAPACK_TESTERS AND NOT HEPTAD_SANITIZE)
+  foreach(tester PBLAS/spb3tst PBLAS/dpb3tst PBLAS/cpb3tst PBLAS/zpb3tst xslu xdlu xsqr xdqr xsinv xdinv)
+    get_filename_component(name ${tester} NAME)
+    add_test(NAME api/scalapack_testers.${name} COMMAND ${CMAKE_COMMAND}
+      "-DMPIRUN=${MPIEXEC_EXECUTABLE};${HEPTAD_MPI_TEST_WORDS}"
+      -DTESTER=${HEPTAD_SCALAPACK_TESTERS}/${tester}
+      -DLIBRARY=$<TARGET_FILE:heptad_scalapack>
+      -P ${CMAKE_CURRENT_LIST_DIR}/scalapack_testers.cmake)
+    # Thousands of tiny messages: beside other tests, ranks that share cores wait for each of them.
+    set_tests_properties(api/scalapack_testers.${name} PROPERTIES TIMEOUT 600 RUN_SERIAL ON LABELS scalapack
+      ENVIRONMENT "${every_size}")
+  endforeach()
+elseif(NOT HEPTAD_SANITIZE)
+  add_test(NAME api/scalapack_testers COMMAND ${CMAKE_COMMAND} -E echo
+    "skipped: no testers of ScaLAPACK (Debian's scalapack-mpi-test), or no Open MPI")
+  set_tests_properties(api/scalapack_testers PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: no testers" LABELS scalapack)
 endif()

@@ -40,6 +40,14 @@ foreach(source ${sources})
   endif()
 endforeach()
 
+# Where libheptad_scalapack.so was built, it is found as a component.
+if("${installed}" MATCHES "libheptad_scalapack.so")
+  step("configuring with the component" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/scalapack -B ${WORK}/scalapack
+    -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release)
+  step("building with the component" ${CMAKE_COMMAND} --build ${WORK}/scalapack)
+  step("the program with the component" ${WORK}/scalapack/block_cyclic)
+endif()
+
 # pkg-config finds the same tree, where there is a pkg-config.
 find_program(pkg_config pkg-config)
 if(pkg_config)
@@ -52,6 +60,15 @@ if(pkg_config)
   get_filename_component(library_dir ${pc_dir} DIRECTORY)
   step("the program compiled by pkg-config"
     ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/by_pkg_config)
+
+  if("${installed}" MATCHES "libheptad_scalapack.so")
+    step("pkg-config for ScaLAPACK" ${pkg_config} --cflags --libs heptad-scalapack)
+    separate_arguments(scalapack_flags UNIX_COMMAND "${output}")
+    step("compiling for ScaLAPACK" ${CXX} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/scalapack/block_cyclic.cpp
+      -o ${WORK}/block_cyclic ${scalapack_flags})
+    step("the program compiled for ScaLAPACK"
+      ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_dir} ${WORK}/block_cyclic)
+  endif()
 
   # The README's own example, by the README's own line.
   file(READ ${README} readme)

@@ -71,23 +71,6 @@ inline std::vector<Family> data_families(double octaves = 40) {
             return std::copysign(std::exp2(-width * std::abs(uniform(random))), uniform(random));
         };
     };
-    // Uniform, with factors from place and count of line: rows of A, columns of B, k of A, k of B.
-    using Line = std::function<double(std::int64_t, std::int64_t)>;
-    const Line same = [](std::int64_t, std::int64_t) { return 1.0; };
-    const auto scaled = [](Line of_rows, Line of_cols, Line of_a, Line of_b) {
-        return [=](Matrix<double>& a, Matrix<double>& b, Random& random) {
-            fill_uniform(a, random);
-            fill_uniform(b, random);
-            times(a, [&](std::int64_t i, std::int64_t k) { return of_rows(i, a.rows) * of_a(k, a.cols); });
-            times(b, [&](std::int64_t k, std::int64_t j) { return of_b(k, a.cols) * of_cols(j, b.cols); });
-        };
-    };
-    const Line down = [octaves](std::int64_t i, std::int64_t n) { return graded(i, n, octaves); };
-    const Line mixed = [octaves](std::int64_t i, std::int64_t n) { return graded(i * 37 % n, n, octaves); };
-    const Line up = [mixed](std::int64_t i, std::int64_t n) { return 1 / mixed(i, n); };
-    const Line one_large = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 1e5 : 1; };
-    const Line one_small = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 1e-5 : 1; };
-    const Line one_zero = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 0 : 1; };
     const auto uniform_with = [](const std::function<void(Matrix<double>&, Matrix<double>&)>& change) {
         return [change](Matrix<double>& a, Matrix<double>& b, Random& random) {
             fill_uniform(a, random);
@@ -95,6 +78,31 @@ inline std::vector<Family> data_families(double octaves = 40) {
             change(a, b);
         };
     };
+    // Entries by a formula.
+    using Entry = std::function<double(bool of_a, std::int64_t i, std::int64_t j, std::int64_t k)>;
+    const auto entries = [](const Entry& entry) {
+        return [entry](Matrix<double>& a, Matrix<double>& b, Random&) {
+            for (Matrix<double>* x : {&a, &b}) {
+                fill(*x, [] { return 1; });
+                times(*x, [&](std::int64_t i, std::int64_t j) { return entry(x == &a, i, j, a.cols); });
+            }
+        };
+    };
+    // Uniform, with factors from place and count of line: rows of A, columns of B, k of A, k of B.
+    using Line = std::function<double(std::int64_t, std::int64_t)>;
+    const Line same = [](std::int64_t, std::int64_t) { return 1.0; };
+    const auto scaled = [=](Line of_rows, Line of_cols, Line of_a, Line of_b) {
+        return uniform_with([=](Matrix<double>& a, Matrix<double>& b) {
+            times(a, [&](std::int64_t i, std::int64_t k) { return of_rows(i, a.rows) * of_a(k, a.cols); });
+            times(b, [&](std::int64_t k, std::int64_t j) { return of_b(k, a.cols) * of_cols(j, b.cols); });
+        });
+    };
+    const Line down = [octaves](std::int64_t i, std::int64_t n) { return graded(i, n, octaves); };
+    const Line mixed = [octaves](std::int64_t i, std::int64_t n) { return graded(i * 37 % n, n, octaves); };
+    const Line up = [mixed](std::int64_t i, std::int64_t n) { return 1 / mixed(i, n); };
+    const Line one_large = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 1e5 : 1; };
+    const Line one_small = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 1e-5 : 1; };
+    const Line one_zero = [](std::int64_t i, std::int64_t n) { return i == n / 3 ? 0 : 1; };
     return {
         {"uniform", Way::fast, drawn(std::uniform_real_distribution<double>(-1, 1))},
         {"positive", Way::fast, drawn(std::uniform_real_distribution<double>(0, 1))},
@@ -134,17 +142,9 @@ inline std::vector<Family> data_families(double octaves = 40) {
                  fill(*x, [&] { return uniform(random) < 0 ? 0 : uniform(random); });
              }
          }},
-        {"sines, orthogonal where square", Way::any,
-         [](Matrix<double>& a, Matrix<double>& b, Random&) {
-             for (Matrix<double>* x : {&a, &b}) {
-                 for (std::int64_t i = 0; i < x->rows; ++i) {
-                     for (std::int64_t j = 0; j < x->cols; ++j) {
-                         x->at(i, j) = std::sin(static_cast<double>((i + 1) * (j + 1)) * std::numbers::pi /
-                                                static_cast<double>(a.cols + 1));
-                     }
-                 }
-             }
-         }},
+        {"sines, orthogonal where square", Way::any, entries([](bool, std::int64_t i, std::int64_t j, std::int64_t n) {
+             return std::sin(static_cast<double>((i + 1) * (j + 1)) * std::numbers::pi / static_cast<double>(n + 1));
+         })},
         {"nearly cancelling", Way::any,
          [](Matrix<double>& a, Matrix<double>& b, Random& random) {
              fill_uniform(a, random);
@@ -161,14 +161,9 @@ inline std::vector<Family> data_families(double octaves = 40) {
              }
          }},
         {"fractions 1/(i + j + 1) of changing sign", Way::any,
-         [](Matrix<double>& a, Matrix<double>& b, Random&) {
-             for (Matrix<double>* x : {&a, &b}) {
-                 fill(*x, [] { return 1; });
-                 times(*x, [&](std::int64_t i, std::int64_t j) {
-                     return ((i + j) % 2 == 0 || x == &a ? 1.0 : -1.0) / static_cast<double>(i + j + 1);
-                 });
-             }
-         }},
+         entries([](bool of_a, std::int64_t i, std::int64_t j, std::int64_t) {
+             return ((i + j) % 2 == 0 || of_a ? 1.0 : -1.0) / static_cast<double>(i + j + 1);
+         })},
     };
 }
 

@@ -1,6 +1,7 @@
 heptad_test(run/bits/product_order_test heptad_run)
 heptad_test(run/bits/deferred_sums_test heptad_run)
 heptad_test(run/bits/bit_product_test heptad_run)
+heptad_test(run/bits/bit_plan_test heptad_run)
 heptad_test(run/bits/bit_chain_test heptad_run)
 heptad_test(run/bits/bit_graph_test heptad_run)
 heptad_test(run/dense/symbolic_test heptad_run LABELS slow)

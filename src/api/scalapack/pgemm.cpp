@@ -2,85 +2,89 @@
 //
 //   sub(C) = alpha * op(sub(A)) * op(sub(B)) + beta * sub(C),   sub(X) = X(ix : ..., jx : ...), counted from 1
 //
-// Wrong arguments are told as PBLAS tells them: pxerbla_ with the number of the argument, which ends the job. This is
-// where the errors of a program in Fortran can only be printed.
+// Large products of parts that lie inside of their matrices, each element on one process, are made here. All other
+// calls go on to ScaLAPACK's own routine, so that wrong arguments are told as ever, by whatever PB_Cabort and pxerbla_
+// the program has.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <heptad/cluster.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <utility>
 #include <vector>
 
+#include "base/shared_state.hpp"
+
 extern "C" {
-// Of the program's own BLACS and ScaLAPACK; a program that calls heptad/cluster.hpp only need not have them.
+// Of the program's own BLACS; a program that calls heptad/cluster.hpp only need not have it.
 __attribute__((weak)) void Cblacs_gridinfo(int context, int* rows, int* cols, int* my_row, int* my_col);
 __attribute__((weak)) void Cigsum2d(int context, const char* scope, const char* topology, int m, int n, int* values,
                                     int leading, int to_row, int to_col);
 __attribute__((weak)) void Cblacs_abort(int context, int code);
-__attribute__((weak)) void pxerbla_(const int* context, const char* routine, const int* info, int length);
 }
 
 namespace heptad {
 namespace {
 
-/// Places in a descriptor.
-enum Descriptor : int { dtype, context, rows, cols, row_block, col_block, first_row, first_col, leading };
-constexpr int kDense = 1;  // the only dtype of dense matrices
+constexpr int kBlockCyclic = 1, kBlockCyclicWithFirstBlocks = 2;  // types of descriptors
 
-/// Where sub(X) lies, and the numbers of its arguments.
-struct MatrixArguments {
+/// What both types of descriptors say.
+struct Descriptor {
+    bool known = false;
+    int context = 0, rows = 0, cols = 0;
+    int first_row_block = 0, first_col_block = 0, row_block = 0, col_block = 0;
+    int first_row = 0, first_col = 0, leading = 0;
+};
+
+Descriptor read_descriptor(const int* d) {
+    switch (d[0]) {
+        case kBlockCyclic:
+            return {true, d[1], d[2], d[3], d[4], d[5], d[4], d[5], d[6], d[7], d[8]};
+        case kBlockCyclicWithFirstBlocks:
+            return {true, d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], d[10]};
+        default:
+            return {};
+    }
+}
+
+/// Where sub(X) lies.
+struct Operand {
     void* data = nullptr;
     int row = 1, col = 1;
-    const int* descriptor = nullptr;
-    int row_argument = 0;  // of row; of col and the descriptor: the next ones
+    Descriptor descriptor;
     bool transpose = false;
 };
 
-/// The first wrong argument as PBLAS numbers them: i, or 100 i + j for entry j of a descriptor; 0 if all are fine.
-int wrong_argument(const MatrixArguments& x, int sub_rows, int sub_cols, const ProcessGrid& grid, int own_context) {
+/// How many rows of a matrix the processes of one row hold.
+int held_rows(const Descriptor& d, const ProcessGrid& grid) {
+    const int rest = std::max(0, d.rows - d.first_row_block), whole_blocks = rest / d.row_block;
+    const int place = (grid.my_row - d.first_row + grid.rows) % grid.rows;
+    const int blocks = (whole_blocks + grid.rows - place) / grid.rows - (place == 0 ? 1 : 0);
+    return blocks * d.row_block + (place == 0 ? std::min(d.rows, d.first_row_block) : 0) +
+           ((whole_blocks + 1) % grid.rows == place ? rest % d.row_block : 0);
+}
+
+/// A part with a process for each of its elements, inside of a matrix that is described as it may be.
+bool is_sound(const Operand& x, int sub_rows, int sub_cols, const ProcessGrid& grid, int own_context) {
+    const Descriptor& d = x.descriptor;
     if (x.transpose) {
         std::swap(sub_rows, sub_cols);
     }
-    const int* d = x.descriptor;
-    const auto entry = [&](int place) { return 100 * (x.row_argument + 2) + place + 1; };
-    const bool empty = sub_rows == 0 || sub_cols == 0;
-    if (x.row < 1 || (!empty && x.row + sub_rows - 1 > d[rows])) {
-        return x.row_argument;
-    }
-    if (x.col < 1 || (!empty && x.col + sub_cols - 1 > d[cols])) {
-        return x.row_argument + 1;
-    }
-    if (d[dtype] != kDense) {
-        return entry(dtype);
-    }
-    if (d[context] != own_context) {
-        return entry(context);
-    }
-    if (d[rows] < 0) {
-        return entry(rows);
-    }
-    if (d[cols] < 0) {
-        return entry(cols);
-    }
-    if (d[row_block] < 1) {
-        return entry(row_block);
-    }
-    if (d[col_block] < 1) {
-        return entry(col_block);
-    }
-    if (d[first_row] < 0 || d[first_row] >= grid.rows) {
-        return entry(first_row);
-    }
-    if (d[first_col] < 0 || d[first_col] >= grid.cols) {
-        return entry(first_col);
-    }
-    return d[leading] < 1 ? entry(leading) : 0;
+    const auto is_inside = [](int first, int count, int all) { return first >= 1 && count <= all - (first - 1); };
+    return d.known && d.context == own_context && is_inside(x.row, sub_rows, d.rows) &&
+           is_inside(x.col, sub_cols, d.cols) && d.first_row_block >= 1 && d.first_col_block >= 1 && d.row_block >= 1 &&
+           d.col_block >= 1 && d.first_row >= 0 && d.first_row < grid.rows && d.first_col >= 0 &&
+           d.first_col < grid.cols && d.leading >= std::max(1, held_rows(d, grid));
 }
 
-BlockCyclicPart part_of(const MatrixArguments& x, Type type) {
-    const int* d = x.descriptor;
-    return {{x.data, type, d[rows], d[cols], d[row_block], d[col_block], d[first_row], d[first_col], d[leading]},
+BlockCyclicPart part_of(const Operand& x, Type type) {
+    const Descriptor& d = x.descriptor;
+    return {{x.data, type, d.rows, d.cols, d.row_block, d.col_block, d.first_row, d.first_col, d.leading,
+             d.first_row_block, d.first_col_block},
             x.row - 1,
             x.col - 1,
             x.transpose};
@@ -97,56 +101,103 @@ std::vector<int> world_ranks(int own_context, const ProcessGrid& grid) {
     return ranks;
 }
 
-struct Sizes {
+enum class Transpose { no, yes, unknown };
+
+Transpose transpose_of(char word) {
+    const int upper = std::toupper(static_cast<unsigned char>(word));
+    return upper == 'N' ? Transpose::no : upper == 'T' || upper == 'C' ? Transpose::yes : Transpose::unknown;
+}
+
+/// Below this in any size, ScaLAPACK's own routine is the faster one: on 2 x 2 processes it takes 0.1 ms for n = 128,
+/// where making a plan and spreading the matrices anew takes 16 ms.
+constexpr int kSmallestSize = 1024;
+
+/// HEPTAD_MIN_SIZE, which all processes must have alike.
+int smallest_size() {
+    static constinit Once<int> size;
+    return size.get([] {
+        const char* const text = std::getenv("HEPTAD_MIN_SIZE");
+        const int asked = text == nullptr ? 0 : std::atoi(text);
+        return asked > 0 ? asked : kSmallestSize;
+    });
+}
+
+/// One call, as the grid of processes sees it.
+struct Call {
+    Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;
     int m = 0, n = 0, k = 0;
+    double alpha = 0;
+    Operand a, b;
+    double beta = 0;
+    Operand c;
+    ProcessGrid grid;
+
+    int context() const { return c.descriptor.context; }
+    bool is_sound() const {
+        return grid.my_row >= 0 && transpose_a != Transpose::unknown && transpose_b != Transpose::unknown &&
+               std::min({m, n, k}) >= 0 && heptad::is_sound(a, m, k, grid, context()) &&
+               heptad::is_sound(b, k, n, grid, context()) && heptad::is_sound(c, m, n, grid, context());
+    }
+    bool is_small() const { return std::min({m, n, k}) < smallest_size() || alpha == 0; }
 };
 
-int wrong_transpose(char word) {
-    const int upper = std::toupper(static_cast<unsigned char>(word));
-    return upper != 'N' && upper != 'T' && upper != 'C' ? 1 : 0;
-}
-bool is_transposed(char word) {
-    return std::toupper(static_cast<unsigned char>(word)) != 'N';
-}
-
-void pgemm(const char* routine, Type type, char transpose_a, char transpose_b, const Sizes& sizes, double alpha,
-           MatrixArguments a, MatrixArguments b, double beta, const MatrixArguments& c) {
-    const int own_context = c.descriptor[context];
-    ProcessGrid grid;
-    Cblacs_gridinfo(own_context, &grid.rows, &grid.cols, &grid.my_row, &grid.my_col);
-    if (grid.my_row < 0) {
-        return;  // not in the grid
-    }
-    a.transpose = is_transposed(transpose_a);
-    b.transpose = is_transposed(transpose_b);
-    int wrong = wrong_transpose(transpose_a) != 0   ? 1
-                : wrong_transpose(transpose_b) != 0 ? 2
-                : sizes.m < 0                       ? 3
-                : sizes.n < 0                       ? 4
-                : sizes.k < 0                       ? 5
-                                                    : 0;
-    wrong = wrong != 0 ? wrong : wrong_argument(a, sizes.m, sizes.k, grid, own_context);
-    wrong = wrong != 0 ? wrong : wrong_argument(b, sizes.k, sizes.n, grid, own_context);
-    wrong = wrong != 0 ? wrong : wrong_argument(c, sizes.m, sizes.n, grid, own_context);
-    if (wrong != 0) {
-        pxerbla_(&own_context, routine, &wrong, 6);
-        Cblacs_abort(own_context, wrong);  // the others would wait for this process
-        return;
-    }
-    if (sizes.m == 0 || sizes.n == 0 || ((alpha == 0 || sizes.k == 0) && beta == 1)) {
+void multiply(const char* routine, Type type, Call& call) {
+    if (call.m == 0 || call.n == 0) {
         return;
     }
     try {
-        grid.ranks = world_ranks(own_context, grid);
-        const int inner = alpha == 0 ? 0 : sizes.k;  // then A and B are not read
-        multiply_block_cyclic({sizes.m, inner, sizes.n}, alpha, part_of(a, type), part_of(b, type), beta,
-                              part_of(c, type), grid, mpi_exchange());
+        call.grid.ranks = world_ranks(call.context(), call.grid);
+        const int inner = call.alpha == 0 ? 0 : call.k;  // then A and B are not read
+        multiply_block_cyclic({call.m, inner, call.n}, call.alpha, part_of(call.a, type), part_of(call.b, type),
+                              call.beta, part_of(call.c, type), call.grid, mpi_exchange());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "heptad: %s: %s\n", routine, error.what());
-        Cblacs_abort(own_context, 1);
+        Cblacs_abort(call.context(), 1);
     } catch (...) {  // nothing may leave through Fortran
         std::fprintf(stderr, "heptad: %s: something that is no std::exception was thrown\n", routine);
-        Cblacs_abort(own_context, 1);
+        Cblacs_abort(call.context(), 1);
+    }
+}
+
+template <class Element>
+using Gemm = void(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+                  const Element* alpha, Element* a, const int* ia, const int* ja, const int* desc_a, Element* b,
+                  const int* ib, const int* jb, const int* desc_b, const Element* beta, Element* c, const int* ic,
+                  const int* jc, const int* desc_c);
+
+/// `symbol`: of ScaLAPACK's own routine, which a program that was linked statically may lack.
+template <class Element>
+void pgemm(const char* routine, const char* symbol, const char* transpose_a, const char* transpose_b, const int* m,
+           const int* n, const int* k, const Element* alpha, Element* a, const int* ia, const int* ja,
+           const int* desc_a, Element* b, const int* ib, const int* jb, const int* desc_b, const Element* beta,
+           Element* c, const int* ic, const int* jc, const int* desc_c) {
+    static constinit Once<Gemm<Element>*> found;
+    Gemm<Element>* const real =
+        found.get([symbol] { return reinterpret_cast<Gemm<Element>*>(dlsym(RTLD_NEXT, symbol)); });
+    Call call{transpose_of(*transpose_a),
+              transpose_of(*transpose_b),
+              *m,
+              *n,
+              *k,
+              *alpha,
+              {a, *ia, *ja, read_descriptor(desc_a), transpose_of(*transpose_a) == Transpose::yes},
+              {b, *ib, *jb, read_descriptor(desc_b), transpose_of(*transpose_b) == Transpose::yes},
+              *beta,
+              {c, *ic, *jc, read_descriptor(desc_c)},
+              {}};
+    if (call.c.descriptor.known && (real == nullptr || !call.is_small())) {
+        Cblacs_gridinfo(call.context(), &call.grid.rows, &call.grid.cols, &call.grid.my_row, &call.grid.my_col);
+        if (call.is_sound()) {
+            multiply(routine, TypeOf<Element>::value, call);
+            return;
+        }
+    }
+    if (real != nullptr) {
+        real(transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b, beta, c, ic, jc, desc_c);
+    } else if (call.grid.my_row >= 0) {
+        std::fprintf(stderr, "heptad: %s: an argument is wrong, or of a kind that only ScaLAPACK's routine takes\n",
+                     routine);
+        Cblacs_abort(call.context(), 1);
     }
 }
 
@@ -159,15 +210,15 @@ HEPTAD_API void pdgemm_(const char* transpose_a, const char* transpose_b, const 
                         const double* alpha, double* a, const int* ia, const int* ja, const int* desc_a, double* b,
                         const int* ib, const int* jb, const int* desc_b, const double* beta, double* c, const int* ic,
                         const int* jc, const int* desc_c) {
-    heptad::pgemm("PDGEMM", heptad::Type::f64, *transpose_a, *transpose_b, {*m, *n, *k}, *alpha,
-                  {a, *ia, *ja, desc_a, 8}, {b, *ib, *jb, desc_b, 12}, *beta, {c, *ic, *jc, desc_c, 17});
+    heptad::pgemm("PDGEMM", "pdgemm_", transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b,
+                  beta, c, ic, jc, desc_c);
 }
 
 HEPTAD_API void psgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
                         const float* alpha, float* a, const int* ia, const int* ja, const int* desc_a, float* b,
                         const int* ib, const int* jb, const int* desc_b, const float* beta, float* c, const int* ic,
                         const int* jc, const int* desc_c) {
-    heptad::pgemm("PSGEMM", heptad::Type::f32, *transpose_a, *transpose_b, {*m, *n, *k}, *alpha,
-                  {a, *ia, *ja, desc_a, 8}, {b, *ib, *jb, desc_b, 12}, *beta, {c, *ic, *jc, desc_c, 17});
+    heptad::pgemm("PSGEMM", "psgemm_", transpose_a, transpose_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b,
+                  beta, c, ic, jc, desc_c);
 }
 }

@@ -11,9 +11,9 @@
 
 #include "base/shared_state.hpp"
 #include "base/size.hpp"
+#include "kernels/cpu/combine_arithmetic.hpp"
 #include "kernels/cpu/cpu_features.hpp"
 #include "kernels/equal_slots.hpp"
-#include "kernels/scalars.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -53,71 +53,6 @@ struct Operation {
     int terms = 0;
 };
 
-/// Moves `count` elements, `stride` apart, between memory and a buffer of the arithmetic type.
-template <class T>
-using Gather = void (*)(const KernelTable&, const void* from, std::int64_t stride, T* to, std::int64_t count);
-template <class T>
-using Scatter = void (*)(const KernelTable&, const T* from, void* to, std::int64_t stride, std::int64_t count);
-
-template <class T>
-void gather_same(const KernelTable&, const void* from, std::int64_t stride, T* to, std::int64_t count) {
-    for (std::int64_t j = 0; j < count; ++j) {
-        to[j] = static_cast<const T*>(from)[j * stride];
-    }
-}
-template <class T>
-void scatter_same(const KernelTable&, const T* from, void* to, std::int64_t stride, std::int64_t count) {
-    for (std::int64_t j = 0; j < count; ++j) {
-        static_cast<T*>(to)[j * stride] = from[j];
-    }
-}
-
-template <auto widen>
-void gather_half(const KernelTable& kernels, const void* from, std::int64_t stride, float* to, std::int64_t count) {
-    const auto* halves = static_cast<const std::uint16_t*>(from);
-    if (stride == 1) {
-        (kernels.*widen)(halves, to, count);
-        return;
-    }
-    for (std::int64_t j = 0; j < count; ++j) {
-        (kernels.*widen)(halves + j * stride, to + j, 1);
-    }
-}
-template <auto narrow>
-void scatter_half(const KernelTable& kernels, const float* from, void* to, std::int64_t stride, std::int64_t count) {
-    auto* halves = static_cast<std::uint16_t*>(to);
-    if (stride == 1) {
-        (kernels.*narrow)(from, halves, count);
-        return;
-    }
-    for (std::int64_t j = 0; j < count; ++j) {
-        (kernels.*narrow)(from + j, halves + j * stride, 1);
-    }
-}
-
-template <class T>
-void times_powers(const KernelTable& kernels, const LineExponents& lines, int sign, std::int64_t row, std::int64_t col,
-                  T* values, std::int64_t count) {
-    const std::int32_t of_row = lines.rows == nullptr ? 0 : lines.rows[row];
-    const std::int32_t* const of_cols = lines.cols == nullptr ? nullptr : lines.cols + col;
-    if constexpr (std::is_same_v<T, float>) {
-        kernels.times_powers_f32(values, count, of_row, of_cols, sign);
-    } else if constexpr (std::is_same_v<T, double>) {
-        kernels.times_powers_f64(values, count, of_row, of_cols, sign);
-    }
-}
-
-/// What a type needs: T is the type that sums are computed in.
-template <class T>
-struct Arithmetic {
-    SumKernelChoice<T> choose_sum = nullptr;
-    Gather<T> gather = nullptr;
-    Scatter<T> scatter = nullptr;
-    T (*coefficient_of)(double) = nullptr;
-    bool stored_as_t = true;
-    bool drop_zero_coefficients = true;  // not for floats, where 0 * NaN is NaN
-};
-
 /// Buffers of this thread, aligned to cache lines.
 std::byte* thread_buffers(std::size_t bytes) {
     struct Free {
@@ -152,6 +87,18 @@ struct CombineTasks::State {
 };
 
 namespace {
+
+template <class T>
+void times_powers(const KernelTable& kernels, const LineExponents& lines, int sign, std::int64_t row, std::int64_t col,
+                  T* values, std::int64_t count) {
+    const std::int32_t of_row = lines.rows == nullptr ? 0 : lines.rows[row];
+    const std::int32_t* const of_cols = lines.cols == nullptr ? nullptr : lines.cols + col;
+    if constexpr (std::is_same_v<T, float>) {
+        kernels.times_powers_f32(values, count, of_row, of_cols, sign);
+    } else if constexpr (std::is_same_v<T, double>) {
+        kernels.times_powers_f64(values, count, of_row, of_cols, sign);
+    }
+}
 
 template <class T>
 struct TypedState final : CombineTasks::State {
@@ -409,49 +356,14 @@ std::unique_ptr<CombineTasks::State> make_state(const CombinePass& pass, const K
     return state;
 }
 
-template <class T>
-T float_coefficient(double x) {
-    return static_cast<T>(x);
-}
-std::uint8_t gf2_coefficient(double x) {
-    return residue_mod_2(x) ? 1 : 0;
-}
-std::uint8_t boolean_coefficient(double x) {
-    return x != 0 ? 1 : 0;
-}
-
-std::unique_ptr<CombineTasks::State> make_state_of_type(const CombinePass& pass, const KernelTable& k,
-                                                        std::int64_t task_bytes) {
-    const auto make = [&]<class T>(const Arithmetic<T>& arithmetic) {
-        return make_state<T>(pass, k, arithmetic, task_bytes);
-    };
-    switch (pass.slots.front().type) {
-        case Type::f64:
-            return make(Arithmetic<double>{k.sum_f64, gather_same, scatter_same, float_coefficient, true, false});
-        case Type::f32:
-        case Type::tf32:
-            return make(Arithmetic<float>{k.sum_f32, gather_same, scatter_same, float_coefficient, true, false});
-        case Type::bf16:
-            return make(Arithmetic<float>{k.sum_f32, gather_half<&KernelTable::widen_bf16>,
-                                          scatter_half<&KernelTable::narrow_bf16>, float_coefficient, false, false});
-        case Type::f16:
-            return make(Arithmetic<float>{k.sum_f32, gather_half<&KernelTable::widen_f16>,
-                                          scatter_half<&KernelTable::narrow_f16>, float_coefficient, false, false});
-        case Type::i32:
-            return make(Arithmetic<std::uint32_t>{k.sum_i32, gather_same, scatter_same, residue_mod_2_32, true, true});
-        case Type::gf2:
-            return make(Arithmetic<std::uint8_t>{k.sum_xor, gather_same, scatter_same, gf2_coefficient, true, true});
-        case Type::boolean:
-            return make(Arithmetic<std::uint8_t>{k.sum_or, gather_same, scatter_same, boolean_coefficient, true, true});
-    }
-    return nullptr;
-}
-
 }  // namespace
 
 CombineTasks::CombineTasks(const CombinePass& pass, std::int64_t task_bytes, InstructionSet set) {
     if (!pass.slots.empty()) {
-        state_ = make_state_of_type(pass, kernel_table_of(set), task_bytes);
+        const KernelTable& kernels = kernel_table_of(set);
+        state_ = with_arithmetic(pass.slots.front().type, kernels, [&](const auto& arithmetic) {
+            return make_state(pass, kernels, arithmetic, task_bytes);
+        });
     }
 }
 

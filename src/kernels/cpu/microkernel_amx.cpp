@@ -114,12 +114,10 @@ void amx_tile_of_any_numbers(std::int64_t chunks, const std::uint16_t* a, const 
 }
 
 constexpr Bf16Kernels kernels_of_tiles() {
-    Bf16Kernels kernels = bf16_kernels<amx_rows, amx_cols>(1024, 512, 1024);
+    Bf16Kernels kernels = bf16_kernels<amx_rows, amx_cols>(amx_tile, amx_tile_of_any_numbers);
     kernels.may_use = ask_for_tiles;
     kernels.begin = configure_tiles;
     kernels.end = release_tiles;
-    kernels.tile = amx_tile;
-    kernels.tile_of_any_numbers = amx_tile_of_any_numbers;
     return kernels;
 }
 

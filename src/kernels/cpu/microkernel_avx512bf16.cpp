@@ -62,17 +62,11 @@ void pair_tile(std::int64_t chunks, const std::uint16_t* a, const std::uint16_t*
     }
 }
 
-constexpr Bf16Kernels kernels_of_pairs() {
-    Bf16Kernels kernels = bf16_kernels<pair_rows, pair_cols>(1024, 512, 1024);
-    kernels.tile = pair_tile<Numbers::not_tiny>;
-    kernels.tile_of_any_numbers = pair_tile<Numbers::any>;
-    return kernels;
-}
-
 }  // namespace
 
 const Bf16Kernels& kernels_avx512bf16() {
-    static constexpr Bf16Kernels kernels = kernels_of_pairs();
+    static constexpr Bf16Kernels kernels =
+        bf16_kernels<pair_rows, pair_cols>(pair_tile<Numbers::not_tiny>, pair_tile<Numbers::any>);
     return kernels;
 }
 

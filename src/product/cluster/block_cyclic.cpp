@@ -6,6 +6,8 @@
 #include <heptad/cluster.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -19,35 +21,74 @@
 namespace heptad {
 namespace {
 
+/// Indices side by side, `local` being the place of the first among what their process holds.
+struct Run {
+    std::int64_t begin = 0, count = 0, local = 0;
+};
+
 /// One dimension of a block-cyclic layout.
 struct Dealing {
-    std::int64_t block = 1;
+    std::int64_t first_block = 1, block = 1;
     std::int64_t first = 0;  // process of the first block
     std::int64_t processes = 1;
 
-    std::int64_t owner(std::int64_t index) const { return (index / block + first) % processes; }
+    std::int64_t number(std::int64_t index) const {
+        return index < first_block ? 0 : 1 + (index - first_block) / block;
+    }
+    std::int64_t end_of(std::int64_t numbered) const { return first_block + numbered * block; }
+    std::int64_t owner(std::int64_t index) const { return (number(index) + first) % processes; }
     /// Its place among what the owner holds.
-    std::int64_t local(std::int64_t index) const { return index / block / processes * block + index % block; }
+    std::int64_t local(std::int64_t index) const {
+        const std::int64_t in = number(index);
+        if (in == 0) {
+            return index;
+        }
+        const std::int64_t before = in / processes * block + (in % processes == 0 ? first_block - block : 0);
+        return before + index - end_of(in - 1);
+    }
     /// The indices of a range that a process holds, ascending.
-    std::vector<std::int64_t> held(const IndexRange& range, std::int64_t process) const {
-        std::vector<std::int64_t> indices;
+    std::vector<Run> held(const IndexRange& range, std::int64_t process) const {
+        std::vector<Run> runs;
         for (std::int64_t index = range.begin; index < range.end;) {
-            const std::int64_t end = std::min(range.end, (index / block + 1) * block);
+            const std::int64_t end = std::min(range.end, end_of(number(index)));
             if (owner(index) == process) {
-                for (; index < end; ++index) {
-                    indices.push_back(index);
-                }
+                runs.push_back({index, end - index, local(index)});
             }
             index = end;
         }
-        return indices;
+        return runs;
     }
 };
 
+std::int64_t first_block_rows(const BlockCyclicMatrix& matrix) {
+    return matrix.first_row_block == 0 ? matrix.row_block : matrix.first_row_block;
+}
+std::int64_t first_block_cols(const BlockCyclicMatrix& matrix) {
+    return matrix.first_col_block == 0 ? matrix.col_block : matrix.first_col_block;
+}
+
 /// The rows and columns of a window that one process holds.
 struct HeldElements {
-    std::vector<std::int64_t> rows, cols;
-    std::int64_t count() const { return static_cast<std::int64_t>(rows.size() * cols.size()); }
+    std::vector<Run> rows, cols;
+
+    static std::int64_t count(const std::vector<Run>& runs) {
+        return std::accumulate(runs.begin(), runs.end(), std::int64_t{0},
+                               [](std::int64_t sum, const Run& run) { return sum + run.count; });
+    }
+    std::int64_t count() const { return count(rows) * count(cols); }
+    /// visit(rows side by side, their column, its place here, how many elements came before)
+    template <class Visit>
+    void for_each_run(Visit&& visit) const {
+        std::int64_t before = 0;
+        for (const Run& across : cols) {
+            for (std::int64_t j = 0; j < across.count; ++j) {
+                for (const Run& down : rows) {
+                    visit(down, across.begin + j, across.local + j, before);
+                    before += down.count;
+                }
+            }
+        }
+    }
 };
 
 class SpreadMatrix {
@@ -55,17 +96,16 @@ public:
     SpreadMatrix(const BlockCyclicMatrix& matrix, const ProcessGrid& grid)
         : matrix_(matrix),
           grid_(grid),
-          down_{matrix.row_block, matrix.first_process_row, grid.rows},
-          across_{matrix.col_block, matrix.first_process_col, grid.cols} {}
+          down_{first_block_rows(matrix), matrix.row_block, matrix.first_process_row, grid.rows},
+          across_{first_block_cols(matrix), matrix.col_block, matrix.first_process_col, grid.cols} {}
 
     /// Of the window with rows .. and cols .. of the whole matrix, process (p / cols, p % cols) has:
     HeldElements held(const IndexRange& rows, const IndexRange& cols, int process) const {
         return {down_.held(rows, process / grid_.cols), across_.held(cols, process % grid_.cols)};
     }
-    /// An element of this process.
-    std::byte* element(std::int64_t row, std::int64_t col) const {
-        return static_cast<std::byte*>(matrix_.data) +
-               (across_.local(col) * matrix_.leading + down_.local(row)) * element_size();
+    /// An element of this process, by its place here.
+    std::byte* element(std::int64_t local_row, std::int64_t local_col) const {
+        return static_cast<std::byte*>(matrix_.data) + (local_col * matrix_.leading + local_row) * element_size();
     }
     std::int64_t element_size() const { return static_cast<std::int64_t>(element_bytes(matrix_.type)); }
     Type type() const { return matrix_.type; }
@@ -75,18 +115,6 @@ private:
     const ProcessGrid& grid_;
     const Dealing down_, across_;
 };
-
-/// Copies elements between their places here and a message, which has them column by column.
-template <class Place>
-void visit_elements(const HeldElements& held, std::int64_t size, Place&& place) {
-    std::int64_t at = 0;
-    for (const std::int64_t col : held.cols) {
-        for (const std::int64_t row : held.rows) {
-            place(row, col, at);
-            at += size;
-        }
-    }
-}
 
 struct WindowRanges {
     IndexRange rows, cols;
@@ -160,10 +188,6 @@ private:
     int rank_of(int process) const { return grid_.ranks[static_cast<std::size_t>(process)]; }
 
     void pass(int to, const std::vector<std::byte>& sent, int from, std::vector<std::byte>& received) const {
-        if (to == own_) {
-            received = sent;
-            return;
-        }
         exchange_(rank_of(to), sent.data(), static_cast<std::int64_t>(sent.size()), rank_of(from), received.data(),
                   static_cast<std::int64_t>(received.size()));
     }
@@ -175,20 +199,28 @@ private:
         const std::int64_t size = spread.element_size();
         const WindowRanges wanted = in_matrix(part, window_of(own_));
         Matrix block(part.matrix.type, wanted.rows.size(), wanted.cols.size(), Order::column_major);
+        const View view = block.view();
+        const auto place = [&](const Run& rows, std::int64_t col) {
+            return element_pointer(view, rows.begin - wanted.rows.begin, col - wanted.cols.begin);
+        };
         in_rounds([&](int to, int from) {
+            const HeldElements got = spread.held(wanted.rows, wanted.cols, from);
+            if (from == own_) {
+                got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t local_col, std::int64_t) {
+                    std::copy_n(spread.element(rows.local, local_col), rows.count * size, place(rows, col));
+                });
+                return;
+            }
             const WindowRanges theirs = in_matrix(part, window_of(to));
             const HeldElements given = spread.held(theirs.rows, theirs.cols, own_);
-            const HeldElements got = spread.held(wanted.rows, wanted.cols, from);
             std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
             std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
-            visit_elements(given, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                std::copy_n(spread.element(row, col), size, sent.data() + at);
+            given.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
+                std::copy_n(spread.element(rows.local, local_col), rows.count * size, sent.data() + before * size);
             });
             pass(to, sent, from, received);
-            const View view = block.view();
-            visit_elements(got, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                std::copy_n(received.data() + at, size,
-                            element_pointer(view, row - wanted.rows.begin, col - wanted.cols.begin));
+            got.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
+                std::copy_n(received.data() + before * size, rows.count * size, place(rows, col));
             });
         });
         return block;
@@ -218,9 +250,11 @@ private:
             using Element = decltype(sample);
             const auto factor = std::is_integral_v<Element> ? static_cast<Element>(static_cast<std::int64_t>(beta))
                                                             : static_cast<Element>(beta);
-            visit_elements(held, 1, [&](std::int64_t row, std::int64_t col, std::int64_t) {
-                auto* const element = reinterpret_cast<Element*>(spread.element(row, col));
-                *element = beta == 0 ? Element(0) : static_cast<Element>(factor * *element);
+            held.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t) {
+                auto* const elements = reinterpret_cast<Element*>(spread.element(rows.local, local_col));
+                std::transform(elements, elements + rows.count, elements, [&](Element old) {
+                    return beta == 0 ? Element(0) : static_cast<Element>(factor * old);
+                });
             });
         });
     }
@@ -230,22 +264,34 @@ private:
         const SpreadMatrix spread(c.matrix, grid_);
         const std::int64_t size = spread.element_size();
         const WindowRanges own = in_matrix(c, result_ranges(own_));
+        const auto computed = [&](const Run& rows, std::int64_t col) -> const std::byte* {
+            return element_pointer(partial.view(), rows.begin - own.rows.begin, col - own.cols.begin);
+        };
+        const auto add = [&](const Run& rows, std::int64_t local_col, const std::byte* elements) {
+            with_element(c.matrix.type, [&](auto sample) {
+                const auto* const added = reinterpret_cast<const decltype(sample)*>(elements);
+                auto* const sums = reinterpret_cast<decltype(sample)*>(spread.element(rows.local, local_col));
+                std::transform(sums, sums + rows.count, added, sums, std::plus<>());
+            });
+        };
         in_rounds([&](int to, int from) {
-            const WindowRanges theirs = in_matrix(c, result_ranges(from));
             const HeldElements given = spread.held(own.rows, own.cols, to);
+            if (to == own_) {
+                given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t local_col, std::int64_t) {
+                    add(rows, local_col, computed(rows, col));
+                });
+                return;
+            }
+            const WindowRanges theirs = in_matrix(c, result_ranges(from));
             const HeldElements got = spread.held(theirs.rows, theirs.cols, own_);
             std::vector<std::byte> sent(static_cast<std::size_t>(given.count() * size));
             std::vector<std::byte> received(static_cast<std::size_t>(got.count() * size));
-            visit_elements(given, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                std::copy_n(element_pointer(partial.view(), row - own.rows.begin, col - own.cols.begin), size,
-                            sent.data() + at);
+            given.for_each_run([&](const Run& rows, std::int64_t col, std::int64_t, std::int64_t before) {
+                std::copy_n(computed(rows, col), rows.count * size, sent.data() + before * size);
             });
             pass(to, sent, from, received);
-            with_element(c.matrix.type, [&](auto sample) {
-                visit_elements(got, size, [&](std::int64_t row, std::int64_t col, std::int64_t at) {
-                    std::copy_n(received.data() + at, size, reinterpret_cast<std::byte*>(&sample));
-                    *reinterpret_cast<decltype(sample)*>(spread.element(row, col)) += sample;
-                });
+            got.for_each_run([&](const Run& rows, std::int64_t, std::int64_t local_col, std::int64_t before) {
+                add(rows, local_col, received.data() + before * size);
             });
         });
     }
@@ -266,9 +312,12 @@ void require_inside(const char* name, const BlockCyclicPart& part, std::int64_t 
         fail(ErrorCode::input, "a part of {} x {} at ({}, {}) is not inside {}, which is {} x {}", rows, cols, part.row,
              part.col, name, matrix.rows, matrix.cols);
     }
-    if (matrix.row_block < 1 || matrix.col_block < 1) {
-        fail(ErrorCode::usage, "{} has blocks of {} x {}; they hold at least one element", name, matrix.row_block,
-             matrix.col_block);
+    for (const auto& [block_rows, block_cols] :
+         {std::pair{matrix.row_block, matrix.col_block}, {first_block_rows(matrix), first_block_cols(matrix)}}) {
+        if (block_rows < 1 || block_cols < 1) {
+            fail(ErrorCode::usage, "{} has blocks of {} x {}; they hold at least one element", name, block_rows,
+                 block_cols);
+        }
     }
 }
 

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <span>
-#include <utility>
 
 #include "algorithm/catalogue.hpp"
-#include "plan/search/fused_instances.hpp"
 #include "run/dense/combine_passes.hpp"
-#include "run/dense/fused_products.hpp"
+#include "run/dense/fused_launches.hpp"
 
 namespace heptad {
 namespace {
@@ -131,101 +127,17 @@ void LevelRunner::run_batch(std::size_t depth, const std::vector<LinedProduct>& 
     meter_.advance(work);
 }
 
-namespace {
-
-/// Levels whose operands are laid out alike, so that their products can be launched together.
-struct FusedCall {
-    Product like;
-    std::vector<FusedLevel> levels;  // one for each product of the level above
-};
-
-bool have_same_strides(const ConstView& x, const ConstView& y) {
-    return x.row_stride == y.row_stride && x.col_stride == y.col_stride;
-}
-
-bool are_laid_out_alike(const Product& x, const Product& y) {
-    return have_same_strides(x.a, y.a) && have_same_strides(x.b, y.b) && have_same_strides(x.c, y.c);
-}
-
-/// As many products as one launch takes.
-class LaunchLoad {
-public:
-    bool has_room_for(const FusedProduct& product) const {
-        return products_.size() < kMostFusedInstances && terms_ + terms_of(product) <= kMostFusedTerms &&
-               targets_ + product.targets.size() <= kMostFusedTargets;
-    }
-    void add(FusedProduct product) {
-        terms_ += terms_of(product);
-        targets_ += product.targets.size();
-        products_.push_back(std::move(product));
-    }
-    const std::vector<FusedProduct>& products() const { return products_; }
-    void clear() {
-        products_.clear();
-        terms_ = targets_ = 0;
-    }
-
-private:
-    static std::size_t terms_of(const FusedProduct& product) {
-        return product.left.size() + product.right.size() + kSpareFusedTerms;
-    }
-    std::vector<FusedProduct> products_;
-    std::size_t terms_ = 0, targets_ = 0;
-};
-
-}  // namespace
-
-/// The first product of some levels, then the second: neighbours of different levels have no common target, so more of
-/// them can run at a time. What fills a launch goes to the device before the rest is made.
 void LevelRunner::run_fused(const std::vector<LinedProduct>& products) {
     const LevelPlan& level = plan_.levels.back();
-    const FusedInstances& instances = fused_instances(level.algorithm);
-    std::vector<FusedCall> calls;
-    for (const auto& [product, of_a, of_b, of_c] : products) {
-        auto call = std::find_if(calls.begin(), calls.end(), [&, &like = product](const FusedCall& other) {
-            return are_laid_out_alike(other.like, like);
-        });
-        if (call == calls.end()) {
-            calls.push_back({product, {}});
-            call = calls.end() - 1;
-        }
-        call->levels.emplace_back(instances, product.alpha, product.a, product.b, product.beta, product.c);
-    }
-    LaunchLoad load;
-    const auto launch = [&] {
-        if (load.products().empty()) {
-            return;
-        }
+    for_each_launch(level, products, [&](const std::vector<FusedProduct>& launched) {
         meter_.check_cancelled();
-        backend_.multiply_fused(load.products(), level.order, level.tile);
+        backend_.multiply_fused(launched, level.order, level.tile);
         double work = 0;
-        for (const FusedProduct& product : load.products()) {
+        for (const FusedProduct& product : launched) {
             work += static_cast<double>(product.m) * static_cast<double>(product.k) * static_cast<double>(product.n);
         }
         meter_.advance(work);
-        load.clear();
-    };
-    const auto add = [&](std::optional<FusedProduct> product) {
-        if (product && !load.has_room_for(*product)) {
-            launch();
-        }
-        if (product) {
-            load.add(std::move(*product));
-        }
-    };
-    for (FusedCall& call : calls) {
-        const auto group = static_cast<std::size_t>(levels_of_launch(
-            level.order, static_cast<int>(instances.instances.size()), static_cast<int>(call.levels.size())));
-        for (std::size_t first = 0; first < call.levels.size(); first += group) {
-            const auto some = std::span(call.levels).subspan(first, std::min(group, call.levels.size() - first));
-            for (std::size_t i = 0; i < instances.instances.size(); ++i) {
-                for (FusedLevel& one : some) {
-                    add(one.product(i));
-                }
-            }
-            launch();
-        }
-    }
+    });
 }
 
 void LevelRunner::run(std::size_t depth, const LinedProduct& whole, bool operands_die) {
@@ -239,21 +151,6 @@ void LevelRunner::run(std::size_t depth, const LinedProduct& whole, bool operand
         run_serial(depth, whole, operands_die);
     }
 }
-
-namespace {
-
-/// The powers beside the blocks of a matrix, row by row.
-std::vector<LineExponents> lines_of_blocks(const LineExponents& lines, const View& one, int grid_rows, int grid_cols) {
-    std::vector<LineExponents> of_blocks;
-    for (int i = 0; i < grid_rows; ++i) {
-        for (int j = 0; j < grid_cols; ++j) {
-            of_blocks.push_back(lines.of_block(i * one.rows, j * one.cols));
-        }
-    }
-    return of_blocks;
-}
-
-}  // namespace
 
 void LevelRunner::run_parallel(std::size_t depth, const LinedProduct& whole) {
     const auto& [alpha, a, b, beta, c] = whole.product;
@@ -534,44 +431,6 @@ void LevelRunner::run_in_changed_basis(const LinedProduct& whole) {
     if (beta != 0 || whole.lined()) {
         combine(pass);
     }
-}
-
-bool can_scale(const ProductPlan& plan, double beta) {
-    if (plan.scaled_sums || (plan.change_basis && plan.overwrite_inputs)) {
-        return false;
-    }
-    for (std::size_t depth = 0; depth < plan.levels.size() && !plan.change_basis; ++depth) {
-        const LevelPlan& level = plan.levels[depth];
-        if (level.mode == LevelMode::fused) {
-            return false;
-        }
-        if (level.mode == LevelMode::parallel) {
-            const LevelPrograms programs = level_programs(level.algorithm, false);
-            const bool batched = level_storage(plan, depth).batched;
-            if (!inner_blocks(*programs.a, operand_layout(*programs.a, batched), programs.algorithm->k, *programs.b,
-                              operand_layout(*programs.b, batched), programs.algorithm->n)) {
-                return false;
-            }
-            continue;
-        }
-        // In serial mode sums are added to C itself: what is there may not fit the powers of A and B.
-        if (beta != 0 && depth == 0) {
-            return false;
-        }
-        for (const bool adds : {false, true}) {
-            for (const bool dies : {false, true}) {
-                const Schedule& schedule = level_schedule(level, false, {adds, dies});
-                const bool meet = std::all_of(schedule.steps.begin(), schedule.steps.end(), [&](const ScheduleStep& s) {
-                    return s.kind != ScheduleStep::Kind::product || s.left.kind != SymbolKind::a ||
-                           s.right.kind != SymbolKind::b || s.left.index % schedule.k == s.right.index / schedule.n;
-                });
-                if (!meet) {
-                    return false;
-                }
-            }
-        }
-    }
-    return !is_fused(plan);
 }
 
 }  // namespace heptad

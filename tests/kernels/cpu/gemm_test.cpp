@@ -232,17 +232,19 @@ TEST_P(gemm_kernels, i32_wraps_as_the_reference_does) {
 }
 
 TEST_P(gemm_kernels, nan_and_infinity_reach_exactly_their_row_and_column) {
-    for (const std::int64_t side : {9, 45}) {
-        GuardedMatrix a(Type::f64, side, side, Layout::rows), b = a, c = a;
-        a.fill(1);
-        b.fill(1);
-        a.set(2, 3, nan);
-        b.set(4, 5, std::numeric_limits<double>::infinity());
-        gemm({1, a.view(), b.view(), 0, c.view()}, GetParam());
-        for (std::int64_t i = 0; i < side; ++i) {
-            for (std::int64_t j = 0; j < side; ++j) {
-                EXPECT_EQ(std::isnan(c.get(i, j)), i == 2);
-                EXPECT_EQ(std::isinf(c.get(i, j)), i != 2 && j == 5);
+    for (const Type type : {Type::f64, Type::bf16}) {
+        for (const std::int64_t side : {9, 45, 100}) {
+            GuardedMatrix a(type, side, side, Layout::rows), b = a, c = a;
+            a.fill(1);
+            b.fill(1);
+            a.set(2, 3, nan);
+            b.set(4, 5, std::numeric_limits<double>::infinity());
+            gemm({1, a.view(), b.view(), 0, c.view()}, GetParam());
+            for (std::int64_t i = 0; i < side; ++i) {
+                for (std::int64_t j = 0; j < side; ++j) {
+                    EXPECT_EQ(std::isnan(c.get(i, j)), i == 2);
+                    EXPECT_EQ(std::isinf(c.get(i, j)), i != 2 && j == 5);
+                }
             }
         }
     }

@@ -43,14 +43,20 @@ using Dense = std::vector<float>;  // column-major
 struct Layout {
     std::int64_t rows, cols, row_block, col_block;
     int first_row, first_col;
+    std::int64_t first_row_block, first_col_block;
 
-    std::int64_t height(const ProcessGrid& grid) const {
-        return count(rows, row_block, first_row, grid.rows, grid.my_row);
+    static bool is_held(std::int64_t index, std::int64_t first_block, std::int64_t block, int first, int processes,
+                        int own) {
+        const std::int64_t number = index < first_block ? 0 : (index - first_block) / block + 1;
+        return (number + first) % processes == own;
     }
-    static std::int64_t count(std::int64_t total, std::int64_t block, int first, int processes, int own) {
+    bool holds_row(const ProcessGrid& grid, std::int64_t row) const {
+        return is_held(row, first_row_block, row_block, first_row, grid.rows, grid.my_row);
+    }
+    std::int64_t height(const ProcessGrid& grid) const {
         std::int64_t held = 0;
-        for (std::int64_t index = 0; index < total; ++index) {
-            held += (index / block + first) % processes == own ? 1 : 0;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            held += holds_row(grid, row) ? 1 : 0;
         }
         return held;
     }
@@ -59,12 +65,12 @@ struct Layout {
     void visit(const ProcessGrid& grid, Visit&& visit_element) const {
         std::int64_t local_col = 0;
         for (std::int64_t col = 0; col < cols; ++col) {
-            if ((col / col_block + first_col) % grid.cols != grid.my_col) {
+            if (!is_held(col, first_col_block, col_block, first_col, grid.cols, grid.my_col)) {
                 continue;
             }
             std::int64_t local_row = 0;
             for (std::int64_t row = 0; row < rows; ++row) {
-                if ((row / row_block + first_row) % grid.rows == grid.my_row) {
+                if (holds_row(grid, row)) {
                     visit_element(static_cast<std::size_t>(col * rows + row),
                                   static_cast<std::size_t>(local_col * (height(grid) + 1) + local_row));
                     ++local_row;
@@ -74,7 +80,8 @@ struct Layout {
         }
     }
     BlockCyclicMatrix matrix(Dense& local, const ProcessGrid& grid) const {
-        return {local.data(), Type::f32, rows, cols, row_block, col_block, first_row, first_col, height(grid) + 1};
+        return {local.data(),     Type::f32,       rows,           cols, row_block, col_block, first_row, first_col,
+                height(grid) + 1, first_row_block, first_col_block};
     }
 };
 
@@ -87,8 +94,14 @@ Dense numbered(std::int64_t count, int seed) {
 }
 
 /// C(2.., 1..) = 2 * A^T(.., 3..) * B(1.., ..) - C(2.., 1..) with m = 9, k = 13, n = 7.
-void expect_product_on(int rows, int cols) {
-    const Layout la{20, 14, 3, 2, rows - 1, 0}, lb{15, 8, 4, 3, 0, cols - 1}, lc{12, 9, 2, 5, 0, 0};
+void expect_product_on(int rows, int cols, bool other_first_blocks) {
+    const auto with = [&](Layout layout, std::int64_t first_rows, std::int64_t first_cols) {
+        layout.first_row_block = other_first_blocks ? first_rows : layout.row_block;
+        layout.first_col_block = other_first_blocks ? first_cols : layout.col_block;
+        return layout;
+    };
+    const Layout la = with({20, 14, 3, 2, rows - 1, 0, 0, 0}, 1, 5), lb = with({15, 8, 4, 3, 0, cols - 1, 0, 0}, 9, 2),
+                 lc = with({12, 9, 2, 5, 0, 0, 0, 0}, 3, 1);
     const Dense a = numbered(20 * 14, 1), b = numbered(15 * 8, 2), c = numbered(12 * 9, 3);
     Dense expected = c;
     for (std::int64_t i = 0; i < 9; ++i) {
@@ -130,7 +143,13 @@ void expect_product_on(int rows, int cols) {
 
 TEST(block_cyclic, parts_and_transposes_equal_the_definition_on_every_grid) {
     for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 3}}) {
-        expect_product_on(rows, cols);
+        expect_product_on(rows, cols, false);
+    }
+}
+
+TEST(block_cyclic, first_blocks_may_be_smaller_or_larger_than_the_others) {
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 3}}) {
+        expect_product_on(rows, cols, true);
     }
 }
 
@@ -162,6 +181,9 @@ TEST(block_cyclic, what_cannot_be_meant_is_refused) {
         Error);
     EXPECT_THROW(multiply_block_cyclic({2, 2, 2}, 1, whole(fine), whole(fine), 0, whole(fine), wrong, {}), Error);
     other.type = Type::f32;
+    EXPECT_THROW(multiply_block_cyclic({2, 2, 2}, 1, whole(other), whole(fine), 0, whole(fine), alone, {}), Error);
+    other = fine;
+    other.first_col_block = -1;
     EXPECT_THROW(multiply_block_cyclic({2, 2, 2}, 1, whole(other), whole(fine), 0, whole(fine), alone, {}), Error);
     other = fine;
     other.row_block = 0;

@@ -1,23 +1,19 @@
 // Products from files to a file in little memory: values against the same product in memory, bytes against the plan,
-// checks of the result, refusals.
+// refusals.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/size.hpp"
 #include "io/matrix_file.hpp"
 #include "product/file/file_product_fixture.hpp"
 
@@ -297,138 +293,6 @@ TEST_F(FileProductTest, input_that_changes_or_shrinks_under_way_is_an_error) {
         }
         EXPECT_FALSE(exists("C.npy"));
     }
-}
-
-TEST_F(FileProductTest, right_results_verify_and_wrong_products_are_found) {
-    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
-        for (const bool adds : {false, true}) {
-            Case c = kTiled;
-            c.type = type;
-            c.adds = adds;
-            FileProductRequest request = prepare(c);
-            request.verify = true;
-            const FileProductReport report = multiply(request);
-            ASSERT_TRUE(report.verified);
-            EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
-            EXPECT_EQ(result(), expected_);
-            fs::remove(folder_ / "C.npy");
-
-            StageProducts wrong = processor_stage({}, 2);
-            int calls = 0;
-            const auto right = wrong.multiply;
-            wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
-                                 const ProductPlan& plan, void* workspace, std::int64_t bytes) {
-                const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
-                if (++calls == 3) {  // one element of one strip
-                    std::byte* const at = element_pointer(out, out.rows / 2, out.cols / 3);
-                    at[element_bytes(type) - 1] ^= std::byte{0x40};
-                }
-                return done;
-            };
-            StageTrace trace(false);
-            try {
-                multiply_files(request, wrong, {}, trace);
-                FAIL() << "a wrong element was not found";
-            } catch (const Error& error) {
-                EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
-            }
-            EXPECT_FALSE(exists("C.npy"));
-        }
-    }
-}
-
-TEST_F(FileProductTest, random_floats_verify_and_nan_is_not_called_verified) {
-    FileProductRequest request = prepare(kTiled);
-    request.verify = true;
-    for (const char* kind : {"uniform", "positive", "hilbert"}) {
-        write_npy(folder_ / "A.npy", generate(kind, 300, 210, Type::f32, 5));
-        write_npy(folder_ / "B.npy", generate(kind, 210, 260, Type::f32, 6));
-        const FileProductReport report = multiply(request);
-        EXPECT_TRUE(report.verified->passed()) << kind << ": " << report.verified->explanation;
-    }
-    Matrix a = generate("uniform", 300, 210, Type::f32, 5);
-    static_cast<float*>(a.data())[1234] = std::numeric_limits<float>::quiet_NaN();
-    write_npy(folder_ / "A.npy", a);
-    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
-}
-
-/// All entries alike.
-Matrix constant(std::int64_t rows, std::int64_t cols, float value) {
-    Matrix matrix = generate("uniform", rows, cols, Type::f32, 1);
-    std::fill_n(static_cast<float*>(matrix.data()), rows * cols, value);
-    return matrix;
-}
-
-TEST_F(FileProductTest, large_c0_of_one_strip_excuses_no_error_in_another) {
-    Case c = kTiled;
-    c.adds = true;
-    FileProductRequest request = prepare(c);
-    request.verify = true;
-    Matrix c0 = constant(c.m, c.n, 1);
-    static_cast<float*>(c0.data())[0] = 1e8F;
-    write_npy(folder_ / "C0.npy", c0);
-    const FileProductReport report = multiply(request);
-    EXPECT_TRUE(report.verified->passed()) << report.verified->explanation;
-    const DiskCut& cuts = *report.plan.disk;
-    const std::int64_t strips = ceil_div(cuts.tile_m, cuts.strip_m);
-    const std::int64_t panels = cuts.depth >= c.k ? 1 : ceil_div(c.k - cuts.first_depth, cuts.depth) + 1;
-    ASSERT_GT(strips, 1) << to_string(report.plan);
-    ASSERT_GT(report.tiles, 1) << to_string(report.plan);
-
-    StageProducts wrong = processor_stage({}, 2);
-    std::int64_t calls = 0;
-    const auto right = wrong.multiply;
-    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
-                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
-        const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
-        if (++calls == strips * panels) {  // the end of the first tile
-            *reinterpret_cast<float*>(element_pointer(out, 0, 0)) += 100;
-        }
-        return done;
-    };
-    StageTrace trace(false);
-    try {
-        multiply_files(request, wrong, {}, trace);
-        FAIL() << "a wrong element was not found";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
-    }
-}
-
-TEST_F(FileProductTest, nan_in_place_of_zero_is_found) {
-    FileProductRequest request = prepare(kTiled);
-    request.verify = true;
-    write_npy(folder_ / "A.npy", constant(300, 210, 0));
-    StageProducts wrong = processor_stage({}, 2);
-    int calls = 0;
-    const auto right = wrong.multiply;
-    wrong.multiply = [&](double alpha, const ConstView& a, const ConstView& b, double beta, const View& out,
-                         const ProductPlan& plan, void* workspace, std::int64_t bytes) {
-        const RunReport done = right(alpha, a, b, beta, out, plan, workspace, bytes);
-        if (++calls == 3) {
-            const float nan = std::numeric_limits<float>::quiet_NaN();
-            std::memcpy(element_pointer(out, out.rows / 2, out.cols / 3), &nan, sizeof nan);
-        }
-        return done;
-    };
-    StageTrace trace(false);
-    try {
-        multiply_files(request, wrong, {}, trace);
-        FAIL() << "NaN was not found";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::verification) << error.what();
-        EXPECT_NE(std::string(error.what()).find("NaN"), std::string::npos) << error.what();
-    }
-    EXPECT_FALSE(exists("C.npy"));
-}
-
-TEST_F(FileProductTest, overflow_is_neither_verified_nor_called_wrong) {
-    FileProductRequest request = prepare(kTiled);
-    request.verify = true;
-    write_npy(folder_ / "A.npy", constant(300, 210, 1e30F));
-    write_npy(folder_ / "B.npy", constant(210, 260, 1e30F));
-    EXPECT_EQ(multiply(request).verified->verdict, Verdict::not_verifiable);
-    EXPECT_TRUE(exists("C.npy"));
 }
 
 TEST_F(FileProductTest, trace_names_the_stages_and_counts_what_they_moved) {

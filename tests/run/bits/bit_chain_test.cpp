@@ -4,20 +4,14 @@
 #include "base/size.hpp"
 #include "kernels/bits/bit_test_matrices.hpp"
 #include "run/bits/bit_chain.hpp"
+#include "run/bits/bit_test_options.hpp"
 
 namespace {
 
 using namespace heptad;
 using namespace heptad::bits;
+using heptad::test::options_of;
 using heptad::test::product_by_definition;
-
-BitOptions options_of(const std::string& algorithm, int levels, const std::string& leaf = "auto") {
-    BitOptions options;
-    options.algorithm = algorithm;
-    options.levels = levels;
-    options.leaf = leaf;
-    return options;
-}
 
 TEST(BitChain, four_factors_of_any_shape) {
     std::mt19937_64 random(1);
