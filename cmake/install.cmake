@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 # What `make build` builds: everything that is installed, heptad-mpi and the ScaLAPACK library where MPI is.
 add_custom_target(heptad_programs)
-foreach(program heptad_cli heptad_shared heptad_mpi heptad_scalapack)
+foreach(program heptad_cli heptad_shared heptad_blas heptad_blas_prefixed heptad_mpi heptad_scalapack)
   if(TARGET ${program})
     add_dependencies(heptad_programs ${program})
   endif()
