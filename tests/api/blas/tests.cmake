@@ -1,0 +1,10 @@
+# The BLAS drop-in: before a BLAS of plain loops, under netlib's and LAPACK's own testers, and inside of interpreters.
+if(NOT HEPTAD_SANITIZE)
+  add_library(api_made_up_blas SHARED api/blas/made_up_blas.cpp)
+  target_include_directories(api_made_up_blas PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  add_library(api_private_blas MODULE api/blas/private_blas.cpp)
+  heptad_test(api/blas/drop_in_test heptad_blas api_made_up_blas) # in this order
+  target_compile_definitions(api_blas_drop_in_test PRIVATE HEPTAD_PRIVATE_BLAS="$<TARGET_FILE:api_private_blas>")
+  add_dependencies(api_blas_drop_in_test api_private_blas)
+  target_link_options(api_blas_drop_in_test PRIVATE -Wl,--no-as-needed)
+endif()
