@@ -8,8 +8,10 @@ if(NOT HEPTAD_SANITIZE)
   add_dependencies(api_blas_drop_in_test api_private_blas)
   target_link_options(api_blas_drop_in_test PRIVATE -Wl,--no-as-needed)
 
-  heptad_test(api/blas/netlib_testers_test)
-  target_compile_definitions(api_blas_netlib_testers_test PRIVATE HEPTAD_BLAS_LIBRARY="$<TARGET_FILE:heptad_blas>"
-    HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
-  add_dependencies(api_blas_netlib_testers_test heptad_blas)
+  foreach(name netlib_testers_test interpreters_test)
+    heptad_test(api/blas/${name})
+    target_compile_definitions(api_blas_${name} PRIVATE HEPTAD_BLAS_LIBRARY="$<TARGET_FILE:heptad_blas>"
+      HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+    add_dependencies(api_blas_${name} heptad_blas)
+  endforeach()
 endif()
