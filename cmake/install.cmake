@@ -1,4 +1,5 @@
-# What `cmake --install` leaves: headers, libheptad.so, heptad, the CMake package heptad::heptad and heptad.pc.
+# What `cmake --install` leaves: headers, libheptad.so, heptad, the BLAS drop-in, the CMake package heptad::heptad, heptad.pc and
+# those of the drop-in.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -51,4 +52,10 @@ if(TARGET heptad_shared)
   string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/heptad.pc.in ${PROJECT_BINARY_DIR}/heptad.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/heptad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+  foreach(drop_in heptad_blas heptad_blas_prefixed)
+    install(TARGETS ${drop_in} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL) # where it was built
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/drop_in.pc.in ${PROJECT_BINARY_DIR}/${drop_in}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${drop_in}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
 endif()

@@ -14,4 +14,17 @@ if(NOT HEPTAD_SANITIZE)
       HEPTAD_LIBRARY_FOLDER="/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
     add_dependencies(api_blas_${name} heptad_blas)
   endforeach()
+
+  # A library as docs/drop-in.md makes it for Julia and FlexiBLAS: nothing but its dependencies.
+  find_library(HEPTAD_SYSTEM_BLAS NAMES libblas.so.3 libopenblas.so.0)
+  if(HEPTAD_SYSTEM_BLAS)
+    file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/backend.cpp CONTENT "")
+    add_library(api_blas_backend MODULE ${CMAKE_CURRENT_BINARY_DIR}/backend.cpp)
+    target_link_options(api_blas_backend PRIVATE -Wl,--no-as-needed)
+    target_link_libraries(api_blas_backend PRIVATE heptad_blas ${HEPTAD_SYSTEM_BLAS})
+    heptad_test(api/blas/backend_loader_test)
+    target_compile_definitions(api_blas_backend_loader_test PRIVATE HEPTAD_BACKEND="$<TARGET_FILE:api_blas_backend>"
+      HEPTAD_PREFIXED="$<TARGET_FILE:heptad_blas_prefixed>")
+    add_dependencies(api_blas_backend_loader_test api_blas_backend heptad_blas_prefixed)
+  endif()
 endif()
