@@ -69,14 +69,13 @@ bool multiply_as_planned(const GemmCall& call, const ProductContext& context, Pr
     if (multiply_on_some_device(call, context, plan)) {
         return true;
     }
-    const std::int64_t m = call.a.rows, k = call.a.cols, n = call.b.cols;
-    const int levels = levels_for(call.a.type, m, k, n);
+    const int levels = levels_for(call.a, call.b, context.threads);
     if (levels == 0) {
         return false;
     }
     Options options = options_for(levels);
     options.accumulate = call.beta != 0;
-    plan = plan_product(m, k, n, call.a.type, options, context);
+    plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
     if (plan.levels.empty()) {
         return false;
     }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <heptad/heptad.hpp>
+#include "base/view.hpp"
 
 namespace heptad::blas {
 
@@ -29,8 +29,8 @@ bool is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
 /// From the environment and the table; costs nothing the second time.
 void set_smallest_sides();
 
-/// How many levels are worth while; 0: none, the real function is faster.
-int levels_for(Type type, std::int64_t m, std::int64_t k, std::int64_t n);
+/// How many levels of a * b are worth while; 0: none, the real function is faster.
+int levels_for(const ConstView& a, const ConstView& b, int threads);
 
 /// While one lives, calls of this thread go straight to the real function: those that a library makes of its own
 /// entries, and those of a product that is under way.
