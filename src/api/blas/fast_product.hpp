@@ -18,7 +18,7 @@ struct GemmCall {
 
 /// Seconds that the library takes for a product of the type, of kProbeSide in all directions.
 using ProbeSeconds = double (*)(RealFunction& real);
-inline constexpr int kProbeSide = 1024;
+inline constexpr int kProbeSide = 512;
 
 /// False: nothing was done, call the real function. That is so where levels do not pay, where there is no memory for
 /// them, and where we do not know what is meant (C overlaps A or B). Never throws.

@@ -3,10 +3,12 @@ if(NOT HEPTAD_SANITIZE)
   add_library(api_made_up_blas SHARED api/blas/made_up_blas.cpp)
   target_include_directories(api_made_up_blas PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   add_library(api_private_blas MODULE api/blas/private_blas.cpp)
-  heptad_test(api/blas/drop_in_test heptad_blas api_made_up_blas) # in this order
+  foreach(name drop_in_test knobs_test)
+    heptad_test(api/blas/${name} heptad_blas api_made_up_blas) # in this order
+    target_link_options(api_blas_${name} PRIVATE -Wl,--no-as-needed)
+  endforeach()
   target_compile_definitions(api_blas_drop_in_test PRIVATE HEPTAD_PRIVATE_BLAS="$<TARGET_FILE:api_private_blas>")
   add_dependencies(api_blas_drop_in_test api_private_blas)
-  target_link_options(api_blas_drop_in_test PRIVATE -Wl,--no-as-needed)
 
   foreach(name netlib_testers_test interpreters_test)
     heptad_test(api/blas/${name})
