@@ -186,7 +186,7 @@ void fortran_syrk(RealFunction& real, RealFunction& gemm, const char* uplo, cons
                   const Int* k, const T* alpha, const T* a, const Int* lda, const T* beta, T* c, const Int* ldc,
                   std::size_t uplo_length, std::size_t trans_length) {
     const auto library = real.get<FortranSyrk<T, Int>>();
-    if (is_small<T>(*n / 2, *n / 2, *k)) [[likely]] {
+    if (is_small_in_triangle<T>(*n / 2, *k)) [[likely]] {
         return library(uplo, trans, n, k, alpha, a, lda, beta, c, ldc, uplo_length, trans_length);
     }
     const auto call = checked_syrk(column_major, triangle_word(*uplo), transpose_word(*trans), *n, *k, *alpha, a, *lda,
@@ -213,7 +213,7 @@ template <class T, class Int>
 void cblas_syrk(RealFunction& real, RealFunction& gemm, int order, int uplo, int trans, Int n, Int k, T alpha,
                 const T* a, Int lda, T beta, T* c, Int ldc) {
     const auto library = real.get<CblasSyrk<T, Int>>();
-    if (is_small<T>(n / 2, n / 2, k)) [[likely]] {
+    if (is_small_in_triangle<T>(n / 2, k)) [[likely]] {
         return library(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
     }
     const auto call = checked_syrk<T>(order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc);

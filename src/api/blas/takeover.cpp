@@ -51,8 +51,9 @@ double by_threads(int threads) {
 
 }  // namespace
 
-constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides{std::numeric_limits<std::int64_t>::max(),
-                                                                  std::numeric_limits<std::int64_t>::max()};
+constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
+constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides{kBeyondAll, kBeyondAll};
+constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides_in_triangles{kBeyondAll, kBeyondAll};
 thread_local constinit int PassOn::depth_ = 0;
 
 void set_smallest_sides() {
@@ -61,9 +62,13 @@ void set_smallest_sides() {
         return;  // they stay beyond every size: a strict product is what the library makes
     }
     for (const Type type : {Type::f32, Type::f64}) {
-        const auto least = static_cast<std::int64_t>(kWholePages * static_cast<double>(sides_of(type).front()));
-        smallest_sides[type == Type::f64 ? 1 : 0].store(asked.min_size > 0 ? asked.min_size : least,
-                                                        std::memory_order_relaxed);
+        const auto set = [&](auto& limits, std::int64_t side) {
+            const auto least = static_cast<std::int64_t>(kWholePages * static_cast<double>(side));
+            limits[type == Type::f64 ? 1 : 0].store(asked.min_size > 0 ? asked.min_size : least,
+                                                    std::memory_order_relaxed);
+        };
+        set(smallest_sides, sides_of(type)[0]);
+        set(smallest_sides_in_triangles, sides_of(type)[1]);
     }
 }
 

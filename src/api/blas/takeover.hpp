@@ -26,6 +26,16 @@ bool is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
     return m < limit || n < limit || k < limit;
 }
 
+/// The same for the product inside of a triangle (triangle.hpp). It is half of the work at most, so that it is worth
+/// its while from two levels on.
+extern constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides_in_triangles;
+
+template <class T>
+bool is_small_in_triangle(std::int64_t side, std::int64_t k) {
+    const std::int64_t limit = smallest_sides_in_triangles[type_index<T>].load(std::memory_order_relaxed);
+    return side < limit || k < limit;
+}
+
 /// From the environment and the table; costs nothing the second time.
 void set_smallest_sides();
 

@@ -33,7 +33,7 @@ void update_triangle(const SyrkCall<T>& call, const Library& library, const Gemm
     // Blocks that begin at multiples of this keep the alignment of the whole.
     constexpr std::int64_t kUnit = 64;
     const std::int64_t first = call.n / 2 / kUnit * kUnit, second = call.n - first;
-    if (first == 0 || is_small<T>(first, second, call.k)) {
+    if (first == 0 || is_small_in_triangle<T>(first, call.k)) {
         return library(call);
     }
     SyrkCall<T> upper_left = call, lower_right = call;
