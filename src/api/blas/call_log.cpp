@@ -26,6 +26,7 @@ struct Shape {
 
 struct Record {
     std::int64_t calls = 0;
+    std::uint32_t process = 0;  // the child of a fork does not tell of its parent's calls
     double seconds = 0, library_seconds = 0;
     std::string plan;
 };
@@ -45,6 +46,9 @@ void write_records() {
     const auto all = records.lock();
     std::string text;
     for (const auto& [shape, record] : *all) {
+        if (record.process != process_generation()) {
+            continue;
+        }
         text += fmt::format("heptad: {} {}x{}x{}: {} call{}, {}, {} instead of about {}, saved {:.3f} s\n", shape.entry,
                             shape.m, shape.k, shape.n, record.calls, record.calls == 1 ? "" : "s", record.plan,
                             format_seconds(record.seconds), format_seconds(record.library_seconds),
@@ -71,6 +75,10 @@ void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, cons
     const std::int64_t m = call.a.rows, k = call.a.cols, n = call.b.cols;
     const auto all = records.lock();
     Record& record = (*all)[{real.name(), m, k, n}];
+    if (record.process != process_generation()) {
+        record = {};
+        record.process = process_generation();
+    }
     ++record.calls;
     record.seconds += seconds;
     record.library_seconds += 2 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) / rate;

@@ -4,8 +4,9 @@
 //   Fortran                dgemm_       scipy_dgemm_          dgemm_64_       scipy_dgemm_64_
 //   CBLAS                  cblas_dgemm  scipy_cblas_dgemm     cblas_dgemm64_  scipy_cblas_dgemm64_  cblas_dgemm_64
 //
-// for gemm and syrk of all four types, and herk. scipy_: inside NumPy's and SciPy's wheels. 64_: OpenBLAS's and
-// Julia's 64-bit builds and NumPy's older wheels. _64: netlib's and MKL's. Complex calls are passed on.
+// for gemm and syrk of all four types, herk, and the real cblas_?gemm_batch. scipy_: inside NumPy's and SciPy's wheels.
+// 64_: OpenBLAS's and Julia's 64-bit builds and NumPy's older wheels. _64: netlib's and MKL's. Complex calls are passed
+// on.
 //
 // Compiled a second time with HEPTAD_BLAS_PREFIXED, all are called heptad_dgemm_ and so on, to be linked beside a BLAS.
 #include <cstdint>
@@ -19,6 +20,10 @@ namespace {
 template <auto function>
 AnyFunction as_any() {
     return reinterpret_cast<AnyFunction>(function);
+}
+
+AnyFunction no_function() {
+    return nullptr;
 }
 
 void complex_without_library() {
@@ -66,12 +71,24 @@ void complex_without_library() {
         cblas_syrk<T, Int>(real_##name, real_##gemm, order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc); \
     }
 
+// Where the library has none, get() gives null, and the products come one by one.
+#define HEPTAD_CBLAS_GEMM_BATCH(name, gemm, T, Int)                                                                \
+    static constinit RealFunction real_##name{#name, no_function};                                                 \
+    extern "C" HEPTAD_API void HEPTAD_EXPORTED(name)(int order, const int* ta, const int* tb, const Int* m,        \
+                                                     const Int* n, const Int* k, const T* alpha, const T** a,      \
+                                                     const Int* lda, const T** b, const Int* ldb, const T* beta,   \
+                                                     T** c, const Int* ldc, Int groups, const Int* group_size) {   \
+        cblas_gemm_batch<T, Int>(real_##name, real_##gemm, order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, \
+                                 ldc, groups, group_size);                                                         \
+    }
+
 // s and d: gemm before syrk, which uses it.
-#define HEPTAD_REAL_ENTRIES(prefix, t, fortran_end, cblas_end, T, Int)                      \
-    HEPTAD_FORTRAN_GEMM(prefix##t##gemm##fortran_end, T, Int)                               \
-    HEPTAD_FORTRAN_SYRK(prefix##t##syrk##fortran_end, prefix##t##gemm##fortran_end, T, Int) \
-    HEPTAD_CBLAS_GEMM(prefix##cblas_##t##gemm##cblas_end, T, Int)                           \
-    HEPTAD_CBLAS_SYRK(prefix##cblas_##t##syrk##cblas_end, prefix##cblas_##t##gemm##cblas_end, T, Int)
+#define HEPTAD_REAL_ENTRIES(prefix, t, fortran_end, cblas_end, T, Int)                                \
+    HEPTAD_FORTRAN_GEMM(prefix##t##gemm##fortran_end, T, Int)                                         \
+    HEPTAD_FORTRAN_SYRK(prefix##t##syrk##fortran_end, prefix##t##gemm##fortran_end, T, Int)           \
+    HEPTAD_CBLAS_GEMM(prefix##cblas_##t##gemm##cblas_end, T, Int)                                     \
+    HEPTAD_CBLAS_SYRK(prefix##cblas_##t##syrk##cblas_end, prefix##cblas_##t##gemm##cblas_end, T, Int) \
+    HEPTAD_CBLAS_GEMM_BATCH(prefix##cblas_##t##gemm_batch##cblas_end, prefix##cblas_##t##gemm##cblas_end, T, Int)
 
 // Complex: everything is behind pointers, but herk's factors, which are real.
 #define HEPTAD_PASSED_ON(name, parameters, arguments)                                   \

@@ -33,6 +33,11 @@ template <class T, class Int>
 using CblasSyrk = void (*)(int order, int uplo, int trans, Int n, Int k, T alpha, const T* a, Int lda, T beta, T* c,
                            Int ldc);
 
+template <class T, class Int>
+using CblasGemmBatch = void (*)(int order, const int* ta, const int* tb, const Int* m, const Int* n, const Int* k,
+                                const T* alpha, const T** a, const Int* lda, const T** b, const Int* ldb, const T* beta,
+                                T** c, const Int* ldc, Int groups, const Int* group_size);
+
 // CBLAS's words.
 enum Order : int { row_major = 101, column_major = 102 };
 enum Transpose : int { as_is = 111, transposed_word = 112, conjugate_word = 113 };
@@ -164,6 +169,28 @@ void cblas_gemm(RealFunction& real, int order, int ta, int tb, Int m, Int n, Int
     if (!take_over(x, real, &cblas_probe<T, Int>)) {
         const PassOn own_calls_of_library;
         library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    }
+}
+
+/// Groups of products of one shape each. The library has them side by side; where one is large, they come one by one.
+template <class T, class Int>
+void cblas_gemm_batch(RealFunction& real, RealFunction& gemm, int order, const int* ta, const int* tb, const Int* m,
+                      const Int* n, const Int* k, const T* alpha, const T** a, const Int* lda, const T** b,
+                      const Int* ldb, const T* beta, T** c, const Int* ldc, Int groups, const Int* group_size) {
+    const auto library = real.get<CblasGemmBatch<T, Int>>();
+    bool all_are_small = true;
+    for (Int group = 0; group < groups; ++group) {
+        all_are_small = all_are_small && is_small<T>(m[group], n[group], k[group]);
+    }
+    if (library != nullptr && all_are_small) {
+        return library(order, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, group_size);
+    }
+    Int next = 0;
+    for (Int group = 0; group < groups; ++group) {
+        for (Int member = 0; member < group_size[group]; ++member, ++next) {
+            cblas_gemm<T, Int>(gemm, order, ta[group], tb[group], m[group], n[group], k[group], alpha[group], a[next],
+                               lda[group], b[next], ldb[group], beta[group], c[next], ldc[group]);
+        }
     }
 }
 

@@ -62,13 +62,12 @@ void set_smallest_sides() {
         return;  // they stay beyond every size: a strict product is what the library makes
     }
     for (const Type type : {Type::f32, Type::f64}) {
-        const auto set = [&](auto& limits, std::int64_t side) {
-            const auto least = static_cast<std::int64_t>(kWholePages * static_cast<double>(side));
-            limits[type == Type::f64 ? 1 : 0].store(asked.min_size > 0 ? asked.min_size : least,
-                                                    std::memory_order_relaxed);
+        const auto set = [&](auto& limits, double least) {
+            limits[type == Type::f64 ? 1 : 0].store(
+                asked.min_size > 0 ? asked.min_size : static_cast<std::int64_t>(least), std::memory_order_relaxed);
         };
-        set(smallest_sides, sides_of(type)[0]);
-        set(smallest_sides_in_triangles, sides_of(type)[1]);
+        set(smallest_sides, kWholePages * static_cast<double>(sides_of(type)[0]));
+        set(smallest_sides_in_triangles, static_cast<double>(sides_of(type)[1]));
     }
 }
 

@@ -261,6 +261,30 @@ TEST(drop_in, a_library_that_was_loaded_privately_is_found) {
     EXPECT_EQ(c, std::vector<double>(64 * 64, 6.0 * 64));
 }
 
+TEST(drop_in, batches_with_a_large_product_are_ours_and_right) {
+    using Batch =
+        void (*)(int, const int*, const int*, const int*, const int*, const int*, const double*, const double**,
+                 const int*, const double**, const int*, const double*, double**, const int*, int, const int*);
+    const auto batch = reinterpret_cast<Batch>(dlsym(RTLD_DEFAULT, "cblas_dgemm_batch"));
+    ASSERT_NE(batch, nullptr);
+    const Matrix a(40, 40, 1), b(40, 40, 2);
+    Matrix large(40, 40, 3), first(5, 5, 4), second(5, 5, 5);
+    const Matrix small_a(5, 5, 6), small_b(5, 5, 7);
+    const std::vector<Matrix> right = {expected(false, true, 2, a, b, 1, large),
+                                       expected(false, false, 1, small_a, small_b, 0, first),
+                                       expected(false, false, 1, small_b, small_a, 0, second)};
+    const int ta[] = {111, 111}, tb[] = {112, 111}, size[] = {40, 5}, leading[] = {43, 8}, count[] = {1, 2};
+    const double alpha[] = {2, 1}, beta[] = {1, 0};
+    const double* left[] = {a.values.data(), small_a.values.data(), small_b.values.data()};
+    const double* other[] = {b.values.data(), small_b.values.data(), small_a.values.data()};
+    double* result[] = {large.values.data(), first.values.data(), second.values.data()};
+    batch(102, ta, tb, size, size, size, alpha, left, leading, other, leading, beta, result, leading, 2, count);
+    EXPECT_EQ(large.values, right[0].values);
+    EXPECT_EQ(first.values, right[1].values);
+    EXPECT_EQ(second.values, right[2].values);
+    EXPECT_EQ(made_up_calls.cblas_dgemm, 2) << "the small ones";
+}
+
 TEST(drop_in, entries_of_which_the_process_has_no_library_multiply_classically) {
     using Gemm = void (*)(const char*, const char*, const std::int64_t*, const std::int64_t*, const std::int64_t*,
                           const double*, const double*, const std::int64_t*, const double*, const std::int64_t*,
