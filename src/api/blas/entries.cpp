@@ -32,6 +32,7 @@ void complex_without_library() {
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names and types
 #ifdef HEPTAD_BLAS_PREFIXED
 #define HEPTAD_EXPORTED(name) heptad_##name
 #else
@@ -136,5 +137,6 @@ HEPTAD_CBLAS_GEMM(cblas_sgemm_64, float, std::int64_t)
 HEPTAD_CBLAS_SYRK(cblas_ssyrk_64, cblas_sgemm_64, float, std::int64_t)
 HEPTAD_CBLAS_GEMM(cblas_dgemm_64, double, std::int64_t)
 HEPTAD_CBLAS_SYRK(cblas_dsyrk_64, cblas_dgemm_64, double, std::int64_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace heptad::blas

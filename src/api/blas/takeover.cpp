@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "api/blas/knobs.hpp"
+#include "base/shared_state.hpp"
+#include "io/machine_file.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 
 namespace heptad::blas {
@@ -39,14 +44,66 @@ Sides sides_of(Type type) {
 /// sizes, so that levels pay sooner: f32 2048 gains a tenth where 2047 gains nothing.
 constexpr double kWholePages = 7.0 / 8;
 
-bool has_whole_pages(const ConstView& v) {
-    constexpr std::int64_t kPage = 4096;
-    return std::max(v.row_stride, v.col_stride) * static_cast<std::int64_t>(element_bytes(v.type)) % kPage == 0;
-}
-
 /// Sums are as fast as memory is, which many threads share; the sizes are of two.
 double by_threads(int threads) {
     return std::sqrt(std::max(1.0, threads / 2.0));
+}
+
+/// The sizes that `heptad tune` found on this processor with as many threads; without it, none.
+std::optional<Sides> measured_sides(Type type, int threads) {
+    constexpr double kWorthIt = 0.98,
+                     kMostGrowth = 10;  // of the library's time, and of its error: what balanced allows
+    struct Best {
+        double relative_time = kWorthIt;
+        std::size_t levels = 0;
+    };
+    std::map<std::int64_t, Best> squares;
+    for (const Machine& machine : machines_of_this_processor()) {
+        for (const MeasuredPlan& row : machine.measured_plans) {
+            if (machine.threads == threads && row.type == type && row.m == row.k && row.k == row.n) {
+                Best& best = squares[row.n];
+                if (row.plan.leaf == "heptad" && row.relative_time < best.relative_time &&
+                    row.error_growth <= kMostGrowth) {
+                    best = {row.relative_time, row.plan.levels.size()};
+                }
+            }
+        }
+    }
+    Sides sides = sides_of(type);
+    if (squares.empty()) {
+        return std::nullopt;
+    }
+    for (std::size_t level = 0; level < sides.size(); ++level) {
+        std::int64_t from = std::max(sides[level], squares.rbegin()->first + 1);  // beyond what was measured
+        for (auto square = squares.rbegin(); square != squares.rend() && square->second.levels > level; ++square) {
+            from = static_cast<std::int64_t>(static_cast<double>(square->first) / kWholePages);  // as those are
+        }
+        sides[level] = from;
+    }
+    return sides;
+}
+
+/// Found at the first large call, then kept.
+Sides sides_with(Type type, int threads) {
+    static constinit Guarded<std::map<std::pair<Type, int>, std::optional<Sides>>> kept;
+    const auto all = kept.lock();
+    auto found = all->find({type, threads});
+    if (found == all->end()) {
+        found = all->emplace(std::pair(type, threads), measured_sides(type, threads)).first;
+    }
+    if (found->second) {
+        return *found->second;
+    }
+    Sides scaled = sides_of(type);
+    for (std::int64_t& side : scaled) {
+        side = static_cast<std::int64_t>(static_cast<double>(side) * by_threads(threads));
+    }
+    return scaled;
+}
+
+bool has_whole_pages(const ConstView& v) {
+    constexpr std::int64_t kPage = 4096;
+    return std::max(v.row_stride, v.col_stride) * static_cast<std::int64_t>(element_bytes(v.type)) % kPage == 0;
 }
 
 }  // namespace
@@ -75,8 +132,8 @@ int levels_for(const ConstView& a, const ConstView& b, int threads) {
     if (knobs().levels >= 0) {
         return knobs().levels;
     }
-    const Sides sides = sides_of(a.type);
-    const double scale = by_threads(threads) * (has_whole_pages(a) && has_whole_pages(b) ? kWholePages : 1);
+    const Sides sides = sides_with(a.type, threads);
+    const double scale = has_whole_pages(a) && has_whole_pages(b) ? kWholePages : 1;
     const auto side = static_cast<double>(std::min({a.rows, a.cols, b.cols}));
     const auto levels = std::count_if(sides.begin(), sides.end(),
                                       [&](std::int64_t least) { return side >= scale * static_cast<double>(least); });

@@ -109,3 +109,37 @@ TEST(knobs, the_log_has_a_line_per_shape_with_its_calls_and_plan) {
     EXPECT_NE(said.find(", saved "), std::string::npos) << said;
     EXPECT_EQ(said.find("16x16"), std::string::npos) << said;
 }
+
+TEST(knobs, what_was_measured_on_this_machine_decides_about_levels) {
+    const auto folder = std::filesystem::temp_directory_path() / ("heptad_tuned_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "tune.json") << R"({"key": "any", "machines": [{"cpu": "any", "threads": 1, "measured": true,
+        "combine_bytes_per_s": 1e10, "scan_bytes_per_s": 1e10, "call_s": 1e-6, "leaves": [], "measured_plans": [
+        {"type": "f64", "m": 2048, "k": 2048, "n": 2048, "levels": [], "leaf": "openblas-mt", "relative_time": 1.0,
+         "std_error": 0.0, "rounds": 7, "modelled_time": 1.0},
+        {"type": "f64", "m": 2048, "k": 2048, "n": 2048, "levels": ["winograd", "winograd", "winograd"],
+         "leaf": "heptad", "relative_time": 0.5, "std_error": 0.0, "rounds": 7, "modelled_time": 1.0}]}]})";
+    const auto levels_with = [&](const char* tune_file) {
+        EXPECT_EQ(heptad::citizen::in_child([&] {
+                      setenv("HEPTAD_MIN_SIZE", "2048", 1);         // whatever this processor's table says
+                      setenv("XDG_CACHE_HOME", folder.c_str(), 1);  // where none is
+                      *tune_file != '\0' ? setenv("HEPTAD_TUNE_FILE", tune_file, 1) : unsetenv("HEPTAD_TUNE_FILE");
+                      setenv("HEPTAD_LOG", (folder / "log").c_str(), 1);
+                      made_up_calls.threads = 1;
+                      const int n = 2048;
+                      const std::vector<double> a(std::size_t{2048} * 2048, 2);
+                      std::vector<double> c(a.size());
+                      const double one = 1, zero = 0;
+                      dgemm_("N", "N", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &zero, c.data(), &n, 1, 1);
+                      return c == std::vector<double>(a.size(), 4.0 * n) ? 0 : 1;
+                  }),
+                  "exit 0");
+        const std::string said = contents(folder / "log");
+        std::filesystem::remove(folder / "log");
+        const std::size_t from = std::min(said.find("levels="), said.size());
+        return said.substr(from, said.find(" leaf") - from);
+    };
+    EXPECT_EQ(levels_with((folder / "tune.json").c_str()), "levels=winograd,winograd,winograd");
+    EXPECT_NE(levels_with(""), "levels=winograd,winograd,winograd");
+    std::filesystem::remove_all(folder);
+}
