@@ -10,7 +10,7 @@ help:
 	@echo 'make test     build and run all tests, then a reduced set under ASan + UBSan and under TSan'
 	@echo 'make soak     the tests of tests/citizen with their full counts: forks, exits, limits, failures (hours)'
 	@echo 'make bench    measure against every BLAS of this machine; the result file goes to run/'
-	@echo 'make build    build/heptad and build/libheptad.so; build/heptad-mpi and build/libheptad_scalapack.so where MPI is'
+	@echo 'make build    build/heptad, build/libheptad.so and build/libheptad_blas.so; build/heptad-mpi and build/libheptad_scalapack.so where MPI is'
 	@echo 'make lint     clang-format, clang-tidy and shellcheck; make format repairs the first'
 	@echo 'make clean    remove the build folders and run/'
 

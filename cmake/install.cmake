@@ -1,11 +1,11 @@
-# What `cmake --install` leaves: headers, libheptad.so, heptad, the CMake package heptad::heptad and heptad.pc. Where they
-# were built also heptad-mpi, and libheptad_scalapack.so with heptad::scalapack and heptad-scalapack.pc.
+# What `cmake --install` leaves: headers, libheptad.so, heptad, the BLAS drop-in, the CMake package heptad::heptad and
+# heptad.pc. Where they were built also heptad-mpi, and libheptad_scalapack.so with heptad::scalapack.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # What `make build` builds: everything that is installed, heptad-mpi and the ScaLAPACK library where MPI is.
 add_custom_target(heptad_programs)
-foreach(program heptad_cli heptad_shared heptad_mpi heptad_scalapack)
+foreach(program heptad_cli heptad_shared heptad_blas heptad_blas_prefixed heptad_mpi heptad_scalapack)
   if(TARGET ${program})
     add_dependencies(heptad_programs ${program})
   endif()
@@ -33,8 +33,8 @@ function(heptad_public_library target name)
   add_library(heptad::${name} ALIAS ${target})
 endfunction()
 
-# NAME.pc for -lLIBRARY. The prefix is found from where it lies, so that an installed tree can be moved.
-function(heptad_pkg_config pc_name pc_library pc_description)
+# NAME.pc with these link flags. The prefix is found from where it lies, so that an installed tree can be moved.
+function(heptad_pkg_config pc_name pc_flags pc_description)
   file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/heptad.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
@@ -59,15 +59,22 @@ if(TARGET heptad_shared)
   install(FILES ${PROJECT_BINARY_DIR}/heptadConfig.cmake ${PROJECT_BINARY_DIR}/heptadConfigVersion.cmake
     DESTINATION ${package_dir})
 
-  heptad_pkg_config(heptad heptad "${PROJECT_DESCRIPTION}; from C, or from C++20 (compile with -std=c++20 or later)")
+  heptad_pkg_config(heptad -lheptad "${PROJECT_DESCRIPTION}; from C, or from C++20 (compile with -std=c++20 or later)")
   install(FILES ${PROJECT_BINARY_DIR}/heptad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+  foreach(drop_in heptad_blas heptad_blas_prefixed)
+    install(TARGETS ${drop_in} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL) # where it was built
+    heptad_pkg_config(${drop_in} "-Wl,--no-as-needed -l${drop_in} -Wl,--as-needed"
+      "large gemm and syrk calls by Heptad; link it before the BLAS")
+    install(FILES ${PROJECT_BINARY_DIR}/${drop_in}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
 endif()
 
 if(TARGET heptad_scalapack)
   heptad_public_library(heptad_scalapack scalapack)
   install(TARGETS heptad_scalapack EXPORT heptad_scalapack_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   install(EXPORT heptad_scalapack_targets NAMESPACE heptad:: DESTINATION ${package_dir} FILE heptadScalapackTargets.cmake)
-  heptad_pkg_config(heptad-scalapack heptad_scalapack
+  heptad_pkg_config(heptad-scalapack -lheptad_scalapack
     "pdgemm_ and psgemm_ in the place of ScaLAPACK's: link it before ScaLAPACK, or preload it")
   install(CODE "if(EXISTS $<TARGET_FILE:heptad_scalapack>)
   file(INSTALL ${PROJECT_BINARY_DIR}/heptad-scalapack.pc DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)

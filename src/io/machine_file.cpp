@@ -31,11 +31,14 @@ namespace {
 /// Goes up when leaves or kernels change so much that old measurements mislead.
 constexpr int kEdition = 6;
 
+std::string processor_key() {
+    const cpu::CpuInfo& info = cpu::cpu_info();
+    return fmt::format("heptad {} edition {}; {}; {} cores", HEPTAD_VERSION, kEdition, info.brand, info.cores);
+}
+
 /// What the measurements depend on.
 std::string machine_key() {
-    const cpu::CpuInfo& info = cpu::cpu_info();
-    std::string key =
-        fmt::format("heptad {} edition {}; {}; {} cores", HEPTAD_VERSION, kEdition, info.brand, info.cores);
+    std::string key = processor_key();
     for (const cpu::VendorReport& report : cpu::vendor_reports()) {
         // As our own programs run them: what those measured counts in other processes too.
         key += report.found ? fmt::format("; {} {} {}", report.name, report.version, report.best_core) : "";
@@ -295,6 +298,36 @@ TuneFile cpu_file() {
 
 std::string tune_file() {
     return cpu_file().path;
+}
+
+std::vector<Machine> machines_of_this_processor() {
+    const TuneFile own = tune_file_for(processor_key(), "HEPTAD_TUNE_FILE");
+    std::vector<std::filesystem::path> files;
+    if (own.named) {
+        files.emplace_back(own.path);
+    } else if (!own.path.empty()) {
+        std::error_code missing;
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::filesystem::path(own.path).parent_path(), missing)) {
+            if (entry.path().filename().string().starts_with("tune-") && entry.path().extension() == ".json") {
+                files.push_back(entry.path());
+            }
+        }
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<Machine> machines;
+    for (const auto& file : files) {
+        try {
+            const auto root = read_root({own.key, file.string(), own.named, own.variable});
+            if (root && (own.named || (*root)["key"].get<std::string>().starts_with(own.key + ";"))) {
+                std::vector<Machine> read = readable_machines(*root);
+                std::move(read.begin(), read.end(), std::back_inserter(machines));
+            }
+        } catch (const Error&) {
+            continue;  // damaged: as if it were not there
+        }
+    }
+    return machines;
 }
 
 Machine load_machine(int threads, NamedFile missing) {

@@ -35,6 +35,10 @@ public:
 /// for a file that the user named and that cannot be read.
 Machine load_machine(int threads, NamedFile missing = NamedFile::must_exist);
 
+/// All that were measured on this processor, whichever BLAS libraries it had then: for a process that has a BLAS of its
+/// own and loads no other. Of files in the order of their names; what cannot be read is left out.
+std::vector<Machine> machines_of_this_processor();
+
 /// Adds the description to the file, in place of an older one with as many threads; the file changes in one step, and
 /// nothing is lost where others save at the same time. Throws Error(resource) if it cannot be written.
 void save_machine(const Machine& machine);

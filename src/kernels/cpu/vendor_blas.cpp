@@ -29,6 +29,7 @@ namespace {
 #endif
 
 constinit std::atomic<bool> may_correct{false};
+constinit std::atomic<bool> may_load{true};
 
 struct Loaded {
     std::optional<VendorLibrary> blas;
@@ -134,8 +135,12 @@ const Loaded& load_once(Vendor vendor) {
         load_once(Vendor::openblas);  // always first: see LibraryLoad
     }
     return all[static_cast<std::size_t>(vendor)].get([&] {
-        const LibraryLoad load;
         Loaded loaded;
+        if (!may_load.load()) {
+            loaded.problem = "not used: this process has a BLAS of its own";
+            return loaded;
+        }
+        const LibraryLoad load;
         if (barred_vendors[static_cast<std::size_t>(vendor)]) {
             loaded.problem = "not used: the process ends, or was forked while its parent was loading libraries";
             return loaded;
@@ -153,6 +158,10 @@ const Loaded& load_once(Vendor vendor) {
 
 void allow_vendor_corrections() noexcept {
     may_correct.store(true);
+}
+
+void use_no_vendor_libraries() noexcept {
+    may_load.store(false);
 }
 
 bool corrections_allowed() noexcept {

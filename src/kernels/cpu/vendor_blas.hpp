@@ -55,6 +55,10 @@ struct VendorLibrary {
 /// variables set for the moment in which a library reads them. In somebody else's process neither is done.
 void allow_vendor_corrections() noexcept;
 
+/// For a process that has its own BLAS and calls us in its place: none is ever loaded beside it, and our kernel does
+/// everything. Before anything else is called.
+void use_no_vendor_libraries() noexcept;
+
 /// The library, or nullptr if this machine has none that works. Thread safe; the first call loads it.
 const VendorLibrary* vendor_library(Vendor vendor);
 

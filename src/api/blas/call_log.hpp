@@ -1,0 +1,12 @@
+// HEPTAD_LOG: at exit one line per shape that was taken over, with its calls, plan and the seconds that it saved.
+#pragma once
+
+#include "api/blas/fast_product.hpp"
+#include "plan/model/plan.hpp"
+
+namespace heptad::blas {
+
+/// Nothing unless asked for. `seconds`: that the call took.
+void log_call(const GemmCall& call, RealFunction& real, ProbeSeconds probe, const ProductPlan& plan, double seconds);
+
+}  // namespace heptad::blas

@@ -1,0 +1,136 @@
+#include "api/blas/fast_product.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "api/blas/call_log.hpp"
+#include "api/blas/knobs.hpp"
+#include "api/blas/takeover.hpp"
+#include "base/cores.hpp"
+#include "base/error.hpp"
+#include "base/timing.hpp"
+#include "kernels/cpu/vendor_blas.hpp"
+#include "product/device/device_choice.hpp"
+#include "product/device/device_product.hpp"
+#include "product/memory/product.hpp"
+#include "product/memory/validate.hpp"
+
+namespace heptad::blas {
+namespace {
+
+/// HEPTAD_THREADS, or as many as the library is set to use, or as OMP_NUM_THREADS says.
+int threads_for(const RealFunction& real) {
+    if (knobs().threads > 0) {
+        return knobs().threads;
+    }
+    const int cores = available_cores();
+    if (const int told = real.library_threads(); told > 0) {
+        return std::min(told, cores);
+    }
+    const int by_omp = threads_in(nullptr, std::getenv("OMP_NUM_THREADS")).by_omp;
+    return by_omp > 0 ? std::min(by_omp, cores) : cores;
+}
+
+Options options_for(int levels) {
+    Options options;
+    options.algorithm = knobs().algorithm == "auto" ? "winograd" : knobs().algorithm;
+    options.levels = levels;
+    options.accuracy = knobs().accuracy;
+    options.device = "cpu";
+    options.leaf = "heptad";  // no other library is loaded, and the threads of this one are left alone
+    if (knobs().workspace_bytes >= 0) {
+        options.workspace_limit_bytes = knobs().workspace_bytes;
+    }
+    return options;
+}
+
+/// True: it was done on a device, where that was predicted to be sooner. Not with a beta: a device that fails may have
+/// written parts of C.
+bool multiply_on_some_device(const GemmCall& call, const ProductContext& context, ProductPlan& plan) {
+    if (!knobs().may_use_device || call.beta != 0) {
+        return false;
+    }
+    Options options;
+    options.accuracy = knobs().accuracy;
+    const std::string device = device_that_pays(call.a, call.b, call.beta, call.c, options, context);
+    if (device == options.device) {
+        return false;
+    }
+    options.device = device;
+    multiply_on_device(call.alpha, call.a, call.b, call.beta, call.c, options, context);
+    plan.backend = device;
+    return true;
+}
+
+/// True: done. `is_under_way`: an error came when C, which counts, may have been written.
+bool multiply_as_planned(const GemmCall& call, const ProductContext& context, ProductPlan& plan, bool& is_under_way) {
+    if (multiply_on_some_device(call, context, plan)) {
+        return true;
+    }
+    const int levels = levels_for(call.a, call.b, context.threads);
+    if (levels == 0) {
+        return false;
+    }
+    Options options = options_for(levels);
+    options.accumulate = call.beta != 0;
+    plan = plan_product(call.a.rows, call.a.cols, call.b.cols, call.a.type, options, context);
+    if (plan.levels.empty()) {
+        return false;
+    }
+    is_under_way = call.beta != 0;
+    multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context, &plan);
+    return true;
+}
+
+[[noreturn]] void give_up(const char* why) {
+    std::fprintf(stderr, "heptad: a product failed when its result was written in part: %s\n", why);
+    std::abort();
+}
+
+}  // namespace
+
+bool multiply_fast(const GemmCall& call, RealFunction& real, ProbeSeconds probe) noexcept {
+    bool is_under_way = false;
+    try {
+        cpu::use_no_vendor_libraries();
+        validate_product(call.alpha, call.a, call.b, call.beta, call.c);
+        const PassOn nested_calls;
+        ProductContext context;
+        context.threads = threads_for(real);
+        ProductPlan plan;
+        const auto start = Clock::now();
+        const bool done = multiply_as_planned(call, context, plan, is_under_way);
+        if (done) {
+            log_call(call, real, probe, plan, seconds_since(start));
+        }
+        return done;
+    } catch (const std::exception& error) {
+        if (is_under_way) {
+            give_up(error.what());
+        }
+    } catch (...) {
+        if (is_under_way) {
+            give_up("for no reason that is known");
+        }
+    }
+    return false;
+}
+
+void multiply_without_library(const GemmCall& call) noexcept {
+    try {
+        cpu::use_no_vendor_libraries();
+        Options options;
+        options.accuracy = Accuracy::strict;
+        options.device = "cpu";
+        options.leaf = "heptad";
+        ProductContext context;
+        context.threads = threads_for(RealFunction("", nullptr));
+        multiply_in_memory(call.alpha, call.a, call.b, call.beta, call.c, options, context);
+    } catch (const std::exception& error) {
+        give_up(error.what());
+    }
+}
+
+}  // namespace heptad::blas

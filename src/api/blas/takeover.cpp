@@ -1,0 +1,143 @@
+#include "api/blas/takeover.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "api/blas/knobs.hpp"
+#include "base/shared_state.hpp"
+#include "io/machine_file.hpp"
+#include "kernels/cpu/cpu_kernels.hpp"
+
+namespace heptad::blas {
+namespace {
+
+/// The smallest size from which 1, 2 and 3 levels pay.
+using Sides = std::array<std::int64_t, 3>;
+
+struct Row {
+    Sides f32, f64;
+};
+
+Row row_of_this_processor() {
+    switch (cpu::best_instruction_set()) {
+        case cpu::InstructionSet::avx512:
+        case cpu::InstructionSet::avx512bf16:
+        case cpu::InstructionSet::amx:
+            return {{2304, 4608, 14336}, {1920, 2816, 7168}};
+        case cpu::InstructionSet::neon:
+        case cpu::InstructionSet::i8mm:
+            return {{1280, 2048, 4096}, {1280, 2048, 4096}};
+        default:  // not measured: careful
+            return {{3072, 8192, 16384}, {3072, 8192, 16384}};
+    }
+}
+
+Sides sides_of(Type type) {
+    const Row row = row_of_this_processor();
+    return type == Type::f32 ? row.f32 : row.f64;
+}
+
+/// Rows that are whole pages apart fall onto the same few sets of a cache. Libraries are slower there than at other
+/// sizes, so that levels pay sooner: f32 2048 gains a tenth where 2047 gains nothing.
+constexpr double kWholePages = 7.0 / 8;
+
+/// Sums are as fast as memory is, which many threads share; the sizes are of two.
+double by_threads(int threads) {
+    return std::sqrt(std::max(1.0, threads / 2.0));
+}
+
+/// The sizes that `heptad tune` found on this processor with as many threads; without it, none.
+std::optional<Sides> measured_sides(Type type, int threads) {
+    constexpr double kWorthIt = 0.98,
+                     kMostGrowth = 10;  // of the library's time, and of its error: what balanced allows
+    struct Best {
+        double relative_time = kWorthIt;
+        std::size_t levels = 0;
+    };
+    std::map<std::int64_t, Best> squares;
+    for (const Machine& machine : machines_of_this_processor()) {
+        for (const MeasuredPlan& row : machine.measured_plans) {
+            if (machine.threads == threads && row.type == type && row.m == row.k && row.k == row.n) {
+                Best& best = squares[row.n];
+                if (row.plan.leaf == "heptad" && row.relative_time < best.relative_time &&
+                    row.error_growth <= kMostGrowth) {
+                    best = {row.relative_time, row.plan.levels.size()};
+                }
+            }
+        }
+    }
+    Sides sides = sides_of(type);
+    if (squares.empty()) {
+        return std::nullopt;
+    }
+    for (std::size_t level = 0; level < sides.size(); ++level) {
+        std::int64_t from = std::max(sides[level], squares.rbegin()->first + 1);  // beyond what was measured
+        for (auto square = squares.rbegin(); square != squares.rend() && square->second.levels > level; ++square) {
+            from = static_cast<std::int64_t>(static_cast<double>(square->first) / kWholePages);  // as those are
+        }
+        sides[level] = from;
+    }
+    return sides;
+}
+
+/// Found at the first large call, then kept.
+Sides sides_with(Type type, int threads) {
+    static constinit Guarded<std::map<std::pair<Type, int>, std::optional<Sides>>> kept;
+    const auto all = kept.lock();
+    auto found = all->find({type, threads});
+    if (found == all->end()) {
+        found = all->emplace(std::pair(type, threads), measured_sides(type, threads)).first;
+    }
+    if (found->second) {
+        return *found->second;
+    }
+    Sides scaled = sides_of(type);
+    for (std::int64_t& side : scaled) {
+        side = static_cast<std::int64_t>(static_cast<double>(side) * by_threads(threads));
+    }
+    return scaled;
+}
+
+bool has_whole_pages(const ConstView& v) {
+    constexpr std::int64_t kPage = 4096;
+    return std::max(v.row_stride, v.col_stride) * static_cast<std::int64_t>(element_bytes(v.type)) % kPage == 0;
+}
+
+}  // namespace
+
+constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
+constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides{kBeyondAll, kBeyondAll};
+constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides_in_triangles{kBeyondAll, kBeyondAll};
+thread_local constinit int PassOn::depth_ = 0;
+
+void set_smallest_sides() {
+    const Knobs& asked = knobs();
+    if (asked.off || asked.accuracy == Accuracy::strict) {
+        return;  // they stay beyond every size: a strict product is what the library makes
+    }
+    for (const Type type : {Type::f32, Type::f64}) {
+        const auto set = [&](auto& limits, double least) {
+            limits[type == Type::f64 ? 1 : 0].store(
+                asked.min_size > 0 ? asked.min_size : static_cast<std::int64_t>(least), std::memory_order_relaxed);
+        };
+        set(smallest_sides, kWholePages * static_cast<double>(sides_of(type)[0]));
+        set(smallest_sides_in_triangles, static_cast<double>(sides_of(type)[1]));
+    }
+}
+
+int levels_for(const ConstView& a, const ConstView& b, int threads) {
+    if (knobs().levels >= 0) {
+        return knobs().levels;
+    }
+    const Sides sides = sides_with(a.type, threads);
+    const double scale = has_whole_pages(a) && has_whole_pages(b) ? kWholePages : 1;
+    const auto side = static_cast<double>(std::min({a.rows, a.cols, b.cols}));
+    const auto levels = std::count_if(sides.begin(), sides.end(),
+                                      [&](std::int64_t least) { return side >= scale * static_cast<double>(least); });
+    return static_cast<int>(std::max<std::int64_t>(levels, knobs().min_size > 0 ? 1 : 0));
+}
+
+}  // namespace heptad::blas

@@ -1,0 +1,31 @@
+// A BLAS of plain loops that stands for the program's own: it counts its calls and remembers the last one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#if defined(__GNUC__)
+#define MADE_UP __attribute__((visibility("default")))
+#endif
+
+extern "C" {
+struct MadeUpCalls {
+    std::atomic<int> dgemm, cblas_dgemm, sgemm, dsyrk;
+    std::atomic<int> last_m;
+    std::atomic<std::size_t> last_length;
+    std::atomic<int> threads;  // what openblas_get_num_threads() answers
+    std::atomic<int> threads_asked;
+};
+MADE_UP extern MadeUpCalls made_up_calls;
+
+MADE_UP int openblas_get_num_threads();
+MADE_UP void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                    const int*, const double*, const int*, const double*, double*, const int*, std::size_t,
+                    std::size_t);
+MADE_UP void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*,
+                    const int*, const float*, const int*, const float*, float*, const int*, std::size_t, std::size_t);
+MADE_UP void cblas_dgemm(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                         int);
+MADE_UP void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*,
+                    const double*, double*, const int*, std::size_t, std::size_t);
+}
