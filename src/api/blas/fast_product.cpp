@@ -1,10 +1,13 @@
 #include "api/blas/fast_product.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include "algorithm/catalogue.hpp"
 #include "api/blas/call_log.hpp"
 #include "api/blas/knobs.hpp"
 #include "api/blas/takeover.hpp"
@@ -12,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/timing.hpp"
 #include "kernels/cpu/vendor_blas.hpp"
+#include "plan/search/planner.hpp"
 #include "product/device/device_choice.hpp"
 #include "product/device/device_product.hpp"
 #include "product/memory/product.hpp"
@@ -33,9 +37,25 @@ int threads_for(const RealFunction& real) {
     return by_omp > 0 ? std::min(by_omp, cores) : cores;
 }
 
+/// The one with the fewest sums that keeps `balanced` at so many levels: winograd for one, strassen for two, then the
+/// accurate one. `fast` does not mind.
+std::string algorithm_for(int levels) {
+    if (knobs().algorithm != "auto") {
+        return knobs().algorithm;
+    }
+    constexpr std::array<const char*, 2> kFewerSums{"winograd", "strassen"};
+    for (const char* name : kFewerSums) {
+        const double growth = std::pow(std::max(1.0, find_algorithm(name).facts.rms_growth), levels);
+        if (knobs().accuracy == Accuracy::fast || growth <= PlannerLimits{}.balanced_growth) {
+            return name;
+        }
+    }
+    return "2x2x2-7-accurate";
+}
+
 Options options_for(int levels) {
     Options options;
-    options.algorithm = knobs().algorithm == "auto" ? "winograd" : knobs().algorithm;
+    options.algorithm = algorithm_for(levels);
     options.levels = levels;
     options.accuracy = knobs().accuracy;
     options.device = "cpu";

@@ -139,7 +139,7 @@ TEST(knobs, what_was_measured_on_this_machine_decides_about_levels) {
         const std::size_t from = std::min(said.find("levels="), said.size());
         return said.substr(from, said.find(" leaf") - from);
     };
-    EXPECT_EQ(levels_with((folder / "tune.json").c_str()), "levels=winograd,winograd,winograd");
-    EXPECT_NE(levels_with(""), "levels=winograd,winograd,winograd");
+    EXPECT_EQ(levels_with((folder / "tune.json").c_str()), "levels=2x2x2-7-accurate,2x2x2-7-accurate,2x2x2-7-accurate");
+    EXPECT_NE(levels_with(""), "levels=2x2x2-7-accurate,2x2x2-7-accurate,2x2x2-7-accurate");
     std::filesystem::remove_all(folder);
 }
