@@ -41,7 +41,7 @@ TEST_F(Failures, wrong_usage_exits_2) {
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "-1"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "two"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--levels", "1000"},
-        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--accuracy", "exact"},
+        {"mul", "A.npy", "B.npy", "-o", "C.npy", "--accuracy", "exactly"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--mode", "sideways"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--device", "cpu", "--mode", "fused"},
         {"mul", "A.npy", "B.npy", "-o", "C.npy", "--leaf", "nobody"},

@@ -47,7 +47,7 @@ TEST_F(BenchWords, wrong_usage_exits_2) {
         {"bench", "devices", "--density", "0"},
         {"bench", "gpu", "--shapes", "4096"},
         {"bench", "gpu", "--shapes", "1x0x1"},
-        {"bench", "gpu", "--accuracy", "exact"},
+        {"bench", "gpu", "--accuracy", "exactly"},
         {"bench", "gpu", "--rounds", "0"},
         {"bench", "gpu", "--rounds", "many"},
         {"bench", "gpu", "--device", "cpu"},
