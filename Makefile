@@ -24,7 +24,8 @@ run: bootstrap
 	@scripts/build release heptad_cli heptad_shared
 	@scripts/demo $(N)
 
-test: bootstrap
+test:
+	@scripts/bootstrap test
 	@scripts/test
 
 soak: bootstrap
