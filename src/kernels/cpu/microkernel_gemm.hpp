@@ -47,7 +47,7 @@ HEPTAD_INLINE void fetch_lines(const void* from, int bytes) {
 
 template <class T, int rows, int column_vectors>
 void gemm_tile(std::int64_t k, const T* __restrict a, const T* __restrict b, T alpha, T beta, T* c,
-              std::int64_t c_row_stride) {
+               std::int64_t c_row_stride) {
     constexpr int width = lanes<T>;
     constexpr int group = scalar_group<T>;
     static_assert(rows % group == 0);

@@ -25,9 +25,9 @@ double expected_growth(const ProductPlan& plan, const Machine& machine);
 /// times that (docs/design/010-measured-plans.md).
 double expected_growth(const std::vector<LevelPlan>& levels);
 
-/// What of that remains where nothing was measured: cuBLAS adds up all of k one after another in f32 and f64, so its own
-/// errors are larger than those of libraries that cut k. Two levels of winograd had 3.4 to 4.0 times as large ones in
-/// f32 and 2.5 to 2.7 in f64 on an H200 (bench/results/studies/h200-scaled-tuned.json), where 7.0 were expected.
+/// What of that remains where nothing was measured: cuBLAS adds up all of k one after another in f32 and f64, so its
+/// own errors are larger than those of libraries that cut k. Two levels of winograd had 3.4 to 4.0 times as large ones
+/// in f32 and 2.5 to 2.7 in f64 on an H200 (bench/results/studies/h200-scaled-tuned.json), where 7.0 were expected.
 double growth_share(bool on_device, Type type);
 
 }  // namespace heptad
