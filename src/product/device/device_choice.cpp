@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
+#include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/loaded_driver.hpp"
 #include "product/device/device_product.hpp"
@@ -59,8 +60,8 @@ std::optional<std::string> device_of_matrices(const std::string& asked, const Co
 
 std::string device_that_pays(const ProblemSize& size, Type type, Type result_type, const Options& options,
                              const ProductContext& context) {
-    const bool is_free =
-        options.algorithm == "auto" && options.levels < 0 && options.mode == "auto" && options.leaf == "auto";
+    const bool is_free = options.algorithm == "auto" && options.levels < 0 && options.mode == "auto" &&
+                         options.leaf == "auto" && !(options.accuracy == Accuracy::exact && is_float(type));
     // The child of a fork cannot use a driver that its parent has started.
     if (options.device != "auto" || !is_free || is_short_for_devices(size.m, size.k, size.n) ||
         !runs_on_devices(type) || context.workspace_bytes >= 0 || process_generation() > 0) {
