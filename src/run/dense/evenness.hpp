@@ -11,6 +11,7 @@
 // a sample: some lines for the means of the lines across them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,10 +29,17 @@ struct Evenness {
     std::vector<std::int32_t> rows, inner, minus_inner, cols;
     int most_inner = 0;  // the largest of them, without sign
     bool scales() const { return !rows.empty(); }
-    LineExponents of_a() const { return {rows.data(), inner.data()}; }
-    LineExponents of_b() const { return {minus_inner.data(), cols.data()}; }
+    LineExponents of_a() const { return {unless_zero(rows), unless_zero(inner)}; }
+    LineExponents of_b() const { return {unless_zero(minus_inner), unless_zero(cols)}; }
     /// Largest values of A'' and B''.
     double max_a = 0, max_b = 0;
+
+private:
+    /// Null: nobody need multiply by one.
+    static const std::int32_t* unless_zero(const std::vector<std::int32_t>& exponents) {
+        const bool all_zero = std::all_of(exponents.begin(), exponents.end(), [](std::int32_t x) { return x == 0; });
+        return all_zero ? nullptr : exponents.data();
+    }
 };
 
 /// Of the rows of A, of the places along k in A and in B, and of the columns of B.
