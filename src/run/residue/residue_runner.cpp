@@ -142,7 +142,8 @@ private:
         return {arena_.take(rows * cols * std::int64_t{sizeof(std::int32_t)}), Type::i32, rows, cols, cols, 1};
     }
 
-    /// How many moduli the tile takes whose first entry this is.
+    /// How many moduli the tile takes whose first entry this is. None where all of it is zero: integers of A or B are
+    /// not even made then, however many bits they span.
     int moduli_of(std::int64_t row, std::int64_t col) const {
         const auto largest = [](const std::vector<double>& norms, std::int64_t first, std::int64_t count) {
             const auto begin = norms.begin() + first;
@@ -150,7 +151,10 @@ private:
         };
         const double of_a = largest(rows_.log2_norm, row, plan_.tile_m);
         const double of_b = largest(cols_.log2_norm, col, plan_.tile_n);
-        const int count = moduli_for(std::max(of_a + of_b, 0.0));
+        if (!std::isfinite(of_a + of_b)) {
+            return 0;
+        }
+        const int count = moduli_for(of_a + of_b);
         if (count > plan_.arithmetic.moduli) {
             fail(ErrorCode::input,
                  "an exact product of these matrices takes {:.0f} bits: rows of A span up to {:.0f} and columns of B "
@@ -175,9 +179,6 @@ private:
                 write_residues(backend_, block(b_, first, col, depth, cols), cols_, col, true, modulus, b_plane_);
                 run_plan(plane_, backend_, 1, a_plane_, b_plane_, 0, c_plane_, plane_workspace_);
                 keep_residues(rows, cols, modulus, first > 0, residues_ + t * area);
-            }
-            if (a_.cols == 0) {
-                std::fill_n(residues_ + t * area, area, std::uint8_t{0});
             }
             progress(static_cast<double>(t + 1) / (count + 1));
         }

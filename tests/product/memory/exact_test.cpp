@@ -104,6 +104,19 @@ void expect_rounded_once(const Matrix<T>& a, const Matrix<T>& b, double alpha, d
 }
 
 template <class T>
+struct Operands {
+    Matrix<T> a, b;
+};
+template <class T>
+Operands<T> uniform_operands(std::int64_t m, std::int64_t k, std::int64_t n, std::uint64_t seed) {
+    Random random(seed);
+    Matrix<double> a(m, k), b(k, n);
+    testing_data::fill_uniform(a, random);
+    testing_data::fill_uniform(b, random);
+    return {testing_data::rounded_to<T>(a), testing_data::rounded_to<T>(b)};
+}
+
+template <class T>
 class exact_floats : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(exact_floats, Floats);
@@ -136,11 +149,7 @@ TYPED_TEST(exact_floats, every_family_is_rounded_once_or_refused) {
 }
 
 TYPED_TEST(exact_floats, levels_threads_tiles_and_backends_give_the_same_bits) {
-    Random random(5);
-    Matrix<double> wide_a(150, 131), wide_b(131, 97);
-    testing_data::fill_uniform(wide_a, random);
-    testing_data::fill_uniform(wide_b, random);
-    const auto a = testing_data::rounded_to<TypeParam>(wide_a), b = testing_data::rounded_to<TypeParam>(wide_b);
+    const auto [a, b] = uniform_operands<TypeParam>(150, 131, 97, 5);
     Matrix<TypeParam> first(150, 97);
     multiply(a, b, 1, 0, first);
     expect_rounded_once(a, b, 1, 0, first, first, "uniform");
@@ -154,12 +163,7 @@ TYPED_TEST(exact_floats, levels_threads_tiles_and_backends_give_the_same_bits) {
 }
 
 TYPED_TEST(exact_floats, nan_and_infinity_stay_in_their_rows_and_columns) {
-    Random random(6);
-    Matrix<double> wide_a(20, 30), wide_b(30, 25);
-    testing_data::fill_uniform(wide_a, random);
-    testing_data::fill_uniform(wide_b, random);
-    auto a = testing_data::rounded_to<TypeParam>(wide_a), b = testing_data::rounded_to<TypeParam>(wide_b);
-    const auto clean_a = a, clean_b = b;
+    auto [a, b] = uniform_operands<TypeParam>(20, 30, 25, 6);
     constexpr auto infinity = std::numeric_limits<TypeParam>::infinity();
     a.at(3, 4) = std::numeric_limits<TypeParam>::quiet_NaN();
     a.at(7, 9) = infinity;
@@ -194,11 +198,7 @@ TYPED_TEST(exact_floats, nan_and_infinity_stay_in_their_rows_and_columns) {
 
 TEST(exact, sums_longer_than_a_plane_allows_are_added_modulo) {
     constexpr std::int64_t k = 300000;
-    Random random(8);
-    Matrix<double> wide_a(2, k), wide_b(k, 3);
-    testing_data::fill_uniform(wide_a, random);
-    testing_data::fill_uniform(wide_b, random);
-    const auto a = testing_data::rounded_to<float>(wide_a), b = testing_data::rounded_to<float>(wide_b);
+    const auto [a, b] = uniform_operands<float>(2, k, 3, 8);
     Matrix<float> c(2, 3);
     multiply(a, b, 1, 0, c);
     expect_rounded_once(a, b, 1, 0, c, c, "long");
@@ -213,6 +213,19 @@ TEST(exact, empty_products_and_factors_of_zero) {
     std::fill(x.data.begin(), x.data.end(), std::numeric_limits<float>::quiet_NaN());
     multiply(x, y, 0, 2, c);
     EXPECT_EQ(c.data, std::vector<float>(6, 3.0F));
+}
+
+TEST(exact, rows_of_any_span_times_zeros_are_zeros) {
+    Matrix<double> a(2, 3), b(3, 2), c(2, 2);
+    a.at(0, 0) = 1e-300;
+    a.at(0, 1) = 1e300;
+    a.at(1, 2) = -std::numeric_limits<double>::denorm_min();
+    std::fill(c.data.begin(), c.data.end(), 7.0);
+    multiply(a, b, 1, 0, c);
+    EXPECT_EQ(c.data, std::vector<double>(4, 0.0));
+    Matrix<double> turned(3, 3);
+    multiply(b, a, 1, 0, turned);
+    EXPECT_EQ(turned.data, std::vector<double>(9, 0.0));
 }
 
 TEST(exact, plans_print_and_parse_and_keep_their_workspace) {
