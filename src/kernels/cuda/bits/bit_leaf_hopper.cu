@@ -1,90 +1,16 @@
 // How the product of bits on Hopper is started: as tiles in squares, pairs or alone, whatever leaves the fewest
 // multiprocessors idle at the end.
 #include <algorithm>
-#include <atomic>
 #include <limits>
 
 #include "kernels/cuda/bits/bit_leaf_hopper.cuh"
+#include "kernels/cuda/device/hopper_launch.cuh"
 
 namespace heptad::cuda {
 namespace {
 
-using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
-
-/// The driver's function that describes a matrix to the copy engine; null where the driver is too old.
-EncodeTiled find_encoder() {
-    void* function = nullptr;
-    auto found = cudaDriverEntryPointSymbolNotFound;
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
-    return status == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<EncodeTiled>(function)
-                                                                         : nullptr;
-}
-
-/// Boxes of 128 bytes by `box_rows` rows; what lies outside of the matrix is fetched as zeros.
-cudaError_t describe(EncodeTiled encode, const BitBlocks& blocks, std::int64_t rows, std::int64_t cols,
-                     std::int64_t batch, int box_rows, CUtensorMap& map) {
-    const auto row_bytes = static_cast<cuuint64_t>(8 * blocks.row_words);
-    const auto block_bytes =
-        batch > 1 ? static_cast<cuuint64_t>(8 * blocks.block_words) : row_bytes * static_cast<cuuint64_t>(rows);
-    const cuuint64_t size[3] = {static_cast<cuuint64_t>((cols + 63) / 64 * 8), static_cast<cuuint64_t>(rows),
-                                static_cast<cuuint64_t>(batch)};
-    const cuuint64_t strides[2] = {row_bytes, block_bytes};
-    const cuuint32_t box[3] = {kStepBytes, static_cast<cuuint32_t>(box_rows), 1};
-    const cuuint32_t steps[3] = {1, 1, 1};
-    const CUresult status = encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, const_cast<std::uint64_t*>(blocks.data),
-                                   size, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    return status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-/// When a kernel may begin.
-enum class Turn : std::uint8_t {
-    after,   // when what was launched before it is complete
-    beside,  // when all blocks of the kernel before it are running
-};
-
-/// A launch of so many clusters. The attributes lie beside the configuration that points to them.
-template <class Shape>
-struct LaunchShape {
-    cudaLaunchAttribute attributes[2]{};
-    cudaLaunchConfig_t config{};
-
-    LaunchShape(std::int64_t clusters, cudaStream_t stream, Turn turn = Turn::after) {
-        attributes[0].id = cudaLaunchAttributeClusterDimension;
-        attributes[0].val.clusterDim = {Shape::cluster, 1, 1};
-        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[1].val.programmaticStreamSerializationAllowed = 1;
-        config.gridDim = dim3(static_cast<unsigned>(Shape::cluster * clusters));
-        config.blockDim = dim3(kThreads);
-        config.dynamicSmemBytes = Shape::shared_bytes;
-        config.stream = stream;
-        config.attrs = attributes;
-        config.numAttrs = turn == Turn::beside ? 2 : 1;
-    }
-    LaunchShape(const LaunchShape&) = delete;
-    LaunchShape& operator=(const LaunchShape&) = delete;
-};
-
-/// How many clusters of a kernel a device can run at a time; asked once.
-template <BitOperation operation, class Shape>
-cudaError_t resident_clusters(int device, int& count) {
-    constexpr int kMostDevices = 64;
-    static std::atomic<int> known[kMostDevices];
-    if (device < kMostDevices && (count = known[device].load()) > 0) {
-        return cudaSuccess;
-    }
-    if (const cudaError_t status = cudaFuncSetAttribute(
-            multiply<operation, Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::shared_bytes);
-        status != cudaSuccess) {
-        return status;
-    }
-    LaunchShape<Shape> shape(1, nullptr);
-    const cudaError_t status = cudaOccupancyMaxActiveClusters(&count, multiply<operation, Shape>, &shape.config);
-    if (status == cudaSuccess && device < kMostDevices) {
-        known[device].store(count);
-    }
-    return status == cudaSuccess && count <= 0 ? cudaErrorInvalidConfiguration : status;
+ByteBlocks byte_blocks(const BitBlocks& blocks, std::int64_t lines, const BitLeafLaunch& launch) {
+    return {blocks.data, (launch.k + 63) / 64 * 8, lines, launch.batch, 8 * blocks.row_words, 8 * blocks.block_words};
 }
 
 template <class Shape>
@@ -99,20 +25,20 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     int device = 0, clusters = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess) {
-        status = resident_clusters<operation, Shape>(device, clusters);
+        status = resident_clusters<BitLeaf<operation>, Shape>(device, clusters);
         clusters = std::min(clusters, most_clusters);
     }
     CUtensorMap map_a, map_b;
     if (status == cudaSuccess) {
-        status = describe(encode, launch.a, launch.m, launch.k, launch.batch, Shape::fetched_rows, map_a);
+        status = describe(encode, byte_blocks(launch.a, launch.m, launch), Shape::fetched_rows, map_a);
     }
     if (status == cudaSuccess) {
-        status = describe(encode, launch.b, launch.n, launch.k, launch.batch, Shape::fetched_cols, map_b);
+        status = describe(encode, byte_blocks(launch.b, launch.n, launch), Shape::fetched_cols, map_b);
     }
     if (status != cudaSuccess) {
         return status;
     }
-    Arguments args{};
+    typename BitLeaf<operation>::Arguments args{};
     args.c = leaf_result(launch);
     args.order.tile_rows = (launch.m + Shape::cluster_rows - 1) / Shape::cluster_rows;
     args.order.tile_cols = (launch.n + Shape::cluster_cols - 1) / Shape::cluster_cols;
@@ -131,7 +57,7 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
         }
     }
     const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles), stream, turn);
-    return cudaLaunchKernelEx(&shape.config, multiply<operation, Shape>, map_a, map_b, args);
+    return cudaLaunchKernelEx(&shape.config, multiply_tiles<BitLeaf<operation>, Shape>, map_a, map_b, args);
 }
 
 /// What a launch takes with these tiles, in arbitrary units: rounds of clusters, the last of which may be nearly empty,
@@ -139,7 +65,7 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
 template <BitOperation operation, class Shape>
 double cost_of(const BitLeafLaunch& launch, int device, double rate) {
     int clusters = 0;
-    if (resident_clusters<operation, Shape>(device, clusters) != cudaSuccess) {
+    if (resident_clusters<BitLeaf<operation>, Shape>(device, clusters) != cudaSuccess) {
         cudaGetLastError();
         return std::numeric_limits<double>::infinity();
     }
@@ -213,7 +139,7 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
     if (status != cudaSuccess) {
         return status;
     }
-    if (resident_clusters<operation, SquareOfTiles>(device, squares) != cudaSuccess) {
+    if (resident_clusters<BitLeaf<operation>, SquareOfTiles>(device, squares) != cudaSuccess) {
         cudaGetLastError();
         squares = 0;
     }
@@ -238,11 +164,7 @@ DeviceStatus start(const BitLeafLaunch& launch, EncodeTiled encode, cudaStream_t
 }  // namespace
 
 DeviceStatus find_bit_leaf_hopper(bool& compiled) {
-    cudaFuncAttributes attributes{};
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, multiply<BitOperation::parity, FlatTile>);
-    // The real kernel has its barriers in shared memory; the one that stands in for it has nothing there.
-    compiled = status == cudaSuccess && attributes.sharedSizeBytes > 0;
-    return status;
+    return is_compiled_for_hopper<BitLeaf<BitOperation::parity>>(compiled);
 }
 
 DeviceStatus launch_bit_leaf_hopper(const BitLeafLaunch& launch, StreamHandle stream) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/bits/bit_leaf_pack.cuh"
-#include "kernels/cuda/bits/bit_tile_order.cuh"
+#include "kernels/cuda/device/tile_order.cuh"
 
 namespace heptad::cuda {
 

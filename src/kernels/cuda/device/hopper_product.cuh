@@ -1,0 +1,202 @@
+// C = A * B' on Hopper's tensor cores, of whatever a leaf multiplies in lines of bytes along k.
+//
+// One thread of a block keeps a ring of shared memory filled by the copy engine, two warpgroups multiply. What the L2
+// cache delivers is the limit, and power is, so tiles are as large as the registers allow, and the blocks of a cluster
+// share what they fetch with their neighbours. Blocks stay and take one tile after another.
+//
+// A leaf says:
+//   Arguments           with `steps`, of kStepBytes along k
+//   tile_count(args), tile_to_make(args, index)    which tiles there are
+//   multiply(d, a, b, adds)    the instruction: 64 rows by the columns of d, 32 bytes along k
+//   store(args, block, row, col, d)    what a warp does with its 16 rows of each of d
+#pragma once
+
+#include <cuda.h>
+
+#include "kernels/cuda/device/hopper_instructions.cuh"
+#include "kernels/cuda/device/tile_order.cuh"
+
+namespace heptad::cuda {
+namespace {
+
+constexpr int kConsumers = 2, kGroupThreads = 128;
+constexpr int kThreads = kGroupThreads * (1 + kConsumers);
+constexpr int kStepBytes = 128;  // of k, per stage: the width of the swizzle
+constexpr int kStages = 4;
+/// Rows of C that are gone through column by column.
+constexpr int kRasterRows = 2048;
+
+/// What a block makes: each warpgroup `row_blocks` times 64 rows, all of the columns. Of the blocks of a cluster,
+/// `across` lie side by side and share A, `down` one above the other and share B.
+template <int row_blocks_, int cols_, int across_, int down_>
+struct TileShape {
+    static constexpr int row_blocks = row_blocks_, across = across_, down = down_, cluster = across * down;
+    static constexpr int rows = 64 * kConsumers * row_blocks, cols = cols_;
+    static constexpr int cluster_rows = rows * down, cluster_cols = cols * across;
+    /// What one block fetches.
+    static constexpr int fetched_rows = rows / across, fetched_cols = cols / down;
+    static constexpr int a_bytes = rows * kStepBytes, b_bytes = cols * kStepBytes;
+    static constexpr int stage_bytes = a_bytes + b_bytes;
+    /// The swizzle needs stages, and what is fetched of them, on 1024-byte boundaries.
+    static constexpr int shared_bytes = kStages * stage_bytes + 1024;
+    static_assert(rows % (8 * across) == 0 && cols % (8 * down) == 0);
+};
+using SquareOfTiles = TileShape<2, 192, 2, 2>;
+using PairOfTiles = TileShape<2, 192, 2, 1>;
+using SmallTiles = TileShape<1, 256, 1, 2>;
+using FlatTile = TileShape<1, 256, 1, 1>;
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+/// The places of a ring and how often it went round.
+struct Ring {
+    int stage = 0;
+    std::uint32_t phase = 0;
+    __device__ __forceinline__ void advance() {
+        if (++stage == kStages) {
+            stage = 0;
+            phase ^= 1;
+        }
+    }
+};
+
+template <class Leaf, class Shape>
+__device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap& map_b,
+                                    const typename Leaf::Arguments& args) {
+    constexpr int cluster = Shape::cluster;
+    constexpr int kNeighbours = Shape::across + Shape::down - 1;  // that a block shares something with, and itself
+    extern __shared__ unsigned char shared_bytes[];
+    __shared__ std::uint64_t barriers[2 * kStages];
+    let_next_kernel_begin();
+    const std::uint32_t ring_start = (shared_address(shared_bytes) + 1023U) & ~1023U;
+    const auto full = [&](int stage) { return shared_address(&barriers[stage]); };
+    const auto empty = [&](int stage) { return shared_address(&barriers[kStages + stage]); };
+    const std::uint32_t rank = cluster > 1 ? cluster_rank() : 0;
+    const std::uint32_t rank_across = rank % Shape::across, rank_down = rank / Shape::across;
+    const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
+    if (threadIdx.x == 0) {
+        for (int stage = 0; stage < kStages; ++stage) {
+            barrier_init(full(stage), 1);
+            barrier_init(empty(stage), kNeighbours * kConsumers * kGroupThreads / 32);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    if constexpr (cluster > 1) {
+        cluster_sync();
+    } else {
+        __syncthreads();
+    }
+    const std::int64_t tiles = Leaf::tile_count(args);
+    const std::int64_t first = blockIdx.x / cluster, stride = gridDim.x / cluster;
+    const std::int64_t rank_row = rank_down * Shape::rows, rank_col = rank_across * Shape::cols;
+    Ring ring;
+    if (group == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0) {
+            // Who shares A with this block, and who B.
+            const auto mask_a = static_cast<std::uint16_t>(((1U << Shape::across) - 1) << (rank_down * Shape::across));
+            constexpr unsigned kColumn = ((1U << cluster) - 1) / ((1U << Shape::across) - 1);  // every `across`-th bit
+            const auto mask_b = static_cast<std::uint16_t>(kColumn << rank_across);
+            for (std::int64_t index = first; index < tiles; index += stride) {
+                const TilePlace tile = Leaf::tile_to_make(args, index);
+                const auto row =
+                    static_cast<int>(tile.row * Shape::cluster_rows + rank_row + rank_across * Shape::fetched_rows);
+                const auto col =
+                    static_cast<int>(tile.col * Shape::cluster_cols + rank_col + rank_down * Shape::fetched_cols);
+                const auto block = static_cast<int>(tile.block);
+                for (int step = 0; step < args.steps; ++step, ring.advance()) {
+                    barrier_wait(empty(ring.stage), ring.phase ^ 1);
+                    const std::uint32_t ready = full(ring.stage);
+                    barrier_expect(ready, Shape::stage_bytes);
+                    const std::uint32_t to_a = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
+                    const std::uint32_t to_b = to_a + Shape::a_bytes;
+                    if constexpr (Shape::across > 1) {
+                        fetch(map_a, ready, to_a + rank_across * (Shape::a_bytes / Shape::across), step * kStepBytes,
+                              row, block, mask_a);
+                    } else {
+                        fetch(map_a, ready, to_a, step * kStepBytes, row, block);
+                    }
+                    if constexpr (Shape::down > 1) {
+                        fetch(map_b, ready, to_b + rank_down * (Shape::b_bytes / Shape::down), step * kStepBytes, col,
+                              block, mask_b);
+                    } else {
+                        fetch(map_b, ready, to_b, step * kStepBytes, col, block);
+                    }
+                }
+            }
+        }
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        constexpr int kGroupRows = 64 * Shape::row_blocks;
+        const int consumer = group - 1;
+        const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
+        // Lanes tell one neighbour each: those of the block's row of the cluster, then the others of its column.
+        const int own_down = static_cast<int>(rank_down), other = lane - Shape::across;
+        const int down = lane < Shape::across ? own_down : other + (other >= own_down ? 1 : 0);
+        const int across = lane < Shape::across ? lane : static_cast<int>(rank_across);
+        const auto neighbour = static_cast<std::uint32_t>(down * Shape::across + across);
+        const auto release = [&](int stage) {
+            if (lane < kNeighbours) {
+                barrier_arrive(empty(stage), neighbour);
+            }
+        };
+        int d[Shape::row_blocks][Shape::cols / 2];
+        for (std::int64_t index = first; index < tiles; index += stride) {
+            const TilePlace tile = Leaf::tile_to_make(args, index);
+            int before = 0;
+            for (int step = 0; step < args.steps; ++step) {
+                barrier_wait(full(ring.stage), ring.phase);
+                const std::uint32_t at = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
+                const std::uint64_t a =
+                    matrix_descriptor(at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
+                const std::uint64_t b = matrix_descriptor(at + Shape::a_bytes);
+                products_begin();
+#pragma unroll
+                for (int part = 0; part < kStepBytes / 32; ++part) {
+#pragma unroll
+                    for (int block = 0; block < Shape::row_blocks; ++block) {
+                        // Descriptors count in 16 bytes.
+                        Leaf::multiply(d[block],
+                                       a + static_cast<std::uint64_t>((block * 64 * kStepBytes + part * 32) / 16),
+                                       b + static_cast<std::uint64_t>(part * 32 / 16), step + part);
+                    }
+                }
+                products_commit();
+                if (step > 0) {
+                    products_wait<1>();
+                    release(before);
+                }
+                before = ring.stage;
+                ring.advance();
+            }
+            products_wait<0>();
+            release(before);
+            Leaf::store(args, tile.block, tile.row * Shape::cluster_rows + rank_row + consumer * kGroupRows + warp * 16,
+                        tile.col * Shape::cluster_cols + rank_col, d);
+        }
+    }
+    if constexpr (cluster > 1) {
+        cluster_sync();  // nobody may leave while another one can still signal to it
+    }
+    // What comes after a kernel that ran beside another one expects both to be complete.
+    wait_for_kernel_before();
+}
+
+#else
+
+template <class Leaf, class Shape>
+__device__ __forceinline__ void run(const CUtensorMap&, const CUtensorMap&, const typename Leaf::Arguments&) {
+    __trap();  // the host asks is_compiled_for_hopper first
+}
+
+#endif
+
+template <class Leaf, class Shape>
+__global__ void __launch_bounds__(kThreads, 1)
+    multiply_tiles(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+                   const __grid_constant__ typename Leaf::Arguments args) {
+    run<Leaf, Shape>(map_a, map_b, args);
+}
+
+}  // namespace
+}  // namespace heptad::cuda

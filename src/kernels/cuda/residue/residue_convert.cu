@@ -1,0 +1,171 @@
+// From numbers to bytes: a line times a power of two, rounded to integers, taken modulo each modulus. Every number is
+// read once, and lines that do not lie along k are turned on the way.
+#include "kernels/cuda/residue/residue_choice.cuh"
+
+namespace heptad::cuda {
+namespace {
+
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kTileLines = 32, kTileDepth = 128;
+constexpr int kEach = kTileDepth / 32;  // neighbours along k to a lane
+
+struct ModulusConstants {
+    double modulus[kMostDeviceModuli], reciprocal[kMostDeviceModuli];
+    double two_to_27[kMostDeviceModuli];  // modulo each
+};
+
+struct ConvertArguments {
+    ResidueLines from;
+    ResidueChoice choice;
+    ResiduePlanes to;
+    bool along_k, by_vectors;
+    ModulusConstants constants;
+};
+
+/// Added to a double of moderate size, it leaves its integer part in the lower bits.
+constexpr double kToInteger = 6755399441055744.0;  // 1.5 * 2^52
+
+/// x is an integer below 2^63.
+template <class T>
+struct Integer {
+    double upper, lower;
+    __device__ __forceinline__ explicit Integer(double x) {
+        constexpr double kHasFraction = 0x1p51;
+        x = fabs(x) < kHasFraction ? (x + kToInteger) - kToInteger : x;
+        if constexpr (sizeof(T) == 8) {
+            upper = x * 0x1p-27;
+            upper = (upper + kToInteger) - kToInteger;
+            lower = fma(upper, -0x1p27, x);
+        } else {
+            upper = 0;
+            lower = x;  // below 2^40
+        }
+    }
+    /// From -p/2 to p/2 in the lowest byte.
+    __device__ __forceinline__ unsigned modulo(const ModulusConstants& constants, int t) const {
+        const double x = sizeof(T) == 8 ? fma(upper, constants.two_to_27[t], lower) : lower;
+        const double quotient = fma(x, constants.reciprocal[t], kToInteger) - kToInteger;
+        return static_cast<unsigned>(__double2loint(fma(-constants.modulus[t], quotient, x) + kToInteger));
+    }
+};
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ ConvertArguments args) {
+    __shared__ __align__(16) T tile[kTileLines][kTileDepth + 4];
+    const int taken = moduli_taken(args.choice);
+    if (taken == 0) {
+        return;
+    }
+    const ResidueLines& from = args.from;
+    const auto* const data = static_cast<const T*>(from.data);
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kTileLines;
+    const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kTileDepth;
+    if (!args.along_k) {
+        const std::int64_t line = first_line + lane;
+        T kept[kTileDepth / kWarps];
+#pragma unroll
+        for (int i = 0; i < kTileDepth / kWarps; ++i) {
+            const std::int64_t p = first_depth + warp + i * kWarps;
+            kept[i] =
+                line < from.lines && p < from.depth ? data[line * from.line_stride + p * from.depth_stride] : T(0);
+        }
+#pragma unroll
+        for (int i = 0; i < kTileDepth / kWarps; ++i) {
+            tile[lane][warp + i * kWarps] = kept[i];
+        }
+        __syncthreads();
+    }
+    const bool has_powers = from.inner != nullptr && *from.scaled != 0;
+    const std::int64_t depth = first_depth + lane * kEach;
+    T values[kTileLines / kWarps][kEach];
+#pragma unroll
+    for (int i = 0; i < kTileLines / kWarps; ++i) {
+        const int in_tile = warp * (kTileLines / kWarps) + i;
+        const std::int64_t line = first_line + in_tile;
+        if (!args.along_k) {
+#pragma unroll
+            for (int e = 0; e < kEach; ++e) {
+                values[i][e] = tile[in_tile][lane * kEach + e];
+            }
+            continue;
+        }
+        const T* const at = data + line * from.line_stride + depth * from.depth_stride;
+        if (args.by_vectors && line < from.lines && depth + kEach <= from.depth) {
+            constexpr int kVectors = static_cast<int>(sizeof(T)) * kEach / 16;
+#pragma unroll
+            for (int v = 0; v < kVectors; ++v) {
+                reinterpret_cast<uint4*>(values[i])[v] = __ldg(reinterpret_cast<const uint4*>(at) + v);
+            }
+            continue;
+        }
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) {
+            values[i][e] = line < from.lines && depth + e < from.depth ? at[e * from.depth_stride] : T(0);
+        }
+    }
+    if (depth >= args.to.line_bytes) {
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < kTileLines / kWarps; ++i) {
+        const std::int64_t line = first_line + warp * (kTileLines / kWarps) + i;
+        if (line >= from.lines) {
+            return;
+        }
+        const double log2_norm = __ldg(from.log2_norm + line);
+        const TwoPowers powers(integer_exponent(args.choice, taken, log2_norm));
+        double x[kEach];
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) {
+            x[e] = isinf(log2_norm) ? 0.0 : static_cast<double>(values[i][e]);
+            if (has_powers && depth + e < from.depth) {
+                x[e] = times_power(x[e], __ldg(from.inner + depth + e));
+            }
+        }
+        const Integer<T> integers[kEach] = {Integer<T>(powers.times(x[0])), Integer<T>(powers.times(x[1])),
+                                            Integer<T>(powers.times(x[2])), Integer<T>(powers.times(x[3]))};
+        std::uint8_t* to = args.to.data + line * args.to.line_bytes + depth;
+        for (int t = 0; t < taken; ++t) {
+            unsigned bytes[kEach];
+#pragma unroll
+            for (int e = 0; e < kEach; ++e) {
+                bytes[e] = integers[e].modulo(args.constants, t);
+            }
+            constexpr unsigned kLowestBytes = 0x0040, kBothHalves = 0x5410;
+            *reinterpret_cast<unsigned*>(to) = __byte_perm(__byte_perm(bytes[0], bytes[1], kLowestBytes),
+                                                           __byte_perm(bytes[2], bytes[3], kLowestBytes), kBothHalves);
+            to += args.to.plane_bytes;
+        }
+    }
+}
+
+}  // namespace
+
+DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, const ResidueChoice& choice,
+                                    const ResiduePlanes& to, StreamHandle handle) {
+    static_assert(kEach == 4);
+    auto* const stream = static_cast<cudaStream_t>(handle);
+    ConvertArguments args{from, choice, to, false, false, {}};
+    const std::int64_t element = scalar == Scalar::f64 ? 8 : 4;
+    args.along_k = !(from.line_stride == 1 && from.depth_stride != 1);
+    args.by_vectors = from.depth_stride == 1 && from.line_stride * element % 16 == 0 &&
+                      reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
+    for (int t = 0; t < kMostDeviceModuli; ++t) {
+        const int p = kModuli[static_cast<std::size_t>(t)];
+        const int rest = static_cast<int>((std::int64_t{1} << 27) % p);
+        args.constants.modulus[t] = p;
+        args.constants.reciprocal[t] = 1.0 / p;
+        args.constants.two_to_27[t] = rest > p / 2 ? rest - p : rest;
+    }
+    const dim3 grid(static_cast<unsigned>((to.line_bytes + kTileDepth - 1) / kTileDepth),
+                    static_cast<unsigned>((from.lines + kTileLines - 1) / kTileLines));
+    if (scalar == Scalar::f64) {
+        convert<double><<<grid, kThreads, 0, stream>>>(args);
+    } else {
+        convert<float><<<grid, kThreads, 0, stream>>>(args);
+    }
+    return cudaGetLastError();
+}
+
+}  // namespace heptad::cuda

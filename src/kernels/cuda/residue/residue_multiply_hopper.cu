@@ -1,0 +1,139 @@
+// Products of bytes on Hopper, one for each modulus; their sums are taken modulo it in registers, so that a byte for
+// each entry is all that reaches memory.
+#include <algorithm>
+
+#include "kernels/cuda/device/hopper_launch.cuh"
+#include "kernels/cuda/residue/residue_choice.cuh"
+
+namespace heptad::cuda {
+namespace {
+
+struct ResidueLeaf {
+    struct Arguments {
+        ResiduePlanes c;
+        ResidueChoice choice;
+        TileOrder order;  // of clusters, in one plane
+        int steps;
+        ByteModulus moduli[kMostDeviceModuli];
+    };
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
+        return moduli_taken(args.choice) * args.order.tiles;
+    }
+    static __device__ __forceinline__ TilePlace tile_to_make(const Arguments& args, std::int64_t index) {
+        return tile_at(args.order, index);
+    }
+    template <int Count>
+    static __device__ __forceinline__ void multiply(int (&d)[Count], std::uint64_t a, std::uint64_t b, int adds) {
+        multiply_bytes(d, a, b, adds);
+    }
+    static __device__ __forceinline__ std::uint32_t modulo(const ByteModulus& m, int sum) {
+        const std::uint32_t x = static_cast<std::uint32_t>(sum) + m.bias;
+        return x - m.p * (__umulhi(x, m.reciprocal) >> 7);
+    }
+    /// Of every eight columns a lane has two. Four lanes turn four of those around among them: eight bytes to a lane.
+    template <int Blocks, int Count>
+    static __device__ __forceinline__ void store(const Arguments& args, std::int64_t plane, std::int64_t row,
+                                                 std::int64_t col, const int (&d)[Blocks][Count]) {
+        const ByteModulus m = args.moduli[plane];
+        const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
+        // Where the halves that a lane kept and those that it got go, by its place among the four.
+        const unsigned lower = q == 0 ? 0x5410U : q == 1 ? 0x1054U : q == 2 ? 0x7632U : 0x3276U;
+        const unsigned upper = q == 0 ? 0x7632U : q == 1 ? 0x3276U : q == 2 ? 0x5410U : 0x1054U;
+        const unsigned mine = q % 2 == 0 ? 0x5410U : 0x7632U, other = q % 2 == 0 ? 0x7632U : 0x5410U;
+        std::uint8_t* const plane_data = args.c.data + plane * args.c.plane_bytes;
+#pragma unroll
+        for (int block = 0; block < Blocks; ++block) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const std::int64_t own_row = row + 64 * block + 8 * half + lane / 4;
+                std::uint8_t* const to = plane_data + own_row * args.c.line_bytes;
+#pragma unroll
+                for (int group = 0; group < Count / 16; ++group) {
+                    std::uint32_t pairs[4];  // of eight columns each
+#pragma unroll
+                    for (int j = 0; j < 4; ++j) {
+                        const int at = (group * 4 + j) * 4 + half * 2;
+                        pairs[j] = __byte_perm(modulo(m, d[block][at]), modulo(m, d[block][at + 1]), 0x0040);
+                    }
+                    const std::uint32_t first = __byte_perm(pairs[0], pairs[1], 0x5410),
+                                        second = __byte_perm(pairs[2], pairs[3], 0x5410);
+                    const std::uint32_t kept = q < 2 ? first : second;
+                    const std::uint32_t got = __shfl_xor_sync(0xffffffffU, q < 2 ? second : first, 2);
+                    const std::uint32_t own = __byte_perm(kept, got, mine);
+                    const std::uint32_t theirs = __shfl_xor_sync(0xffffffffU, __byte_perm(kept, got, other), 1);
+                    const std::int64_t own_col = col + group * 32 + q * 8;
+                    if (own_row < args.c.lines && own_col < args.c.line_bytes) {
+                        *reinterpret_cast<uint2*>(to + own_col) =
+                            make_uint2(__byte_perm(own, theirs, lower), __byte_perm(own, theirs, upper));
+                    }
+                }
+            }
+        }
+    }
+#endif
+};
+
+ByteBlocks byte_blocks(const ResiduePlanes& planes, int count) {
+    return {planes.data, planes.line_bytes, planes.lines, count, planes.line_bytes, planes.plane_bytes};
+}
+
+template <class Shape>
+DeviceStatus start(const ResidueMultiply& launch, EncodeTiled encode, cudaStream_t stream) {
+    int device = 0, clusters = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) {
+        status = resident_clusters<ResidueLeaf, Shape>(device, clusters);
+    }
+    CUtensorMap map_a, map_b;
+    if (status == cudaSuccess) {
+        status = describe(encode, byte_blocks(launch.a, launch.choice.most), Shape::fetched_rows, map_a);
+    }
+    if (status == cudaSuccess) {
+        status = describe(encode, byte_blocks(launch.b, launch.choice.most), Shape::fetched_cols, map_b);
+    }
+    if (status != cudaSuccess) {
+        return status;
+    }
+    ResidueLeaf::Arguments args{};
+    args.c = launch.c;
+    args.choice = launch.choice;
+    args.order.tile_rows = (launch.a.lines + Shape::cluster_rows - 1) / Shape::cluster_rows;
+    args.order.tile_cols = (launch.b.lines + Shape::cluster_cols - 1) / Shape::cluster_cols;
+    args.order.tiles = args.order.tile_rows * args.order.tile_cols;
+    args.order.raster = std::max(1, kRasterRows / Shape::cluster_rows);
+    args.steps = static_cast<int>((launch.a.line_bytes + kStepBytes - 1) / kStepBytes);
+    constexpr auto kAll = byte_moduli();
+    std::copy(kAll.begin(), kAll.end(), args.moduli);
+    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles * launch.choice.most), stream);
+    return cudaLaunchKernelEx(&shape.config, multiply_tiles<ResidueLeaf, Shape>, map_a, map_b, args);
+}
+
+}  // namespace
+
+DeviceStatus find_residue_multiply_hopper(bool& compiled) {
+    return is_compiled_for_hopper<ResidueLeaf>(compiled);
+}
+
+DeviceStatus launch_residue_multiply_hopper(const ResidueMultiply& launch, StreamHandle stream) {
+    static const EncodeTiled encode = find_encoder();
+    if (encode == nullptr) {
+        return cudaErrorSymbolNotFound;
+    }
+#ifdef RESIDUE_SHAPES
+    extern int residue_shape;
+    if (residue_shape == 1)
+        return start<SmallTiles>(launch, encode, static_cast<cudaStream_t>(stream));
+    if (residue_shape == 2)
+        return start<SquareOfTiles>(launch, encode, static_cast<cudaStream_t>(stream));
+    if (residue_shape == 3)
+        return start<TileShape<1, 256, 2, 2>>(launch, encode, static_cast<cudaStream_t>(stream));
+    if (residue_shape == 4)
+        return start<TileShape<1, 256, 2, 1>>(launch, encode, static_cast<cudaStream_t>(stream));
+    if (residue_shape == 5)
+        return start<TileShape<2, 192, 1, 2>>(launch, encode, static_cast<cudaStream_t>(stream));
+#endif
+    return start<PairOfTiles>(launch, encode, static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace heptad::cuda
