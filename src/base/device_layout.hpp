@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/evenness_facts.hpp"
+#include "base/moduli.hpp"
 #include "base/size.hpp"
 
 namespace heptad {
@@ -28,6 +29,20 @@ inline constexpr std::int64_t kCublasWorkspaceBytes = std::int64_t{32} << 20;
 
 /// The leaf that multiplies 32-bit integers as four 8-bit limbs on the int8 tensor cores.
 inline constexpr const char* kLimbLeaf = "cublas-int8";
+
+/// The leaf that multiplies floats by residues on the int8 tensor cores.
+inline constexpr const char* kResidueLeaf = "heptad-int8";
+
+/// What is known of every row of A and column of B for products by residues: its norm and its exponent, and the parts
+/// of a sum on the way there.
+inline std::int64_t residue_notes_bytes(std::int64_t m, std::int64_t n) {
+    constexpr std::int64_t kOfLine = kNormParts * kNormPartBytes + 12;
+    return checked_mul(checked_add(line_count(m), line_count(n)), kOfLine);
+}
+/// Bytes of a line of residues: rows for the tensor cores begin on 16-byte boundaries.
+inline std::int64_t residue_line_bytes(std::int64_t elements) {
+    return round_up(elements, 16);
+}
 
 /// Entries of one limb along k: the tensor cores' rows begin on 16-byte boundaries.
 inline std::int64_t limb_depth(std::int64_t k) {

@@ -29,7 +29,7 @@ constexpr std::array<Named<BackendTraits>, 3> kBackends = {
        .library = "cublas"}},
      {"reference", {.fuses_everything = true, .only_leaf = "reference"}}}};
 
-constexpr std::array<Named<LeafTraits>, 6> kLeaves = {{
+constexpr std::array<Named<LeafTraits>, 7> kLeaves = {{
     {"heptad", {.is_one_by_one = true}},
     {"cublas",
      {.is_whole_call = true,
@@ -46,6 +46,7 @@ constexpr std::array<Named<LeafTraits>, 6> kLeaves = {{
     {"cublaslt-batched", {.is_batched = true, .scratch_bytes = kCublasWorkspaceBytes, .fringe_leaf = "cublas"}},
     // Limbs of a whole operand for a few rows of the other would cost more workspace than all the rest.
     {kLimbLeaf, {.has_limbs = true, .scratch_bytes = kCublasWorkspaceBytes, .fringe_leaf = "heptad"}},
+    {kResidueLeaf, {.by_residues = true, .fringe_leaf = "cublas"}},
 }};
 
 template <class Traits, std::size_t count>

@@ -37,6 +37,8 @@ struct LeafTraits {
     bool is_one_by_one = false;
     /// Splits its operands into limbs, which need workspace.
     bool has_limbs = false;
+    /// On a device: whole products, whose numbers it takes apart into residues and puts together again.
+    bool by_residues = false;
     /// Scratch memory that its library makes use of on a device.
     std::int64_t scratch_bytes = 0;
     /// The leaf whose library and kernels these are, with a kernel of our choice: measured at a few sizes only, so

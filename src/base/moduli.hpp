@@ -19,6 +19,16 @@ inline constexpr std::array<int, kMostModuli> kModuli{256, 255, 253, 251, 247, 2
 inline constexpr int kLargestResidue = 128;
 inline constexpr int kLongestResidueSum = 131071;
 
+/// On a device: the kernels are compiled for kModuliChoices numbers of moduli from the fewest on, and integers fit 128
+/// bits with the most; sums of so many products of bytes leave room for what the remainder needs.
+inline constexpr int kModuliChoices = 5;
+inline constexpr int kFewestModuliOfF32 = 6, kFewestModuliOfF64 = 12, kMostDeviceModuli = 16;
+static_assert(kFewestModuliOfF64 + kModuliChoices - 1 == kMostDeviceModuli);
+inline constexpr std::int64_t kLongestDeviceSum = 65536;
+/// There the norm of a line is added up in so many parts, of so many bytes.
+inline constexpr int kNormParts = 16;
+inline constexpr std::int64_t kNormPartBytes = 24;
+
 /// Remainders without a division.
 class Modulus {
 public:
@@ -46,10 +56,16 @@ inline double log2_of_moduli(int count) {
     return bits;
 }
 
-/// How many it takes for integers up to 2^bits, both signs; more than kMostModuli: there are not enough. The margin is
-/// for the quotient, which is found in floating point.
+/// For both signs, and for the quotient, which is found with an error.
+inline constexpr double kSignAndMargin = 1.01;
+
+/// log2 of the norms that a row of A and a column of B may have, as integers, with so many moduli.
+inline double log2_of_integers(int count) {
+    return (log2_of_moduli(count) - kSignAndMargin) / 2;
+}
+
+/// How many it takes for integers up to 2^bits; more than kMostModuli: there are not enough.
 inline int moduli_for(double bits) {
-    constexpr double kSignAndMargin = 1.01;
     int count = 1;
     while (count <= kMostModuli && log2_of_moduli(count) < bits + kSignAndMargin) {
         ++count;

@@ -9,7 +9,7 @@ namespace heptad {
 namespace {
 
 /// Goes up when leaves or kernels change so much that old measurements mislead.
-constexpr int kEdition = 7;
+constexpr int kEdition = 8;
 
 /// Name of the device, or empty where it cannot be used.
 std::string device_name(const cuda::Report& report, int device) {
@@ -43,8 +43,14 @@ Machine load_device_machine(int device, NamedFile missing) {
         if (!kept.empty()) {
             return kept.front();
         }
-        return without_fused_tiles_beyond(default_device_machine(),
-                                          report.devices[static_cast<std::size_t>(device)].shared_bytes);
+        const cuda::DeviceInfo& info = report.devices[static_cast<std::size_t>(device)];
+        Machine machine = without_fused_tiles_beyond(default_device_machine(), info.shared_bytes);
+        constexpr int kHopper = 9;  // whose kernel multiplies residues in the built-in figures; others must be measured
+        if (info.major != kHopper) {
+            std::erase_if(machine.leaves,
+                          [](const LeafProfile& profile) { return leaf_traits(profile.leaf).by_residues; });
+        }
+        return machine;
     }
     return default_device_machine();
 }

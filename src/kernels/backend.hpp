@@ -147,6 +147,48 @@ public:
     virtual void finish() = 0;
 };
 
+/// A byte of each number modulo each of some moduli (base/moduli.hpp): plane by plane, in lines along k, or along a row
+/// of C. What lies behind the last number of a line is zero.
+struct ResiduePlanes {
+    void* data = nullptr;
+    std::int64_t lines = 0, line_bytes = 0, plane_bytes = 0;
+};
+
+/// Products by residues (docs/residues.md) on a backend that runs behind the caller. The guard of the product decides
+/// how many moduli are taken, or that C is left to the classical product; all verbs do nothing then.
+class ResidueKernels {
+public:
+    virtual ~ResidueKernels() = default;
+    struct Choice {
+        int usual = 0, most = 0;    // moduli for data that is even, and for the least even data
+        double least_evenness = 0;  // with `usual` moduli; 0: any
+        double least_with_most() const;
+    };
+    /// Looks at the rows of A and the columns of B, and how even they are if that counts. `notes` has
+    /// residue_notes_bytes() (base/device_layout.hpp).
+    virtual void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) = 0;
+    /// Until then bytes are made as if A and B were even, while they are judged; from then on by what was found.
+    /// `again`: all were made before, and are made anew if they are not even. Comes before products of planes.
+    virtual void settle(bool again) = 0;
+    /// Of A (0) the rows from `first` on, or of B (1) the columns.
+    virtual void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) = 0;
+    /// c = a b', each plane modulo its modulus.
+    virtual void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) = 0;
+    /// c = alpha * what the residues stand for + beta * c; beta == 0: c is not read. A tile of C whose first entry is
+    /// (row, col).
+    virtual void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+                         std::int64_t col) = 0;
+};
+/// Each modulus adds four bits to the integers of A and four to those of B.
+inline constexpr double kEvennessOfModulus = 1.0 / 16;
+inline double ResidueKernels::Choice::least_with_most() const {
+    double least = least_evenness;
+    for (int count = usual; count < most; ++count) {
+        least *= kEvennessOfModulus;
+    }
+    return least;
+}
+
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -181,6 +223,8 @@ public:
     virtual std::vector<std::string> leaves(Type type) const = 0;
     /// Null: scan() answers at once.
     virtual DeferredGuard* deferred_guard() { return nullptr; }
+    /// Null: it has none.
+    virtual ResidueKernels* residue_kernels() { return nullptr; }
     /// Memory for this product's guard and leaves, reserved_bytes() of its plan.
     virtual void begin_product(void* /*reserved*/, std::int64_t /*bytes*/) {}
 };

@@ -79,6 +79,9 @@ public:
             fill(type);
             for (const std::string& leaf : backend_.leaves(type)) {
                 if (leaf != "heptad" || type == Type::i32) {
+                    if (leaf_traits(leaf).by_residues) {
+                        fill(type);  // results of others lie about
+                    }
                     note_(fmt::format("{} {}", type_name(type), leaf));
                     machine.leaves.push_back(profile(leaf, type));
                     watch_.count_impossible(replace_impossible(machine.leaves.back(), {}, before_));
@@ -185,8 +188,31 @@ private:
     /// Seconds of one of them; negative if they do not fit.
     double product_seconds(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n,
                            std::int64_t count) {
+        if (leaf_traits(leaf).by_residues) {
+            return residue_seconds(leaf, type, m, k, n);
+        }
         const std::vector<Product> batch = products(leaf, type, m, k, n, count);
         return batch.empty() ? -1 : seconds_of([&] { backend_.multiply(batch, leaf); }) / static_cast<double>(count);
+    }
+
+    /// Of a whole plan, which is what such a leaf does.
+    double residue_seconds(const std::string& leaf, Type type, std::int64_t m, std::int64_t k, std::int64_t n) {
+        Problem problem{m, k, n, type, 1, {}};
+        problem.options.device = "cuda";
+        const ProductPlan plan = plan_with_shape(problem, before_, {{}, leaf});
+        const auto bytes = [&](std::int64_t rows, std::int64_t cols) {
+            return round_up(rows * cols * static_cast<std::int64_t>(element_bytes(type)), 256);
+        };
+        const std::int64_t behind = round_up(plan.workspace_bytes, 256) + bytes(m, n);
+        if (!is_by_residues(plan) || bytes(m, k) + bytes(k, n) + behind > kBytes) {
+            return -1;
+        }
+        auto* const first = static_cast<std::byte*>(memory_.data());
+        const View a(first, type, m, k, k, 1), b(first + bytes(m, k), type, k, n, n, 1);
+        // C at the end, where no larger problem has A or B: results of results are no data that anybody has.
+        const View c(first + kBytes - behind, type, m, n, n, 1);
+        void* const workspace = first + kBytes - behind + bytes(m, n);
+        return seconds_of([&] { run_plan(plan, backend_, 1, a, b, 0, c, workspace, {}); });
     }
 
     /// Makes the backend take that kernel.

@@ -160,7 +160,7 @@ std::string best_leaf(const Machine& machine, Type type, std::int64_t m, std::in
                 continue;
             }
             const LeafTraits& traits = leaf_traits(profile.leaf);
-            if (traits.chosen_kernel_of.empty() && traits.is_whole_call == vendor_threads &&
+            if (traits.chosen_kernel_of.empty() && !traits.by_residues && traits.is_whole_call == vendor_threads &&
                 !(use == LeafUse::whole_product && traits.is_batched)) {
                 const double seconds = profile_seconds(profile, m, k, n, use);
                 const bool against_library = best != nullptr && is_whole_call(best->leaf) && !vendor_threads;

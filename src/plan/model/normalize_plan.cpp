@@ -144,6 +144,11 @@ bool scales_sums(const Problem& problem) {
 }
 
 void normalize_plan(ProductPlan& plan) {
+    if (is_by_residues(plan) && is_on_device(plan)) {  // of a step that is smaller than what it was planned for
+        plan.tile_m = std::min(plan.tile_m, plan.m);
+        plan.tile_k = plan.k;
+        plan.tile_n = std::min(plan.tile_n, plan.n);
+    }
     fuse_the_innermost_only(plan);
     set_core(plan);
     drop_unfitting_schedules(plan);

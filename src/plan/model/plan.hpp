@@ -41,7 +41,9 @@ struct LevelPlan {
 
 /// How the numbers of a product are represented while they are multiplied.
 struct Arithmetic {
-    int moduli = 0;  // residues modulo at most so many (base/moduli.hpp); 0: as they are
+    /// Residues modulo so many (base/moduli.hpp): at most, where the result is exact, or for data that is even. 0: as
+    /// they are.
+    int moduli = 0;
     bool operator==(const Arithmetic&) const = default;
 };
 
@@ -101,13 +103,13 @@ inline Type products_type(Type type, bool scaled) {
 inline bool is_by_residues(const ProductPlan& plan) {
     return plan.arithmetic.moduli > 0;
 }
-/// The type of the products at the bottom.
-inline Type leaf_type(const ProductPlan& plan) {
-    return is_by_residues(plan) ? Type::i32 : sums_type(plan.type, plan.scaled_sums);
-}
-
 inline bool is_on_device(const ProductPlan& plan) {
     return backend_traits(plan.backend).is_device;
+}
+
+/// The type of the products at the bottom; a device's leaf takes residues by itself.
+inline Type leaf_type(const ProductPlan& plan) {
+    return is_by_residues(plan) && !is_on_device(plan) ? Type::i32 : sums_type(plan.type, plan.scaled_sums);
 }
 
 /// Are its matrices bits in words? Those are always padded; bits one to a byte never are.

@@ -1,8 +1,10 @@
 #include "plan/predict/error_bound.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "algorithm/catalogue.hpp"
+#include "base/moduli.hpp"
 #include "base/types.hpp"
 #include "plan/predict/measured_plans.hpp"
 
@@ -83,8 +85,8 @@ LevelError level_error(const LevelPlan& level, bool change_basis) {
 
 double error_bound(const ProductPlan& plan) {
     const double u = unit_roundoff(plan.type);
-    if (is_by_residues(plan)) {
-        return static_cast<double>(plan.k) * u;
+    if (is_by_residues(plan)) {  // the norm of a line is at most sqrt(k) times its largest value
+        return static_cast<double>(plan.k) * (is_on_device(plan) ? residue_error(plan) : u);
     }
     const bool accumulates_in_f32 = plan.type == Type::tf32 || plan.type == Type::bf16 || plan.type == Type::f16;
     // The 16-bit types and tf32 round each operand once (tf32) or the result once (bf16, f16) and add in f32.
@@ -117,13 +119,27 @@ double error_bound(const ProductPlan& plan) {
 }
 
 double expected_growth(const ProductPlan& plan, const Machine& machine) {
-    if (is_by_residues(plan)) {
+    if (is_by_residues(plan) && !is_on_device(plan)) {
         return 1;
     }
     if (const std::optional<double> measured = measured_growth(plan, machine)) {
         return *measured;
     }
+    if (is_by_residues(plan)) {
+        constexpr double kWithOneLess = 3;
+        return plan.least_evenness > 0 ? 1 : kWithOneLess;
+    }
     return std::max(1.0, growth_share(is_on_device(plan), plan.type) * expected_growth(plan.levels));
+}
+
+double residue_error(const ProductPlan& plan) {
+    // Integers of row i are a_i 2^s + e with |e| <= 1/2, those of column j likewise with t. Scales are as large as they
+    // may be but for a factor of two: 2^s |a_i| > 2^bits / 2. With |x|_1 <= sqrt(k) |x|,
+    //   |AB - computed|_ij <= 2^-(s+1) |b_j|_1 + 2^-(t+1) |a_i|_1 + k 2^-(s+t+2) <= (2 sqrt(k) q + k q^2) |a_i||b_j|
+    // where q = 2^-bits; and what was put together is rounded, scaled and rounded again.
+    const double q = std::exp2(-log2_of_integers(plan.arithmetic.moduli));
+    const auto k = static_cast<double>(plan.k);
+    return 2 * std::sqrt(k) * q + k * q * q + 2 * unit_roundoff(plan.type);
 }
 
 double growth_share(bool on_device, Type type) {

@@ -30,4 +30,8 @@ double expected_growth(const std::vector<LevelPlan>& levels);
 /// in f32 and 2.5 to 2.7 in f64 on an H200 (bench/results/studies/h200-scaled-tuned.json), where 7.0 were expected.
 double growth_share(bool on_device, Type type);
 
+/// Of a plan by residues on a device: |AB - computed|_ij is at most so many times |a_i||b_j|, whatever the data is
+/// like.
+double residue_error(const ProductPlan& plan);
+
 }  // namespace heptad

@@ -109,7 +109,9 @@ double products_seconds(const ProductPlan& plan, const Machine& machine) {
             return seconds;
         }
     }
-    return static_cast<double>(leaf.count) *
+    // A leaf by residues is measured with the moduli of `balanced`.
+    const double moduli = is_by_residues(plan) && plan.least_evenness == 0 ? 0.87 : 1;
+    return moduli * static_cast<double>(leaf.count) *
            leaf_seconds(machine, plan.leaf, leaf_type(plan), leaf.m, leaf.k, leaf.n,
                         are_leaves_alone(plan) ? LeafUse::whole_product : LeafUse::below_levels) *
            alignment_factor(plan, machine);
@@ -195,7 +197,7 @@ double predict_seconds(const ProductPlan& plan, const Machine& machine) {
         return seconds;
     }
     double library_over_plan = 1;
-    if (plan.levels.empty()) {
+    if (plan.levels.empty() && !is_by_residues(plan)) {
         const auto leaf_s = [&](const std::string& leaf) {
             return leaf_seconds(machine, leaf, plan.type, plan.m, plan.k, plan.n);
         };

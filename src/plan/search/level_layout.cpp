@@ -1,4 +1,5 @@
 #include "plan/search/level_layout.hpp"
+#include "plan/search/device_residue_plan.hpp"
 
 #include <algorithm>
 #include <map>
@@ -347,6 +348,9 @@ std::int64_t reserved_bytes(const ProductPlan& plan) {
 }
 
 std::int64_t plan_workspace_bytes(const ProductPlan& plan) {
+    if (is_by_residues(plan) && is_on_device(plan)) {
+        return device_residue_layout(plan).bytes();
+    }
     ProblemSize block{plan.core_m, plan.core_k, plan.core_n};
     std::int64_t bytes = checked_add(plan.vendor_workspace_bytes, reserved_bytes(plan));
     const auto add_whole = [&](Shape shape) {

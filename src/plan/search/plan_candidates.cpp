@@ -161,8 +161,12 @@ std::vector<PlanShape> device_plan_candidates(const Problem& problem, const Mach
         if (profile.type != problem.type) {
             continue;
         }
-        if (!leaf_traits(profile.leaf).chosen_kernel_of.empty()) {
+        const LeafTraits& traits = leaf_traits(profile.leaf);
+        if (!traits.chosen_kernel_of.empty() || traits.by_residues) {
             taken.push_back({{}, profile.leaf});
+        }
+        if (traits.by_residues) {
+            continue;
         }
         for (const auto& levels : tried) {
             with_levels.add({levels, profile.leaf});

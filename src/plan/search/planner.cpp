@@ -12,6 +12,7 @@
 #include "plan/predict/measured_plans.hpp"
 #include "plan/predict/predict.hpp"
 #include "plan/search/considered.hpp"
+#include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/level_search.hpp"
 #include "plan/search/residue_plan.hpp"
@@ -55,6 +56,9 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
                 : problem.options.leaf != "auto"
                     ? problem.options.leaf
                     : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
+    if (leaf_traits(plan.leaf).by_residues && !take_residues(plan, problem)) {
+        plan.leaf = leaf_traits(plan.leaf).fringe_leaf;
+    }
     const std::string_view when_misaligned = leaf_traits(plan.leaf).when_misaligned;
     if (!when_misaligned.empty() && !plan.levels.empty() && !plan.padded && rows_are_misaligned(plan)) {
         plan.leaf = when_misaligned;
@@ -72,7 +76,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
     }
     plan.predicted_s = predict_seconds(plan, machine);
     plan.error_bound = error_bound(plan);
-    if (problem.options.accuracy == Accuracy::balanced && is_float(plan.type)) {
+    if (problem.options.accuracy == Accuracy::balanced && is_float(plan.type) && !is_by_residues(plan)) {
         plan.least_evenness = least_evenness_of(plan.levels);
     }
 }
@@ -188,6 +192,10 @@ void validate(const Problem& problem, const Machine& machine) {
                  options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
         }
     }
+    if (leaf_traits(options.leaf).by_residues && options.levels > 0) {
+        fail(ErrorCode::usage, "leaf {} takes whole products; set levels to 0 or auto, or take another leaf",
+             options.leaf);
+    }
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
              "the description of this machine has no kernels with sums inside for {} on {}; set mode to auto, serial "
@@ -198,10 +206,14 @@ void validate(const Problem& problem, const Machine& machine) {
 
 }  // namespace
 
-double least_evenness_of(const std::vector<LevelPlan>& levels) {
+double least_evenness() {
     // What was measured above it loses at most twice as many digits as uniform data (docs/accuracy.md).
     constexpr double kLeastEvenness = 0.01;
-    return levels.empty() ? 0 : kLeastEvenness;
+    return kLeastEvenness;
+}
+
+double least_evenness_of(const std::vector<LevelPlan>& levels) {
+    return levels.empty() ? 0 : least_evenness();
 }
 
 void check_plan(const ProductPlan& plan) {
@@ -270,6 +282,11 @@ bool is_at_the_edge_of_balanced(const Problem& problem) {
     return problem.options.accuracy == Accuracy::balanced && at_the_edge;
 }
 
+/// Who names levels or an algorithm wants those.
+bool options_allow_residues(const Options& options) {
+    return options.levels < 0 && options.algorithm == "auto" && options.mode == "auto" && !options.overwrite_inputs;
+}
+
 /// The library's own call, or what takes its place where there is none, and the fastest classical product if that is
 /// another. Of products that were measured side by side the predicted time decides, of others the samples of leaves.
 ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
@@ -281,8 +298,16 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
     }
     std::vector<ProductPlan> libraries, others;
     for (const PlanShape& shape : measured_shapes(machine, problem.type)) {
-        if (shape.levels.empty() && backend_traits(usual.backend).only_leaf.empty()) {
+        if (shape.levels.empty() && backend_traits(usual.backend).only_leaf.empty() &&
+            !leaf_traits(shape.leaf).by_residues) {
             (is_whole_call(shape.leaf) ? libraries : others).push_back(plan_with_shape(problem, machine, shape));
+        }
+    }
+    if (options_allow_residues(problem.options)) {
+        for (const LeafProfile& profile : machine.leaves) {
+            if (profile.type == problem.type && leaf_traits(profile.leaf).by_residues) {
+                others.push_back(plan_with_shape(problem, machine, {{}, profile.leaf}));
+            }
         }
     }
     (is_whole_call(usual.leaf) || libraries.empty() ? libraries : others).push_back(std::move(usual));
@@ -301,7 +326,7 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Options& options = problem.options;
     const bool levels_allowed =
-        has_levels(problem.type, backend_traits(problem)) &&
+        has_levels(problem.type, backend_traits(problem)) && !leaf_traits(options.leaf).by_residues &&
         !(is_float(problem.type) && options.accuracy == Accuracy::strict) && options.levels != 0 &&
         (options.workspace_limit_bytes > 0 || options.overwrite_inputs || has_fused_kernels(problem, machine)) &&
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));
@@ -352,7 +377,7 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
     }
     ProductPlan best = best_plan(problem, machine, limits);
     const bool has_fringes = best.core_m != best.m || best.core_k != best.k || best.core_n != best.n;
-    const bool worth_a_look = is_on_device(best) && problem.options.levels < 0 &&
+    const bool worth_a_look = is_on_device(best) && !is_by_residues(best) && problem.options.levels < 0 &&
                               problem.options.workspace_limit_bytes > 0 &&
                               std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
                               (has_fringes || rows_are_misaligned(best));

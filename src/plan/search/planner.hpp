@@ -41,6 +41,8 @@ inline constexpr const char* kHalving = "winograd";
 
 /// How even data must be where these levels are to keep their digits (`balanced`); without levels, as it likes.
 double least_evenness_of(const std::vector<LevelPlan>& levels);
+/// Of products by residues with the moduli that a plan names.
+double least_evenness();
 
 /// Decides. Throws Error(usage) for an unknown algorithm or one whose ring does not admit the type.
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits = {});

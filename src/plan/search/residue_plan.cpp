@@ -7,6 +7,7 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "plan/predict/error_bound.hpp"
+#include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
 
@@ -110,9 +111,12 @@ ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
 }
 
 void check_residue_plan(const ProductPlan& plan) {
-    if (!is_float(plan.type) || is_on_device(plan)) {
-        fail(ErrorCode::input, "plans by residues are for floats on processors, not for {} on {}", type_name(plan.type),
-             plan.backend);
+    if (is_on_device(plan)) {
+        check_device_residue_plan(plan);
+        return;
+    }
+    if (!is_float(plan.type)) {
+        fail(ErrorCode::input, "plans by residues are for floats, not for {}", type_name(plan.type));
     }
     const auto fits = [](std::int64_t tile, std::int64_t most) {
         return tile >= 1 && tile <= std::max<std::int64_t>(most, 1);

@@ -19,7 +19,6 @@
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
 #include "product/plan_cache.hpp"
-#include "run/residue/residue_runner.hpp"
 
 namespace heptad {
 namespace {
@@ -154,17 +153,15 @@ RunReport execute(const ReadyPlan& ready, double alpha, const ConstView& a, cons
                   const View& c, const ProductContext& context, void* taken = nullptr) {
     const ProductPlan& plan = ready.plan;
     const bool packed = plan.leaf == kPackedLeaf;
-    const bool by_residues = is_by_residues(plan);
-    if (plan.levels.empty() && ready.cpu != nullptr && !packed && !by_residues) {
+    if (plan.levels.empty() && ready.cpu != nullptr && !packed && !is_by_residues(plan)) {
         start_product(context.hooks);
         ready.cpu->multiply_one({alpha, a, b, beta, c}, ready.leaf_id);
         finish_product(context.hooks);
         return {};
     }
     const auto run = [&](void* workspace) {
-        return packed        ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
-               : by_residues ? run_residue_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks)
-                             : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
+        return packed ? multiply_packed_bits(plan, alpha, a, b, beta, c, workspace, context.hooks)
+                      : run_plan(plan, *ready.backend, alpha, a, b, beta, c, workspace, context.hooks);
     };
     if (plan.workspace_bytes == 0 || taken != nullptr) {
         return run(taken);

@@ -11,6 +11,7 @@
 #include "plan/search/planner.hpp"
 #include "run/dense/evenness.hpp"
 #include "run/dense/level_runner.hpp"
+#include "run/residue/residue_runner.hpp"
 
 namespace heptad {
 namespace {
@@ -215,6 +216,9 @@ void require_fused_kernels(const ProductPlan& plan, const Backend& backend) {
 
 RunReport run_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
                    double beta, const View& c, void* workspace, const RunHooks& hooks) {
+    if (is_by_residues(plan)) {
+        return run_residue_plan(plan, backend, alpha, a, b, beta, c, workspace, hooks);
+    }
     RunReport report;
     if (c.rows == 0 || c.cols == 0) {
         return report;

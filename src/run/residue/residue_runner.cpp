@@ -11,6 +11,7 @@
 #include "base/stored_type.hpp"
 #include "plan/search/residue_plan.hpp"
 #include "run/dense/arena.hpp"
+#include "run/residue/device_residues.hpp"
 #include "run/residue/residue_lines.hpp"
 #include "run/residue/rounded_once.hpp"
 
@@ -253,6 +254,9 @@ private:
 
 RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
                            const ConstView& b, double beta, const View& c, void* workspace, const RunHooks& hooks) {
+    if (is_on_device(plan)) {
+        return run_residues_on_device(plan, backend, alpha, a, b, beta, c, workspace, hooks);
+    }
     if (c.rows == 0 || c.cols == 0) {
         return {};
     }

@@ -1,5 +1,6 @@
 // Forced levels at small sizes on a CUDA device, against the definition in integers: every type, algorithm, mode and
 // layout that the CPU test has, the operands in device memory with guards around them.
+#include "base/device_layout.hpp"
 #include "product/device/device_matrix.hpp"
 #include "product/device/device_product.hpp"
 #include "product/memory/product_cases.hpp"
@@ -82,6 +83,20 @@ TEST(exact_device, products_by_a_kernel_of_our_choice_are_exact) {
             x.options.leaf = "cublaslt";
             x.options.levels = levels;
         });
+    }
+}
+
+TEST(exact_device, residues_are_exact) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const Accuracy accuracy : {Accuracy::balanced, Accuracy::fast}) {
+            const Counts counts = check_on_device(type, 700, 23, [&](Case& x, Random&) {
+                x.options.leaf = kResidueLeaf;
+                x.options.levels = 0;
+                x.options.accuracy = accuracy;
+            });
+            EXPECT_GT(counts.exact * 3, counts.products * 2);
+        }
     }
 }
 

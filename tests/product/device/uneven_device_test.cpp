@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "base/device_layout.hpp"
 #include "base/types.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/reference/reference_backend.hpp"
@@ -185,6 +186,7 @@ std::vector<Way> ways(Type type) {
         all.push_back({"alternative-basis", 1, "parallel", "auto"});
         all.push_back({"strassen", 1, "fused", "auto"});
         all.push_back({"strassen", 2, "fused", "auto"});
+        all.push_back({"auto", 0, "auto", kResidueLeaf});
     }
     return all;
 }

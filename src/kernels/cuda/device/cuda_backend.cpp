@@ -43,6 +43,9 @@ CudaBackend::~CudaBackend() {
     if (state_->second_stream != nullptr) {
         cudaStreamDestroy(state_->second_stream);
     }
+    if (state_->turn != nullptr) {
+        cudaEventDestroy(state_->turn);
+    }
 }
 
 int CudaBackend::device() const {
@@ -100,9 +103,8 @@ void CudaBackend::start(const GuardLimits& limits, std::int64_t m, std::int64_t 
     state_->guarded = true;
 }
 
-ProductExponents CudaBackend::judge_evenness(const ConstView& a, const ConstView& b) {
-    const GuardLimits& limits = state_->limits;
-    const State::Lines of_a = state_->lines(0), of_b = state_->lines(1);
+ProductExponents CudaBackend::State::judge(const ConstView& a, const ConstView& b, cudaStream_t where) {
+    const Lines of_a = lines(0), of_b = lines(1);
     EvennessLaunch launch;
     launch.scalar = scalar_type(a.type);
     launch.a = device_matrix(a);
@@ -114,13 +116,17 @@ ProductExponents CudaBackend::judge_evenness(const ConstView& a, const ConstView
     launch.a_cols = of_a.cols;
     launch.b_rows = of_b.rows;
     launch.b_cols = of_b.cols;
-    launch.words = state_->cleared_words();
-    launch.notes = state_->guard_data() + kGuardBytes;
-    check_launch(launch_evenness(launch, state_->stream), "judge the operands");
+    launch.words = cleared_words();
+    launch.notes = guard_data() + kGuardBytes;
+    check_launch(launch_evenness(launch, where), "judge the operands");
     if (limits.may_scale) {
-        state_->judged = {{of_a.rows, of_a.cols}, {of_b.rows, of_b.cols}};
+        judged = {{of_a.rows, of_a.cols}, {of_b.rows, of_b.cols}};
     }
-    return state_->judged;
+    return judged;
+}
+
+ProductExponents CudaBackend::judge_evenness(const ConstView& a, const ConstView& b) {
+    return state_->judge(a, b, state_->stream);
 }
 
 void CudaBackend::watch(int operand, const ConstView& view) {
@@ -240,8 +246,8 @@ bool CudaBackend::fuses(Type type, int left_terms, int right_terms, int targets)
 
 void CudaBackend::multiply_fused(std::span<const FusedProduct> instances, FusedOrder order, FusedTile tile) {
     if (!instances.empty()) {
-        if (order == FusedOrder::two_streams && state_->second_stream == nullptr) {
-            check(cudaStreamCreateWithFlags(&state_->second_stream, cudaStreamNonBlocking), "make a second stream");
+        if (order == FusedOrder::two_streams) {
+            state_->make_second_stream();
         }
         // A graph may run beside whatever this backend does by then, so it has memory of its own.
         const FusedScratch scratch =

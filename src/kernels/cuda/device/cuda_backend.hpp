@@ -23,8 +23,8 @@ struct GuardVerdict {
 
 /// Leaves: "cublas" (one call per product), "cublas-batched" (one call for products at equal distances), "cublaslt" and
 /// "cublaslt-batched" (the same with a kernel of our choice), "cublas-int8" (i32 as 8-bit limbs on
-/// the tensor cores), "heptad" (our classical kernel on the CUDA cores).
-class CudaBackend : public Backend, private DeferredGuard {
+/// the tensor cores), "heptad" (our classical kernel on the CUDA cores). Plans by residues name "heptad-int8".
+class CudaBackend : public Backend, private DeferredGuard, private ResidueKernels {
 public:
     /// `stream` is a cudaStream_t of that device (null: its default stream); it must outlive the backend.
     CudaBackend(int device, void* stream);
@@ -41,6 +41,7 @@ public:
     void copy(const ConstView& from, const View& to) override;
     std::vector<std::string> leaves(Type type) const override;
     DeferredGuard* deferred_guard() override { return this; }
+    ResidueKernels* residue_kernels() override { return this; }
     void begin_product(void* reserved, std::int64_t bytes) override;
 
     /// Of the products since the last call, which it waits for.
@@ -68,6 +69,12 @@ private:
     void watch(int operand, const ConstView& view) override;
     void answer_if_unsafe(const Product& product) override;
     void finish() override;
+    void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override;
+    void settle(bool again) override;
+    void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) override;
+    void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override;
+    void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+                 std::int64_t col) override;
 
     struct State;
     std::unique_ptr<State> state_;

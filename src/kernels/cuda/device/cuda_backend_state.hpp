@@ -10,6 +10,7 @@
 #include "kernels/cuda/device/cuda_kernels.hpp"
 #include "kernels/cuda/device/device.hpp"
 #include "kernels/cuda/device/status.hpp"
+#include "kernels/cuda/residue/residue_launches.hpp"
 #include "kernels/cuda/vendor/batched_product.hpp"
 #include "kernels/cuda/vendor/cublas_library.hpp"
 
@@ -82,7 +83,17 @@ struct CudaBackend::State {
     bool is_result_judged = false;  // by the kernels that made it
     PassShapes shapes;
     LinearPasses linear_passes;
-    cudaStream_t second_stream = nullptr;  // beside `stream`, where an order of fused products asks for two
+    cudaStream_t second_stream = nullptr;  // beside `stream`, for what need not wait for each other
+    cudaEvent_t turn = nullptr;
+
+    /// Of the product by residues under way.
+    struct Residues {
+        ResidueChoice choice;
+        ResidueLines lines[2];  // all rows of A, all columns of B
+        void* parts = nullptr;
+        Scalar scalar = Scalar::f32;
+    } residues;
+    void measure_lines();
 
     bool is_captured() const {
         cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -118,6 +129,20 @@ struct CudaBackend::State {
         }
         return words();
     }
+    void make_second_stream() {
+        if (second_stream == nullptr) {
+            check(cudaStreamCreateWithFlags(&second_stream, cudaStreamNonBlocking), "make a second stream");
+        }
+    }
+    /// What is enqueued on `then` from now on comes after what is on `first`.
+    void in_turn(cudaStream_t first, cudaStream_t then) {
+        if (turn == nullptr) {
+            check(cudaEventCreateWithFlags(&turn, cudaEventDisableTiming), "make an event");
+        }
+        check(cudaEventRecord(turn, first), "record an event");
+        check(cudaStreamWaitEvent(then, turn), "wait for an event");
+    }
+    ProductExponents judge(const ConstView& a, const ConstView& b, cudaStream_t where);
     void multiply_cublas(const Product& product) const;
     bool multiply_strided(std::span<const Product> batch, bool as_one_alone);
     void multiply_classical(const Product& product, const Guard& guard_of_product) const;

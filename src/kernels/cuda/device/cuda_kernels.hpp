@@ -31,7 +31,12 @@ struct GuardWords {
     unsigned long long max_bits[4];
     double least_product;
     double mean_square[2], outlier_weight[2];
-    double inner_growth;      // sums may be so much larger than scaled values; 0: as 1
+    double inner_growth;  // sums may be so much larger than scaled values; 0: as 1
+    /// By residues, as the bits of doubles: the most that powers along k make of the norm of a row of A, or of a column
+    /// of B.
+    unsigned long long line_growth[2];
+    unsigned long long
+        plain_max_bits[2];    // by residues: max_bits without powers, before it is known whether they count
     unsigned int is_judged;   // what is said of evenness counts
     unsigned int scaled;      // powers of two beside A, B and C count
     unsigned int zero_lines;  // some rows or columns looked empty and count as zero

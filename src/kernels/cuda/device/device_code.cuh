@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/evenness_facts.hpp"
 #include "kernels/cuda/device/cuda_kernels.hpp"
 
 namespace heptad::cuda {
@@ -162,14 +163,16 @@ __device__ __forceinline__ double kept_value(unsigned long long bits) {
     return __longlong_as_double(static_cast<long long>(bits));
 }
 
-/// Are A and B finite, and so small that no sum or product overflows?
+/// Are A and B finite, so small that no sum or product overflows, and no larger with powers of two beside them than a
+/// promise about their rows and columns allows?
 __device__ __forceinline__ bool is_within_limits(const Guard& guard) {
     const GuardWords& words = *guard.words;
     const double growth = words.inner_growth == 0 ? 1 : words.inner_growth;
     const double a = kept_value(words.max_bits[0]) * growth, b = kept_value(words.max_bits[1]) * growth;
     return a < guard.limit_a && b < guard.limit_b && a * b < guard.limit_product &&  // false for NaN
            kept_value(words.max_bits[kWordOfSums]) < guard.limit_sums &&
-           kept_value(words.max_bits[kWordOfResult]) < guard.limit_result;
+           kept_value(words.max_bits[kWordOfResult]) < guard.limit_result &&
+           kept_value(words.line_growth[0]) * kept_value(words.line_growth[1]) <= kMostBelow;
 }
 
 /// Is the evenness of A and B at least so large? One value as large as the largest may lie in any row.

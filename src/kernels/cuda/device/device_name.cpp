@@ -18,6 +18,9 @@ std::vector<std::string> device_leaves(Type type) {
         case Type::gf2:
         case Type::boolean:
             return {};
+        case Type::f32:
+        case Type::f64:
+            return {"cublas", "cublas-batched", "cublaslt-batched", "cublaslt", "heptad", kResidueLeaf};
         default:
             return {"cublas", "cublas-batched", "cublaslt-batched", "cublaslt", "heptad"};
     }

@@ -8,19 +8,18 @@ namespace heptad::cuda {
 namespace {
 
 __device__ __forceinline__ int moduli_taken(const ResidueChoice& choice) {
-    if (choice.guard.words == nullptr) {
+    if (choice.guard.words == nullptr || choice.turn == ResidueTurn::as_if_even) {
         return choice.usual;
     }
     if (!is_within_limits(choice.guard)) {
         return 0;
     }
-    constexpr double kFourBitsEach = 1.0 / 16;
     double least = choice.least_evenness;
     for (int count = choice.usual; count <= choice.most; ++count) {
         if (is_even(*choice.guard.words, least)) {
             return count;
         }
-        least *= kFourBitsEach;
+        least *= 1.0 / 16;  // kEvennessOfModulus
     }
     return 0;
 }

@@ -12,33 +12,43 @@ constexpr int kEach = kTileDepth / 32;  // neighbours along k to a lane
 struct ModulusConstants {
     double modulus[kMostDeviceModuli], reciprocal[kMostDeviceModuli];
     double two_to_27[kMostDeviceModuli];  // modulo each
+    float short_modulus[kMostDeviceModuli], short_reciprocal[kMostDeviceModuli], two_to_12[kMostDeviceModuli];
 };
 
 struct ConvertArguments {
     ResidueLines from;
     ResidueChoice choice;
-    ResiduePlanes to;
+    BytePlanes to;
     bool along_k, by_vectors;
     ModulusConstants constants;
 };
 
-/// Added to a double of moderate size, it leaves its integer part in the lower bits.
-constexpr double kToInteger = 6755399441055744.0;  // 1.5 * 2^52
+/// 2^exponent as a product of two numbers that a float has.
+struct TwoShortPowers {
+    float first, second;
+    __device__ __forceinline__ explicit TwoShortPowers(int exponent) {
+        constexpr int kMost = 252;
+        const int whole = min(max(exponent, -kMost), kMost), half = whole >> 1;
+        first = __int_as_float((half + 127) << 23);
+        second = __int_as_float((whole - half + 127) << 23);
+    }
+    __device__ __forceinline__ float times(float x) const { return x * first * second; }
+};
 
-/// x is an integer below 2^63.
+/// Added to a number of moderate size, they leave its integer part in the lower bits.
+constexpr double kToInteger = 6755399441055744.0;  // 1.5 * 2^52
+constexpr float kToShortInteger = 12582912.0F;     // 1.5 * 2^23
+
+/// An integer below 2^63, of which f32 needs 2^40.
 template <class T>
-struct Integer {
-    double upper, lower;
-    __device__ __forceinline__ explicit Integer(double x) {
-        constexpr double kHasFraction = 0x1p51;
-        x = fabs(x) < kHasFraction ? (x + kToInteger) - kToInteger : x;
+struct LongInteger {
+    double upper = 0, lower;
+    __device__ __forceinline__ LongInteger(double x, const TwoPowers& powers) {
+        lower = rint(powers.times(x));
         if constexpr (sizeof(T) == 8) {
-            upper = x * 0x1p-27;
-            upper = (upper + kToInteger) - kToInteger;
-            lower = fma(upper, -0x1p27, x);
-        } else {
-            upper = 0;
-            lower = x;  // below 2^40
+            const double whole = lower;
+            upper = fma(whole, 0x1p-27, kToInteger) - kToInteger;
+            lower = fma(upper, -0x1p27, whole);
         }
     }
     /// From -p/2 to p/2 in the lowest byte.
@@ -49,11 +59,48 @@ struct Integer {
     }
 };
 
+/// An integer below 2^27.6, in floats: as  upper * 2^12 + lower  modulo p it is below 2^23, and its quotient is found
+/// to one part in 2^25, where 2^24 would do.
+struct ShortInteger {
+    float upper, lower;
+    __device__ __forceinline__ ShortInteger(float x, const TwoShortPowers& powers) {
+        x = powers.times(x);
+        upper = fmaf(x, 0x1p-12F, kToShortInteger) - kToShortInteger;
+        lower = (fmaf(upper, -0x1p12F, x) + kToShortInteger) - kToShortInteger;
+    }
+    __device__ __forceinline__ unsigned modulo(const ModulusConstants& constants, int t) const {
+        const float x = fmaf(upper, constants.two_to_12[t], lower);
+        const float quotient = fmaf(x, constants.short_reciprocal[t], kToShortInteger) - kToShortInteger;
+        return __float_as_uint(fmaf(-constants.short_modulus[t], quotient, x) + kToShortInteger);
+    }
+};
+
+/// Of four neighbours, all residues.
+template <class Integer, class T, class Powers>
+__device__ __forceinline__ void store_residues(const T (&x)[kEach], const Powers& powers, int taken,
+                                               const ConvertArguments& args, std::uint8_t* to) {
+    const Integer integers[kEach] = {Integer(x[0], powers), Integer(x[1], powers), Integer(x[2], powers),
+                                     Integer(x[3], powers)};
+    for (int t = 0; t < taken; ++t) {
+        unsigned bytes[kEach];
+#pragma unroll
+        for (int e = 0; e < kEach; ++e) {
+            bytes[e] = integers[e].modulo(args.constants, t);
+        }
+        constexpr unsigned kLowestBytes = 0x0040, kBothHalves = 0x5410;
+        *reinterpret_cast<unsigned*>(to) = __byte_perm(__byte_perm(bytes[0], bytes[1], kLowestBytes),
+                                                       __byte_perm(bytes[2], bytes[3], kLowestBytes), kBothHalves);
+        to += args.to.plane_bytes;
+    }
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ ConvertArguments args) {
     __shared__ __align__(16) T tile[kTileLines][kTileDepth + 4];
     const int taken = moduli_taken(args.choice);
-    if (taken == 0) {
+    const bool has_powers = args.from.inner != nullptr && *args.from.scaled != 0;
+    const bool is_done = args.choice.turn == ResidueTurn::unless_even && taken == args.choice.usual && !has_powers;
+    if (taken == 0 || is_done) {
         return;
     }
     const ResidueLines& from = args.from;
@@ -76,7 +123,6 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
         }
         __syncthreads();
     }
-    const bool has_powers = from.inner != nullptr && *from.scaled != 0;
     const std::int64_t depth = first_depth + lane * kEach;
     T values[kTileLines / kWarps][kEach];
 #pragma unroll
@@ -113,37 +159,34 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
         if (line >= from.lines) {
             return;
         }
-        const double log2_norm = __ldg(from.log2_norm + line);
-        const TwoPowers powers(integer_exponent(args.choice, taken, log2_norm));
+        const int exponent = integer_exponent(args.choice, taken, __ldg(from.log2_norm + line));
+        if (blockIdx.x == 0 && lane == 0) {
+            from.exponents[line] = exponent;
+        }
+        std::uint8_t* const to = args.to.data + line * args.to.line_bytes + depth;
+        if constexpr (sizeof(T) == 4) {
+            constexpr int kMostShort = 7;
+            if (taken <= kMostShort && !has_powers) {
+                store_residues<ShortInteger>(values[i], TwoShortPowers(exponent), taken, args, to);
+                continue;
+            }
+        }
         double x[kEach];
 #pragma unroll
         for (int e = 0; e < kEach; ++e) {
-            x[e] = isinf(log2_norm) ? 0.0 : static_cast<double>(values[i][e]);
+            x[e] = values[i][e];
             if (has_powers && depth + e < from.depth) {
                 x[e] = times_power(x[e], __ldg(from.inner + depth + e));
             }
         }
-        const Integer<T> integers[kEach] = {Integer<T>(powers.times(x[0])), Integer<T>(powers.times(x[1])),
-                                            Integer<T>(powers.times(x[2])), Integer<T>(powers.times(x[3]))};
-        std::uint8_t* to = args.to.data + line * args.to.line_bytes + depth;
-        for (int t = 0; t < taken; ++t) {
-            unsigned bytes[kEach];
-#pragma unroll
-            for (int e = 0; e < kEach; ++e) {
-                bytes[e] = integers[e].modulo(args.constants, t);
-            }
-            constexpr unsigned kLowestBytes = 0x0040, kBothHalves = 0x5410;
-            *reinterpret_cast<unsigned*>(to) = __byte_perm(__byte_perm(bytes[0], bytes[1], kLowestBytes),
-                                                           __byte_perm(bytes[2], bytes[3], kLowestBytes), kBothHalves);
-            to += args.to.plane_bytes;
-        }
+        store_residues<LongInteger<T>>(x, TwoPowers(exponent), taken, args, to);
     }
 }
 
 }  // namespace
 
 DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, const ResidueChoice& choice,
-                                    const ResiduePlanes& to, StreamHandle handle) {
+                                    const BytePlanes& to, StreamHandle handle) {
     static_assert(kEach == 4);
     auto* const stream = static_cast<cudaStream_t>(handle);
     ConvertArguments args{from, choice, to, false, false, {}};
@@ -153,10 +196,16 @@ DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, con
                       reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
     for (int t = 0; t < kMostDeviceModuli; ++t) {
         const int p = kModuli[static_cast<std::size_t>(t)];
-        const int rest = static_cast<int>((std::int64_t{1} << 27) % p);
+        const auto power = [p](int exponent) {
+            const int rest = static_cast<int>((std::int64_t{1} << exponent) % p);
+            return rest > p / 2 ? rest - p : rest;
+        };
         args.constants.modulus[t] = p;
         args.constants.reciprocal[t] = 1.0 / p;
-        args.constants.two_to_27[t] = rest > p / 2 ? rest - p : rest;
+        args.constants.two_to_27[t] = power(27);
+        args.constants.short_modulus[t] = static_cast<float>(p);
+        args.constants.short_reciprocal[t] = static_cast<float>(1.0 / p);
+        args.constants.two_to_12[t] = static_cast<float>(power(12));
     }
     const dim3 grid(static_cast<unsigned>((to.line_bytes + kTileDepth - 1) / kTileDepth),
                     static_cast<unsigned>((from.lines + kTileLines - 1) / kTileLines));

@@ -10,10 +10,8 @@
 
 namespace heptad::cuda {
 
-/// With as many moduli integers fit 128 bits.
-inline constexpr int kMostDeviceModuli = 16;
-/// A plan leaves so many numbers of moduli open.
-inline constexpr int kModuliChoices = 5;
+/// Bytes may be made before A and B were judged, as if they were even; and again, if they turn out not to be.
+enum class ResidueTurn : std::uint8_t { settled, as_if_even, unless_even };
 
 /// From `usual` moduli, for data that is `least_evenness` even, to `most`, of which each takes data that is sixteen
 /// times less even: it adds four bits to A and four to B. None at all where the guard says no.
@@ -21,6 +19,7 @@ struct ResidueChoice {
     Guard guard;
     int usual = 0, most = 0;
     double least_evenness = 0;
+    ResidueTurn turn = ResidueTurn::settled;
     double capacity[kModuliChoices] = {};  // log2 of the norms that lines may have with `usual` moduli and more
 };
 
@@ -29,50 +28,47 @@ struct ResidueLines {
     const void* data = nullptr;
     std::int64_t lines = 0, depth = 0, line_stride = 0, depth_stride = 0;
     const std::int32_t* inner = nullptr;   // powers of two along k; null: none
+    const std::int32_t* outer = nullptr;   // and of lines, which count for the largest value alone
     const unsigned int* scaled = nullptr;  // where the device says whether they count
     double* log2_norm = nullptr;           // of each line; -infinity: zeros
+    std::int32_t* exponents = nullptr;     // integers of a line are its numbers times 2^this, rounded
 };
 
-/// One byte of each number modulo each modulus, in lines along k.
-struct ResiduePlanes {
+/// Bytes of ResiduePlanes as kernels see them.
+struct BytePlanes {
     std::uint8_t* data = nullptr;
-    std::int64_t lines = 0, line_bytes = 0;  // a multiple of 16
-    std::int64_t plane_bytes = 0;
+    std::int64_t lines = 0, line_bytes = 0, plane_bytes = 0;
 };
 
-/// Scratch of launch_residue_norms: partial sums of squares and maxima of so many lines.
-inline constexpr int kNormParts = 16;
-inline std::int64_t norm_scratch_bytes(std::int64_t lines) {
-    return lines * kNormParts * std::int64_t{sizeof(double) + sizeof(unsigned long long)};
-}
-
-/// log2_norm of both operands, and their largest values (GuardWords::max_bits).
+/// log2_norm of both operands. Without powers their largest values go to GuardWords::plain_max_bits. With powers it is
+/// settled what counts: where powers do, norms and largest values are found anew with them, and what they make of lines
+/// (line_growth). `scratch`: kNormParts parts of each line.
 DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[2], void* scratch, GuardWords* words,
                                   StreamHandle stream);
 
-/// planes[t](line, p) = the integer of that place modulo the t-th modulus; zeros behind `depth`.
+/// The exponents of lines, and planes[t](line, p) = the integer of that place modulo the t-th modulus; zeros behind
+/// `depth`.
 DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, const ResidueChoice& choice,
-                                    const ResiduePlanes& to, StreamHandle stream);
+                                    const BytePlanes& to, StreamHandle stream);
 
 /// c[t] = a[t] b[t]' modulo the t-th modulus, from 0 to the modulus. At most kLongestDeviceSum along k.
 struct ResidueMultiply {
-    ResiduePlanes a, b, c;
+    BytePlanes a, b, c;
     ResidueChoice choice;
 };
-inline constexpr std::int64_t kLongestDeviceSum = 65536;
 DeviceStatus launch_residue_multiply(const ResidueMultiply& launch, StreamHandle stream);
 /// The same, by Hopper's instructions or by those of all devices.
 DeviceStatus find_residue_multiply_hopper(bool& compiled);
 DeviceStatus launch_residue_multiply_hopper(const ResidueMultiply& launch, StreamHandle stream);
 DeviceStatus launch_residue_multiply_mma(const ResidueMultiply& launch, StreamHandle stream);
 
-/// c = alpha * what the residues stand for + beta * c. Rows are those of `rows` from `first_row` on, and so on.
+/// c = alpha * what the residues stand for + beta * c.
 struct ResidueRebuild {
     Scalar scalar = Scalar::f32;
-    ResiduePlanes residues;
-    const double *row_log2_norm = nullptr, *col_log2_norm = nullptr;
+    BytePlanes residues;
+    const std::int32_t *row_exponents = nullptr, *col_exponents = nullptr;
     double alpha = 1, beta = 0;
-    DeviceMatrix c;  // a row's entries lie side by side, or nearly so
+    DeviceMatrix c;  // best if the entries of a row lie side by side
     ResidueChoice choice;
 };
 DeviceStatus launch_residue_rebuild(const ResidueRebuild& launch, StreamHandle stream);

@@ -3,6 +3,7 @@
 #include <mma.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "kernels/cuda/residue/residue_choice.cuh"
 
@@ -12,13 +13,13 @@ namespace {
 constexpr int kTile = 64, kDepth = 64, kPitch = kDepth + 16, kThreads = 128;
 
 struct MmaArguments {
-    ResiduePlanes a, b, c;
+    BytePlanes a, b, c;
     ResidueChoice choice;
     ByteModulus moduli[kMostDeviceModuli];
 };
 
 /// Lines beyond the last, and bytes beyond a line, are zeros.
-__device__ __forceinline__ void fetch_slice(const ResiduePlanes& from, int plane, std::int64_t first_line,
+__device__ __forceinline__ void fetch_slice(const BytePlanes& from, int plane, std::int64_t first_line,
                                             std::int64_t first, signed char (*to)[kPitch]) {
     constexpr int kOfLine = kDepth / 16;
     for (int i = static_cast<int>(threadIdx.x); i < kTile * kOfLine; i += kThreads) {
@@ -87,8 +88,19 @@ DeviceStatus launch_residue_multiply_mma(const ResidueMultiply& launch, StreamHa
 }
 
 DeviceStatus launch_residue_multiply(const ResidueMultiply& launch, StreamHandle stream) {
+    constexpr int kMostDevices = 64;
+    static std::atomic<int> known[kMostDevices];  // 1: no, 2: yes
+    int device = 0;
     bool hopper = false;
-    const DeviceStatus status = find_residue_multiply_hopper(hopper);
+    DeviceStatus status = cudaGetDevice(&device);
+    if (status == 0 && device < kMostDevices && known[device].load() != 0) {
+        hopper = known[device].load() == 2;
+    } else if (status == 0) {
+        status = find_residue_multiply_hopper(hopper);
+        if (status == 0 && device < kMostDevices) {
+            known[device].store(hopper ? 2 : 1);
+        }
+    }
     return status != 0 ? status
            : hopper    ? launch_residue_multiply_hopper(launch, stream)
                        : launch_residue_multiply_mma(launch, stream);

@@ -8,114 +8,152 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 
-struct NormArguments {
-    ResidueLines operand[2];
-    bool lines_side_by_side[2];
-    double* squares[2];
-    unsigned long long* largest[2];
-    GuardWords* words;
-};
-
 struct Part {
-    double squares = 0;
+    double squares = 0, plain_squares = 0;  // with powers of two and without
     unsigned long long largest = 0;
-    __device__ __forceinline__ void add(double x) {
-        squares = fma(x, x, squares);
-        largest = max(largest, magnitude(x));
-    }
     __device__ __forceinline__ void add(const Part& other) {
         squares += other.squares;
+        plain_squares += other.plain_squares;
         largest = max(largest, other.largest);
     }
 };
 
-template <class T>
-__device__ __forceinline__ double scaled_value(const ResidueLines& from, bool has_powers, std::int64_t line,
-                                               std::int64_t p) {
-    const double x = static_cast<const T*>(from.data)[line * from.line_stride + p * from.depth_stride];
-    return has_powers ? times_power(x, __ldg(from.inner + p)) : x;
-}
+static_assert(sizeof(Part) == kNormPartBytes);
 
-/// A block per line, or per 32 lines and part of k where lines lie side by side.
+struct NormArguments {
+    ResidueLines operand[2];
+    bool lines_side_by_side[2];
+    Part* parts[2];
+    GuardWords* words;
+};
+
+/// Several numbers of a line at a time, so that their loads are on the way together.
 template <class T>
-__global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
-    __shared__ double squares[kWarps][32];
-    __shared__ unsigned long long largest[kWarps][32];
-    const int operand = static_cast<int>(blockIdx.z);
-    const ResidueLines& from = args.operand[operand];
-    const bool has_powers = from.inner != nullptr && *from.scaled != 0;
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    if (args.lines_side_by_side[operand]) {
-        const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * 32 + lane;
-        if (line - lane >= from.lines) {
-            return;
-        }
-        const std::int64_t end = from.depth * (blockIdx.y + 1) / kNormParts;
-        Part part;
-        if (line < from.lines) {
-#pragma unroll 8
-            for (std::int64_t p = from.depth * blockIdx.y / kNormParts + warp; p < end; p += kWarps) {
-                part.add(scaled_value<T>(from, has_powers, line, p));
+struct LineSum {
+    static constexpr int kTogether = 8;
+    double squares = 0, plain_squares = 0;
+    MagnitudeOf<T> largest = 0;
+    unsigned long long largest_with_powers = 0;
+
+    __device__ __forceinline__ void add(const ResidueLines& from, bool has_powers, std::int64_t line,
+                                        std::int64_t first, std::int64_t end, int step) {
+        const T* const data = static_cast<const T*>(from.data) + line * from.line_stride;
+        for (std::int64_t p = first; p < end; p += kTogether * step) {
+            T x[kTogether];
+#pragma unroll
+            for (int i = 0; i < kTogether; ++i) {
+                const std::int64_t at = p + i * step;
+                x[i] = at < end ? __ldg(data + at * from.depth_stride) : T(0);
+            }
+#pragma unroll
+            for (int i = 0; i < kTogether; ++i) {
+                double value = x[i];
+                if (has_powers) {
+                    plain_squares = fma(value, value, plain_squares);
+                    const std::int64_t at = p + i * step;
+                    value = times_power(value, at < end ? __ldg(from.inner + at) : 0);
+                }
+                squares = fma(value, value, squares);
+                if (has_powers) {
+                    largest_with_powers = max(largest_with_powers, magnitude(value));
+                } else {
+                    largest = max(largest, magnitude(x[i]));
+                }
             }
         }
-        squares[warp][lane] = part.squares;
-        largest[warp][lane] = part.largest;
+    }
+    __device__ __forceinline__ Part part() const {
+        return {squares, plain_squares, kept_magnitude(largest)};
+    }
+};
+
+/// A block to 16 lines, one after another, or to 32 lines and part of k where lines lie side by side.
+template <class T>
+__global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
+    __shared__ Part parts[kWarps][32];
+    const int operand = static_cast<int>(blockIdx.z);
+    const ResidueLines& from = args.operand[operand];
+    const bool has_powers = from.inner != nullptr;
+    if (has_powers && *from.scaled == 0) {
+        return;  // they are known without
+    }
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    LineSum<T> sum;
+    if (args.lines_side_by_side[operand]) {
+        const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * 32 + lane;
+        if (line < from.lines) {
+            sum.add(from, has_powers, line, from.depth * blockIdx.y / kNormParts + warp,
+                    from.depth * (blockIdx.y + 1) / kNormParts, kWarps);
+        }
+        parts[warp][lane] = sum.part();
         __syncthreads();
         if (warp == 0 && line < from.lines) {
             for (int w = 1; w < kWarps; ++w) {
-                part.add({squares[w][lane], largest[w][lane]});
+                parts[0][lane].add(parts[w][lane]);
             }
-            args.squares[operand][blockIdx.y * from.lines + line] = part.squares;
-            args.largest[operand][blockIdx.y * from.lines + line] = part.largest;
+            args.parts[operand][blockIdx.y * from.lines + line] = parts[0][lane];
         }
         return;
     }
-    for (std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kNormParts + blockIdx.y; line < from.lines;
-         line += static_cast<std::int64_t>(gridDim.x) * kNormParts) {
-        Part part;
-#pragma unroll 8
-        for (std::int64_t p = threadIdx.x; p < from.depth; p += kThreads) {
-            part.add(scaled_value<T>(from, has_powers, line, p));
+    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kNormParts + blockIdx.y;
+    if (line >= from.lines) {
+        return;
+    }
+    sum.add(from, has_powers, line, threadIdx.x, from.depth, kThreads);
+    Part part = sum.part();
+    for (int offset = 16; offset > 0; offset /= 2) {
+        part.add({__shfl_xor_sync(0xffffffffU, part.squares, offset),
+                  __shfl_xor_sync(0xffffffffU, part.plain_squares, offset),
+                  __shfl_xor_sync(0xffffffffU, part.largest, offset)});
+    }
+    if (lane == 0) {
+        parts[warp][0] = part;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int w = 1; w < kWarps; ++w) {
+            part.add(parts[w][0]);
         }
-        for (int offset = 16; offset > 0; offset /= 2) {
-            part.add({__shfl_xor_sync(0xffffffffU, part.squares, offset),
-                      __shfl_xor_sync(0xffffffffU, part.largest, offset)});
-        }
-        if (lane == 0) {
-            squares[warp][0] = part.squares;
-            largest[warp][0] = part.largest;
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            for (int w = 1; w < kWarps; ++w) {
-                part.add({squares[w][0], largest[w][0]});
-            }
-            args.squares[operand][line] = part.squares;
-            args.largest[operand][line] = part.largest;
-        }
-        __syncthreads();
+        args.parts[operand][line] = part;
     }
 }
 
 __global__ void __launch_bounds__(kThreads) line_norms(const __grid_constant__ NormArguments args) {
     const int operand = static_cast<int>(blockIdx.y);
     const ResidueLines& from = args.operand[operand];
+    const bool settles = from.inner != nullptr;
+    if (settles && *from.scaled == 0) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            args.words->max_bits[operand] = args.words->plain_max_bits[operand];
+        }
+        return;
+    }
     const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     Part sum;
+    double growth = 0;
     if (line < from.lines) {
         const int parts = args.lines_side_by_side[operand] ? kNormParts : 1;
         for (int part = 0; part < parts; ++part) {
-            sum.add({args.squares[operand][part * from.lines + line], args.largest[operand][part * from.lines + line]});
+            sum.add(args.parts[operand][part * from.lines + line]);
         }
         // Squares of what is very large or small are not in the range of a double: then all count as the largest.
         constexpr double kSmallest = 1e-280, kRoundedUp = 1e-9;
-        const double largest = kept_value(sum.largest);
         const bool in_range = sum.squares > kSmallest && !isinf(sum.squares);
-        const double log2_norm =
-            in_range ? log2(sum.squares) / 2 : log2(largest) + log2(static_cast<double>(from.depth)) / 2;
+        const double log2_norm = in_range ? log2(sum.squares) / 2
+                                          : log2(kept_value(sum.largest)) + log2(static_cast<double>(from.depth)) / 2;
         from.log2_norm[line] = log2_norm + kRoundedUp;
+        if (settles && sum.largest != 0) {
+            sum.largest = magnitude(times_power(kept_value(sum.largest), __ldg(from.outer + line)));
+            const bool is_known = in_range && sum.plain_squares > kSmallest;
+            growth = sum.squares == sum.plain_squares ? 1
+                     : is_known                       ? sqrt(sum.squares / sum.plain_squares)
+                                                      : __longlong_as_double(0x7ff0000000000000LL);  // infinity
+        }
     }
-    note_maximum(sum.largest, &args.words->max_bits[operand]);
+    note_maximum(sum.largest, settles ? &args.words->max_bits[operand] : &args.words->plain_max_bits[operand]);
+    if (settles) {
+        note_maximum(magnitude(growth), &args.words->line_growth[operand]);
+    }
 }
 
 }  // namespace
@@ -124,15 +162,14 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
                                   StreamHandle handle) {
     auto* const stream = static_cast<cudaStream_t>(handle);
     NormArguments args{};
-    auto* next = static_cast<double*>(scratch);
+    auto* next = static_cast<Part*>(scratch);
     std::int64_t most_lines = 0, most_blocks = 0;
     for (int operand = 0; operand < 2; ++operand) {
         const ResidueLines& lines = operands[operand];
         args.operand[operand] = lines;
         args.lines_side_by_side[operand] = lines.line_stride == 1 && lines.depth_stride != 1;
-        args.squares[operand] = next;
-        args.largest[operand] = reinterpret_cast<unsigned long long*>(next + lines.lines * kNormParts);
-        next += 2 * lines.lines * kNormParts;
+        args.parts[operand] = next;
+        next += lines.lines * kNormParts;
         most_lines = std::max(most_lines, lines.lines);
         const std::int64_t together = args.lines_side_by_side[operand] ? 32 : kNormParts;
         most_blocks = std::max(most_blocks, (lines.lines + together - 1) / together);

@@ -1,7 +1,7 @@
 // From bytes to numbers by the Chinese remainder theorem: every residue is read once, every entry of C written once.
 //
 // The integer is  sum of r_t weight_t - product * quotient,  all of it modulo 2^64 or 2^128, where it fits. Weights are
-// multiplied in pieces of 32 bits, whose sums need no carries.
+// multiplied in pieces of 20 bits, whose sums over up to 16 residues of 8 bits fit 32.
 #include <algorithm>
 
 #include "kernels/cuda/residue/residue_choice.cuh"
@@ -11,27 +11,42 @@ namespace {
 
 constexpr int kThreads = 256, kEach = 4;
 
+/// From so many moduli on, kModuliChoices of them.
+template <class T>
+constexpr int kFewestModuli = sizeof(T) == 8 ? kFewestModuliOfF64 : kFewestModuliOfF32;
+
 using Unsigned128 = unsigned __int128;
 
+constexpr int kPieceBits = 20, kMostPieces = 7;
+
 struct RemainderTable {
-    std::uint32_t weight[kMostDeviceModuli][4];
-    std::uint32_t part[kMostDeviceModuli];  // weight / product, times 2^32
-    std::uint32_t product[4];
+    std::uint32_t weight[kMostDeviceModuli][kMostPieces];
+    std::uint32_t part[kMostDeviceModuli];  // weight / product, times 2^kPieceBits, rounded
+    std::uint64_t product[2];
 };
 
-RemainderTable remainder_table(int count) {
-    RemainderTable table{};
-    const auto put = [](Unsigned128 x, std::uint32_t(&to)[4]) {
-        for (std::uint32_t& piece : to) {
-            piece = static_cast<std::uint32_t>(x);
-            x >>= 32;
-        }
-    };
+/// What the first moduli multiply to.
+constexpr Unsigned128 product_of_moduli(int count) {
     Unsigned128 product = 1;
     for (int t = 0; t < count; ++t) {
         product *= static_cast<unsigned>(kModuli[static_cast<std::size_t>(t)]);
     }
-    put(product, table.product);
+    return product;
+}
+constexpr int pieces_for(int count) {
+    int pieces = 0;
+    for (Unsigned128 rest = product_of_moduli(count); rest != 0; rest >>= kPieceBits) {
+        ++pieces;
+    }
+    return pieces;
+}
+static_assert(pieces_for(kMostDeviceModuli) <= kMostPieces);
+
+RemainderTable remainder_table(int count) {
+    RemainderTable table{};
+    const Unsigned128 product = product_of_moduli(count);
+    table.product[0] = static_cast<std::uint64_t>(product);
+    table.product[1] = static_cast<std::uint64_t>(product >> 64);
     for (int t = 0; t < count; ++t) {
         const auto p = static_cast<unsigned>(kModuli[static_cast<std::size_t>(t)]);
         const Unsigned128 others = product / p;
@@ -39,8 +54,12 @@ RemainderTable remainder_table(int count) {
         while (static_cast<unsigned>(others % p) * inverse % p != 1) {
             ++inverse;
         }
-        put(others * inverse, table.weight[t]);
-        table.part[t] = static_cast<std::uint32_t>((std::uint64_t{inverse} << 32) / p);
+        Unsigned128 rest = others * inverse;
+        for (std::uint32_t& piece : table.weight[t]) {
+            piece = static_cast<std::uint32_t>(rest) & ((1U << kPieceBits) - 1);
+            rest >>= kPieceBits;
+        }
+        table.part[t] = ((inverse << kPieceBits) + p / 2) / p;
     }
     return table;
 }
@@ -71,55 +90,63 @@ __device__ __forceinline__ double rounded(__int128 x) {
     return x < 0 ? -value : value;
 }
 
-/// Sums of pieces of 32 bits, in 64 bits each.
-template <class Signed>
+/// Of up to 8 moduli in 64 bits, of more in 128.
+template <int Count>
 struct PieceSums {
-    static constexpr int kPieces = sizeof(Signed) / 4;
-    unsigned long long piece[kPieces] = {};
-    unsigned long long quotient = 0;  // times 2^32
+    static constexpr bool kIn64Bits = Count <= 8;
+    static constexpr int kPieces = pieces_for(Count);
+    std::uint32_t piece[kPieces] = {};
+    std::uint32_t quotient = 0;  // times 2^kPieceBits
+
     __device__ __forceinline__ void add(const RemainderTable& table, int t, std::uint32_t residue) {
 #pragma unroll
         for (int i = 0; i < kPieces; ++i) {
-            piece[i] += static_cast<unsigned long long>(residue) * table.weight[t][i];
+            piece[i] += residue * table.weight[t][i];
         }
-        quotient += static_cast<unsigned long long>(residue) * table.part[t];
+        quotient += residue * table.part[t];
     }
     __device__ __forceinline__ double value(const RemainderTable& table) const {
-        using Wide = std::conditional_t<kPieces == 2, unsigned long long, Unsigned128>;
-        constexpr unsigned long long kHalf = 1ULL << 31;
-        const Wide times = (quotient + kHalf) >> 32;
-        Wide sum = 0;
+        using Wide = std::conditional_t<kIn64Bits, unsigned long long, Unsigned128>;
+        using Signed = std::conditional_t<kIn64Bits, long long, __int128>;
+        const std::uint32_t times = (quotient + (1U << (kPieceBits - 1))) >> kPieceBits;
+        Wide product = table.product[0];
+        if constexpr (!kIn64Bits) {
+            product |= static_cast<Wide>(table.product[1]) << 64;
+        }
+        Wide sum = Wide{0} - product * times;
 #pragma unroll
         for (int i = 0; i < kPieces; ++i) {
-            sum += static_cast<Wide>(piece[i]) << (32 * i);
-            sum -= (static_cast<Wide>(table.product[i]) * times) << (32 * i);
+            sum += static_cast<Wide>(piece[i]) << (kPieceBits * i);
         }
         return rounded(static_cast<Signed>(sum));
     }
 };
 
-template <class T, class Signed>
-__device__ __forceinline__ void rebuild(const RebuildArguments& args, int taken, std::int64_t row, std::int64_t col) {
+/// With so many moduli, known to the compiler: then all bytes are on their way before the first is used, and the tables
+/// are operands of instructions.
+template <class T, int Count>
+__device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64_t row, std::int64_t col) {
     const ResidueRebuild& launch = args.launch;
-    const RemainderTable& table = args.tables[taken - launch.choice.usual];
-    const std::uint8_t* from = launch.residues.data + row * launch.residues.line_bytes + col;
-    PieceSums<Signed> sums[kEach];
-    for (int t = 0; t < taken; ++t) {
-        const std::uint32_t word = __ldcs(reinterpret_cast<const unsigned*>(from));
-        from += launch.residues.plane_bytes;
+    const RemainderTable& table = args.tables[Count - kFewestModuli<T>];
+    const std::uint8_t* const from = launch.residues.data + row * launch.residues.line_bytes + col;
+    std::uint32_t words[Count];
 #pragma unroll
-        for (int e = 0; e < kEach; ++e) {
-            sums[e].add(table, t, word >> (8 * e) & 0xffU);
-        }
+    for (int t = 0; t < Count; ++t) {
+        words[t] = __ldcs(reinterpret_cast<const unsigned*>(from + t * launch.residues.plane_bytes));
     }
     T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
-    const int of_row = integer_exponent(launch.choice, taken, __ldg(launch.row_log2_norm + row));
+    const int of_row = __ldg(launch.row_exponents + row);
     T result[kEach];
 #pragma unroll
     for (int e = 0; e < kEach; ++e) {
+        PieceSums<Count> sums;
+#pragma unroll
+        for (int t = 0; t < Count; ++t) {
+            sums.add(table, t, __byte_perm(words[t], 0, 0x4440U + static_cast<unsigned>(e)));
+        }
         const bool inside = col + e < launch.c.cols;
-        const int of_col = inside ? integer_exponent(launch.choice, taken, __ldg(launch.col_log2_norm + col + e)) : 0;
-        double value = launch.alpha * TwoPowers(-of_row - of_col).times(sums[e].value(table));
+        const int of_col = inside ? __ldg(launch.col_exponents + col + e) : 0;
+        double value = launch.alpha * TwoPowers(-of_row - of_col).times(sums.value(table));
         if (launch.beta != 0 && inside) {
             value += launch.beta * static_cast<double>(to[e * launch.c.col_stride]);
         }
@@ -142,37 +169,41 @@ __device__ __forceinline__ void rebuild(const RebuildArguments& args, int taken,
     }
 }
 
+template <class T, int Count = kFewestModuli<T>>
+__device__ __forceinline__ void rebuild_with(int taken, const RebuildArguments& args, std::int64_t row,
+                                             std::int64_t col) {
+    if (taken == Count) {
+        rebuild<T, Count>(args, row, col);
+    } else if constexpr (Count < kFewestModuli<T> + kModuliChoices - 1) {
+        rebuild_with<T, Count + 1>(taken, args, row, col);
+    }
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreads) rebuild_entries(const __grid_constant__ RebuildArguments args) {
     const int taken = moduli_taken(args.launch.choice);
     const std::int64_t row = blockIdx.x / args.blocks_across;
     const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kEach;
-    if (taken == 0 || col >= args.launch.c.cols) {
-        return;
+    if (taken != 0 && col < args.launch.c.cols) {
+        rebuild_with<T>(taken, args, row, col);
     }
-    constexpr int kMostIn64Bits = 8;
-    if (taken <= kMostIn64Bits) {
-        rebuild<T, long long>(args, taken, row, col);
-    } else {
-        rebuild<T, __int128>(args, taken, row, col);
+}
+
+template <class T>
+DeviceStatus start(const ResidueRebuild& launch, cudaStream_t stream) {
+    RebuildArguments args{launch, (launch.c.cols + kThreads * kEach - 1) / (kThreads * kEach), {}};
+    for (int choice = 0; choice < kModuliChoices; ++choice) {
+        args.tables[choice] = remainder_table(kFewestModuli<T> + choice);
     }
+    rebuild_entries<T><<<static_cast<unsigned>(launch.c.rows * args.blocks_across), kThreads, 0, stream>>>(args);
+    return cudaGetLastError();
 }
 
 }  // namespace
 
-DeviceStatus launch_residue_rebuild(const ResidueRebuild& launch, StreamHandle handle) {
-    auto* const stream = static_cast<cudaStream_t>(handle);
-    RebuildArguments args{launch, (launch.c.cols + kThreads * kEach - 1) / (kThreads * kEach), {}};
-    for (int count = launch.choice.usual; count <= launch.choice.most; ++count) {
-        args.tables[count - launch.choice.usual] = remainder_table(count);
-    }
-    const auto blocks = static_cast<unsigned>(launch.c.rows * args.blocks_across);
-    if (launch.scalar == Scalar::f64) {
-        rebuild_entries<double><<<blocks, kThreads, 0, stream>>>(args);
-    } else {
-        rebuild_entries<float><<<blocks, kThreads, 0, stream>>>(args);
-    }
-    return cudaGetLastError();
+DeviceStatus launch_residue_rebuild(const ResidueRebuild& launch, StreamHandle stream) {
+    return launch.scalar == Scalar::f64 ? start<double>(launch, static_cast<cudaStream_t>(stream))
+                                        : start<float>(launch, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace heptad::cuda

@@ -1,0 +1,106 @@
+// The verbs of products by residues on one stream.
+#include "base/error.hpp"
+#include "kernels/cuda/device/cuda_backend_state.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+BytePlanes byte_planes(const ResiduePlanes& planes) {
+    return {static_cast<std::uint8_t*>(planes.data), planes.lines, planes.line_bytes, planes.plane_bytes};
+}
+
+/// The rows of A, or of B transposed; without powers.
+ResidueLines lines_of(const ConstView& rows) {
+    ResidueLines lines;
+    lines.data = rows.data;
+    lines.lines = rows.rows;
+    lines.depth = rows.cols;
+    lines.line_stride = rows.row_stride;
+    lines.depth_stride = rows.col_stride;
+    return lines;
+}
+
+}  // namespace
+
+void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) {
+    State& state = *state_;
+    ResidueLines(&lines)[2] = state.residues.lines;
+    state.cleared_words();
+    state.residues.choice = {state.guard, choice.usual, choice.most, choice.least_evenness, ResidueTurn::settled, {}};
+    for (int count = choice.usual; count <= choice.most; ++count) {
+        state.residues.choice.capacity[count - choice.usual] = log2_of_integers(count);
+    }
+    lines[0] = lines_of(a);
+    lines[1] = lines_of(transposed(b));
+    // Norms, then parts of them, then exponents: wider ones first.
+    auto* const norms = static_cast<double*>(notes);
+    const std::int64_t m = line_count(a.rows), n = line_count(b.cols);
+    auto* const parts = reinterpret_cast<std::byte*>(norms + m + n);
+    auto* const exponents = reinterpret_cast<std::int32_t*>(parts + (m + n) * kNormParts * kNormPartBytes);
+    lines[0].log2_norm = norms;
+    lines[1].log2_norm = norms + m;
+    lines[0].exponents = exponents;
+    lines[1].exponents = exponents + m;
+    state.residues.parts = parts;
+    state.residues.scalar = scalar_type(a.type);
+    state.measure_lines();
+    state.residues.choice.turn = ResidueTurn::as_if_even;
+    // A few small launches, one after another, beside those that read everything.
+    if (choice.least_evenness > 0) {
+        state.make_second_stream();
+        state.in_turn(state.stream, state.second_stream);
+        state.judge(a, b, state.second_stream);
+    }
+}
+
+void CudaBackend::settle(bool again) {
+    State& state = *state_;
+    if (state.residues.choice.least_evenness > 0) {
+        state.in_turn(state.second_stream, state.stream);
+    }
+    ResidueLines(&lines)[2] = state.residues.lines;
+    // Vectors that nobody judged are zeros, and so is the word that says whether they count.
+    const State::Lines of_a = state.lines(0), of_b = state.lines(1);
+    lines[0].inner = of_a.cols;
+    lines[0].outer = of_a.rows;
+    lines[1].inner = of_b.rows;
+    lines[1].outer = of_b.cols;
+    lines[0].scaled = lines[1].scaled = &state.words()->scaled;
+    state.measure_lines();
+    state.residues.choice.turn = again ? ResidueTurn::unless_even : ResidueTurn::settled;
+}
+
+void CudaBackend::State::measure_lines() {
+    check_launch(launch_residue_norms(residues.scalar, residues.lines, residues.parts, words(), stream),
+                 "measure rows and columns");
+}
+
+void CudaBackend::convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) {
+    const ResidueLines& all = state_->residues.lines[operand];
+    ResidueLines lines = lines_of(operand == 0 ? block : transposed(block));
+    lines.inner = all.inner;
+    lines.scaled = all.scaled;
+    lines.log2_norm = all.log2_norm + first;
+    lines.exponents = all.exponents + first;
+    check_launch(launch_residue_convert(scalar_type(block.type), lines, state_->residues.choice, byte_planes(to),
+                                        state_->stream),
+                 "take residues");
+}
+
+void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) {
+    check_launch(launch_residue_multiply({byte_planes(a), byte_planes(b), byte_planes(c), state_->residues.choice},
+                                         state_->stream),
+                 "multiply residues");
+}
+
+void CudaBackend::rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+                          std::int64_t col) {
+    const State::Residues& residues = state_->residues;
+    check_launch(
+        launch_residue_rebuild({scalar_type(c.type), byte_planes(from), residues.lines[0].exponents + row,
+                                residues.lines[1].exponents + col, alpha, beta, device_matrix(c), residues.choice},
+                               state_->stream),
+        "put residues together");
+}
+
+}  // namespace heptad::cuda

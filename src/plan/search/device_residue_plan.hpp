@@ -1,0 +1,26 @@
+// Plans by residues on a device: f32 and f64, `balanced` and `fast`. Rows of A and columns of B become integers of so
+// many bits that their rounding shows less than a classical product's, and C is made in tiles where the bytes of all of
+// it do not fit the workspace.
+#pragma once
+
+#include "plan/model/plan.hpp"
+#include "plan/model/problem.hpp"
+
+namespace heptad {
+
+/// The moduli that the least even data takes; plan.arithmetic names what even data does. There is memory for all.
+int most_moduli(const ProductPlan& plan);
+
+/// Bytes of workspace, in this order.
+struct DeviceResidueLayout {
+    std::int64_t guard = 0, notes = 0, a = 0, b = 0, c = 0;
+    std::int64_t bytes() const { return guard + notes + a + b + c; }
+};
+DeviceResidueLayout device_residue_layout(const ProductPlan& plan);
+
+/// Makes a plan without levels one by residues. False, and the plan is as it was: it cannot be one, for its type, its
+/// sizes, its accuracy or the workspace.
+bool take_residues(ProductPlan& plan, const Problem& problem);
+void check_device_residue_plan(const ProductPlan& plan);
+
+}  // namespace heptad

@@ -1,0 +1,114 @@
+#include "run/residue/device_residues.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/device_layout.hpp"
+#include "base/size.hpp"
+#include "plan/search/device_residue_plan.hpp"
+#include "run/dense/arena.hpp"
+#include "run/dense/level_runner.hpp"
+
+namespace heptad {
+namespace {
+
+/// Any finite value is below them.
+GuardLimits finite_limits() {
+    constexpr double any = std::numeric_limits<double>::infinity();
+    return {any, any, any, any, any};
+}
+
+ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements) {
+    const std::int64_t line_bytes = residue_line_bytes(elements);
+    return {memory, lines, line_bytes, lines * line_bytes};
+}
+
+}  // namespace
+
+RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a,
+                                 const ConstView& b, double beta, const View& c, void* workspace,
+                                 const RunHooks& hooks) {
+    RunReport report;
+    if (c.rows == 0 || c.cols == 0) {
+        return report;
+    }
+    start_product(hooks);
+    const Product product{alpha, a, b, beta, c};
+    if (alpha == 0 || a.cols == 0 || !std::isfinite(alpha)) {
+        backend.begin_product(workspace, 0);
+        backend.multiply({&product, 1}, plan.fringe_leaf);
+        finish_product(hooks);
+        return report;
+    }
+    // Entries of C that lie side by side are made side by side: C by columns is its transpose by rows.
+    ConstView left = a, right = b;
+    View result = c;
+    std::int64_t tile_rows = plan.tile_m, tile_cols = plan.tile_n;
+    const bool by_columns = c.row_stride == 1 && c.col_stride != 1;
+    if (by_columns) {
+        left = transposed(b);
+        right = transposed(a);
+        result = transposed(c);
+        std::swap(tile_rows, tile_cols);
+    }
+    const DeviceResidueLayout layout = device_residue_layout(plan);
+    Arena arena(workspace, plan.workspace_bytes);
+    backend.begin_product(arena.take(layout.guard), layout.guard);
+    void* const notes = arena.take(layout.notes);
+    void* const of_left = arena.take(by_columns ? layout.b : layout.a);
+    void* const of_right = arena.take(by_columns ? layout.a : layout.b);
+    void* const of_result = arena.take(layout.c);
+
+    DeferredGuard& guard = *backend.deferred_guard();
+    ResidueKernels& kernels = *backend.residue_kernels();
+    const ResidueKernels::Choice choice{plan.arithmetic.moduli, most_moduli(plan), plan.least_evenness};
+    GuardLimits limits = finite_limits();
+    limits.least_evenness = limits.even_enough = choice.least_with_most();
+    limits.may_scale = plan.least_evenness > 0;
+    guard.start(limits, left.rows, left.cols, right.cols);
+    kernels.measure(left, right, choice, notes);
+    const std::int64_t row_tiles = ceil_div(result.rows, tile_rows), col_tiles = ceil_div(result.cols, tile_cols);
+    const auto left_planes = [&](std::int64_t row) {
+        const std::int64_t rows = std::min(tile_rows, result.rows - row);
+        const ResiduePlanes planes = planes_in(of_left, rows, left.cols);
+        kernels.convert(0, block(left, row, 0, rows, left.cols), row, planes);
+        return planes;
+    };
+    const auto right_planes = [&](std::int64_t col) {
+        const std::int64_t cols = std::min(tile_cols, result.cols - col);
+        const ResiduePlanes planes = planes_in(of_right, cols, right.rows);
+        kernels.convert(1, block(right, 0, col, right.rows, cols), col, planes);
+        return planes;
+    };
+    const bool is_one_tile = row_tiles * col_tiles == 1;
+    if (is_one_tile) {  // there is time for it while A and B are judged
+        left_planes(0);
+        right_planes(0);
+    }
+    kernels.settle(is_one_tile);
+    ProgressMeter meter(hooks, static_cast<double>(row_tiles * col_tiles));
+    ResiduePlanes of_cols;
+    for (std::int64_t row = 0; row < result.rows; row += tile_rows) {
+        const ResiduePlanes of_rows = left_planes(row);
+        for (std::int64_t col = 0; col < result.cols; col += tile_cols) {
+            meter.check_cancelled();
+            if (row == 0 || col_tiles > 1) {
+                of_cols = right_planes(col);
+            }
+            const ResiduePlanes planes = planes_in(of_result, of_rows.lines, of_cols.lines);
+            kernels.multiply_planes(of_rows, of_cols, planes);
+            kernels.rebuild(planes, alpha, beta, block(result, row, col, of_rows.lines, of_cols.lines), row, col);
+            meter.advance(1);
+        }
+    }
+    guard.answer_if_unsafe(product);
+    guard.finish();
+    finish_product(hooks);
+    report.workspace_used_bytes = arena.most_used_bytes();
+    return report;
+}
+
+}  // namespace heptad

@@ -1,0 +1,143 @@
+// Plans by residues on a device: who gets one, what it says of errors and memory, and what is no such plan.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/device_layout.hpp"
+#include "base/error.hpp"
+#include "base/moduli.hpp"
+#include "plan/predict/error_bound.hpp"
+#include "plan/predict/promised_error.hpp"
+#include "plan/search/device_residue_plan.hpp"
+#include "plan/search/planner.hpp"
+
+namespace heptad {
+namespace {
+
+/// A device on which residues are three times as fast as the library, from n = 2048 on.
+Machine machine() {
+    Machine device;
+    device.combine_bytes_per_s = 4e12;
+    device.scan_bytes_per_s = 4e12;
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const auto& [leaf, at_2048, at_8192] :
+             {std::tuple{"cublas", 3.5e-4, 2.2e-2}, {kResidueLeaf, 3e-4, 7e-3}}) {
+            LeafProfile profile{leaf, type, 1, {}};
+            profile.samples = {{512, 512, 512, leaf == std::string("cublas") ? 2e-5 : 8e-5},
+                               {2048, 2048, 2048, at_2048},
+                               {8192, 8192, 8192, at_8192}};
+            device.leaves.push_back(profile);
+        }
+    }
+    return device;
+}
+
+Problem problem(std::int64_t m, std::int64_t k, std::int64_t n, Type type, Accuracy accuracy = Accuracy::balanced) {
+    Problem asked{m, k, n, type, 1, {}};
+    asked.options.device = "cuda";
+    asked.options.accuracy = accuracy;
+    return asked;
+}
+
+TEST(device_residue_plan, is_taken_where_it_is_faster) {
+    const ProductPlan large = make_plan(problem(8192, 8192, 8192, Type::f32), machine(), device_limits());
+    EXPECT_EQ(large.leaf, kResidueLeaf);
+    EXPECT_EQ(large.arithmetic.moduli, 7);
+    EXPECT_EQ(most_moduli(large), 9);
+    EXPECT_NEAR(large.predicted_s, 7e-3, 1e-4);
+    const ProductPlan small = make_plan(problem(512, 512, 512, Type::f32), machine(), device_limits());
+    EXPECT_FALSE(is_by_residues(small));
+    EXPECT_EQ(make_plan(problem(8192, 8192, 8192, Type::f64), machine(), device_limits()).arithmetic.moduli, 14);
+}
+
+TEST(device_residue_plan, is_for_words_that_allow_it) {
+    const auto plan = [&](Accuracy accuracy) {
+        return make_plan(problem(8192, 8192, 8192, Type::f32, accuracy), machine(), device_limits());
+    };
+    EXPECT_EQ(plan(Accuracy::fast).arithmetic.moduli, 6);
+    EXPECT_EQ(most_moduli(plan(Accuracy::fast)), 6);
+    EXPECT_FALSE(is_by_residues(plan(Accuracy::strict)));
+    EXPECT_THROW(plan(Accuracy::exact), Error);
+    Problem asked = problem(8192, 8192, 8192, Type::f32);
+    asked.options.levels = 0;
+    EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
+    asked.options.levels = 1;
+    EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
+    asked.options.leaf = kResidueLeaf;
+    EXPECT_THROW(make_plan(asked, machine(), device_limits()), Error);
+}
+
+TEST(device_residue_plan, leaves_to_others_what_it_cannot_do) {
+    const auto forced = [&](std::int64_t k, Type type) {
+        Problem asked = problem(3000, k, 3000, type);
+        asked.options.leaf = kResidueLeaf;
+        return make_plan(asked, machine(), device_limits());
+    };
+    EXPECT_TRUE(is_by_residues(forced(kLongestDeviceSum, Type::f32)));
+    EXPECT_EQ(forced(kLongestDeviceSum + 1, Type::f32).leaf, "cublas");
+    EXPECT_EQ(forced(0, Type::f64).leaf, "cublas");
+}
+
+TEST(device_residue_plan, reads_as_it_prints_and_is_checked) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const ProductPlan plan = make_plan(problem(9000, 8100, 9001, type), machine(), device_limits());
+        ASSERT_TRUE(is_by_residues(plan));
+        EXPECT_EQ(parse_plan(to_string(plan)), plan);
+        EXPECT_NO_THROW(check_plan(plan));
+        const auto is_refused = [&](const auto& edit) {
+            ProductPlan edited = plan;
+            edit(edited);
+            EXPECT_THROW(check_plan(edited), Error) << to_string(edited);
+        };
+        is_refused([](ProductPlan& x) { x.arithmetic.moduli = 3; });
+        is_refused([](ProductPlan& x) { x.arithmetic.moduli = 17; });
+        is_refused([](ProductPlan& x) { x.tile_m = x.m + 1; });
+        is_refused([](ProductPlan& x) { x.tile_n = 0; });
+        is_refused([](ProductPlan& x) { x.tile_k = 128; });
+        is_refused([](ProductPlan& x) { x.workspace_bytes -= 64; });
+        is_refused([](ProductPlan& x) { x.leaf = "cublas"; });
+        is_refused([](ProductPlan& x) { x.type = Type::bf16; });
+        is_refused([](ProductPlan& x) { x.levels.push_back({"winograd", LevelMode::parallel, ""}); });
+        is_refused([](ProductPlan& x) { x.error_bound /= 2; });
+    }
+}
+
+TEST(device_residue_plan, fits_the_workspace_by_tiles_of_c) {
+    Problem asked = problem(20000, 8192, 30000, Type::f64);
+    const ProductPlan whole = make_plan(asked, machine(), device_limits());
+    EXPECT_EQ(whole.tile_m, 20000);
+    EXPECT_EQ(whole.tile_n, 30000);
+    for (const std::int64_t share : {2, 5, 20}) {
+        asked.options.workspace_limit_bytes = whole.workspace_bytes / share;
+        const ProductPlan plan = plan_with_shape(asked, machine(), {{}, kResidueLeaf});
+        ASSERT_TRUE(is_by_residues(plan)) << share;
+        EXPECT_LE(plan.workspace_bytes, asked.options.workspace_limit_bytes);
+        EXPECT_LT(plan.tile_n, 30000);
+        EXPECT_GE(std::min(plan.tile_m, plan.tile_n), 2048);
+        EXPECT_NO_THROW(check_plan(plan));
+    }
+    asked.options.workspace_limit_bytes = 1 << 20;
+    EXPECT_FALSE(is_by_residues(make_plan(asked, machine(), device_limits())));
+}
+
+TEST(device_residue_plan, promises_less_error_than_a_classical_product) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const ProductPlan plan = make_plan(problem(8192, 8192, 8192, type), machine(), device_limits());
+        const ErrorPromise promise = promised_error(plan, expected_growth(plan, machine()), false);
+        EXPECT_EQ(promise.over, BoundOver::lines);
+        EXPECT_FALSE(promise.by_sample);
+        EXPECT_EQ(promise.growth, 1);
+        EXPECT_LT(promise.bound, classical_promise(plan).bound);
+        EXPECT_GT(promise.bound, promise.roundoff);
+    }
+}
+
+TEST(device_residue_plan, other_chips_plan_without_figures_of_this_one) {
+    Machine other = machine();
+    std::erase_if(other.leaves, [](const LeafProfile& profile) { return leaf_traits(profile.leaf).by_residues; });
+    EXPECT_FALSE(is_by_residues(make_plan(problem(8192, 8192, 8192, Type::f32), other, device_limits())));
+}
+
+}  // namespace
+}  // namespace heptad

@@ -1,0 +1,224 @@
+// Products by residues as a device runs them, by loops on the host: tiles of C, C by rows and by columns, more moduli
+// for less even data, and the classical product where there are none.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "base/device_layout.hpp"
+#include "base/error.hpp"
+#include "base/moduli.hpp"
+#include "kernels/guarded_matrix.hpp"
+#include "kernels/reference/reference_backend.hpp"
+#include "plan/search/device_residue_plan.hpp"
+#include "plan/search/planner.hpp"
+#include "run/dense/runner.hpp"
+
+namespace heptad::test {
+namespace {
+
+/// Exact, in place of a device: planes hold residues of the integers that the matrices consist of, at most 5 in size.
+class HostResidues final : public Backend, private DeferredGuard, private ResidueKernels {
+public:
+    std::string name() const override { return "cuda"; }
+    void combine(const CombinePass& pass) override { loops_.combine(pass); }
+    void multiply(std::span<const Product> batch, const std::string&) override { loops_.multiply(batch, "reference"); }
+    ScanResult scan(const ConstView& view) override { return loops_.scan(view); }
+    void copy(const ConstView& from, const View& to) override { loops_.copy(from, to); }
+    std::vector<std::string> leaves(Type type) const override { return loops_.leaves(type); }
+    DeferredGuard* deferred_guard() override { return this; }
+    ResidueKernels* residue_kernels() override { return this; }
+    void begin_product(void* memory, std::int64_t bytes) override { std::memset(memory, 0xee, checked_size(bytes)); }
+
+    bool is_safe = true;
+    int products_of_planes = 0, conversions[2] = {};
+
+private:
+    static std::size_t checked_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
+    static double element(const ConstView& x, std::int64_t i, std::int64_t j) {
+        return get_element(x.type, element_pointer(x, i, j));
+    }
+    void start(const GuardLimits& limits, std::int64_t m, std::int64_t k, std::int64_t n) override {
+        EXPECT_TRUE(std::isinf(limits.a) && std::isinf(limits.product));
+        size_ = {m, k, n};
+    }
+    ProductExponents judge_evenness(const ConstView&, const ConstView&) override { return {}; }
+    void watch(int, const ConstView&) override {}
+    void answer_if_unsafe(const Product& product) override {
+        if (!is_safe) {
+            loops_.multiply({&product, 1}, "reference");
+        }
+    }
+    void finish() override {}
+
+    void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override {
+        EXPECT_EQ(a.rows, size_.m);
+        EXPECT_EQ(b.cols, size_.n);
+        std::memset(notes, 0xdd, checked_size(residue_notes_bytes(a.rows, b.cols)));
+        taken_ = is_safe ? choice.most : 0;
+        a_ = a;
+        b_ = b;
+    }
+    void settle(bool again) override {
+        is_settled_ = true;
+        EXPECT_EQ(again, conversions[0] == 1 && conversions[1] == 1);
+    }
+    void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) override {
+        ++conversions[operand];
+        const ConstView lines = operand == 0 ? block : transposed(block);
+        const ConstView all = operand == 0 ? a_ : transposed(b_);
+        EXPECT_EQ(lines.rows, to.lines);
+        EXPECT_EQ(lines.data, element_pointer(all, first, 0));
+        for (int t = 0; t < taken_; ++t) {
+            for (std::int64_t i = 0; i < to.lines; ++i) {
+                auto* const line = static_cast<std::int8_t*>(to.data) + t * to.plane_bytes + i * to.line_bytes;
+                for (std::int64_t p = 0; p < to.line_bytes; ++p) {
+                    line[p] = static_cast<std::int8_t>(p < lines.cols ? element(lines, i, p) : 0);
+                }
+            }
+        }
+    }
+    void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override {
+        ++products_of_planes;
+        EXPECT_TRUE(is_settled_);
+        EXPECT_EQ(a.lines, c.lines);
+        EXPECT_GE(c.line_bytes, b.lines);
+        for (int t = 0; t < taken_; ++t) {
+            const int p = kModuli[static_cast<std::size_t>(t)];
+            const auto* const left = static_cast<const std::int8_t*>(a.data) + t * a.plane_bytes;
+            const auto* const right = static_cast<const std::int8_t*>(b.data) + t * b.plane_bytes;
+            auto* const to = static_cast<std::uint8_t*>(c.data) + t * c.plane_bytes;
+            for (std::int64_t i = 0; i < a.lines; ++i) {
+                for (std::int64_t j = 0; j < b.lines; ++j) {
+                    int sum = 0;
+                    for (std::int64_t l = 0; l < a.line_bytes; ++l) {
+                        sum += left[i * a.line_bytes + l] * right[j * b.line_bytes + l];
+                    }
+                    to[i * c.line_bytes + j] = static_cast<std::uint8_t>((sum % p + p) % p);
+                }
+            }
+        }
+    }
+    void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
+                 std::int64_t col) override {
+        EXPECT_LE(row + c.rows, size_.m);
+        EXPECT_LE(col + c.cols, size_.n);
+        for (std::int64_t i = 0; i < c.rows && taken_ > 0; ++i) {
+            for (std::int64_t j = 0; j < c.cols; ++j) {
+                const auto* const residues = static_cast<const std::uint8_t*>(from.data) + i * from.line_bytes + j;
+                int value = std::numeric_limits<int>::max();  // sums here are small, so two moduli tell them
+                for (int candidate = residues[0] - 256 * 100; candidate < 256 * 100; candidate += 256) {
+                    const bool fits = (candidate % 255 + 255) % 255 == residues[from.plane_bytes];
+                    value = fits ? candidate : value;
+                }
+                auto* const entry = element_pointer(c, i, j);
+                set_element(c.type, entry, alpha * value + (beta == 0 ? 0 : beta * get_element(c.type, entry)));
+            }
+        }
+    }
+
+    ReferenceBackend loops_;
+    ProblemSize size_;
+    ConstView a_, b_;
+    int taken_ = 0;
+    bool is_settled_ = false;
+};
+
+struct Operands {
+    GuardedMatrix a, b, c;
+    Operands(std::int64_t m, std::int64_t k, std::int64_t n, Layout layout)
+        : a(Type::f32, m, k, Layout::rows), b(Type::f32, k, n, Layout::columns), c(Type::f32, m, n, layout) {
+        std::mt19937 random(1);
+        a.fill_random(random, 3);
+        b.fill_random(random, 3);
+        c.fill_random(random, 3);
+    }
+};
+
+ProductPlan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t tile_m, std::int64_t tile_n) {
+    Problem problem{m, k, n, Type::f32, 1, {}};
+    problem.options.device = "cuda";
+    problem.options.accumulate = true;
+    ProductPlan plan = plan_with_shape(problem, Machine{}, {{}, kResidueLeaf});
+    plan.tile_m = tile_m;
+    plan.tile_n = tile_n;
+    plan.workspace_bytes = device_residue_layout(plan).bytes();
+    check_plan(plan);
+    return plan;
+}
+
+TEST(device_residues, tiles_of_any_shape_make_up_the_product) {
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+        for (const auto& [tile_m, tile_n] : {std::pair{50, 41}, {20, 41}, {50, 16}, {17, 13}, {1, 41}, {50, 1}}) {
+            for (const double beta : {0.0, -2.0}) {
+                Operands x(50, 33, 41, layout);
+                const ProductPlan plan = plan_of(50, 33, 41, tile_m, tile_n);
+                GuardedMatrix expected = x.c;
+                ReferenceBackend loops;
+                const Product product{3, x.a.view(), x.b.view(), beta, expected.view()};
+                loops.multiply({&product, 1}, "reference");
+                HostResidues backend;
+                std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+                if (beta == 0) {
+                    x.c.fill(std::numeric_limits<double>::quiet_NaN());
+                }
+                const RunReport report =
+                    run_plan(plan, backend, 3, x.a.view(), x.b.view(), beta, x.c.view(), workspace.data());
+                EXPECT_TRUE(x.c.equals(expected)) << tile_m << " x " << tile_n << " beta " << beta;
+                EXPECT_LE(report.workspace_used_bytes, plan.workspace_bytes);
+                const int across = (41 + tile_n - 1) / tile_n, down = (50 + tile_m - 1) / tile_m;
+                EXPECT_EQ(backend.products_of_planes, across * down);
+            }
+        }
+    }
+}
+
+TEST(device_residues, operands_are_converted_once_where_there_is_room) {
+    Operands x(50, 33, 41, Layout::rows);
+    const ProductPlan plan = plan_of(50, 33, 41, 17, 41);
+    HostResidues backend;
+    std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+    run_plan(plan, backend, 1, x.a.view(), x.b.view(), 0, x.c.view(), workspace.data());
+    EXPECT_EQ(backend.conversions[0], 3);
+    EXPECT_EQ(backend.conversions[1], 1);
+}
+
+TEST(device_residues, the_classical_product_answers_where_the_guard_says_so) {
+    for (const double alpha : {2.0, 0.0, std::numeric_limits<double>::infinity()}) {
+        Operands x(20, 30, 25, Layout::rows);
+        const ProductPlan plan = plan_of(20, 30, 25, 20, 25);
+        GuardedMatrix expected = x.c;
+        ReferenceBackend loops;
+        const Product product{alpha, x.a.view(), x.b.view(), 1, expected.view()};
+        loops.multiply({&product, 1}, "reference");
+        HostResidues backend;
+        backend.is_safe = false;
+        std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+        run_plan(plan, backend, alpha, x.a.view(), x.b.view(), 1, x.c.view(), workspace.data());
+        EXPECT_TRUE(x.c.equals_byte_for_byte(expected)) << alpha;
+    }
+}
+
+TEST(device_residues, cancelling_leaves_the_rest_undone) {
+    Operands x(50, 33, 41, Layout::rows);
+    const ProductPlan plan = plan_of(50, 33, 41, 10, 41);
+    HostResidues backend;
+    std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+    CancelToken cancel;
+    RunHooks hooks;
+    hooks.cancel = &cancel;
+    hooks.progress = [&](const Progress& progress) {
+        if (progress.fraction > 0.3) {
+            cancel.cancel();
+        }
+    };
+    EXPECT_THROW(run_plan(plan, backend, 1, x.a.view(), x.b.view(), 0, x.c.view(), workspace.data(), hooks), Error);
+    EXPECT_LT(backend.products_of_planes, 5);
+    EXPECT_GT(backend.products_of_planes, 0);
+}
+
+}  // namespace
+}  // namespace heptad::test
