@@ -1,0 +1,14 @@
+#include "module.hpp"
+
+#include <heptad/heptad.hpp>
+
+#include "errors.hpp"
+
+NB_MODULE(_core, module) {
+    heptad::python::register_errors();
+    module.attr("version") = heptad::version();
+    heptad::python::bind_products(module);
+    heptad::python::bind_plans(module);
+    heptad::python::bind_bits(module);
+    heptad::python::bind_files(module);
+}
