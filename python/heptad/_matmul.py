@@ -31,7 +31,8 @@ def matmul(
     device: auto, cpu, cuda, cuda:1, cuda:0,1 ...
     workspace_limit: most bytes of scratch memory; 0 for none.
 
-    Ctrl-C ends a product at once; the contents of `out` are undefined then.
+    Ctrl-C ends a product at once. With `out`, whose contents are undefined then, it ends when nobody writes there any
+    more: a vendor's library in the middle of a large product may take seconds.
     """
     np = _types.numpy or _types.load()
     levels = levels_number(levels)
@@ -43,7 +44,7 @@ def matmul(
         name = _types.NAMES.get(dtype)
         if name is not None and b.dtype == dtype and a.shape[1] == b.shape[0]:
             c = np.empty((a.shape[0], b.shape[1]), dtype)
-            if _core.multiply(name, a, b, name, c, accuracy, algorithm, levels, device, workspace_limit):
+            if _core.multiply(name, a, b, name, c, True, accuracy, algorithm, levels, device, workspace_limit):
                 return c
     elif _is_on_device(a) or _is_on_device(b):
         from ._device import matmul_on_device
@@ -108,6 +109,7 @@ def _matmul_of_any(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
         _operand(right, dtype, name, stack),
         c_name,
         _types.buffer_of(as_matrices(c), c_name),
+        not direct,
         *words,
     )
     if out is None:

@@ -1,5 +1,7 @@
 // Packed bit matrices, with the algebra that @ and ** take place in.
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,19 +32,32 @@ Type algebra_of(const std::string& word) {
     throw Error(ErrorCode::usage, "'" + word + "' is no algebra of bits; say gf2 (XOR, AND) or bool (OR, AND)");
 }
 
-/// Runs `compute` as long work and returns its result.
+/// Matrices of Python, kept while work that may be left reads them.
+class Kept {
+public:
+    explicit Kept(nb::handle matrix) : object_(nb::borrow(matrix)), matrix_(&nb::cast<const BitMatrix&>(matrix)) {}
+    operator ConstBitView() const { return matrix_->view(); }
+
+private:
+    nb::object object_;
+    const BitMatrix* matrix_;
+};
+
+/// Runs `compute` as long work and returns its result. It owns what it touches.
 template <class Compute>
-BitMatrix computed(const Compute& compute) {
+auto computed(Compute compute) {
+    using Result = decltype(compute(Context()));
     const CancelToken cancel;
-    BitMatrix result;
+    const auto result = std::make_shared<Result>();
     run({.carry_out =
-             [&](const ProgressCallback& /*progress*/) {
+             [cancel, result, compute = std::move(compute)](const ProgressCallback& /*progress*/) {
                  Context context;
                  context.set_cancel(cancel);
-                 result = compute(context);
+                 *result = compute(context);
              },
-         .cancel = cancel});
-    return result;
+         .cancel = cancel,
+         .may_be_left = true});
+    return std::move(*result);
 }
 
 std::int64_t row_bytes(std::int64_t cols) {
@@ -104,16 +119,18 @@ BitMatrix word_by_word(const BitMatrix& x, const BitMatrix& y, Operation operati
     return result;
 }
 
-ProductCheck check_bits(const std::string& algebra, const BitMatrix& a, const BitMatrix& b, const BitMatrix& c,
-                        bool all_rows, std::optional<std::uint64_t> seed) {
+ProductCheck check_bits(const std::string& algebra, nb::handle a, nb::handle b, nb::handle c, bool all_rows,
+                        std::optional<std::uint64_t> seed) {
     const Type type = algebra_of(algebra);
     CheckOptions options;
     options.all_rows = all_rows;
     options.seed = seed;
-    ProductCheck told;
-    run({.carry_out = [&](const ProgressCallback& /*progress*/) { told = check_product(type, a, b, c, options); },
-         .cancel = options.cancel});
-    return told;
+    const auto told = std::make_shared<ProductCheck>();
+    run({.carry_out = [told, type, options, a = Kept(a), b = Kept(b), c = Kept(c)](
+                          const ProgressCallback& /*progress*/) { *told = check_product(type, a, b, c, options); },
+         .cancel = options.cancel,
+         .may_be_left = true});
+    return *told;
 }
 
 }  // namespace
@@ -136,38 +153,31 @@ void bind_bits(nb::module_& module) {
         .def("xor", [](const BitMatrix& x, const BitMatrix& y) { return word_by_word(x, y, std::bit_xor<>()); })
         .def("or_", [](const BitMatrix& x, const BitMatrix& y) { return word_by_word(x, y, std::bit_or<>()); })
         .def("and_", [](const BitMatrix& x, const BitMatrix& y) { return word_by_word(x, y, std::bit_and<>()); })
-        .def("triangles", [](const BitMatrix& self) {
-            std::int64_t triangles = 0;
-            const CancelToken cancel;
-            run({.carry_out =
-                     [&](const ProgressCallback& /*progress*/) {
-                         Context context;
-                         context.set_cancel(cancel);
-                         triangles = count_triangles(self, context);
-                     },
-                 .cancel = cancel});
-            return triangles;
+        .def("triangles", [](nb::handle self) {
+            return computed([graph = Kept(self)](const Context& context) { return count_triangles(graph, context); });
         });
     module.def(
         "multiply_bits",
-        [](const std::string& algebra, const BitMatrix& a, const BitMatrix& b, const std::string& device) {
-            const Type type = algebra_of(algebra);
-            return computed(
-                [&](const Context& context) { return bits::product(type, a, b, {.device = device}, context); });
+        [](const std::string& algebra, nb::handle a, nb::handle b, const std::string& device) {
+            return computed([type = algebra_of(algebra), a = Kept(a), b = Kept(b), device](const Context& context) {
+                return bits::product(type, a, b, {.device = device}, context);
+            });
         },
         "algebra"_a, "a"_a, "b"_a, "device"_a);
     module.def(
         "power_of_bits",
-        [](const std::string& algebra, const BitMatrix& a, std::int64_t exponent) {
-            const Type type = algebra_of(algebra);
-            return computed([&](const Context& context) { return bits::power(type, a, exponent, {}, context); });
+        [](const std::string& algebra, nb::handle a, std::int64_t exponent) {
+            return computed([type = algebra_of(algebra), a = Kept(a), exponent](const Context& context) {
+                return bits::power(type, a, exponent, {}, context);
+            });
         },
         "algebra"_a, "a"_a, "exponent"_a);
     module.def(
         "closure_of_bits",
-        [](const BitMatrix& graph, const std::string& device) {
-            return computed(
-                [&](const Context& context) { return bits::transitive_closure(graph, {.device = device}, context); });
+        [](nb::handle graph, const std::string& device) {
+            return computed([graph = Kept(graph), device](const Context& context) {
+                return bits::transitive_closure(graph, {.device = device}, context);
+            });
         },
         "graph"_a, "device"_a);
     module.def("verify_bits", &check_bits, "algebra"_a, "a"_a, "b"_a, "c"_a, "all_rows"_a, "seed"_a.none());

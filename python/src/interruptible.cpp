@@ -6,11 +6,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -19,70 +21,128 @@ namespace nb = nanobind;
 namespace heptad::python {
 namespace {
 
-/// How often the waiting thread looks for signals and tells progress. Cancelling takes this long at most, and then as
-/// long as the library takes to notice.
+using Clock = std::chrono::steady_clock;
+
+/// How often the waiting thread looks for signals and tells progress.
 constexpr std::chrono::milliseconds kLook{20};
+/// How long cancelled work is waited for before it is left. Both together are less than the 0.2 s that Ctrl-C may take.
+constexpr std::chrono::milliseconds kPatience{100};
 
 bool is_main_thread() {
     return syscall(SYS_gettid) == getpid();
 }
 
-/// What the two threads tell each other.
-struct Shared {
-    std::mutex mutex;
-    std::condition_variable changed;
+/// Work under way, and what its two threads tell each other. Both own it; the work itself holds objects of Python, so
+/// the waiting thread frees that with the GIL, once it is done.
+struct Running {
+    std::optional<Work> work;
+    std::mutex mutex = {};
+    std::condition_variable changed = {};
     bool done = false;
-    std::exception_ptr failure;
-    std::optional<std::pair<double, std::string>> news;
+    bool left = false;  // nobody waits any more
+    std::exception_ptr failure = {};
+    std::optional<std::pair<double, std::string>> news = {};
 };
 
-void carry_out(const Work& work, Shared& shared) noexcept {
+/// Work that was left, until it has ended and the GIL is there to free what it holds. Never destroyed: it may be asked
+/// for when the process ends.
+struct LeftWork {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<Running>> all;
+};
+LeftWork& left_work() {
+    static auto* const left = new LeftWork;
+    return *left;
+}
+
+/// With the GIL. Python calls it soon after Py_AddPendingCall.
+int free_ended_work(void* /*unused*/) {
+    std::vector<std::shared_ptr<Running>> ended;
+    {
+        LeftWork& left = left_work();
+        const std::lock_guard lock(left.mutex);
+        std::erase_if(left.all, [&](const std::shared_ptr<Running>& running) {
+            const std::lock_guard one(running->mutex);
+            if (running->done) {
+                ended.push_back(running);
+            }
+            return running->done;
+        });
+    }
+    for (const std::shared_ptr<Running>& running : ended) {
+        running->work.reset();
+    }
+    return 0;
+}
+
+void carry_out(Running& running) noexcept {
     std::exception_ptr failure;
     try {
-        work.carry_out([&](const Progress& progress) {
-            if (work.listener) {
-                const std::lock_guard lock(shared.mutex);
-                shared.news.emplace(progress.fraction, progress.stage);
+        running.work->carry_out([&](const Progress& progress) {
+            if (running.work->listener) {
+                const std::lock_guard lock(running.mutex);
+                running.news.emplace(progress.fraction, progress.stage);
             }
         });
     } catch (...) {
         failure = std::current_exception();
     }
-    const std::lock_guard lock(shared.mutex);
-    shared.failure = failure;
-    shared.done = true;
-    shared.changed.notify_all();
+    const std::lock_guard lock(running.mutex);
+    running.failure = std::move(failure);
+    running.done = true;
+    running.changed.notify_all();
+    if (running.left) {
+        Py_AddPendingCall(free_ended_work, nullptr);  // may be called without the GIL
+    }
 }
 
 /// Waits a little; true once the work has ended.
-bool wait(Shared& shared) {
+bool wait(Running& running) {
     const nb::gil_scoped_release release;
-    std::unique_lock lock(shared.mutex);
-    return shared.changed.wait_for(lock, kLook, [&] { return shared.done; });
+    std::unique_lock lock(running.mutex);
+    return running.changed.wait_for(lock, kLook, [&] { return running.done; });
 }
 
-std::optional<std::pair<double, std::string>> take_news(Shared& shared) {
-    const std::lock_guard lock(shared.mutex);
-    return std::exchange(shared.news, std::nullopt);
+std::optional<std::pair<double, std::string>> take_news(Running& running) {
+    const std::lock_guard lock(running.mutex);
+    return std::exchange(running.news, std::nullopt);
 }
 
-/// Signals and progress, until the work has ended; an exception that one of them raised.
-std::exception_ptr attend(const Work& work, Shared& shared) {
+/// True, and the work belongs to left_work(), unless it has ended meanwhile.
+bool leave(const std::shared_ptr<Running>& running) {
+    LeftWork& left = left_work();
+    const std::lock_guard lock(left.mutex);
+    const std::lock_guard one(running->mutex);
+    if (running->done) {
+        return false;
+    }
+    left.all.push_back(running);
+    running->left = true;
+    return true;
+}
+
+/// Signals and progress, until the work has ended or is left. Returns the exception that one of them raised.
+std::exception_ptr attend(const std::shared_ptr<Running>& running) {
+    const Work& work = *running->work;
     std::exception_ptr raised;
-    for (bool done = false; !done;) {
-        done = wait(shared);
+    Clock::time_point cancelled_at;
+    while (!wait(*running)) {
         if (raised) {
+            if (work.may_be_left && Clock::now() - cancelled_at > kPatience && leave(running)) {
+                break;
+            }
             continue;
         }
         try {
             if (PyErr_CheckSignals() != 0) {
                 throw nb::python_error();
             }
-            if (const auto news = take_news(shared); news && work.listener) {
+            if (const auto news = take_news(*running); news && work.listener) {
                 work.listener(news->first, news->second);
             }
         } catch (...) {
             raised = std::current_exception();
+            cancelled_at = Clock::now();
             work.cancel.cancel();
         }
     }
@@ -98,35 +158,47 @@ void rethrow(const std::exception_ptr& failure, Place place) {
     }
 }
 
-void run_here(const Work& work, Shared& shared) {
-    const nb::gil_scoped_release release;
-    carry_out(work, shared);
+/// False where no thread can be had.
+bool started(const std::shared_ptr<Running>& running) {
+    try {
+        std::thread([running] { carry_out(*running); }).detach();
+        return true;
+    } catch (const std::system_error&) {
+        return false;
+    }
 }
 
 }  // namespace
 
-void run(const Work& work) {
-    Shared shared;
-    std::exception_ptr raised;
-    if (work.listener || (work.may_take_long && is_main_thread())) {
-        std::optional<std::thread> worker;
+void run(Work work) {
+    const bool attended = work.listener || (work.may_take_long && is_main_thread());
+    if (!attended) {
         try {
-            worker.emplace([&] { carry_out(work, shared); });
-        } catch (const std::system_error&) {  // no more threads: better without Ctrl-C than not at all
-            run_here(work, shared);
+            const nb::gil_scoped_release release;
+            work.carry_out([](const Progress&) {});
+        } catch (const Error& error) {
+            set_exception(error, work.place);
+            throw nb::python_error();
         }
-        if (worker) {
-            raised = attend(work, shared);
-            worker->join();
-        }
-    } else {
-        run_here(work, shared);
+        return;
+    }
+    const Place place = work.place;
+    const auto running = std::make_shared<Running>(std::move(work));
+    std::exception_ptr raised;
+    if (started(running)) {
+        raised = attend(running);
+    } else {  // better without Ctrl-C than not at all
+        const nb::gil_scoped_release release;
+        carry_out(*running);
+    }
+    if (!running->left) {
+        running->work.reset();
     }
     if (raised) {
         std::rethrow_exception(raised);
     }
-    if (shared.failure) {
-        rethrow(shared.failure, work.place);
+    if (running->failure) {
+        rethrow(running->failure, place);
     }
 }
 

@@ -1,4 +1,5 @@
 // Plans, and checks of results.
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -34,18 +35,23 @@ Plan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, const std::string& 
 ProductCheck check_arrays(const std::string& type_name, nb::handle a_array, nb::handle b_array, nb::handle c_array,
                           const std::string& accuracy, bool all_rows, std::optional<std::uint64_t> seed) {
     const Type type = type_from_name(type_name);
-    const Array a(a_array, type, false), b(b_array, type, false), c(c_array, type, false);
-    CheckOptions options;
-    options.accuracy = accuracy_of(accuracy);
-    options.all_rows = all_rows;
-    options.seed = seed;
-    ProductCheck told;
+    struct Check {
+        Array a, b, c;
+        CheckOptions options = {};
+        ProductCheck told = {};
+    };
+    const auto check =
+        std::shared_ptr<Check>(new Check{{a_array, type, false}, {b_array, type, false}, {c_array, type, false}});
+    check->options.accuracy = accuracy_of(accuracy);
+    check->options.all_rows = all_rows;
+    check->options.seed = seed;
     run({.carry_out =
-             [&](const ProgressCallback& /*progress*/) {
-                 told = check_product(a.matrix(), b.matrix(), c.matrix(), options);
+             [check](const ProgressCallback& /*progress*/) {
+                 check->told = check_product(check->a.matrix(), check->b.matrix(), check->c.matrix(), check->options);
              },
-         .cancel = options.cancel});
-    return told;
+         .cancel = check->options.cancel,
+         .may_be_left = true});
+    return check->told;
 }
 
 }  // namespace

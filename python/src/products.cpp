@@ -1,5 +1,7 @@
 // C = A * B of arrays, one product or a stack of them.
-#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -77,46 +79,67 @@ bool may_take_long(std::int64_t multiplications, const Options& options) {
     return multiplications > (slow ? std::int64_t{1} << 20 : std::int64_t{1} << 27);
 }
 
-/// False, and nothing is done, where an array has to be copied first: see is_representable. The arrays have as many
-/// dimensions each, and the same sizes before the last two.
-bool multiply_arrays(const std::string& type_name, nb::handle a_array, nb::handle b_array, const std::string& c_type,
-                     nb::handle c_array, const std::string& accuracy, const std::string& algorithm, int levels,
-                     const std::string& device, std::int64_t workspace_limit) {
-    const Type type = type_from_name(type_name);
-    const Array a(a_array, type, false), b(b_array, type, false), c(c_array, type_from_name(c_type), true);
-    if (!a.is_representable() || !b.is_representable() || !c.is_representable()) {
-        return false;
-    }
-    for (int i = 0; i < c.dimensions() - 2; ++i) {
-        if (a.dimensions() != c.dimensions() || b.dimensions() != c.dimensions() || a.size(i) != c.size(i) ||
-            b.size(i) != c.size(i)) {
-            throw nb::value_error("the arrays are stacks of different shapes; broadcast them first");
+/// A product under way, with the arrays that it reads and writes.
+struct ArrayProduct {
+    Array a, b, c;
+    Options options;
+    Context context = {};
+
+    void carry_out() const {
+        const Stack stack(a, b, c);
+        if (stack.count > 0) {
+            multiply_stack(stack, 0, a.matrix(), b.matrix(), c.matrix(), options, context);
         }
     }
-    const Options options = options_of(accuracy, algorithm, levels, device, workspace_limit);
-    const AnyView left = a.matrix(), right = b.matrix(), result = c.matrix();
-    const Stack stack(a, b, c);
-    if (stack.count == 0) {
+    /// Saturating: sizes whose product overflows take long in any case.
+    std::int64_t multiplications() const {
+        const AnyView left = a.matrix(), right = b.matrix();
+        std::int64_t result = Stack(a, b, c).count;
+        for (const std::int64_t size : {left.rows, left.cols, right.cols}) {
+            if (__builtin_mul_overflow(result, size, &result)) {
+                return std::numeric_limits<std::int64_t>::max();
+            }
+        }
+        return result;
+    }
+};
+
+void require_same_stacks(const Array& a, const Array& b, const Array& c) {
+    bool same = a.dimensions() == c.dimensions() && b.dimensions() == c.dimensions();
+    for (int i = 0; same && i < c.dimensions() - 2; ++i) {
+        same = a.size(i) == c.size(i) && b.size(i) == c.size(i);
+    }
+    if (!same) {
+        throw nb::value_error("the arrays are stacks of different shapes; broadcast them first");
+    }
+}
+
+/// False, and nothing is done, where an array has to be copied first: see is_representable. The arrays have as many
+/// dimensions each, and the same sizes before the last two. `c_is_new`: nobody else has C yet.
+bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, const std::string& c_type, nb::handle c,
+                     bool c_is_new, const std::string& accuracy, const std::string& algorithm, int levels,
+                     const std::string& device, std::int64_t workspace_limit) {
+    const Type type = type_from_name(type_name);
+    const auto product = std::shared_ptr<ArrayProduct>(
+        new ArrayProduct{{a, type, false},
+                         {b, type, false},
+                         {c, type_from_name(c_type), true},
+                         options_of(accuracy, algorithm, levels, device, workspace_limit)});
+    if (!product->a.is_representable() || !product->b.is_representable() || !product->c.is_representable()) {
+        return false;
+    }
+    require_same_stacks(product->a, product->b, product->c);
+    if (!may_take_long(product->multiplications(), product->options)) {
+        run({.carry_out = [&](const ProgressCallback& /*progress*/) { product->carry_out(); },
+             .cancel = {},
+             .may_take_long = false});
         return true;
     }
-    // Saturating: sizes whose product overflows take long in any case.
-    std::int64_t multiplications = 0;
-    if (__builtin_mul_overflow(left.rows * left.cols, right.cols, &multiplications) ||
-        __builtin_mul_overflow(multiplications, stack.count, &multiplications)) {
-        multiplications = std::numeric_limits<std::int64_t>::max();
-    }
     const CancelToken cancel;
-    Context context;
-    const bool long_one = may_take_long(multiplications, options);
-    if (long_one) {
-        context.set_cancel(cancel);
-    }
-    run({.carry_out =
-             [&](const ProgressCallback& /*progress*/) {
-                 multiply_stack(stack, 0, left, right, result, options, context);
-             },
+    product->context.set_cancel(cancel);
+    run({.carry_out = [product](const ProgressCallback& /*progress*/) { product->carry_out(); },
          .cancel = cancel,
-         .may_take_long = long_one});
+         .may_be_left = c_is_new});
     return true;
 }
 
@@ -158,8 +181,8 @@ void multiply_on_device(const std::string& type_name, const DeviceMatrix& a, con
 }  // namespace
 
 void bind_products(nb::module_& module) {
-    module.def("multiply", &multiply_arrays, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "accuracy"_a, "algorithm"_a,
-               "levels"_a, "device"_a, "workspace_limit"_a);
+    module.def("multiply", &multiply_arrays, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "c_is_new"_a, "accuracy"_a,
+               "algorithm"_a, "levels"_a, "device"_a, "workspace_limit"_a);
     module.def(
         "is_representable",
         [](const std::string& type, nb::handle array) {
