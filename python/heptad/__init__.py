@@ -8,9 +8,9 @@
 """
 
 from ._bits import BitMatrix
-from ._core import Verification
+from ._core import FileReport, Verification
 from ._core import version as __version__
-from ._files import File, FileProduct, FileReport, open
+from ._files import File, FileProduct, open
 from ._matmul import matmul
 from ._plan import Plan, plan
 from ._verify import verify

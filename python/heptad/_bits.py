@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _core, _types
 from ._options import Algebra
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 
 def _little(packed: Any, bitorder: str) -> Any:
@@ -90,22 +94,23 @@ class BitMatrix:
         """The same bits (not a copy) in another algebra."""
         return BitMatrix._of(self._bits, algebra)
 
-    def to_packed(self, *, bitorder: str = "big") -> Any:
+    def to_packed(self, *, bitorder: str = "big") -> NDArray[numpy.uint8]:
         """A uint8 array, 8 bits in a byte along each row; numpy.unpackbits(..., axis=1, count=columns) undoes it."""
         np = _types.load()
         packed = np.empty((self._bits.rows, (self._bits.cols + 7) // 8), np.uint8)
         self._bits.to_packed(packed)
         if bitorder == "little":
-            return packed
+            return packed  # type: ignore[no-any-return]
         if bitorder != "big":
             raise ValueError(f"'{bitorder}' is no order of bits; say little or big, as numpy.packbits does")
-        return np.packbits(np.unpackbits(packed, axis=1, bitorder="little"), axis=1)
+        return np.packbits(np.unpackbits(packed, axis=1, bitorder="little"), axis=1)  # type: ignore[no-any-return]
 
-    def to_numpy(self) -> Any:
+    def to_numpy(self) -> NDArray[numpy.bool_]:
         """A bool array."""
         np = _types.load()
         packed = self.to_packed(bitorder="little")
-        return np.unpackbits(packed, axis=1, count=self._bits.cols, bitorder="little").view(bool)
+        bits = np.unpackbits(packed, axis=1, count=self._bits.cols, bitorder="little")
+        return bits.view(bool)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         array = self.to_numpy()
@@ -119,7 +124,7 @@ class BitMatrix:
             raise ValueError(f"one matrix is over {self.algebra}, the other over {other.algebra}; use .over() on one")
         return BitMatrix._of(_core.multiply_bits(self.algebra, self._bits, other._bits, device), self.algebra)
 
-    def __matmul__(self, other: Any) -> BitMatrix:
+    def __matmul__(self, other: BitMatrix) -> BitMatrix:
         return self.matmul(other) if isinstance(other, BitMatrix) else NotImplemented
 
     def __pow__(self, exponent: int) -> BitMatrix:
@@ -137,19 +142,19 @@ class BitMatrix:
         """How many bits are 1."""
         return self._bits.count()
 
-    def _bit_by_bit(self, other: Any, combine: Callable[[_core.Bits, _core.Bits], _core.Bits]) -> BitMatrix:
+    def _bit_by_bit(self, other: object, combine: Callable[[_core.Bits, _core.Bits], _core.Bits]) -> Any:
         if not isinstance(other, BitMatrix):
             return NotImplemented
         return BitMatrix._of(combine(self._bits, other._bits), self.algebra)
 
-    def __xor__(self, other: Any) -> BitMatrix:
-        return self._bit_by_bit(other, _core.Bits.xor)
+    def __xor__(self, other: BitMatrix) -> BitMatrix:
+        return self._bit_by_bit(other, _core.Bits.xor)  # type: ignore[no-any-return]
 
-    def __or__(self, other: Any) -> BitMatrix:
-        return self._bit_by_bit(other, _core.Bits.or_)
+    def __or__(self, other: BitMatrix) -> BitMatrix:
+        return self._bit_by_bit(other, _core.Bits.or_)  # type: ignore[no-any-return]
 
-    def __and__(self, other: Any) -> BitMatrix:
-        return self._bit_by_bit(other, _core.Bits.and_)
+    def __and__(self, other: BitMatrix) -> BitMatrix:
+        return self._bit_by_bit(other, _core.Bits.and_)  # type: ignore[no-any-return]
 
     def __eq__(self, other: object) -> bool:
         """Same shape, same bits."""

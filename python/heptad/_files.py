@@ -135,7 +135,7 @@ class _Bar:
 
     def __init__(self) -> None:
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
         except ImportError:
             raise ImportError("progress=True needs tqdm: pip install tqdm, or give a function of (fraction, stage)") from None
         self._bar = tqdm(total=100, unit="%", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}")

@@ -44,4 +44,4 @@ def verify(
     for array in arrays:
         view = _types.buffer_of(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")), name)
         views.append(view if _core.is_representable(name, view) else np.array(view, order="C"))
-    return _core.verify(name, *views, accuracy, all_rows, seed)
+    return _core.verify(name, views[0], views[1], views[2], accuracy, all_rows, seed)

@@ -10,7 +10,7 @@
 
 #include "interruptible.hpp"
 #include "module.hpp"
-#include "options.hpp"
+#include "python_options.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

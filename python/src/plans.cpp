@@ -13,7 +13,7 @@
 #include "arrays.hpp"
 #include "interruptible.hpp"
 #include "module.hpp"
-#include "options.hpp"
+#include "python_options.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

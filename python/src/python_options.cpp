@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "python_options.hpp"
 
 namespace heptad::python {
 
