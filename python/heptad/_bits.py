@@ -46,7 +46,8 @@ class BitMatrix:
             raise TypeError(f"bits come from bool or integers, not from {array.dtype}; compare first, as in a != 0")
         rows, cols = array.shape
         packed = np.packbits(array.astype(bool, copy=False), axis=1, bitorder="little")
-        self._bits = _core.Bits.from_packed(packed.reshape(rows, (cols + 7) // 8), cols)
+        packed = np.ascontiguousarray(packed.reshape(rows, (cols + 7) // 8))
+        self._bits = _core.Bits.from_packed(packed, cols)
         self.algebra = _checked(algebra)
 
     @staticmethod

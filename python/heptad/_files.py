@@ -21,6 +21,7 @@ class File:
     """
 
     __slots__ = ("path", "shape", "type", "transposed")
+    __array_ufunc__ = None  # file @ array is not NumPy's
 
     path: str
     shape: tuple[int, int]

@@ -13,6 +13,11 @@ bool says(const Error& error, std::string_view words) {
     return std::string_view(error.what()).find(words) != std::string_view::npos;
 }
 
+/// What the system refused, not what a file holds.
+bool is_about_a_file(const Error& error) {
+    return says(error, "cannot be opened:") || says(error, "cannot be written:") || says(error, "cannot be read:");
+}
+
 /// One code stands for memory, disk and device: the sentence tells which.
 PyObject* kind_of_resource(const Error& error, Place place) {
     if (says(error, "no CUDA device")) {
@@ -27,7 +32,7 @@ PyObject* kind_of(const Error& error, Place place) {
         case ErrorCode::usage:
             return PyExc_ValueError;
         case ErrorCode::input:
-            return place == Place::files && says(error, "cannot be opened") ? PyExc_OSError : PyExc_ValueError;
+            return place == Place::files && is_about_a_file(error) ? PyExc_OSError : PyExc_ValueError;
         case ErrorCode::resource:
             return kind_of_resource(error, place);
         case ErrorCode::cancelled:
