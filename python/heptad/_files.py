@@ -98,6 +98,8 @@ class FileProduct:
         resume: piece by piece, and go on where an earlier run was ended (by Ctrl-C too).
         progress: True for a bar of tqdm, or a function of (fraction, stage).
         verify: check the result by a random test. memory_bytes: most memory to use for everything.
+        Ctrl-C returns at once. The piece under way is still finished, in the background, and kept for resume (if it is
+        the last one, the file appears).
         type: f64 widens; gf2 or bool says how bits are multiplied. columns: .npy files hold packed bits.
         """
         bar = _Bar() if progress is True else None

@@ -1,4 +1,5 @@
 // Products from file to file.
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,7 +24,13 @@ FileReport multiply_paths(const std::string& a, bool transpose_a, const std::str
                           const std::string& accuracy, const std::string& algorithm, int levels,
                           const std::string& device, std::optional<std::int64_t> memory_bytes, bool resume, bool verify,
                           nb::object progress) {
-    FileOptions options;
+    struct Product {
+        std::string a, b, c;
+        FileOptions options = {};
+        FileReport report = {};
+    };
+    const auto product = std::make_shared<Product>(Product{a, b, c});
+    FileOptions& options = product->options;
     options.product = options_of(accuracy, algorithm, levels, device, -1);
     if (type) {
         options.type = type_from_name(*type);
@@ -34,19 +41,21 @@ FileReport multiply_paths(const std::string& a, bool transpose_a, const std::str
     options.memory_bytes = memory_bytes;
     options.resume = resume;
     options.verify = verify;
-    FileReport report;
     Work work{.carry_out =
-                  [&](const ProgressCallback& tell) {
-                      options.progress = tell;
-                      report = multiply_files(a, b, c, options);
+                  [product](const ProgressCallback& tell) {
+                      product->options.progress = tell;
+                      product->report = multiply_files(product->a, product->b, product->c, product->options);
                   },
               .cancel = options.cancel,
+              .may_be_left = true,  // what is finished is kept for `resume`, as if the process had been killed
               .place = Place::files};
     if (!progress.is_none()) {
-        work.listener = [&](double fraction, const std::string& stage) { progress(fraction, stage); };
+        work.listener = [progress = std::move(progress)](double fraction, const std::string& stage) {
+            progress(fraction, stage);
+        };
     }
-    run(work);
-    return report;
+    run(std::move(work));
+    return product->report;
 }
 
 }  // namespace

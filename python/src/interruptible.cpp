@@ -3,9 +3,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,6 +38,7 @@ bool is_main_thread() {
 /// the waiting thread frees that with the GIL, once it is done.
 struct Running {
     std::optional<Work> work;
+    Place place = work->place;
     std::mutex mutex = {};
     std::condition_variable changed = {};
     bool done = false;
@@ -53,6 +56,22 @@ struct LeftWork {
 LeftWork& left_work() {
     static auto* const left = new LeftWork;
     return *left;
+}
+
+/// Work on files that was left still holds the lock of its result: the next one waits for it.
+void wait_for_left_files(const CancelToken& cancel) {
+    std::vector<std::shared_ptr<Running>> others;
+    {
+        LeftWork& left = left_work();
+        const std::lock_guard lock(left.mutex);
+        std::copy_if(left.all.begin(), left.all.end(), std::back_inserter(others),
+                     [](const std::shared_ptr<Running>& one) { return one->place == Place::files; });
+    }
+    for (const std::shared_ptr<Running>& other : others) {
+        std::unique_lock lock(other->mutex);
+        while (!other->changed.wait_for(lock, kLook, [&] { return other->done; }) && !cancel.cancelled()) {
+        }
+    }
 }
 
 /// With the GIL. Python calls it soon after Py_AddPendingCall.
@@ -78,6 +97,9 @@ int free_ended_work(void* /*unused*/) {
 void carry_out(Running& running) noexcept {
     std::exception_ptr failure;
     try {
+        if (running.place == Place::files) {
+            wait_for_left_files(running.work->cancel);
+        }
         running.work->carry_out([&](const Progress& progress) {
             if (running.work->listener) {
                 const std::lock_guard lock(running.mutex);
@@ -182,7 +204,6 @@ void run(Work work) {
         }
         return;
     }
-    const Place place = work.place;
     const auto running = std::make_shared<Running>(std::move(work));
     std::exception_ptr raised;
     if (started(running)) {
@@ -198,7 +219,7 @@ void run(Work work) {
         std::rethrow_exception(raised);
     }
     if (running->failure) {
-        rethrow(running->failure, place);
+        rethrow(running->failure, running->place);
     }
 }
 

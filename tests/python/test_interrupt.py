@@ -86,9 +86,9 @@ def test_closure_of_bits_is_interrupted():
 def test_handler_that_does_not_raise_lets_the_product_end():
     seen = []
     before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.perf_counter()))
+    a = np.ones((2500, 2500))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        a = np.ones((2500, 2500))
         begin = time.perf_counter()
         result = heptad.matmul(a, a)
         end = time.perf_counter()
@@ -104,10 +104,10 @@ def test_exception_of_a_handler_is_raised():
     def refuse(*_):
         raise TimeoutError("enough")
 
+    a = np.ones((6000, 6000))
     before = signal.signal(signal.SIGALRM, refuse)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
-        a = np.ones((6000, 6000))
         with pytest.raises(TimeoutError, match="enough"):
             heptad.matmul(a, a)
     finally:
