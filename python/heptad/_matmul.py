@@ -57,7 +57,7 @@ def _is_on_device(array: Any) -> bool:
     if isinstance(array, _types.numpy.ndarray):
         return False
     tell = getattr(array, "__dlpack_device__", None)
-    return tell is not None and int(tell()[0]) == 2  # kDLCUDA
+    return tell is not None and int(tell()[0]) in (2, 13)  # kDLCUDA, kDLCUDAManaged
 
 
 def _matmul_of_any(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:

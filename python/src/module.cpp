@@ -5,6 +5,7 @@
 #include "errors.hpp"
 
 NB_MODULE(_core, module) {
+    nanobind::set_leak_warnings(false);  // work that was left when the process ends holds matrices
     heptad::python::register_errors();
     module.attr("version") = heptad::version();
     heptad::python::bind_products(module);
