@@ -47,11 +47,12 @@ struct Running {
     std::optional<std::pair<double, std::string>> news = {};
 };
 
-/// Work that was left, until it has ended and the GIL is there to free what it holds. Never destroyed: it may be asked
-/// for when the process ends.
+/// Work that was left, until it has ended and the GIL is there to free what it holds. Its mutex is locked before those
+/// of the work. Never destroyed: work may end while the process does.
 struct LeftWork {
     std::mutex mutex;
     std::vector<std::shared_ptr<Running>> all;
+    bool python_ends = false;
 };
 LeftWork& left_work() {
     static auto* const left = new LeftWork;
@@ -109,12 +110,20 @@ void carry_out(Running& running) noexcept {
     } catch (...) {
         failure = std::current_exception();
     }
-    const std::lock_guard lock(running.mutex);
-    running.failure = std::move(failure);
-    running.done = true;
-    running.changed.notify_all();
-    if (running.left) {
-        Py_AddPendingCall(free_ended_work, nullptr);  // may be called without the GIL
+    bool was_left = false;
+    {
+        const std::lock_guard lock(running.mutex);
+        running.failure = std::move(failure);
+        running.done = true;
+        running.changed.notify_all();
+        was_left = running.left;
+    }
+    if (was_left) {
+        LeftWork& left = left_work();
+        const std::lock_guard lock(left.mutex);
+        if (!left.python_ends) {
+            Py_AddPendingCall(free_ended_work, nullptr);  // needs no GIL, but an interpreter
+        }
     }
 }
 
@@ -191,6 +200,14 @@ bool started(const std::shared_ptr<Running>& running) {
 }
 
 }  // namespace
+
+void let_go_when_python_ends() {
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+        LeftWork& left = left_work();
+        const std::lock_guard lock(left.mutex);
+        left.python_ends = true;
+    }));
+}
 
 void run(Work work) {
     const bool attended = work.listener || (work.may_take_long && is_main_thread());

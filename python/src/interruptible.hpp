@@ -30,6 +30,9 @@ struct Work {
     Place place = Place::memory;
 };
 
+/// Once, with the GIL: work that ends after Python leaves it alone.
+void let_go_when_python_ends();
+
 /// Call with the GIL. Whatever a signal handler or the listener raises is raised here.
 void run(Work work);
 

@@ -126,3 +126,20 @@ def test_interrupted_script_ends_as_python_scripts_do():
     assert "KeyboardInterrupt" in errors
     assert process.returncode in (-signal.SIGINT, 130, 1)
     assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize("delay", [0.1, 0.2, 0.3, 0.4])
+def test_script_that_ends_while_work_goes_on_ends_quietly(delay):
+    """The vendor's library is in the middle of a product when Python has ended, and comes back to us then."""
+    script = f"""
+import heptad, numpy as np, os, signal, threading
+a = np.random.default_rng(1).random((4000, 4000))
+threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        heptad.matmul(a, a, levels=0)
+except KeyboardInterrupt:
+    print('interrupted')
+"""
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=100)
+    assert (told.returncode, told.stdout, told.stderr) == (0, "interrupted\n", "")
