@@ -114,6 +114,8 @@ class BitMatrix:
         return bits.view(bool)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if copy is False:
+            raise ValueError("bits are unpacked, which makes a copy; leave copy=False out")
         array = self.to_numpy()
         return array if dtype is None else array.astype(dtype)
 

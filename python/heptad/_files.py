@@ -10,6 +10,7 @@ from .__main__ import PROGRAM
 from ._core import FileReport
 from ._options import Accuracy, Algebra, levels_number
 
+type_of = type  # `type` is a word of the products below
 Progress = Union[bool, Callable[[float, str], object], None]
 Path = Union[str, "os.PathLike[str]"]
 
@@ -102,6 +103,8 @@ class FileProduct:
         the last one, the file appears).
         type: f64 widens; gf2 or bool says how bits are multiplied. columns: .npy files hold packed bits.
         """
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise TypeError(f"progress is a {type_of(progress).__name__}; say True, or give a function of (fraction, stage)")
         bar = _Bar() if progress is True else None
         listener = bar or (progress if callable(progress) else None)
         try:

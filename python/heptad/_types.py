@@ -60,6 +60,8 @@ def refusal(dtype: Any) -> TypeError:
 
 def as_array(given: Any) -> Any:
     np = load()
+    if getattr(type(given), "__array_ufunc__", load) is None:  # BitMatrix, File
+        raise TypeError(f"{type(given).__name__} has a product of its own: use @")
     if isinstance(given, np.ma.MaskedArray):
         raise TypeError("heptad does not heed masks; give the array without one, such as a.filled(0)")
     return np.asarray(given)

@@ -39,6 +39,7 @@ bool is_main_thread() {
 struct Running {
     std::optional<Work> work;
     Place place = work->place;
+    pid_t process = getpid();  // a child has no thread that would end it
     std::mutex mutex = {};
     std::condition_variable changed = {};
     bool done = false;
@@ -65,8 +66,9 @@ void wait_for_left_files(const CancelToken& cancel) {
     {
         LeftWork& left = left_work();
         const std::lock_guard lock(left.mutex);
-        std::copy_if(left.all.begin(), left.all.end(), std::back_inserter(others),
-                     [](const std::shared_ptr<Running>& one) { return one->place == Place::files; });
+        std::copy_if(
+            left.all.begin(), left.all.end(), std::back_inserter(others),
+            [](const std::shared_ptr<Running>& one) { return one->place == Place::files && one->process == getpid(); });
     }
     for (const std::shared_ptr<Running>& other : others) {
         std::unique_lock lock(other->mutex);

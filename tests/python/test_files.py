@@ -85,6 +85,8 @@ def test_errors_are_pythons_own(folder):
         (a @ b).save("no/such/folder/C.npy")
     with pytest.raises(ValueError, match="sloppy"):
         (a @ b).save("C.npy", accuracy="sloppy")
+    with pytest.raises(TypeError, match="progress is a int"):
+        (a @ b).save("C.npy", progress=5)
     (folder / "B.npy").unlink()
     with pytest.raises((OSError, ValueError)):
         (a @ b).save("C.npy")

@@ -89,3 +89,10 @@ def test_memory_that_is_not_there_is_a_memory_error():
 def test_masked_arrays_are_refused():
     with pytest.raises(TypeError, match="masks"):
         heptad.matmul(np.ma.masked_equal(np.ones((2, 2)), 1), np.ones((2, 2)))
+
+
+def test_matrices_with_a_product_of_their_own_are_refused():
+    bits = heptad.BitMatrix.identity(4)
+    for a, b in ((bits, bits), (SQUARE, bits), (bits, SQUARE)):
+        with pytest.raises(TypeError, match="use @"):
+            heptad.matmul(a, b)
