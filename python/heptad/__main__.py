@@ -1,12 +1,10 @@
 """The command line, as the wheel carries it: `heptad ...` or `python -m heptad ...`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import NoReturn
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "heptad")
+from ._program import PROGRAM
 
 
 def main() -> NoReturn:

@@ -6,9 +6,9 @@ import os
 from typing import Any, Callable, Union
 
 from . import _core
-from .__main__ import PROGRAM
 from ._core import FileReport
-from ._options import Accuracy, Algebra, levels_number
+from ._options import Accuracy, levels_number
+from ._program import PROGRAM
 
 type_of = type  # `type` is a word of the products below
 Progress = Union[bool, Callable[[float, str], object], None]

@@ -29,7 +29,7 @@ def test_it_is_the_wheel_and_carries_the_library_the_program_and_the_licence():
 def test_command_line_comes_along():
     for command in ([sys.executable, "-m", "heptad"], [str(pathlib.Path(sys.executable).parent / "heptad")]):
         told = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
-        assert heptad.__version__ in told.stdout
+        assert heptad.__version__ in told.stdout and not told.stderr
     told = subprocess.run([sys.executable, "-m", "heptad", "mul", "none.npy"], capture_output=True, text=True, check=False)
     assert told.returncode == 2
 
