@@ -72,11 +72,11 @@ void multiply_stack(const Stack& stack, std::size_t dimension, const ConstAnyVie
     }
 }
 
-/// Products below this many multiplications take milliseconds: too short for Ctrl-C to matter, and too short for
-/// another thread (about 30 us). The reference and residues are slower by far.
+/// Products below this many multiplications take tens of milliseconds: too short for Ctrl-C to matter. Others can spare
+/// the 50 us of another thread. The reference and residues are slower by far.
 bool may_take_long(std::int64_t multiplications, const Options& options) {
     const bool slow = options.device == "reference" || options.accuracy == Accuracy::exact;
-    return multiplications > (slow ? std::int64_t{1} << 20 : std::int64_t{1} << 27);
+    return multiplications > (slow ? std::int64_t{1} << 20 : std::int64_t{1} << 29);
 }
 
 /// A product under way, with the arrays that it reads and writes.
