@@ -3,7 +3,7 @@
 N ?= 4096
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build run test soak bench lint format clean
+.PHONY: help bootstrap build wheel run test soak bench lint format clean
 
 help:
 	@echo 'make run      install what is missing, build, and compare a product with the vendor library (N=4096)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make soak     the tests of tests/citizen with their full counts: forks, exits, limits, failures (hours)'
 	@echo 'make bench    measure against every BLAS of this machine; the result file goes to run/'
 	@echo 'make build    build/heptad, build/libheptad.so and build/libheptad_blas.so; build/heptad-mpi and build/libheptad_scalapack.so where MPI is'
+	@echo 'make wheel    the Python package as a wheel, in run/ (docs/python.md)'
 	@echo 'make lint     clang-format, clang-tidy and shellcheck; make format repairs the first'
 	@echo 'make clean    remove the build folders and run/'
 
@@ -19,6 +20,9 @@ bootstrap:
 
 build: bootstrap
 	@scripts/build release heptad_programs
+
+wheel: build
+	@HEPTAD_PREBUILT=build scripts/wheel run
 
 run: bootstrap
 	@scripts/build release heptad_cli heptad_shared
@@ -44,4 +48,4 @@ format:
 	@scripts/format
 
 clean:
-	rm -rf build build-debug build-clang build-asan build-tsan build-lint run
+	rm -rf build build-debug build-clang build-asan build-tsan build-lint build-python run

@@ -12,6 +12,7 @@ if(HEPTAD_HAS_CUDA)
   endif()
 endif()
 heptad_test(api/files_test heptad_api)
+heptad_test(api/check_test heptad_api)
 
 # pdgemm_ and psgemm_ beside those of ScaLAPACK, where it is installed. One thread for each rank and call: there are more
 # ranks than cores already.

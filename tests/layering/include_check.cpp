@@ -185,7 +185,7 @@ std::vector<Name> names_in_plan(const fs::path& file, const std::string& text) {
 Report check_tree(const fs::path& repository) {
     Report report;
     std::map<std::string, std::string> headers;  // name, and where it stands first
-    for (const char* top : {"include", "src", "cli", "bench", "papers"}) {
+    for (const char* top : {"include", "src", "cli", "python", "bench", "papers"}) {
         if (!fs::exists(repository / top)) {
             continue;
         }

@@ -1,0 +1,174 @@
+"""heptad.open: matrices in files, multiplied from file to file, whatever the size."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Union
+
+from . import _core
+from ._core import FileReport
+from ._options import Accuracy, levels_number
+from ._program import PROGRAM
+
+type_of = type  # `type` is a word of the products below
+Progress = Union[bool, Callable[[float, str], object], None]
+Path = Union[str, "os.PathLike[str]"]
+
+
+class File:
+    """A matrix in a file: .npy, file.h5:/dataset, .mtx, and of bits .pbm and .png. Nothing of it is in memory.
+
+    a @ b is a product that waits for a name: (a @ b).save("C.npy").
+    """
+
+    __slots__ = ("path", "shape", "type", "transposed")
+    __array_ufunc__ = None  # file @ array is not NumPy's
+
+    path: str
+    shape: tuple[int, int]
+    type: str | None
+    """f64, f32, f16, i32, bool ...: what the file holds. None: bits that say nothing about their algebra."""
+    transposed: bool
+
+    def __init__(self, path: str, shape: tuple[int, int], type: str | None, transposed: bool = False) -> None:
+        self.path, self.shape, self.type, self.transposed = path, shape, type, transposed
+
+    @property
+    def T(self) -> File:
+        return File(self.path, self.shape[::-1], self.type, not self.transposed)
+
+    def numpy(self) -> Any:
+        """The matrix of a .npy file as a read-only array that is mapped, not read."""
+        import numpy
+
+        array = numpy.load(self.path, mmap_mode="r", allow_pickle=False)
+        return array.T if self.transposed else array
+
+    def __matmul__(self, other: Any) -> FileProduct:
+        return FileProduct(self, other) if isinstance(other, File) else NotImplemented
+
+    def matmul(self, other: File, out_path: Path, **words: Any) -> File:
+        """self @ other into a file; the words are those of FileProduct.save."""
+        return (self @ other).save(out_path, **words)
+
+    def __repr__(self) -> str:
+        rows, cols = self.shape
+        turned = ", transposed" if self.transposed else ""
+        return f"<heptad.File {self.path}: {rows} x {cols} {self.type or 'bits'}{turned}>"
+
+
+class FileProduct:
+    """a @ b of two files, not yet computed."""
+
+    __slots__ = ("a", "b")
+
+    def __init__(self, a: File, b: File) -> None:
+        if a.shape[1] != b.shape[0]:
+            raise ValueError(
+                f"{a.path} is {a.shape[0]} x {a.shape[1]} and {b.path} is {b.shape[0]} x {b.shape[1]}: the inner sizes "
+                f"{a.shape[1]} and {b.shape[0]} differ"
+            )
+        self.a, self.b = a, b
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.a.shape[0], self.b.shape[1])
+
+    def save(self, out_path: Path, **words: Any) -> File:
+        """Computes the product into a file, which appears under its name when it is complete. Words: see run."""
+        self.run(out_path, **words)
+        return open(out_path)
+
+    def run(
+        self,
+        out_path: Path,
+        *,
+        resume: bool = False,
+        progress: Progress = None,
+        verify: bool = False,
+        memory_bytes: int | None = None,
+        type: str | None = None,
+        columns: int | None = None,
+        accuracy: Accuracy = "balanced",
+        algorithm: str = "auto",
+        levels: int | None = None,
+        device: str = "auto",
+    ) -> FileReport:
+        """As save, and returns what was done: plan, times, pieces.
+
+        resume: piece by piece, and go on where an earlier run was ended (by Ctrl-C too).
+        progress: True for a bar of tqdm, or a function of (fraction, stage).
+        verify: check the result by a random test. memory_bytes: most memory to use for everything.
+        Ctrl-C returns at once. The piece under way is still finished, in the background, and kept for resume (if it is
+        the last one, the file appears).
+        type: f64 widens; gf2 or bool says how bits are multiplied. columns: .npy files hold packed bits.
+        """
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise TypeError(f"progress is a {type_of(progress).__name__}; say True, or give a function of (fraction, stage)")
+        bar = _Bar() if progress is True else None
+        listener = bar or (progress if callable(progress) else None)
+        try:
+            report = _core.multiply_files(
+                self.a.path,
+                self.a.transposed,
+                self.b.path,
+                self.b.transposed,
+                os.fspath(out_path),
+                type,
+                columns,
+                accuracy,
+                algorithm,
+                levels_number(levels),
+                device,
+                memory_bytes,
+                resume,
+                verify,
+                listener,
+            )
+            if listener is not None:
+                listener(1.0, "done")
+            return report
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def __repr__(self) -> str:
+        return f"<heptad.FileProduct {self.shape[0]} x {self.shape[1]}: {self.a.path} @ {self.b.path}>"
+
+
+class _Bar:
+    """A bar of tqdm for each stage."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+        except ImportError:
+            raise ImportError("progress=True needs tqdm: pip install tqdm, or give a function of (fraction, stage)") from None
+        self._bar = tqdm(total=100, unit="%", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}")
+
+    def __call__(self, fraction: float, stage: str) -> None:
+        if stage != self._bar.desc:
+            self._bar.set_description_str(stage, refresh=False)
+            self._bar.reset(total=100)
+        self._bar.update(100 * fraction - self._bar.n)
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def open(path: Path) -> File:
+    """A matrix in a file, to be multiplied from file to file. Reads the header only; of bits, the file."""
+    import json
+    import subprocess
+
+    name = os.fspath(path)
+    file = name.split(":/", 1)[0] if ".h5:/" in name or ".hdf5:/" in name else name
+    os.stat(file)  # a missing file is Python's own error
+    if not os.access(file, os.R_OK):
+        raise PermissionError(f"'{file}' may not be read")
+    told = subprocess.run([PROGRAM, "info", "--json", "--", name], capture_output=True, text=True, check=False)
+    if told.returncode != 0:
+        sentence = told.stderr.strip().removeprefix("heptad: ")
+        raise ValueError(sentence or f"'{name}' cannot be read as a matrix")
+    facts = json.loads(told.stdout)
+    return File(name, (facts["rows"], facts["cols"]), facts.get("type"))

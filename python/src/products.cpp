@@ -1,0 +1,204 @@
+// C = A * B of arrays, one product or a stack of them.
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "arrays.hpp"
+#include "interruptible.hpp"
+#include "module.hpp"
+#include "python_options.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace heptad::python {
+namespace {
+
+/// The dimensions before a matrix, those that are walked through alike by A, B and C as one.
+struct Stack {
+    struct Dimension {
+        std::int64_t count = 1, a = 0, b = 0, c = 0;  // and strides, in elements
+    };
+    std::vector<Dimension> dimensions;  // the innermost last; may be empty
+    std::int64_t count = 1;
+
+    Stack(const Array& a, const Array& b, const Array& c) {
+        for (int i = 0; i < c.dimensions() - 2; ++i) {
+            const Dimension next{c.size(i), a.stride(i), b.stride(i), c.stride(i)};
+            count *= next.count;
+            if (next.count == 1) {
+                continue;
+            }
+            if (!dimensions.empty()) {
+                Dimension& outer = dimensions.back();
+                if (outer.a == next.a * next.count && outer.b == next.b * next.count &&
+                    outer.c == next.c * next.count) {
+                    outer = {outer.count * next.count, next.a, next.b, next.c};
+                    continue;
+                }
+            }
+            dimensions.push_back(next);
+        }
+    }
+};
+
+template <class View>
+View shifted(const View& view, std::int64_t elements) {
+    View result = view;
+    using Byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(view.data)>>, const char, char>;
+    result.data = static_cast<Byte*>(view.data) + elements * static_cast<std::int64_t>(element_bytes(view.type));
+    return result;
+}
+
+void multiply_stack(const Stack& stack, std::size_t dimension, const ConstAnyView& a, const ConstAnyView& b,
+                    const AnyView& c, const Options& options, const Context& context) {
+    if (dimension == stack.dimensions.size()) {
+        multiply(1, a, b, 0, c, options, context);
+        return;
+    }
+    const Stack::Dimension& walk = stack.dimensions[dimension];
+    if (dimension + 1 == stack.dimensions.size()) {
+        multiply_strided_batch(1, a, walk.a, b, walk.b, 0, c, walk.c, walk.count, options, context);
+        return;
+    }
+    for (std::int64_t i = 0; i < walk.count; ++i) {
+        multiply_stack(stack, dimension + 1, shifted(a, i * walk.a), shifted(b, i * walk.b), shifted(c, i * walk.c),
+                       options, context);
+    }
+}
+
+/// Products below this many multiplications take tens of milliseconds: too short for Ctrl-C to matter. Others can spare
+/// the 50 us of another thread. The reference and residues are slower by far.
+bool may_take_long(std::int64_t multiplications, const Options& options) {
+    const bool slow = options.device == "reference" || options.accuracy == Accuracy::exact;
+    return multiplications > (slow ? std::int64_t{1} << 20 : std::int64_t{1} << 29);
+}
+
+/// A product under way, with the arrays that it reads and writes.
+struct ArrayProduct {
+    Array a, b, c;
+    Options options;
+    Context context = {};
+
+    void carry_out() const {
+        const Stack stack(a, b, c);
+        if (stack.count > 0) {
+            multiply_stack(stack, 0, a.matrix(), b.matrix(), c.matrix(), options, context);
+        }
+    }
+    /// Saturating: sizes whose product overflows take long in any case.
+    std::int64_t multiplications() const {
+        const AnyView left = a.matrix(), right = b.matrix();
+        std::int64_t result = Stack(a, b, c).count;
+        for (const std::int64_t size : {left.rows, left.cols, right.cols}) {
+            if (__builtin_mul_overflow(result, size, &result)) {
+                return std::numeric_limits<std::int64_t>::max();
+            }
+        }
+        return result;
+    }
+};
+
+void require_same_stacks(const Array& a, const Array& b, const Array& c) {
+    bool same = a.dimensions() == c.dimensions() && b.dimensions() == c.dimensions();
+    for (int i = 0; same && i < c.dimensions() - 2; ++i) {
+        same = a.size(i) == c.size(i) && b.size(i) == c.size(i);
+    }
+    if (!same) {
+        throw nb::value_error("the arrays are stacks of different shapes; broadcast them first");
+    }
+}
+
+/// False, and nothing is done, where an array has to be copied first: see is_representable. The arrays have as many
+/// dimensions each, and the same sizes before the last two. `c_is_new`: nobody else has C yet.
+bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, const std::string& c_type, nb::handle c,
+                     bool c_is_new, const std::string& accuracy, const std::string& algorithm, int levels,
+                     const std::string& device, std::int64_t workspace_limit) {
+    const Type type = type_from_name(type_name);
+    const auto product = std::shared_ptr<ArrayProduct>(
+        new ArrayProduct{{a, type, false},
+                         {b, type, false},
+                         {c, type_from_name(c_type), true},
+                         options_of(accuracy, algorithm, levels, device, workspace_limit)});
+    if (!product->a.is_representable() || !product->b.is_representable() || !product->c.is_representable()) {
+        return false;
+    }
+    require_same_stacks(product->a, product->b, product->c);
+    if (!may_take_long(product->multiplications(), product->options)) {
+        run({.carry_out = [&](const ProgressCallback& /*progress*/) { product->carry_out(); },
+             .cancel = {},
+             .may_take_long = false});
+        return true;
+    }
+    const CancelToken cancel;
+    product->context.set_cancel(cancel);
+    run({.carry_out = [product](const ProgressCallback& /*progress*/) { product->carry_out(); },
+         .cancel = cancel,
+         .may_be_left = c_is_new});
+    return true;
+}
+
+/// The same on matrices that lie on a device, enqueued on the caller's stream of it. Addresses and strides (in
+/// elements) come from the array's own library; nothing is waited for.
+struct DeviceMatrix {
+    std::uintptr_t address;
+    std::int64_t rows, cols, row_stride, col_stride, stack_stride;
+};
+
+AnyView view_of(const DeviceMatrix& matrix, Type type) {
+    return {
+        reinterpret_cast<void*>(matrix.address), type, matrix.rows, matrix.cols, matrix.row_stride, matrix.col_stride};
+}
+
+void multiply_on_device(const std::string& type_name, const DeviceMatrix& a, const DeviceMatrix& b,
+                        const std::string& c_type, const DeviceMatrix& c, std::int64_t count, std::uintptr_t stream,
+                        const std::string& accuracy, const std::string& algorithm, int levels,
+                        const std::string& device, std::int64_t workspace_limit) {
+    const Type type = type_from_name(type_name);
+    const Options options = options_of(accuracy, algorithm, levels, device, workspace_limit);
+    const AnyView left = view_of(a, type), right = view_of(b, type), result = view_of(c, type_from_name(c_type));
+    const CancelToken cancel;
+    Context context;
+    context.set_stream(reinterpret_cast<void*>(stream)).set_cancel(cancel);
+    run({.carry_out =
+             [&](const ProgressCallback& /*progress*/) {
+                 if (count == 1) {
+                     multiply(1, left, right, 0, result, options, context);
+                 } else {
+                     multiply_strided_batch(1, left, a.stack_stride, right, b.stack_stride, 0, result, c.stack_stride,
+                                            count, options, context);
+                 }
+             },
+         .cancel = cancel,
+         .may_take_long = false});
+}
+
+}  // namespace
+
+void bind_products(nb::module_& module) {
+    module.def("multiply", &multiply_arrays, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "c_is_new"_a, "accuracy"_a,
+               "algorithm"_a, "levels"_a, "device"_a, "workspace_limit"_a);
+    module.def(
+        "is_representable",
+        [](const std::string& type, nb::handle array) {
+            return Array(array, type_from_name(type), false).is_representable();
+        },
+        "type"_a, "array"_a);
+    nb::class_<DeviceMatrix>(module, "DeviceMatrix")
+        .def(
+            "__init__",
+            [](DeviceMatrix* self, std::uintptr_t address, std::int64_t rows, std::int64_t cols,
+               std::int64_t row_stride, std::int64_t col_stride, std::int64_t stack_stride) {
+                new (self) DeviceMatrix{address, rows, cols, row_stride, col_stride, stack_stride};
+            },
+            "address"_a, "rows"_a, "cols"_a, "row_stride"_a, "col_stride"_a, "stack_stride"_a);
+    module.def("multiply_on_device", &multiply_on_device, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "count"_a,
+               "stream"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a, "workspace_limit"_a);
+}
+
+}  // namespace heptad::python

@@ -1,0 +1,82 @@
+"""Plans print, explain and come back; and verify tells right from wrong."""
+
+import pickle
+
+import heptad
+import numpy as np
+import pytest
+
+
+def test_plan_is_readable_in_every_form():
+    plan = heptad.plan(4096, 4096, 4096, "f32", algorithm="winograd", levels=2)
+    assert (plan.m, plan.k, plan.n, plan.type, plan.levels) == (4096, 4096, 4096, "f32", 2)
+    assert plan.workspace_bytes > 0 and plan.predicted_s > 0 and plan.error_bound > 0
+    assert plan.expected_error_growth > 1
+    assert "2 levels of winograd" in repr(plan) and "workspace" in repr(plan)
+    explained = plan.explain()
+    for word in ("product", "levels", "workspace", "predicted time", "expected error", "error bound"):
+        assert word in explained
+    assert plan._repr_html_().startswith("<table>") and "winograd" in plan._repr_html_()
+    assert plan.words()["backend"] == "cpu"
+
+
+def test_plan_prints_and_parses_back():
+    plan = heptad.plan(300, 200, 100, np.float64)
+    assert heptad.Plan.parse(str(plan)) == plan
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert len({plan, heptad.Plan.parse(str(plan))}) == 1
+    with pytest.raises(ValueError):
+        heptad.Plan.parse("no plan at all")
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "tf32", "bf16", "f16", "i32", "bool", "gf2", np.float32, "float64", bool, "bfloat16"])
+def test_every_type_has_a_plan(dtype):
+    plan = heptad.plan(100, 100, 100, dtype)
+    assert plan.explain()
+    if dtype in ("i32", "bool", "gf2", bool):
+        assert plan.error_bound == 0 and "exact" in plan.explain()
+
+
+def test_plan_over_several_devices_and_strict_ones():
+    assert "cpu:2" in str(heptad.plan(3000, 3000, 3000, "f32", device="cpu:2"))
+    assert heptad.plan(64, 64, 64, accuracy="strict").expected_error_growth == 1
+
+
+def test_sizes_and_words_that_cannot_be_meant():
+    for args in ((-1, 2, 3), (1 << 62, 1 << 62, 1 << 62)):
+        with pytest.raises((ValueError, MemoryError, OverflowError)):
+            heptad.plan(*args)
+    with pytest.raises(TypeError, match="complex128"):
+        heptad.plan(3, 3, 3, complex)
+    with pytest.raises(TypeError):
+        heptad.plan(3, 3, 3, "q7")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int32, bool])
+def test_verify_tells_right_from_wrong(dtype):
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-9, 10, (120, 90)).astype(dtype), rng.integers(-9, 10, (90, 100)).astype(dtype)
+    c = heptad.matmul(a, b)
+    told = heptad.verify(a, b, c, all_rows=True)
+    assert told and told.passed and told.decided and told.miss_chance < 0.5
+    assert "passed" in repr(told)
+    c[17, 23] = not c[17, 23] if dtype is bool else c[17, 23] + 100
+    told = heptad.verify(a, b, c, all_rows=True)
+    assert not told and told.decided and told.bad_row == 17
+    assert "failed" in repr(told) and told.explanation
+
+
+def test_verify_takes_any_layout_and_refuses_other_things():
+    a, b = np.random.default_rng(1).random((2, 60, 60))
+    assert heptad.verify(a[::-1].T, b[:, ::2], a[::-1].T @ b[:, ::2])
+    assert heptad.verify(a, b, a @ b, seed=7).residual == heptad.verify(a, b, a @ b, seed=7).residual
+    with pytest.raises(ValueError):
+        heptad.verify(a, b, a[:50])
+    with pytest.raises(ValueError, match="one by one"):
+        heptad.verify(a[None], b, a)
+    with pytest.raises(TypeError, match="one type"):
+        heptad.verify(a, b, (a @ b).astype(np.float32))
+    with pytest.raises(TypeError, match="complex"):
+        heptad.verify(a + 0j, b + 0j, a + 0j)
+    with pytest.raises(TypeError, match="mixed"):
+        heptad.verify(heptad.BitMatrix.identity(3), b, a)
