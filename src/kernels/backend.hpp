@@ -171,7 +171,14 @@ public:
     /// `again`: all were made before, and are made anew if they are not even. Comes before products of planes.
     virtual void settle(bool again) = 0;
     /// Of A (0) the rows from `first` on, or of B (1) the columns.
-    virtual void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) = 0;
+    struct Block {
+        int operand = 0;
+        ConstView block;
+        std::int64_t first = 0;
+        ResiduePlanes to;
+    };
+    /// One or two of them.
+    virtual void convert(std::span<const Block> blocks) = 0;
     /// c = a b', each plane modulo its modulus.
     virtual void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) = 0;
     /// c = alpha * what the residues stand for + beta * c; beta == 0: c is not read. A tile of C whose first entry is

@@ -71,36 +71,38 @@ RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, doub
     guard.start(limits, left.rows, left.cols, right.cols);
     kernels.measure(left, right, choice, notes);
     const std::int64_t row_tiles = ceil_div(result.rows, tile_rows), col_tiles = ceil_div(result.cols, tile_cols);
-    const auto left_planes = [&](std::int64_t row) {
+    using Block = ResidueKernels::Block;
+    const auto of_rows = [&](std::int64_t row) {
         const std::int64_t rows = std::min(tile_rows, result.rows - row);
-        const ResiduePlanes planes = planes_in(of_left, rows, left.cols);
-        kernels.convert(0, block(left, row, 0, rows, left.cols), row, planes);
-        return planes;
+        return Block{0, block(left, row, 0, rows, left.cols), row, planes_in(of_left, rows, left.cols)};
     };
-    const auto right_planes = [&](std::int64_t col) {
+    const auto of_cols = [&](std::int64_t col) {
         const std::int64_t cols = std::min(tile_cols, result.cols - col);
-        const ResiduePlanes planes = planes_in(of_right, cols, right.rows);
-        kernels.convert(1, block(right, 0, col, right.rows, cols), col, planes);
-        return planes;
+        return Block{1, block(right, 0, col, right.rows, cols), col, planes_in(of_right, cols, right.rows)};
     };
     const bool is_one_tile = row_tiles * col_tiles == 1;
     if (is_one_tile) {  // there is time for it while A and B are judged
-        left_planes(0);
-        right_planes(0);
+        kernels.convert(std::vector<Block>{of_rows(0), of_cols(0)});
     }
     kernels.settle(is_one_tile);
     ProgressMeter meter(hooks, static_cast<double>(row_tiles * col_tiles));
-    ResiduePlanes of_cols;
     for (std::int64_t row = 0; row < result.rows; row += tile_rows) {
-        const ResiduePlanes of_rows = left_planes(row);
         for (std::int64_t col = 0; col < result.cols; col += tile_cols) {
             meter.check_cancelled();
-            if (row == 0 || col_tiles > 1) {
-                of_cols = right_planes(col);
+            const Block rows = of_rows(row), cols = of_cols(col);
+            std::vector<Block> needed;
+            if (col == 0) {
+                needed.push_back(rows);
             }
-            const ResiduePlanes planes = planes_in(of_result, of_rows.lines, of_cols.lines);
-            kernels.multiply_planes(of_rows, of_cols, planes);
-            kernels.rebuild(planes, alpha, beta, block(result, row, col, of_rows.lines, of_cols.lines), row, col);
+            if (row == 0 || col_tiles > 1) {
+                needed.push_back(cols);
+            }
+            if (!needed.empty()) {
+                kernels.convert(needed);
+            }
+            const ResiduePlanes planes = planes_in(of_result, rows.to.lines, cols.to.lines);
+            kernels.multiply_planes(rows.to, cols.to, planes);
+            kernels.rebuild(planes, alpha, beta, block(result, row, col, rows.to.lines, cols.to.lines), row, col);
             meter.advance(1);
         }
     }

@@ -66,7 +66,12 @@ private:
         is_settled_ = true;
         EXPECT_EQ(again, conversions[0] == 1 && conversions[1] == 1);
     }
-    void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) override {
+    void convert(std::span<const Block> blocks) override {
+        for (const Block& one : blocks) {
+            convert(one.operand, one.block, one.first, one.to);
+        }
+    }
+    void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) {
         ++conversions[operand];
         const ConstView lines = operand == 0 ? block : transposed(block);
         const ConstView all = operand == 0 ? a_ : transposed(b_);
@@ -184,6 +189,12 @@ TEST(device_residues, operands_are_converted_once_where_there_is_room) {
     run_plan(plan, backend, 1, x.a.view(), x.b.view(), 0, x.c.view(), workspace.data());
     EXPECT_EQ(backend.conversions[0], 3);
     EXPECT_EQ(backend.conversions[1], 1);
+    const ProductPlan in_one = plan_of(50, 33, 41, 50, 41);
+    HostResidues twice;  // as if A and B were even, and by what was judged
+    workspace.resize(static_cast<std::size_t>(in_one.workspace_bytes));
+    run_plan(in_one, twice, 1, x.a.view(), x.b.view(), 0, x.c.view(), workspace.data());
+    EXPECT_EQ(twice.conversions[0], 2);
+    EXPECT_EQ(twice.conversions[1], 2);
 }
 
 TEST(device_residues, the_classical_product_answers_where_the_guard_says_so) {

@@ -71,7 +71,7 @@ private:
     void finish() override;
     void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override;
     void settle(bool again) override;
-    void convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) override;
+    void convert(std::span<const Block> blocks) override;
     void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override;
     void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
                  std::int64_t col) override;

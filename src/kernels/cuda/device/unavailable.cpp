@@ -143,7 +143,7 @@ void* CudaBackend::stream() const {
 void CudaBackend::start(const GuardLimits&, std::int64_t, std::int64_t, std::int64_t) {}
 void CudaBackend::measure(const ConstView&, const ConstView&, const Choice&, void*) {}
 void CudaBackend::settle(bool) {}
-void CudaBackend::convert(int, const ConstView&, std::int64_t, const ResiduePlanes&) {}
+void CudaBackend::convert(std::span<const Block>) {}
 void CudaBackend::multiply_planes(const ResiduePlanes&, const ResiduePlanes&, const ResiduePlanes&) {}
 void CudaBackend::rebuild(const ResiduePlanes&, double, double, const View&, std::int64_t, std::int64_t) {}
 ProductExponents CudaBackend::judge_evenness(const ConstView&, const ConstView&) {

@@ -1,5 +1,7 @@
 // From numbers to bytes: a line times a power of two, rounded to integers, taken modulo each modulus. Every number is
 // read once, and lines that do not lie along k are turned on the way.
+#include <algorithm>
+
 #include "kernels/cuda/residue/residue_choice.cuh"
 
 namespace heptad::cuda {
@@ -16,10 +18,8 @@ struct ModulusConstants {
 };
 
 struct ConvertArguments {
-    ResidueLines from;
-    ResidueChoice choice;
-    BytePlanes to;
-    bool along_k, by_vectors;
+    ResidueConvert launch;
+    bool along_k[2], by_vectors[2];
     ModulusConstants constants;
 };
 
@@ -78,37 +78,41 @@ struct ShortInteger {
 /// Of four neighbours, all residues.
 template <class Integer, class T, class Powers>
 __device__ __forceinline__ void store_residues(const T (&x)[kEach], const Powers& powers, int taken,
-                                               const ConvertArguments& args, std::uint8_t* to) {
+                                               const ModulusConstants& constants, std::uint8_t* to,
+                                               std::int64_t plane_bytes) {
     const Integer integers[kEach] = {Integer(x[0], powers), Integer(x[1], powers), Integer(x[2], powers),
                                      Integer(x[3], powers)};
     for (int t = 0; t < taken; ++t) {
         unsigned bytes[kEach];
 #pragma unroll
         for (int e = 0; e < kEach; ++e) {
-            bytes[e] = integers[e].modulo(args.constants, t);
+            bytes[e] = integers[e].modulo(constants, t);
         }
         constexpr unsigned kLowestBytes = 0x0040, kBothHalves = 0x5410;
         *reinterpret_cast<unsigned*>(to) = __byte_perm(__byte_perm(bytes[0], bytes[1], kLowestBytes),
                                                        __byte_perm(bytes[2], bytes[3], kLowestBytes), kBothHalves);
-        to += args.to.plane_bytes;
+        to += plane_bytes;
     }
 }
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ ConvertArguments args) {
     __shared__ __align__(16) T tile[kTileLines][kTileDepth + 4];
-    const int taken = moduli_taken(args.choice);
-    const bool has_powers = args.from.inner != nullptr && *args.from.scaled != 0;
-    const bool is_done = args.choice.turn == ResidueTurn::unless_even && taken == args.choice.usual && !has_powers;
+    const ResidueChoice& choice = args.launch.choice;
+    const ResidueLines& from = args.launch.from[blockIdx.z];
+    const BytePlanes& to_planes = args.launch.to[blockIdx.z];
+    const int taken = moduli_taken(choice);
+    const bool has_powers = from.inner != nullptr && *from.scaled != 0;
+    const bool is_done = choice.turn == ResidueTurn::unless_even && taken == choice.usual && !has_powers;
     if (taken == 0 || is_done) {
         return;
     }
-    const ResidueLines& from = args.from;
+    const bool along_k = args.along_k[blockIdx.z], by_vectors = args.by_vectors[blockIdx.z];
     const auto* const data = static_cast<const T*>(from.data);
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const std::int64_t first_line = static_cast<std::int64_t>(blockIdx.y) * kTileLines;
     const std::int64_t first_depth = static_cast<std::int64_t>(blockIdx.x) * kTileDepth;
-    if (!args.along_k) {
+    if (!along_k) {
         const std::int64_t line = first_line + lane;
         T kept[kTileDepth / kWarps];
 #pragma unroll
@@ -129,7 +133,7 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
     for (int i = 0; i < kTileLines / kWarps; ++i) {
         const int in_tile = warp * (kTileLines / kWarps) + i;
         const std::int64_t line = first_line + in_tile;
-        if (!args.along_k) {
+        if (!along_k) {
 #pragma unroll
             for (int e = 0; e < kEach; ++e) {
                 values[i][e] = tile[in_tile][lane * kEach + e];
@@ -137,7 +141,7 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
             continue;
         }
         const T* const at = data + line * from.line_stride + depth * from.depth_stride;
-        if (args.by_vectors && line < from.lines && depth + kEach <= from.depth) {
+        if (by_vectors && line < from.lines && depth + kEach <= from.depth) {
             constexpr int kVectors = static_cast<int>(sizeof(T)) * kEach / 16;
 #pragma unroll
             for (int v = 0; v < kVectors; ++v) {
@@ -150,7 +154,7 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
             values[i][e] = line < from.lines && depth + e < from.depth ? at[e * from.depth_stride] : T(0);
         }
     }
-    if (depth >= args.to.line_bytes) {
+    if (depth >= to_planes.line_bytes) {
         return;
     }
 #pragma unroll
@@ -159,15 +163,16 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
         if (line >= from.lines) {
             return;
         }
-        const int exponent = integer_exponent(args.choice, taken, __ldg(from.log2_norm + line));
+        const int exponent = integer_exponent(choice, taken, __ldg(from.log2_norm + line));
         if (blockIdx.x == 0 && lane == 0) {
             from.exponents[line] = exponent;
         }
-        std::uint8_t* const to = args.to.data + line * args.to.line_bytes + depth;
+        std::uint8_t* const to = to_planes.data + line * to_planes.line_bytes + depth;
         if constexpr (sizeof(T) == 4) {
             constexpr int kMostShort = 7;
             if (taken <= kMostShort && !has_powers) {
-                store_residues<ShortInteger>(values[i], TwoShortPowers(exponent), taken, args, to);
+                store_residues<ShortInteger>(values[i], TwoShortPowers(exponent), taken, args.constants, to,
+                                             to_planes.plane_bytes);
                 continue;
             }
         }
@@ -179,21 +184,26 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
                 x[e] = times_power(x[e], __ldg(from.inner + depth + e));
             }
         }
-        store_residues<LongInteger<T>>(x, TwoPowers(exponent), taken, args, to);
+        store_residues<LongInteger<T>>(x, TwoPowers(exponent), taken, args.constants, to, to_planes.plane_bytes);
     }
 }
 
 }  // namespace
 
-DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, const ResidueChoice& choice,
-                                    const BytePlanes& to, StreamHandle handle) {
+DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle handle) {
     static_assert(kEach == 4);
     auto* const stream = static_cast<cudaStream_t>(handle);
-    ConvertArguments args{from, choice, to, false, false, {}};
-    const std::int64_t element = scalar == Scalar::f64 ? 8 : 4;
-    args.along_k = !(from.line_stride == 1 && from.depth_stride != 1);
-    args.by_vectors = from.depth_stride == 1 && from.line_stride * element % 16 == 0 &&
-                      reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
+    ConvertArguments args{launch, {}, {}, {}};
+    const std::int64_t element = launch.scalar == Scalar::f64 ? 8 : 4;
+    std::int64_t most_bytes = 0, most_lines = 0;
+    for (int i = 0; i < launch.count; ++i) {
+        const ResidueLines& from = launch.from[i];
+        args.along_k[i] = !(from.line_stride == 1 && from.depth_stride != 1);
+        args.by_vectors[i] = from.depth_stride == 1 && from.line_stride * element % 16 == 0 &&
+                             reinterpret_cast<std::uintptr_t>(from.data) % 16 == 0;
+        most_bytes = std::max(most_bytes, launch.to[i].line_bytes);
+        most_lines = std::max(most_lines, from.lines);
+    }
     for (int t = 0; t < kMostDeviceModuli; ++t) {
         const int p = kModuli[static_cast<std::size_t>(t)];
         const auto power = [p](int exponent) {
@@ -207,9 +217,10 @@ DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, con
         args.constants.short_reciprocal[t] = static_cast<float>(1.0 / p);
         args.constants.two_to_12[t] = static_cast<float>(power(12));
     }
-    const dim3 grid(static_cast<unsigned>((to.line_bytes + kTileDepth - 1) / kTileDepth),
-                    static_cast<unsigned>((from.lines + kTileLines - 1) / kTileLines));
-    if (scalar == Scalar::f64) {
+    const dim3 grid(static_cast<unsigned>((most_bytes + kTileDepth - 1) / kTileDepth),
+                    static_cast<unsigned>((most_lines + kTileLines - 1) / kTileLines),
+                    static_cast<unsigned>(launch.count));
+    if (launch.scalar == Scalar::f64) {
         convert<double><<<grid, kThreads, 0, stream>>>(args);
     } else {
         convert<float><<<grid, kThreads, 0, stream>>>(args);

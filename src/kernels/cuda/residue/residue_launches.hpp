@@ -47,9 +47,15 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
                                   StreamHandle stream);
 
 /// The exponents of lines, and planes[t](line, p) = the integer of that place modulo the t-th modulus; zeros behind
-/// `depth`.
-DeviceStatus launch_residue_convert(Scalar scalar, const ResidueLines& from, const ResidueChoice& choice,
-                                    const BytePlanes& to, StreamHandle stream);
+/// `depth`. Of one operand or of both.
+struct ResidueConvert {
+    Scalar scalar = Scalar::f32;
+    int count = 0;
+    ResidueLines from[2];
+    BytePlanes to[2];
+    ResidueChoice choice;
+};
+DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle stream);
 
 /// c[t] = a[t] b[t]' modulo the t-th modulus, from 0 to the modulus. At most kLongestDeviceSum along k.
 struct ResidueMultiply {

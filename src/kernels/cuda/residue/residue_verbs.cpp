@@ -75,16 +75,21 @@ void CudaBackend::State::measure_lines() {
                  "measure rows and columns");
 }
 
-void CudaBackend::convert(int operand, const ConstView& block, std::int64_t first, const ResiduePlanes& to) {
-    const ResidueLines& all = state_->residues.lines[operand];
-    ResidueLines lines = lines_of(operand == 0 ? block : transposed(block));
-    lines.inner = all.inner;
-    lines.scaled = all.scaled;
-    lines.log2_norm = all.log2_norm + first;
-    lines.exponents = all.exponents + first;
-    check_launch(launch_residue_convert(scalar_type(block.type), lines, state_->residues.choice, byte_planes(to),
-                                        state_->stream),
-                 "take residues");
+void CudaBackend::convert(std::span<const Block> blocks) {
+    ResidueConvert launch;
+    launch.scalar = state_->residues.scalar;
+    launch.choice = state_->residues.choice;
+    for (const Block& one : blocks) {
+        const ResidueLines& all = state_->residues.lines[one.operand];
+        ResidueLines& lines = launch.from[launch.count];
+        lines = lines_of(one.operand == 0 ? one.block : transposed(one.block));
+        lines.inner = all.inner;
+        lines.scaled = all.scaled;
+        lines.log2_norm = all.log2_norm + one.first;
+        lines.exponents = all.exponents + one.first;
+        launch.to[launch.count++] = byte_planes(one.to);
+    }
+    check_launch(launch_residue_convert(launch, state_->stream), "take residues");
 }
 
 void CudaBackend::multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) {
