@@ -167,9 +167,6 @@ public:
     /// Looks at the rows of A and the columns of B, and how even they are if that counts. `notes` has
     /// residue_notes_bytes() (base/device_layout.hpp).
     virtual void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) = 0;
-    /// Until then bytes are made as if A and B were even, while they are judged; from then on by what was found.
-    /// `again`: all were made before, and are made anew if they are not even. Comes before products of planes.
-    virtual void settle(bool again) = 0;
     /// Of A (0) the rows from `first` on, or of B (1) the columns.
     struct Block {
         int operand = 0;

@@ -150,7 +150,8 @@ ProductPlan step_plan_below(const ProductPlan& plan, const ProblemSize& largest,
     one.workspace_bytes = plan_workspace_bytes(one);
     one.error_bound = error_bound(one);
     one.predicted_s = 0;
-    if (plan.least_evenness > 0) {  // balanced: the level of the transfers has a limit of its own
+    if (plan.least_evenness > 0 &&
+        !is_by_residues(one)) {  // balanced: the level of the transfers has a limit of its own
         one.least_evenness = least_evenness_of(one.levels);
     }
     return one;

@@ -80,11 +80,6 @@ RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, doub
         const std::int64_t cols = std::min(tile_cols, result.cols - col);
         return Block{1, block(right, 0, col, right.rows, cols), col, planes_in(of_right, cols, right.rows)};
     };
-    const bool is_one_tile = row_tiles * col_tiles == 1;
-    if (is_one_tile) {  // there is time for it while A and B are judged
-        kernels.convert(std::vector<Block>{of_rows(0), of_cols(0)});
-    }
-    kernels.settle(is_one_tile);
     ProgressMeter meter(hooks, static_cast<double>(row_tiles * col_tiles));
     for (std::int64_t row = 0; row < result.rows; row += tile_rows) {
         for (std::int64_t col = 0; col < result.cols; col += tile_cols) {

@@ -29,8 +29,20 @@ Options fast_on_device() {
     return options;
 }
 
-TEST(device_plan, large_products_get_levels_and_small_ones_are_the_vendors) {
-    const ProductPlan large = plan_device_product(16384, 16384, 16384, Type::f32, fast_on_device(), {});
+/// As on a chip whose residues nobody has measured.
+Machine without_residues() {
+    Machine machine = default_device_machine();
+    std::erase_if(machine.leaves, [](const LeafProfile& profile) { return leaf_traits(profile.leaf).by_residues; });
+    return machine;
+}
+
+TEST(device_plan, large_products_go_by_residues_or_levels_and_small_ones_are_the_vendors) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const ProductPlan plan = plan_device_product(16384, 16384, 16384, type, fast_on_device(), {});
+        EXPECT_TRUE(is_by_residues(plan)) << to_string(plan);
+    }
+    const Problem problem{16384, 16384, 16384, Type::f32, 1, fast_on_device()};
+    const ProductPlan large = make_plan(problem, without_residues(), device_limits());
     EXPECT_GE(large.levels.size(), 1U);
     EXPECT_EQ(large.leaf, "cublas-batched");
     const ProductPlan small = plan_device_product(512, 512, 512, Type::f32, fast_on_device(), {});
@@ -43,7 +55,7 @@ TEST(device_plan, f64_products_of_4096_pay_with_the_kernel_that_was_measured) {
     limits.smallest_leaf = 512;
     limits.min_gain = 1.02;
     const Problem problem{4096, 4096, 4096, Type::f64, 1, fast_on_device()};
-    const ProductPlan plan = make_plan(problem, default_device_machine(), limits);
+    const ProductPlan plan = make_plan(problem, without_residues(), limits);
     EXPECT_FALSE(plan.levels.empty()) << to_string(plan);
     EXPECT_EQ(plan.leaf, "cublaslt-batched") << to_string(plan);
 }
@@ -113,7 +125,7 @@ TEST(device_plan, a_workspace_limit_is_kept_down_to_nothing) {
         const ProductPlan plan = plan_device_product(16384, 16384, 16384, Type::f32, options, {});
         EXPECT_LE(plan.workspace_bytes, limit);
         // Sums inside the kernel need none, and take the place of the library's product where there is no room.
-        const bool takes_library = !is_fused(plan) && limit >= kCublasWorkspaceBytes;
+        const bool takes_library = !is_fused(plan) && !is_by_residues(plan) && limit >= kCublasWorkspaceBytes;
         EXPECT_EQ(plan.vendor_workspace_bytes, takes_library ? kCublasWorkspaceBytes : 0);
         EXPECT_TRUE(limit > 0 || is_fused(plan)) << to_string(plan);
         const ProductPlan integers = plan_device_product(16384, 16384, 16384, Type::i32, options, {});
@@ -226,7 +238,8 @@ TEST(device_plan, balanced_leaves_types_that_round_their_sums_to_the_vendor) {
     options.accuracy = Accuracy::balanced;
     EXPECT_TRUE(plan_device_product(32768, 32768, 32768, Type::tf32, options, {}).levels.empty());
     EXPECT_FALSE(plan_device_product(32768, 32768, 32768, Type::tf32, fast_on_device(), {}).levels.empty());
-    const ProductPlan plan = plan_device_product(16384, 16384, 16384, Type::f32, options, {});
+    const ProductPlan plan =
+        make_plan({16384, 16384, 16384, Type::f32, 1, options}, without_residues(), device_limits());
     EXPECT_FALSE(plan.levels.empty());
     EXPECT_LE(expected_growth(plan.levels), 10) << to_string(plan);
     options.accumulate = true;  // C is needed to the end, so sums would be in bf16

@@ -157,17 +157,17 @@ TEST(residue_device, fast_has_a_modulus_less) {
 
 TEST(residue_device, rows_and_columns_of_any_scale_keep_their_digits) {
     HEPTAD_NEEDS_DEVICE();
-    for (const Type type : {Type::f32, Type::f64}) {
-        const int most = type == Type::f64 ? 480 : 55;
+    for (const auto& [type, most] : {std::pair{Type::f32, 55}, {Type::f64, 150}, {Type::f64, 480}}) {
         Operands x(type, 300, 800, 280);
+        const int octaves = most;
         set_all(x.a, [&](std::int64_t i, std::int64_t j) {
-            return std::ldexp(x.a.get(i, j), static_cast<int>(i * 7919 % (2 * most)) - most);
+            return std::ldexp(x.a.get(i, j), static_cast<int>(i * 7919 % (2 * octaves)) - octaves);
         });
         set_all(x.b, [&](std::int64_t i, std::int64_t j) {
-            return std::ldexp(x.b.get(i, j), static_cast<int>(j * 104729 % (2 * most)) - most);
+            return std::ldexp(x.b.get(i, j), static_cast<int>(j * 104729 % (2 * octaves)) - octaves);
         });
-        EXPECT_FALSE(multiply(x, by_residues()).fell_back);
-        EXPECT_LE(errors_of(x, 300, 800, 280).over_entries, 4 * unit_roundoff(type));
+        EXPECT_EQ(multiply(x, by_residues()).fell_back, octaves > 200) << octaves;
+        EXPECT_LE(errors_of(x, 300, 800, 280).over_entries, 4 * unit_roundoff(type)) << octaves;
     }
 }
 

@@ -70,7 +70,6 @@ private:
     void answer_if_unsafe(const Product& product) override;
     void finish() override;
     void measure(const ConstView& a, const ConstView& b, const Choice& choice, void* notes) override;
-    void settle(bool again) override;
     void convert(std::span<const Block> blocks) override;
     void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override;
     void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,

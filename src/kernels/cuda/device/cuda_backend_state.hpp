@@ -90,10 +90,7 @@ struct CudaBackend::State {
     struct Residues {
         ResidueChoice choice;
         ResidueLines lines[2];  // all rows of A, all columns of B
-        void* parts = nullptr;
-        Scalar scalar = Scalar::f32;
     } residues;
-    void measure_lines();
 
     bool is_captured() const {
         cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;

@@ -142,7 +142,6 @@ void* CudaBackend::stream() const {
 }
 void CudaBackend::start(const GuardLimits&, std::int64_t, std::int64_t, std::int64_t) {}
 void CudaBackend::measure(const ConstView&, const ConstView&, const Choice&, void*) {}
-void CudaBackend::settle(bool) {}
 void CudaBackend::convert(std::span<const Block>) {}
 void CudaBackend::multiply_planes(const ResiduePlanes&, const ResiduePlanes&, const ResiduePlanes&) {}
 void CudaBackend::rebuild(const ResiduePlanes&, double, double, const View&, std::int64_t, std::int64_t) {}

@@ -8,7 +8,7 @@ namespace heptad::cuda {
 namespace {
 
 __device__ __forceinline__ int moduli_taken(const ResidueChoice& choice) {
-    if (choice.guard.words == nullptr || choice.turn == ResidueTurn::as_if_even) {
+    if (choice.guard.words == nullptr) {
         return choice.usual;
     }
     if (!is_within_limits(choice.guard)) {

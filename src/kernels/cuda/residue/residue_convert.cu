@@ -103,8 +103,7 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
     const BytePlanes& to_planes = args.launch.to[blockIdx.z];
     const int taken = moduli_taken(choice);
     const bool has_powers = from.inner != nullptr && *from.scaled != 0;
-    const bool is_done = choice.turn == ResidueTurn::unless_even && taken == choice.usual && !has_powers;
-    if (taken == 0 || is_done) {
+    if (taken == 0) {
         return;
     }
     const bool along_k = args.along_k[blockIdx.z], by_vectors = args.by_vectors[blockIdx.z];

@@ -10,16 +10,12 @@
 
 namespace heptad::cuda {
 
-/// Bytes may be made before A and B were judged, as if they were even; and again, if they turn out not to be.
-enum class ResidueTurn : std::uint8_t { settled, as_if_even, unless_even };
-
 /// From `usual` moduli, for data that is `least_evenness` even, to `most`, of which each takes data that is sixteen
 /// times less even: it adds four bits to A and four to B. None at all where the guard says no.
 struct ResidueChoice {
     Guard guard;
     int usual = 0, most = 0;
     double least_evenness = 0;
-    ResidueTurn turn = ResidueTurn::settled;
     double capacity[kModuliChoices] = {};  // log2 of the norms that lines may have with `usual` moduli and more
 };
 

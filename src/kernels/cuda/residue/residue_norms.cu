@@ -142,12 +142,18 @@ __global__ void __launch_bounds__(kThreads) line_norms(const __grid_constant__ N
         const double log2_norm = in_range ? log2(sum.squares) / 2
                                           : log2(kept_value(sum.largest)) + log2(static_cast<double>(from.depth)) / 2;
         from.log2_norm[line] = log2_norm + kRoundedUp;
+        // Beyond it nobody has compared results yet: left to the classical product, as what is not finite.
+        constexpr double kMostOctaves = 200;
+        const bool is_far = sum.largest != 0 && fabs(log2_norm) > kMostOctaves;
         if (settles && sum.largest != 0) {
             sum.largest = magnitude(times_power(kept_value(sum.largest), __ldg(from.outer + line)));
             const bool is_known = in_range && sum.plain_squares > kSmallest;
             growth = sum.squares == sum.plain_squares ? 1
                      : is_known                       ? sqrt(sum.squares / sum.plain_squares)
                                                       : __longlong_as_double(0x7ff0000000000000LL);  // infinity
+        }
+        if (is_far) {
+            sum.largest = magnitude(__longlong_as_double(0x7ff0000000000000LL));
         }
     }
     note_maximum(sum.largest, settles ? &args.words->max_bits[operand] : &args.words->plain_max_bits[operand]);

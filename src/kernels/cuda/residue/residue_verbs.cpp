@@ -26,7 +26,7 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
     State& state = *state_;
     ResidueLines(&lines)[2] = state.residues.lines;
     state.cleared_words();
-    state.residues.choice = {state.guard, choice.usual, choice.most, choice.least_evenness, ResidueTurn::settled, {}};
+    state.residues.choice = {state.guard, choice.usual, choice.most, choice.least_evenness, {}};
     for (int count = choice.usual; count <= choice.most; ++count) {
         state.residues.choice.capacity[count - choice.usual] = log2_of_integers(count);
     }
@@ -41,24 +41,21 @@ void CudaBackend::measure(const ConstView& a, const ConstView& b, const Choice& 
     lines[1].log2_norm = norms + m;
     lines[0].exponents = exponents;
     lines[1].exponents = exponents + m;
-    state.residues.parts = parts;
-    state.residues.scalar = scalar_type(a.type);
-    state.measure_lines();
-    state.residues.choice.turn = ResidueTurn::as_if_even;
-    // A few small launches, one after another, beside those that read everything.
-    if (choice.least_evenness > 0) {
+    const auto measure_lines = [&] {
+        check_launch(launch_residue_norms(scalar_type(a.type), lines, parts, state.words(), state.stream),
+                     "measure rows and columns");
+    };
+    // To judge takes a few small launches, one after another, beside one that reads everything.
+    const bool judges = choice.least_evenness > 0;
+    if (judges) {
         state.make_second_stream();
         state.in_turn(state.stream, state.second_stream);
         state.judge(a, b, state.second_stream);
     }
-}
-
-void CudaBackend::settle(bool again) {
-    State& state = *state_;
-    if (state.residues.choice.least_evenness > 0) {
+    measure_lines();
+    if (judges) {
         state.in_turn(state.second_stream, state.stream);
     }
-    ResidueLines(&lines)[2] = state.residues.lines;
     // Vectors that nobody judged are zeros, and so is the word that says whether they count.
     const State::Lines of_a = state.lines(0), of_b = state.lines(1);
     lines[0].inner = of_a.cols;
@@ -66,18 +63,12 @@ void CudaBackend::settle(bool again) {
     lines[1].inner = of_b.rows;
     lines[1].outer = of_b.cols;
     lines[0].scaled = lines[1].scaled = &state.words()->scaled;
-    state.measure_lines();
-    state.residues.choice.turn = again ? ResidueTurn::unless_even : ResidueTurn::settled;
-}
-
-void CudaBackend::State::measure_lines() {
-    check_launch(launch_residue_norms(residues.scalar, residues.lines, residues.parts, words(), stream),
-                 "measure rows and columns");
+    measure_lines();
 }
 
 void CudaBackend::convert(std::span<const Block> blocks) {
     ResidueConvert launch;
-    launch.scalar = state_->residues.scalar;
+    launch.scalar = scalar_type(blocks.front().block.type);
     launch.choice = state_->residues.choice;
     for (const Block& one : blocks) {
         const ResidueLines& all = state_->residues.lines[one.operand];
