@@ -214,9 +214,14 @@ TEST(residue_device, tiles_and_repeats_have_the_same_bits) {
 TEST(residue_device, what_is_not_finite_stays_in_its_rows_and_columns) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::f32, Type::f64}) {
-        for (const double strange :
-             {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        for (const auto& [strange, octaves] : {std::pair{std::numeric_limits<double>::infinity(), 1},
+                                               {std::numeric_limits<double>::quiet_NaN(), 1},
+                                               {std::numeric_limits<double>::quiet_NaN(), 30}}) {
             Operands x(type, 200, 300, 250);
+            const int most = octaves;  // of rows: where they differ much, powers of two count
+            set_all(x.a, [&](std::int64_t i, std::int64_t j) {
+                return std::ldexp(x.a.get(i, j), static_cast<int>(i * 7919 % most));
+            });
             x.a.set(17, 5, strange);
             x.b.set(8, 100, strange);
             EXPECT_TRUE(multiply(x, by_residues()).fell_back);

@@ -63,11 +63,11 @@ struct LineSum {
         }
     }
     __device__ __forceinline__ Part part() const {
-        return {squares, plain_squares, kept_magnitude(largest)};
+        return {squares, plain_squares, max(kept_magnitude(largest), largest_with_powers)};
     }
 };
 
-/// A block to 16 lines, one after another, or to 32 lines and part of k where lines lie side by side.
+/// A block to a line, or to 32 lines and a part of k where lines lie side by side.
 template <class T>
 __global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
     __shared__ Part parts[kWarps][32];
