@@ -35,8 +35,10 @@ std::string short_plan(const std::string& plan) {
         levels += (levels.empty() ? "" : "+") + level.algorithm;
         levels += level.mode == LevelMode::parallel ? "" : fmt::format(" ({})", mode_name(level.mode));
     }
-    return fmt::format("{}, {}{}", levels.empty() ? "classical" : levels, parsed.leaf,
-                       parsed.scaled_sums ? ", sums in f16" : "");
+    if (levels.empty()) {
+        levels = is_by_residues(parsed) ? fmt::format("residues:{}", parsed.arithmetic.moduli) : "classical";
+    }
+    return fmt::format("{}, {}{}", levels, parsed.leaf, parsed.scaled_sums ? ", sums in f16" : "");
 }
 
 }  // namespace heptad::cli
