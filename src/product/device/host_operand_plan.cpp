@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/size.hpp"
 #include "base/types.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
@@ -61,7 +62,13 @@ TransferDecision plan_host_operands(const ProblemSize& size, Type type, Type res
         return undivided_plan(size, type, options);
     }
     TransferProblem problem = transfer_problem(size, type, result_type, adds);
-    if (context.workspace_bytes >= 0) {
+    // Sums of blocks would cost digits that products by residues keep.
+    const auto keeps_digits = [&] {
+        const auto half = [](std::int64_t side) { return ceil_div(side, 2); };
+        return options.accuracy == Accuracy::balanced &&
+               is_by_residues(plan_device_product(half(size.m), half(size.k), half(size.n), type, options, context));
+    };
+    if (context.workspace_bytes >= 0 || keeps_digits()) {
         problem.most_levels = 0;
     }
     const PlanOnDevice plan_on_device = [&](const ProblemSize& block, Type of_block, const Options& for_block) {

@@ -44,6 +44,15 @@ TEST(HostOperandPlan, large_ones_follow_levels_and_tell_what_they_need) {
     EXPECT_NE(to_string(plan).find("plan 32768x32768x32768 f32 transfers={algorithm=winograd;"), std::string::npos);
 }
 
+TEST(HostOperandPlan, balanced_products_by_residues_keep_their_digits) {
+    for (const Type type : {Type::f32, Type::f64}) {
+        const TransferDecision made = plan_cube(16384, type, on_device(Accuracy::balanced));
+        EXPECT_TRUE(made.is_divided());
+        EXPECT_TRUE(is_by_residues(made.plan)) << to_string(made.plan);
+        EXPECT_EQ(made.schedule.algorithm, "");
+    }
+}
+
 TEST(HostOperandPlan, what_may_take_no_level_is_cut_into_pieces) {
     Options few_levels = on_device(Accuracy::fast), little_room = few_levels;
     few_levels.levels = 1;
