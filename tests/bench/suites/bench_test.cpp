@@ -91,6 +91,27 @@ TEST_F(Bench, a_library_against_itself_is_told_where_asked_for) {
     EXPECT_EQ(without.out.find("against itself"), std::string::npos) << without.out;
 }
 
+TEST_F(Bench, grades_tell_words_apart) {
+    const Outcome outcome = heptad({"bench", "grade", "--types", "f64", "--sizes", "16,48,160"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto grade_of = [&](const std::string& word) {
+        std::istringstream lines(outcome.out);
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("f64   " + word)) {
+                return line.substr(line.rfind("  ") + 2);
+            }
+        }
+        return std::string();
+    };
+    EXPECT_EQ(grade_of("library"), "A") << outcome.out;
+    EXPECT_EQ(grade_of("strict"), "A") << outcome.out;
+    EXPECT_EQ(grade_of("exact"), "A, or refused") << outcome.out;
+    EXPECT_FALSE(grade_of("balanced").empty());
+    EXPECT_FALSE(grade_of("fast").empty());
+    EXPECT_EQ(heptad({"bench", "grade", "--sizes", "16x8x16"}).exit_code, 2);
+    EXPECT_EQ(heptad({"bench", "grade", "--types", "i32"}).exit_code, 2);
+}
+
 TEST_F(Bench, bits_suite_writes_a_result_file) {
     const Outcome outcome =
         heptad({"bench", "bits", "--quick", "--sizes", "64,40x130x24", "--threads", "2", "--json", "result.json"});
