@@ -377,14 +377,14 @@ ProductPlan make_plan(const Problem& problem, const Machine& machine, const Plan
     }
     ProductPlan best = best_plan(problem, machine, limits);
     const bool has_fringes = best.core_m != best.m || best.core_k != best.k || best.core_n != best.n;
-    const bool worth_a_look = is_on_device(best) && !is_by_residues(best) && problem.options.levels < 0 &&
+    const bool worth_a_look = is_on_device(best) && problem.options.levels < 0 &&
                               problem.options.workspace_limit_bytes > 0 &&
                               std::min({problem.m, problem.k, problem.n}) >= limits.smallest_leaf &&
                               (has_fringes || rows_are_misaligned(best));
     if (!worth_a_look) {
         return best;
     }
-    const double min_gain = best.levels.empty() ? limits.min_gain : 1;
+    const double min_gain = best.levels.empty() && !is_by_residues(best) ? limits.min_gain : 1;
     double most_s = best.predicted_s / min_gain;
     // How many zeros a plan needs depends on its levels, so the levels of a stricter word may be the better ones.
     Problem larger = extended_problem(problem);
