@@ -120,8 +120,9 @@ DeviceStatus launch_residue_multiply_hopper(const ResidueMultiply& launch, Strea
     if (encode == nullptr) {
         return cudaErrorSymbolNotFound;
     }
-    // Squares of tiles leave four of an H200's multiprocessors idle, and pay where power is the limit all the same:
-    // 1.01 and 1.04 to 1.06 times as fast at n = 16384 with 7 and 14 moduli, 0.90 to 0.95 at 8192 and below.
+    // Squares of tiles leave four of an H200's multiprocessors idle: 0.90 to 0.95 times as fast at n = 8192 and below,
+    // 1.01 to 1.06 at 16384, where power is the limit. The latter is not settled: squares were timed second there, and
+    // of two runs of one kernel the second gained as much.
     constexpr std::int64_t kPowerIsTheLimit = std::int64_t{12288} * 12288 * 12288;
     const std::int64_t volume = launch.a.lines * launch.b.lines * launch.a.line_bytes;
     auto* const queue = static_cast<cudaStream_t>(stream);
