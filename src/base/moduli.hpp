@@ -25,6 +25,9 @@ inline constexpr int kModuliChoices = 5;
 inline constexpr int kFewestModuliOfF32 = 6, kFewestModuliOfF64 = 12, kMostDeviceModuli = 16;
 static_assert(kFewestModuliOfF64 + kModuliChoices - 1 == kMostDeviceModuli);
 inline constexpr std::int64_t kLongestDeviceSum = 65536;
+/// One more adds four bits to the integers of A and four to those of B, so it serves data that is so much less even.
+/// Host and device must come to the same limits: a power of two.
+inline constexpr double kEvennessOfModulus = 1.0 / 16;
 /// There the norm of a line is added up in so many parts, of so many bytes.
 inline constexpr int kNormParts = 16;
 inline constexpr std::int64_t kNormPartBytes = 24;

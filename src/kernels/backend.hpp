@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/fused.hpp"
+#include "base/moduli.hpp"
 #include "base/view.hpp"
 
 namespace heptad {
@@ -183,8 +184,6 @@ public:
     virtual void rebuild(const ResiduePlanes& from, double alpha, double beta, const View& c, std::int64_t row,
                          std::int64_t col) = 0;
 };
-/// Each modulus adds four bits to the integers of A and four to those of B.
-inline constexpr double kEvennessOfModulus = 1.0 / 16;
 inline double ResidueKernels::Choice::least_with_most() const {
     double least = least_evenness;
     for (int count = usual; count < most; ++count) {

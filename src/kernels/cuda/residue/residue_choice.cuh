@@ -19,7 +19,7 @@ __device__ __forceinline__ int moduli_taken(const ResidueChoice& choice) {
         if (is_even(*choice.guard.words, least)) {
             return count;
         }
-        least *= 1.0 / 16;  // kEvennessOfModulus
+        least *= kEvennessOfModulus;
     }
     return 0;
 }
