@@ -35,8 +35,10 @@ std::string short_plan(const std::string& plan) {
         levels += (levels.empty() ? "" : "+") + level.algorithm;
         levels += level.mode == LevelMode::parallel ? "" : fmt::format(" ({})", mode_name(level.mode));
     }
-    if (levels.empty()) {
-        levels = is_by_residues(parsed) ? fmt::format("residues:{}", parsed.arithmetic.moduli) : "classical";
+    if (is_by_residues(parsed)) {
+        levels = fmt::format("residues:{}{}{}", parsed.arithmetic.moduli, levels.empty() ? "" : " ", levels);
+    } else if (levels.empty()) {
+        levels = "classical";
     }
     return fmt::format("{}, {}{}", levels, parsed.leaf, parsed.scaled_sums ? ", sums in f16" : "");
 }

@@ -44,6 +44,15 @@ inline std::int64_t residue_line_bytes(std::int64_t elements) {
     return round_up(elements, 16);
 }
 
+/// Sides of a block at the bottom of so many levels of halves. Blocks of C begin where four entries can be stored at
+/// once, and what is beyond the matrix is zero.
+inline std::int64_t residue_block_bytes(std::int64_t elements, int levels) {
+    return residue_line_bytes(ceil_div(elements, std::int64_t{1} << levels));
+}
+inline std::int64_t residue_block_lines(std::int64_t lines, int levels) {
+    return levels == 0 ? lines : residue_block_bytes(lines, levels);
+}
+
 /// Entries of one limb along k: the tensor cores' rows begin on 16-byte boundaries.
 inline std::int64_t limb_depth(std::int64_t k) {
     return round_up(k, 16);

@@ -153,6 +153,9 @@ public:
 struct ResiduePlanes {
     void* data = nullptr;
     std::int64_t lines = 0, line_bytes = 0, plane_bytes = 0;
+    /// Of Winograd's algorithm (algorithm/winograd_sums.hpp): lines and line_bytes are the sides of a block at the
+    /// bottom, and every modulus has a plane for each product.
+    int levels = 0;
 };
 
 /// Products by residues (docs/residues.md) on a backend that runs behind the caller. The guard of the product decides

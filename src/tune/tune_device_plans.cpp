@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "base/timing.hpp"
+#include "base/workspace.hpp"
 #include "io/device_machine.hpp"
 #include "plan/predict/measured_plans.hpp"
 #include "plan/search/plan_candidates.hpp"
@@ -60,6 +61,7 @@ bool measure_device_plans_on(Type type, std::int64_t n, const DeviceGround& grou
     Problem problem{n, n, n, type, 1, {}};
     problem.options.device = "cuda";
     problem.options.accuracy = Accuracy::fast;
+    problem.options.workspace_limit_bytes = workspace_share(cuda::free_bytes(ground.backend.device()));
     const Effort effort = effort_for(plan_with_shape(problem, machine, {{}, "cublas"}).predicted_s);
     std::vector<ProductPlan> plans;
     std::int64_t workspace_bytes = 0;

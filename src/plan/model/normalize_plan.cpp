@@ -148,6 +148,12 @@ void normalize_plan(ProductPlan& plan) {
         plan.tile_m = std::min(plan.tile_m, plan.m);
         plan.tile_k = plan.k;
         plan.tile_n = std::min(plan.tile_n, plan.n);
+        // Levels in residues are sums of bytes in blocks with zeros appended: there is no more to them.
+        plan.core_m = plan.m;
+        plan.core_k = plan.k;
+        plan.core_n = plan.n;
+        plan.change_basis = plan.overwrite_inputs = plan.scaled_sums = false;
+        return;
     }
     fuse_the_innermost_only(plan);
     set_core(plan);

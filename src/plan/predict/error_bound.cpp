@@ -122,12 +122,12 @@ double expected_growth(const ProductPlan& plan, const Machine& machine) {
     if (is_by_residues(plan) && !is_on_device(plan)) {
         return 1;
     }
-    if (const std::optional<double> measured = measured_growth(plan, machine)) {
-        return *measured;
-    }
-    if (is_by_residues(plan)) {
+    if (is_by_residues(plan)) {  // levels inside are exact
         constexpr double kWithOneLess = 3;
         return plan.least_evenness > 0 ? 1 : kWithOneLess;
+    }
+    if (const std::optional<double> measured = measured_growth(plan, machine)) {
+        return *measured;
     }
     return std::max(1.0, growth_share(is_on_device(plan), plan.type) * expected_growth(plan.levels));
 }

@@ -103,6 +103,11 @@ bool warns_of_others(const MeasuredPlan& row) {
     return row.rounds >= kFewestRounds && row.relative_time > row.modelled_time;
 }
 
+/// Levels in residues and levels of numbers say nothing of each other.
+bool are_of_a_kind(const MeasuredPlan& row, const ProductPlan& plan) {
+    return row.type == plan.type && leaf_traits(row.plan.leaf).by_residues == is_by_residues(plan);
+}
+
 /// Nobody measured the reference loops, nor sums of bf16 that are scaled: plans are measured for `fast`.
 bool may_be_known(const ProductPlan& plan) {
     return backend_traits(plan.backend).only_leaf.empty() && !(plan.type == Type::bf16 && plan.scaled_sums);
@@ -132,7 +137,7 @@ double measured_ratio(const ProductPlan& plan, const Machine& machine, double li
     bool was_measured = false;
     for (const MeasuredPlan& row : machine.measured_plans) {
         const bool is_classical = row.plan.levels.empty(), same_leaf = row.plan.leaf == plan.leaf;
-        if (row.type != plan.type || is_classical != (depth == 0) || (is_classical && !same_leaf) ||
+        if (!are_of_a_kind(row, plan) || is_classical != (depth == 0) || (is_classical && !same_leaf) ||
             !may_be_known(plan)) {
             continue;
         }
@@ -173,7 +178,7 @@ std::optional<double> measured_growth(const ProductPlan& plan, const Machine& ma
         return std::pair(row.plan.leaf != plan.leaf, here.squared_distance({row.m, row.k, row.n}));
     };
     for (const MeasuredPlan& row : machine.measured_plans) {
-        if (row.type == plan.type && row.error_growth > 0 && !row.plan.levels.empty() &&
+        if (are_of_a_kind(row, plan) && row.error_growth > 0 && !row.plan.levels.empty() &&
             asked_for == fmt::format("{}", fmt::join(row.plan.levels, "*")) &&
             (nearest == nullptr || distance(row) < distance(*nearest))) {
             nearest = &row;
@@ -185,7 +190,7 @@ std::optional<double> measured_growth(const ProductPlan& plan, const Machine& ma
 double measured_ratio_of_depth(int depth, const ProductPlan& plan, const Machine& machine) {
     Mean mean(plan);
     for (const MeasuredPlan& row : machine.measured_plans) {
-        if (row.type == plan.type && !row.plan.levels.empty() && warns_of_others(row) && may_be_known(plan)) {
+        if (are_of_a_kind(row, plan) && !row.plan.levels.empty() && warns_of_others(row) && may_be_known(plan)) {
             mean.add(row, row.std_error, 2 + squared(depth - depth_of(row.plan)));
         }
     }

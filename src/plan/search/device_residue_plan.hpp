@@ -18,8 +18,11 @@ struct DeviceResidueLayout {
 };
 DeviceResidueLayout device_residue_layout(const ProductPlan& plan);
 
-/// Makes a plan without levels one by residues. False, and the plan is as it was: it cannot be one, for its type, its
-/// sizes, its accuracy or the workspace.
+/// In residues levels cost no digits, only memory: the kernels have the sums of so many of winograd.
+inline constexpr int kMostResidueLevels = 2;
+
+/// Makes a plan one by residues, with its levels inside. False, and the plan is as it was: it cannot be one, for its
+/// type, its levels, its sizes, its accuracy or the workspace.
 bool take_residues(ProductPlan& plan, const Problem& problem);
 void check_device_residue_plan(const ProductPlan& plan);
 

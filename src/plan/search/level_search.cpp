@@ -91,7 +91,7 @@ private:
             return;
         }
         for (PlanShape shape : measured_shapes(machine_, problem_.type)) {
-            if (shape.levels.empty()) {
+            if (shape.levels.empty() || leaf_traits(shape.leaf).by_residues) {
                 continue;
             }
             for (int on_top = 0; on_top <= 1; ++on_top) {

@@ -7,6 +7,7 @@
 #include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/predict/measured_plans.hpp"
+#include "plan/search/device_residue_plan.hpp"
 
 namespace heptad {
 namespace {
@@ -166,6 +167,9 @@ std::vector<PlanShape> device_plan_candidates(const Problem& problem, const Mach
             taken.push_back({{}, profile.leaf});
         }
         if (traits.by_residues) {
+            for (int levels = 1; levels <= kMostResidueLevels; ++levels) {
+                taken.push_back({std::vector<std::string>(static_cast<std::size_t>(levels), once), profile.leaf});
+            }
             continue;
         }
         for (const auto& levels : tried) {

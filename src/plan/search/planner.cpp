@@ -1,6 +1,7 @@
 #include "plan/search/planner.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "algorithm/catalogue.hpp"
 #include "base/device_layout.hpp"
@@ -48,6 +49,9 @@ bool calls_leaves(const ProductPlan& plan) {
 }
 
 void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) {
+    if (leaf_traits(problem.options.leaf).by_residues && !take_residues(plan, problem)) {
+        plan.levels.clear();
+    }
     normalize_plan(plan);
     choose_tile(plan, machine);
     const LeafSize leaf = leaf_size(plan);
@@ -56,7 +60,7 @@ void fill_in(ProductPlan& plan, const Problem& problem, const Machine& machine) 
                 : problem.options.leaf != "auto"
                     ? problem.options.leaf
                     : best_leaf(machine, leaf_type(plan), leaf.m, leaf.k, leaf.n, leaf_use(plan));
-    if (leaf_traits(plan.leaf).by_residues && !take_residues(plan, problem)) {
+    if (leaf_traits(plan.leaf).by_residues && !is_by_residues(plan)) {
         plan.leaf = leaf_traits(plan.leaf).fringe_leaf;
     }
     const std::string_view when_misaligned = leaf_traits(plan.leaf).when_misaligned;
@@ -192,9 +196,11 @@ void validate(const Problem& problem, const Machine& machine) {
                  options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
         }
     }
-    if (leaf_traits(options.leaf).by_residues && options.levels > 0) {
-        fail(ErrorCode::usage, "leaf {} takes whole products; set levels to 0 or auto, or take another leaf",
-             options.leaf);
+    const bool other_levels = options.levels > kMostResidueLevels ||
+                              (options.levels > 0 && options.algorithm != "auto" && options.algorithm != kHalving);
+    if (leaf_traits(options.leaf).by_residues && other_levels) {
+        fail(ErrorCode::usage, "leaf {} has up to {} levels of {} inside; set levels to so many, or take another leaf",
+             options.leaf, kMostResidueLevels, kHalving);
     }
     if (options.mode == mode_name(LevelMode::fused) && !has_fused_kernels(problem, machine)) {
         fail(ErrorCode::usage,
@@ -287,6 +293,20 @@ bool options_allow_residues(const Options& options) {
     return options.levels < 0 && options.algorithm == "auto" && options.mode == "auto" && !options.overwrite_inputs;
 }
 
+/// By residues, with as many levels inside as asked for or as pay.
+ProductPlan best_residue_plan(const Problem& problem, const Machine& machine, const std::string& leaf) {
+    const int asked = problem.options.levels, most = asked < 0 ? kMostResidueLevels : asked;
+    std::optional<ProductPlan> best;
+    for (int levels = std::max(asked, 0); levels <= most; ++levels) {
+        const std::vector<std::string> halvings(static_cast<std::size_t>(levels), kHalving);
+        ProductPlan plan = plan_with_shape(problem, machine, {halvings, leaf});
+        if (!best || plan.predicted_s < best->predicted_s) {
+            best = std::move(plan);
+        }
+    }
+    return *best;
+}
+
 /// The library's own call, or what takes its place where there is none, and the fastest classical product if that is
 /// another. Of products that were measured side by side the predicted time decides, of others the samples of leaves.
 ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
@@ -306,7 +326,7 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
     if (options_allow_residues(problem.options)) {
         for (const LeafProfile& profile : machine.leaves) {
             if (profile.type == problem.type && leaf_traits(profile.leaf).by_residues) {
-                others.push_back(plan_with_shape(problem, machine, {{}, profile.leaf}));
+                others.push_back(best_residue_plan(problem, machine, profile.leaf));
             }
         }
     }
@@ -325,8 +345,11 @@ ClassicalPlans classical_plans(const Problem& problem, const Machine& machine, c
 
 ProductPlan best_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     const Options& options = problem.options;
+    if (leaf_traits(options.leaf).by_residues) {
+        return best_residue_plan(problem, machine, options.leaf);
+    }
     const bool levels_allowed =
-        has_levels(problem.type, backend_traits(problem)) && !leaf_traits(options.leaf).by_residues &&
+        has_levels(problem.type, backend_traits(problem)) &&
         !(is_float(problem.type) && options.accuracy == Accuracy::strict) && options.levels != 0 &&
         (options.workspace_limit_bytes > 0 || options.overwrite_inputs || has_fused_kernels(problem, machine)) &&
         !(options.levels < 0 && is_at_the_edge_of_balanced(problem));

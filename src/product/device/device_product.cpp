@@ -226,7 +226,7 @@ RunReport multiply_with_transfers(double alpha, const ConstView& a, const ConstV
 }  // namespace
 
 double expected_growth_on_device(const ProductPlan& plan, int device) {
-    return plan.levels.empty() ? 1 : expected_growth(plan, *figures_of(device).machine);
+    return plan.levels.empty() && !is_by_residues(plan) ? 1 : expected_growth(plan, *figures_of(device).machine);
 }
 
 bool is_device_product(const std::string& device) {

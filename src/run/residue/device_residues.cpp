@@ -21,9 +21,10 @@ GuardLimits finite_limits() {
     return {any, any, any, any, any};
 }
 
-ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements) {
-    const std::int64_t line_bytes = residue_line_bytes(elements);
-    return {memory, lines, line_bytes, lines * line_bytes};
+ResiduePlanes planes_in(void* memory, std::int64_t lines, std::int64_t elements, int levels) {
+    const std::int64_t own_lines = residue_block_lines(lines, levels),
+                       line_bytes = residue_block_bytes(elements, levels);
+    return {memory, own_lines, line_bytes, own_lines * line_bytes, levels};
 }
 
 }  // namespace
@@ -54,6 +55,7 @@ RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, doub
         result = transposed(c);
         std::swap(tile_rows, tile_cols);
     }
+    const auto levels = static_cast<int>(plan.levels.size());
     const DeviceResidueLayout layout = device_residue_layout(plan);
     Arena arena(workspace, plan.workspace_bytes);
     backend.begin_product(arena.take(layout.guard), layout.guard);
@@ -74,11 +76,11 @@ RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, doub
     using Block = ResidueKernels::Block;
     const auto of_rows = [&](std::int64_t row) {
         const std::int64_t rows = std::min(tile_rows, result.rows - row);
-        return Block{0, block(left, row, 0, rows, left.cols), row, planes_in(of_left, rows, left.cols)};
+        return Block{0, block(left, row, 0, rows, left.cols), row, planes_in(of_left, rows, left.cols, levels)};
     };
     const auto of_cols = [&](std::int64_t col) {
         const std::int64_t cols = std::min(tile_cols, result.cols - col);
-        return Block{1, block(right, 0, col, right.rows, cols), col, planes_in(of_right, cols, right.rows)};
+        return Block{1, block(right, 0, col, right.rows, cols), col, planes_in(of_right, cols, right.rows, levels)};
     };
     ProgressMeter meter(hooks, static_cast<double>(row_tiles * col_tiles));
     for (std::int64_t row = 0; row < result.rows; row += tile_rows) {
@@ -95,9 +97,10 @@ RunReport run_residues_on_device(const ProductPlan& plan, Backend& backend, doub
             if (!needed.empty()) {
                 kernels.convert(needed);
             }
-            const ResiduePlanes planes = planes_in(of_result, rows.to.lines, cols.to.lines);
+            const View tile = block(result, row, col, rows.block.rows, cols.block.cols);
+            const ResiduePlanes planes = planes_in(of_result, tile.rows, tile.cols, levels);
             kernels.multiply_planes(rows.to, cols.to, planes);
-            kernels.rebuild(planes, alpha, beta, block(result, row, col, rows.to.lines, cols.to.lines), row, col);
+            kernels.rebuild(planes, alpha, beta, tile, row, col);
             meter.advance(1);
         }
     }

@@ -211,6 +211,66 @@ TEST(residue_device, tiles_and_repeats_have_the_same_bits) {
     }
 }
 
+TEST(residue_device, levels_inside_have_the_same_bits) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const Type type : {Type::f32, Type::f64}) {
+        for (const auto& [m, k, n] : {std::tuple{512, 1024, 768}, {257, 1030, 301}, {64, 4, 5}, {1000, 333, 129}}) {
+            for (const Layout layout : {Layout::rows, Layout::columns}) {
+                for (const int octaves : {1, 40}) {  // of rows and along k: powers of two, more moduli, or none of it
+                    Operands x(type, m, k, n, layout, Layout::rows, layout);
+                    const int most = octaves;
+                    set_all(x.a, [&](std::int64_t i, std::int64_t j) {
+                        return std::ldexp(x.a.get(i, j), static_cast<int>((i * 7919 + j * 31) % most));
+                    });
+                    for (const Accuracy accuracy : {Accuracy::balanced, Accuracy::fast}) {
+                        Options options = by_residues(accuracy);
+                        set_all(x.c, [](std::int64_t i, std::int64_t j) { return static_cast<double>(i - j); });
+                        const bool fell_back = multiply(x, options, 1.5, -2).fell_back;
+                        const GuardedMatrix without = x.c;
+                        for (options.levels = 1; options.levels <= 2; ++options.levels) {
+                            const ProductPlan plan = plan_device_product(m, k, n, type, options, {});
+                            ASSERT_TRUE(is_by_residues(plan));
+                            ASSERT_EQ(static_cast<int>(plan.levels.size()), options.levels);
+                            set_all(x.c, [](std::int64_t i, std::int64_t j) { return static_cast<double>(i - j); });
+                            EXPECT_EQ(multiply(x, options, 1.5, -2).fell_back, fell_back);
+                            EXPECT_TRUE(x.c.equals_byte_for_byte(without))
+                                << type_name(type) << " " << m << "x" << k << "x" << n << " levels " << options.levels
+                                << " octaves " << octaves << " fell back " << fell_back;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(residue_device, levels_in_bands_of_rows_have_the_same_bits) {
+    HEPTAD_NEEDS_DEVICE();
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+        Operands x(Type::f32, 9000, 96, 4500, Layout::rows, Layout::rows, layout);
+        multiply(x, by_residues());
+        const GuardedMatrix whole = x.c;
+        Options small = by_residues();
+        small.levels = 1;
+        small.workspace_limit_bytes = plan_device_product(9000, 96, 4500, Type::f32, small, {}).workspace_bytes * 2 / 3;
+        const ProductPlan banded = plan_device_product(9000, 96, 4500, Type::f32, small, {});
+        ASSERT_TRUE(is_by_residues(banded));
+        EXPECT_EQ(banded.tile_n, 4500);
+        EXPECT_LT(banded.tile_m, 9000);
+        x.c.fill(std::numeric_limits<double>::quiet_NaN());
+        // In the device's memory: products from the host's are cut up for the transfers first.
+        const cuda::Stream stream(0);
+        auto* const handle = static_cast<cudaStream_t>(stream.handle());
+        DeviceMatrixCopy a(x.a, handle), b(x.b, handle), c(x.c, handle);
+        ProductContext context;
+        context.stream = handle;
+        multiply_on_device(1, a.view(), b.view(), 0, c.view(), small, context);
+        c.fetch();
+        stream.synchronize();
+        EXPECT_TRUE(x.c.equals_byte_for_byte(whole));
+    }
+}
+
 TEST(residue_device, what_is_not_finite_stays_in_its_rows_and_columns) {
     HEPTAD_NEEDS_DEVICE();
     for (const Type type : {Type::f32, Type::f64}) {

@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "algorithm/winograd_sums.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/moduli.hpp"
@@ -71,26 +73,90 @@ private:
         ++conversions[operand];
         const ConstView lines = operand == 0 ? block : transposed(block);
         const ConstView all = operand == 0 ? a_ : transposed(b_);
-        EXPECT_EQ(lines.rows, to.lines);
+        const std::int64_t side = std::int64_t{1} << to.levels;
+        EXPECT_GE(to.lines * side, lines.rows);
+        EXPECT_GE(to.line_bytes * side, lines.cols);
         EXPECT_EQ(lines.data, element_pointer(all, first, 0));
-        for (int t = 0; t < taken_; ++t) {
-            for (std::int64_t i = 0; i < to.lines; ++i) {
-                auto* const line = static_cast<std::int8_t*>(to.data) + t * to.plane_bytes + i * to.line_bytes;
-                for (std::int64_t p = 0; p < to.line_bytes; ++p) {
-                    line[p] = static_cast<std::int8_t>(p < lines.cols ? element(lines, i, p) : 0);
+        const auto number = [&](std::int64_t i, std::int64_t p) {
+            return i < lines.rows && p < lines.cols ? static_cast<int>(element(lines, i, p)) : 0;
+        };
+        for (std::int64_t i = 0; i < to.lines; ++i) {
+            for (std::int64_t p = 0; p < to.line_bytes; ++p) {
+                std::vector<int> sums;
+                add_sums(
+                    to.levels, operand,
+                    [&](std::int64_t row, std::int64_t col) {
+                        return operand == 0 ? number(row * to.lines + i, col * to.line_bytes + p)
+                                            : number(col * to.lines + i, row * to.line_bytes + p);
+                    },
+                    sums);
+                for (std::size_t plane = 0; plane < sums.size() * static_cast<std::size_t>(taken_); ++plane) {
+                    static_cast<std::int8_t*>(
+                        to.data)[static_cast<std::int64_t>(plane) * to.plane_bytes + i * to.line_bytes + p] =
+                        static_cast<std::int8_t>(sums[plane % sums.size()]);
                 }
             }
         }
+    }
+    /// Sums of the blocks of a number's place, level by level.
+    static void add_sums(int levels, int operand, const std::function<int(std::int64_t, std::int64_t)>& block,
+                         std::vector<int>& sums) {
+        if (levels == 0) {
+            sums.push_back(block(0, 0));
+            return;
+        }
+        const std::int64_t half = std::int64_t{1} << (levels - 1);
+        for (std::size_t r = 0; r < kWinogradProducts; ++r) {
+            add_sums(
+                levels - 1, operand,
+                [&](std::int64_t row, std::int64_t col) {
+                    int of_level[kWinogradProducts];
+                    const int x[4] = {block(row, col), block(row, half + col), block(half + row, col),
+                                      block(half + row, half + col)};
+                    if (operand == 0) {
+                        winograd_sums_of_a(x[0], x[1], x[2], x[3], of_level);
+                    } else {
+                        winograd_sums_of_b(x[0], x[1], x[2], x[3], of_level);
+                    }
+                    return of_level[r];
+                },
+                sums);
+        }
+    }
+    /// The blocks of C from products, by rows of blocks.
+    static std::vector<int> blocks_of(int levels, const int* products) {
+        if (levels == 0) {
+            return {*products};
+        }
+        const int each = winograd_products(levels - 1);
+        std::vector<std::vector<int>> inner;
+        for (int r = 0; r < kWinogradProducts; ++r) {
+            inner.push_back(blocks_of(levels - 1, products + r * each));
+        }
+        const std::size_t half = std::size_t{1} << (levels - 1);
+        std::vector<int> blocks(4 * half * half);
+        for (std::size_t i = 0; i < half * half; ++i) {
+            int p[kWinogradProducts], c[4];
+            for (std::size_t r = 0; r < kWinogradProducts; ++r) {
+                p[r] = inner[r][i];
+            }
+            winograd_result(p, c);
+            for (std::size_t q = 0; q < 4; ++q) {
+                blocks[(q / 2 * half + i / half) * 2 * half + q % 2 * half + i % half] = c[q];
+            }
+        }
+        return blocks;
     }
     void multiply_planes(const ResiduePlanes& a, const ResiduePlanes& b, const ResiduePlanes& c) override {
         ++products_of_planes;
         EXPECT_EQ(a.lines, c.lines);
         EXPECT_GE(c.line_bytes, b.lines);
-        for (int t = 0; t < taken_; ++t) {
-            const int p = kModuli[static_cast<std::size_t>(t)];
-            const auto* const left = static_cast<const std::int8_t*>(a.data) + t * a.plane_bytes;
-            const auto* const right = static_cast<const std::int8_t*>(b.data) + t * b.plane_bytes;
-            auto* const to = static_cast<std::uint8_t*>(c.data) + t * c.plane_bytes;
+        const int products = winograd_products(a.levels);
+        for (int plane = 0; plane < taken_ * products; ++plane) {
+            const int p = kModuli[static_cast<std::size_t>(plane / products)];
+            const auto* const left = static_cast<const std::int8_t*>(a.data) + plane * a.plane_bytes;
+            const auto* const right = static_cast<const std::int8_t*>(b.data) + plane * b.plane_bytes;
+            auto* const to = static_cast<std::uint8_t*>(c.data) + plane * c.plane_bytes;
             for (std::int64_t i = 0; i < a.lines; ++i) {
                 for (std::int64_t j = 0; j < b.lines; ++j) {
                     int sum = 0;
@@ -106,12 +172,26 @@ private:
                  std::int64_t col) override {
         EXPECT_LE(row + c.rows, size_.m);
         EXPECT_LE(col + c.cols, size_.n);
+        const int products = winograd_products(from.levels);
+        const std::int64_t side = std::int64_t{1} << from.levels;
+        const auto residue = [&](int t, std::int64_t i, std::int64_t j) {
+            std::vector<int> of_products;
+            for (int r = 0; r < products; ++r) {
+                of_products.push_back(static_cast<const std::uint8_t*>(
+                    from.data)[(t * products + r) * from.plane_bytes + i % from.lines * from.line_bytes +
+                               j % from.line_bytes]);
+            }
+            const std::vector<int> blocks = blocks_of(from.levels, of_products.data());
+            const int p = kModuli[static_cast<std::size_t>(t)];
+            const int x = blocks[static_cast<std::size_t>(i / from.lines * side + j / from.line_bytes)];
+            return (x % p + p) % p;
+        };
         for (std::int64_t i = 0; i < c.rows && taken_ > 0; ++i) {
             for (std::int64_t j = 0; j < c.cols; ++j) {
-                const auto* const residues = static_cast<const std::uint8_t*>(from.data) + i * from.line_bytes + j;
+                const int second = residue(1, i, j);
                 int value = std::numeric_limits<int>::max();  // sums here are small, so two moduli tell them
-                for (int candidate = residues[0] - 256 * 100; candidate < 256 * 100; candidate += 256) {
-                    const bool fits = (candidate % 255 + 255) % 255 == residues[from.plane_bytes];
+                for (int candidate = residue(0, i, j) - 256 * 100; candidate < 256 * 100; candidate += 256) {
+                    const bool fits = (candidate % 255 + 255) % 255 == second;
                     value = fits ? candidate : value;
                 }
                 auto* const entry = element_pointer(c, i, j);
@@ -137,11 +217,13 @@ struct Operands {
     }
 };
 
-ProductPlan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t tile_m, std::int64_t tile_n) {
+ProductPlan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t tile_m, std::int64_t tile_n,
+                    std::size_t levels = 0) {
     Problem problem{m, k, n, Type::f32, 1, {}};
     problem.options.device = "cuda";
     problem.options.accumulate = true;
-    ProductPlan plan = plan_with_shape(problem, Machine{}, {{}, kResidueLeaf});
+    ProductPlan plan = plan_with_shape(problem, Machine{}, {std::vector<std::string>(levels, kHalving), kResidueLeaf});
+    EXPECT_EQ(plan.levels.size(), levels);
     plan.tile_m = tile_m;
     plan.tile_n = tile_n;
     plan.workspace_bytes = device_residue_layout(plan).bytes();
@@ -170,6 +252,25 @@ TEST(device_residues, tiles_of_any_shape_make_up_the_product) {
                 EXPECT_LE(report.workspace_used_bytes, plan.workspace_bytes);
                 const int across = (41 + tile_n - 1) / tile_n, down = (50 + tile_m - 1) / tile_m;
                 EXPECT_EQ(backend.products_of_planes, across * down);
+            }
+        }
+    }
+}
+
+TEST(device_residues, levels_inside_change_nothing) {
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+        for (const auto& [m, k, n] : {std::tuple{50, 33, 41}, {64, 128, 32}, {4, 5, 67}, {99, 4, 6}}) {
+            for (const std::size_t levels : {1U, 2U}) {
+                Operands x(m, k, n, layout);
+                const ProductPlan plan = plan_of(m, k, n, (m + 1) / 2, n, levels);
+                GuardedMatrix expected = x.c;
+                ReferenceBackend loops;
+                const Product product{3, x.a.view(), x.b.view(), -2, expected.view()};
+                loops.multiply({&product, 1}, "reference");
+                HostResidues backend;
+                std::vector<std::byte> workspace(static_cast<std::size_t>(plan.workspace_bytes));
+                run_plan(plan, backend, 3, x.a.view(), x.b.view(), -2, x.c.view(), workspace.data());
+                EXPECT_TRUE(x.c.equals(expected)) << m << " x " << k << " x " << n << ", levels " << levels;
             }
         }
     }

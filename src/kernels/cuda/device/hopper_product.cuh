@@ -9,9 +9,12 @@
 //   tile_count(args), tile_to_make(args, index)    which tiles there are
 //   multiply(d, a, b, adds)    the instruction: 64 rows by the columns of d, 32 bytes along k
 //   store(args, block, row, col, d)    what a warp does with its 16 rows of each of d
+//   stores_row_blocks   whether it may be called for one of two row blocks by itself
 #pragma once
 
 #include <cuda.h>
+
+#include <type_traits>
 
 #include "kernels/cuda/device/hopper_instructions.cuh"
 #include "kernels/cuda/device/tile_order.cuh"
@@ -141,26 +144,105 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
             }
         };
         int d[Shape::row_blocks][Shape::cols / 2];
-        for (std::int64_t index = first; index < tiles; index += stride) {
+        // Of the rows of some blocks, the products over one step.
+        const auto multiply = [&](int stage, int step, auto first_block, auto end_block) {
+            const std::uint32_t at = ring_start + static_cast<std::uint32_t>(stage * Shape::stage_bytes);
+            const std::uint64_t a =
+                matrix_descriptor(at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
+            const std::uint64_t b = matrix_descriptor(at + Shape::a_bytes);
+#pragma unroll
+            for (int part = 0; part < kStepBytes / 32; ++part) {
+#pragma unroll
+                for (int block = decltype(first_block)::value; block < decltype(end_block)::value; ++block) {
+                    // Descriptors count in 16 bytes.
+                    Leaf::multiply(d[block], a + static_cast<std::uint64_t>((block * 64 * kStepBytes + part * 32) / 16),
+                                   b + static_cast<std::uint64_t>(part * 32 / 16), step + part);
+                }
+            }
+        };
+        constexpr std::integral_constant<int, 0> kFirst;
+        constexpr std::integral_constant<int, 1> kSecond;
+        constexpr std::integral_constant<int, Shape::row_blocks> kEnd;
+        const auto row_of = [&](const TilePlace& tile) {
+            return tile.row * Shape::cluster_rows + rank_row + consumer * kGroupRows + warp * 16;
+        };
+        const auto col_of = [&](const TilePlace& tile) { return tile.col * Shape::cluster_cols + rank_col; };
+        static_assert(Shape::row_blocks <= 2);
+        constexpr int kSplit = kStages / 2;
+        const bool overlaps = Leaf::stores_row_blocks && Shape::row_blocks == 2 && args.steps >= 2 * kSplit;
+        if constexpr (Leaf::stores_row_blocks && Shape::row_blocks == 2) {
+            // Where a tile ends and the next one begins, the tensor cores work for half of the rows while the other
+            // half is stored: the first half beside the last steps of the second, the second beside the first steps of
+            // the next tile's first.
+            const auto begin_split = [&](int first_step) {
+                Ring at = ring;
+                products_begin();
+#pragma unroll
+                for (int i = 0; i < kSplit; ++i, at.advance()) {
+                    barrier_wait(full(at.stage), at.phase);
+                    multiply(at.stage, first_step + i, kFirst, kSecond);
+                }
+                products_commit();
+            };
+            const auto end_split = [&](int first_step) {
+                products_begin();
+#pragma unroll
+                for (int i = 0; i < kSplit; ++i, ring.advance()) {
+                    multiply(ring.stage, first_step + i, kSecond, kEnd);
+                }
+                products_commit();
+            };
+            Ring held = ring;  // the first stage that was not given back
+            const auto release_held = [&](int stages) {
+                for (; stages > 0; --stages, held.advance()) {
+                    release(held.stage);
+                }
+            };
+            // From behind the first steps on. What is left to store is d[1].
+            const auto make = [&](const TilePlace& tile) {
+                int held_stages = kSplit;
+                for (int step = kSplit; step < args.steps - kSplit; ++step) {
+                    barrier_wait(full(ring.stage), ring.phase);
+                    products_begin();
+                    multiply(ring.stage, step, kFirst, kEnd);
+                    products_commit();
+                    products_wait<1>();
+                    release_held(held_stages);
+                    held_stages = 1;
+                    ring.advance();
+                }
+                begin_split(args.steps - kSplit);
+                products_wait<1>();
+                release_held(held_stages);
+                end_split(args.steps - kSplit);
+                products_wait<1>();
+                Leaf::store(args, tile.block, row_of(tile), col_of(tile), d[0]);
+                products_wait<0>();
+                release_held(kSplit);
+            };
+            if (overlaps && first < tiles) {
+                begin_split(0);
+                end_split(0);
+                std::int64_t index = first;
+                for (; index + stride < tiles; index += stride) {
+                    const TilePlace tile = Leaf::tile_to_make(args, index);
+                    make(tile);
+                    begin_split(0);
+                    Leaf::store(args, tile.block, row_of(tile) + 64, col_of(tile), d[1]);
+                    end_split(0);
+                }
+                const TilePlace tile = Leaf::tile_to_make(args, index);
+                make(tile);
+                Leaf::store(args, tile.block, row_of(tile) + 64, col_of(tile), d[1]);
+            }
+        }
+        for (std::int64_t index = first; !overlaps && index < tiles; index += stride) {
             const TilePlace tile = Leaf::tile_to_make(args, index);
             int before = 0;
             for (int step = 0; step < args.steps; ++step) {
                 barrier_wait(full(ring.stage), ring.phase);
-                const std::uint32_t at = ring_start + static_cast<std::uint32_t>(ring.stage * Shape::stage_bytes);
-                const std::uint64_t a =
-                    matrix_descriptor(at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
-                const std::uint64_t b = matrix_descriptor(at + Shape::a_bytes);
                 products_begin();
-#pragma unroll
-                for (int part = 0; part < kStepBytes / 32; ++part) {
-#pragma unroll
-                    for (int block = 0; block < Shape::row_blocks; ++block) {
-                        // Descriptors count in 16 bytes.
-                        Leaf::multiply(d[block],
-                                       a + static_cast<std::uint64_t>((block * 64 * kStepBytes + part * 32) / 16),
-                                       b + static_cast<std::uint64_t>(part * 32 / 16), step + part);
-                    }
-                }
+                multiply(ring.stage, step, kFirst, kEnd);
                 products_commit();
                 if (step > 0) {
                     products_wait<1>();
@@ -171,8 +253,14 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
             }
             products_wait<0>();
             release(before);
-            Leaf::store(args, tile.block, tile.row * Shape::cluster_rows + rank_row + consumer * kGroupRows + warp * 16,
-                        tile.col * Shape::cluster_cols + rank_col, d);
+            if constexpr (Leaf::stores_row_blocks) {
+#pragma unroll
+                for (int block = 0; block < Shape::row_blocks; ++block) {
+                    Leaf::store(args, tile.block, row_of(tile) + 64 * block, col_of(tile), d[block]);
+                }
+            } else {
+                Leaf::store(args, tile.block, row_of(tile), col_of(tile), d);
+            }
         }
     }
     if constexpr (cluster > 1) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "algorithm/winograd_sums.hpp"
 #include "base/moduli.hpp"
 #include "kernels/cuda/device/cuda_kernels.hpp"
 
@@ -34,6 +35,7 @@ struct ResidueLines {
 struct BytePlanes {
     std::uint8_t* data = nullptr;
     std::int64_t lines = 0, line_bytes = 0, plane_bytes = 0;
+    int levels = 0;
 };
 
 /// log2_norm of both operands. Without powers their largest values go to GuardWords::plain_max_bits. With powers it is
@@ -47,11 +49,14 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
 struct ResidueConvert {
     Scalar scalar = Scalar::f32;
     int count = 0;
+    int operand[2] = {};  // A: 0, B: 1
     ResidueLines from[2];
     BytePlanes to[2];
     ResidueChoice choice;
 };
 DeviceStatus launch_residue_convert(const ResidueConvert& launch, StreamHandle stream);
+/// Of planes with levels.
+DeviceStatus launch_residue_convert_levels(const ResidueConvert& launch, StreamHandle stream);
 
 /// c[t] = a[t] b[t]' modulo the t-th modulus, from 0 to the modulus. At most kLongestDeviceSum along k.
 struct ResidueMultiply {
@@ -74,6 +79,8 @@ struct ResidueRebuild {
     ResidueChoice choice;
 };
 DeviceStatus launch_residue_rebuild(const ResidueRebuild& launch, StreamHandle stream);
+/// Of planes with levels.
+DeviceStatus launch_residue_rebuild_levels(const ResidueRebuild& launch, StreamHandle stream);
 
 /// How the bytes of C are made of sums: r = x' - p * (mulhi(x', reciprocal) >> 7), where x' = x + bias is not negative.
 /// With |x| <= 2^30 the quotient is right or, at multiples of p, one too small: r goes from 0 to p.

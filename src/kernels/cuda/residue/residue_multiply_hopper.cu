@@ -14,11 +14,13 @@ struct ResidueLeaf {
         ResidueChoice choice;
         TileOrder order;  // of clusters, in one plane
         int steps;
+        int products;  // of each modulus
         ByteModulus moduli[kMostDeviceModuli];
     };
+    static constexpr bool stores_row_blocks = true;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
-        return moduli_taken(args.choice) * args.order.tiles;
+        return moduli_taken(args.choice) * args.products * args.order.tiles;
     }
     static __device__ __forceinline__ TilePlace tile_to_make(const Arguments& args, std::int64_t index) {
         return tile_at(args.order, index);
@@ -32,10 +34,10 @@ struct ResidueLeaf {
         return x - m.p * (__umulhi(x, m.reciprocal) >> 7);
     }
     /// Of every eight columns a lane has two. Four lanes turn four of those around among them: eight bytes to a lane.
-    template <int Blocks, int Count>
+    template <int Count>
     static __device__ __forceinline__ void store(const Arguments& args, std::int64_t plane, std::int64_t row,
-                                                 std::int64_t col, const int (&d)[Blocks][Count]) {
-        const ByteModulus m = args.moduli[plane];
+                                                 std::int64_t col, const int (&d)[Count]) {
+        const ByteModulus m = args.moduli[plane / args.products];
         const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
         // Where the halves that a lane kept and those that it got go, by its place among the four.
         const unsigned lower = q == 0 ? 0x5410U : q == 1 ? 0x1054U : q == 2 ? 0x7632U : 0x3276U;
@@ -43,30 +45,27 @@ struct ResidueLeaf {
         const unsigned mine = q % 2 == 0 ? 0x5410U : 0x7632U, other = q % 2 == 0 ? 0x7632U : 0x5410U;
         std::uint8_t* const plane_data = args.c.data + plane * args.c.plane_bytes;
 #pragma unroll
-        for (int block = 0; block < Blocks; ++block) {
+        for (int half = 0; half < 2; ++half) {
+            const std::int64_t own_row = row + 8 * half + lane / 4;
+            std::uint8_t* const to = plane_data + own_row * args.c.line_bytes;
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const std::int64_t own_row = row + 64 * block + 8 * half + lane / 4;
-                std::uint8_t* const to = plane_data + own_row * args.c.line_bytes;
+            for (int group = 0; group < Count / 16; ++group) {
+                std::uint32_t pairs[4];  // of eight columns each
 #pragma unroll
-                for (int group = 0; group < Count / 16; ++group) {
-                    std::uint32_t pairs[4];  // of eight columns each
-#pragma unroll
-                    for (int j = 0; j < 4; ++j) {
-                        const int at = (group * 4 + j) * 4 + half * 2;
-                        pairs[j] = __byte_perm(modulo(m, d[block][at]), modulo(m, d[block][at + 1]), 0x0040);
-                    }
-                    const std::uint32_t first = __byte_perm(pairs[0], pairs[1], 0x5410),
-                                        second = __byte_perm(pairs[2], pairs[3], 0x5410);
-                    const std::uint32_t kept = q < 2 ? first : second;
-                    const std::uint32_t got = __shfl_xor_sync(0xffffffffU, q < 2 ? second : first, 2);
-                    const std::uint32_t own = __byte_perm(kept, got, mine);
-                    const std::uint32_t theirs = __shfl_xor_sync(0xffffffffU, __byte_perm(kept, got, other), 1);
-                    const std::int64_t own_col = col + group * 32 + q * 8;
-                    if (own_row < args.c.lines && own_col < args.c.line_bytes) {
-                        *reinterpret_cast<uint2*>(to + own_col) =
-                            make_uint2(__byte_perm(own, theirs, lower), __byte_perm(own, theirs, upper));
-                    }
+                for (int j = 0; j < 4; ++j) {
+                    const int at = (group * 4 + j) * 4 + half * 2;
+                    pairs[j] = __byte_perm(modulo(m, d[at]), modulo(m, d[at + 1]), 0x0040);
+                }
+                const std::uint32_t first = __byte_perm(pairs[0], pairs[1], 0x5410),
+                                    second = __byte_perm(pairs[2], pairs[3], 0x5410);
+                const std::uint32_t kept = q < 2 ? first : second;
+                const std::uint32_t got = __shfl_xor_sync(0xffffffffU, q < 2 ? second : first, 2);
+                const std::uint32_t own = __byte_perm(kept, got, mine);
+                const std::uint32_t theirs = __shfl_xor_sync(0xffffffffU, __byte_perm(kept, got, other), 1);
+                const std::int64_t own_col = col + group * 32 + q * 8;
+                if (own_row < args.c.lines && own_col < args.c.line_bytes) {
+                    *reinterpret_cast<uint2*>(to + own_col) =
+                        make_uint2(__byte_perm(own, theirs, lower), __byte_perm(own, theirs, upper));
                 }
             }
         }
@@ -85,12 +84,13 @@ DeviceStatus start(const ResidueMultiply& launch, EncodeTiled encode, cudaStream
     if (status == cudaSuccess) {
         status = resident_clusters<ResidueLeaf, Shape>(device, clusters);
     }
+    const int products = winograd_products(launch.a.levels), planes = launch.choice.most * products;
     CUtensorMap map_a, map_b;
     if (status == cudaSuccess) {
-        status = describe(encode, byte_blocks(launch.a, launch.choice.most), Shape::fetched_rows, map_a);
+        status = describe(encode, byte_blocks(launch.a, planes), Shape::fetched_rows, map_a);
     }
     if (status == cudaSuccess) {
-        status = describe(encode, byte_blocks(launch.b, launch.choice.most), Shape::fetched_cols, map_b);
+        status = describe(encode, byte_blocks(launch.b, planes), Shape::fetched_cols, map_b);
     }
     if (status != cudaSuccess) {
         return status;
@@ -98,6 +98,7 @@ DeviceStatus start(const ResidueMultiply& launch, EncodeTiled encode, cudaStream
     ResidueLeaf::Arguments args{};
     args.c = launch.c;
     args.choice = launch.choice;
+    args.products = products;
     args.order.tile_rows = (launch.a.lines + Shape::cluster_rows - 1) / Shape::cluster_rows;
     args.order.tile_cols = (launch.b.lines + Shape::cluster_cols - 1) / Shape::cluster_cols;
     args.order.tiles = args.order.tile_rows * args.order.tile_cols;
@@ -105,7 +106,7 @@ DeviceStatus start(const ResidueMultiply& launch, EncodeTiled encode, cudaStream
     args.steps = static_cast<int>((launch.a.line_bytes + kStepBytes - 1) / kStepBytes);
     constexpr auto kAll = byte_moduli();
     std::copy(kAll.begin(), kAll.end(), args.moduli);
-    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles * launch.choice.most), stream);
+    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles * planes), stream);
     return cudaLaunchKernelEx(&shape.config, multiply_tiles<ResidueLeaf, Shape>, map_a, map_b, args);
 }
 
@@ -120,11 +121,11 @@ DeviceStatus launch_residue_multiply_hopper(const ResidueMultiply& launch, Strea
     if (encode == nullptr) {
         return cudaErrorSymbolNotFound;
     }
-    // Squares of tiles leave four of an H200's multiprocessors idle: 0.90 to 0.95 times as fast at n = 8192 and below,
-    // 1.01 to 1.06 at 16384, where power is the limit. The latter is not settled: squares were timed second there, and
-    // of two runs of one kernel the second gained as much.
+    // Squares of tiles leave four of an H200's multiprocessors idle and fetch less: 0.94 to 1.01 times as fast at n =
+    // 4096 and 8192, 1.06 at 16384, where power is the limit.
     constexpr std::int64_t kPowerIsTheLimit = std::int64_t{12288} * 12288 * 12288;
-    const std::int64_t volume = launch.a.lines * launch.b.lines * launch.a.line_bytes;
+    const std::int64_t volume =
+        launch.a.lines * launch.b.lines * launch.a.line_bytes * winograd_products(launch.a.levels);
     auto* const queue = static_cast<cudaStream_t>(stream);
     return volume >= kPowerIsTheLimit ? start<SquareOfTiles>(launch, encode, queue)
                                       : start<PairOfTiles>(launch, encode, queue);

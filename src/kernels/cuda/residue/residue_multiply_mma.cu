@@ -15,6 +15,7 @@ constexpr int kTile = 64, kDepth = 64, kPitch = kDepth + 16, kThreads = 128;
 struct MmaArguments {
     BytePlanes a, b, c;
     ResidueChoice choice;
+    int products;  // of each modulus
     ByteModulus moduli[kMostDeviceModuli];
 };
 
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) multiply_planes(const __grid_constan
     __shared__ __align__(16) signed char slice_a[kTile][kPitch], slice_b[kTile][kPitch];
     __shared__ __align__(16) int sums[kTile][kTile];
     const int plane = static_cast<int>(blockIdx.z), warp = static_cast<int>(threadIdx.x) / 32;
-    if (plane >= moduli_taken(args.choice)) {
+    if (plane >= moduli_taken(args.choice) * args.products) {
         return;
     }
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kTile,
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) multiply_planes(const __grid_constan
         store_matrix_sync(&sums[warp * 16][j * 16], sum[j], kTile, mem_row_major);
     }
     __syncthreads();
-    const ByteModulus m = args.moduli[plane];
+    const ByteModulus m = args.moduli[plane / args.products];
     for (int i = static_cast<int>(threadIdx.x); i < kTile * kTile; i += kThreads) {
         const std::int64_t own_row = row + i / kTile, own_col = col + i % kTile;
         if (own_row < args.c.lines && own_col < args.c.line_bytes) {
@@ -78,11 +79,13 @@ __global__ void __launch_bounds__(kThreads) multiply_planes(const __grid_constan
 }  // namespace
 
 DeviceStatus launch_residue_multiply_mma(const ResidueMultiply& launch, StreamHandle stream) {
-    MmaArguments args{launch.a, launch.b, launch.c, launch.choice, {}};
+    const int products = winograd_products(launch.a.levels);
+    MmaArguments args{launch.a, launch.b, launch.c, launch.choice, products, {}};
     constexpr auto kAll = byte_moduli();
     std::copy(kAll.begin(), kAll.end(), args.moduli);
     const auto tiles = [](std::int64_t lines) { return static_cast<unsigned>((lines + kTile - 1) / kTile); };
-    const dim3 grid(tiles(launch.a.lines), tiles(launch.c.line_bytes), static_cast<unsigned>(launch.choice.most));
+    const dim3 grid(tiles(launch.a.lines), tiles(launch.c.line_bytes),
+                    static_cast<unsigned>(launch.choice.most * products));
     multiply_planes<<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(args);
     return cudaGetLastError();
 }

@@ -22,21 +22,33 @@ static_assert(sizeof(Part) == kNormPartBytes);
 
 struct NormArguments {
     ResidueLines operand[2];
-    bool lines_side_by_side[2];
+    bool lines_side_by_side[2], by_vectors[2];
     Part* parts[2];
     GuardWords* words;
 };
 
 /// Several numbers of a line at a time, so that their loads are on the way together.
-template <class T>
+template <class T, bool HasPowers>
 struct LineSum {
     static constexpr int kTogether = 8;
+    static constexpr int kOfVector = 16 / static_cast<int>(sizeof(T));
     double squares = 0, plain_squares = 0;
     MagnitudeOf<T> largest = 0;
     unsigned long long largest_with_powers = 0;
 
-    __device__ __forceinline__ void add(const ResidueLines& from, bool has_powers, std::int64_t line,
-                                        std::int64_t first, std::int64_t end, int step) {
+    __device__ __forceinline__ void add_one(const ResidueLines& from, T x, std::int64_t at, std::int64_t end) {
+        double value = x;
+        if constexpr (HasPowers) {
+            plain_squares = fma(value, value, plain_squares);
+            value = times_power(value, at < end ? __ldg(from.inner + at) : 0);
+            largest_with_powers = max(largest_with_powers, magnitude(value));
+        } else {
+            largest = max(largest, magnitude(x));
+        }
+        squares = fma(value, value, squares);
+    }
+    __device__ __forceinline__ void add(const ResidueLines& from, std::int64_t line, std::int64_t first,
+                                        std::int64_t end, int step) {
         const T* const data = static_cast<const T*>(from.data) + line * from.line_stride;
         for (std::int64_t p = first; p < end; p += kTogether * step) {
             T x[kTogether];
@@ -47,18 +59,31 @@ struct LineSum {
             }
 #pragma unroll
             for (int i = 0; i < kTogether; ++i) {
-                double value = x[i];
-                if (has_powers) {
-                    plain_squares = fma(value, value, plain_squares);
-                    const std::int64_t at = p + i * step;
-                    value = times_power(value, at < end ? __ldg(from.inner + at) : 0);
+                add_one(from, x[i], p + i * step, end);
+            }
+        }
+    }
+    /// A line that begins on a 16-byte boundary, 16 bytes to a thread.
+    __device__ __forceinline__ void add_by_vectors(const ResidueLines& from, std::int64_t line) {
+        const T* const data = static_cast<const T*>(from.data) + line * from.line_stride;
+        constexpr int kVectors = kTogether / kOfVector, kStep = kThreads * kOfVector;
+        for (std::int64_t p = threadIdx.x * kOfVector; p < from.depth; p += kVectors * kStep) {
+            alignas(16) T x[kTogether];
+#pragma unroll
+            for (int v = 0; v < kVectors; ++v) {
+                const std::int64_t at = p + v * kStep;
+                if (at + kOfVector <= from.depth) {
+                    reinterpret_cast<uint4*>(x)[v] = __ldg(reinterpret_cast<const uint4*>(data + at));
+                    continue;
                 }
-                squares = fma(value, value, squares);
-                if (has_powers) {
-                    largest_with_powers = max(largest_with_powers, magnitude(value));
-                } else {
-                    largest = max(largest, magnitude(x[i]));
+#pragma unroll
+                for (int i = 0; i < kOfVector; ++i) {
+                    x[v * kOfVector + i] = at + i < from.depth ? __ldg(data + at + i) : T(0);
                 }
+            }
+#pragma unroll
+            for (int i = 0; i < kTogether; ++i) {
+                add_one(from, x[i], p + i / kOfVector * kStep + i % kOfVector, from.depth);
             }
         }
     }
@@ -68,22 +93,18 @@ struct LineSum {
 };
 
 /// A block to a line, or to 32 lines and a part of k where lines lie side by side.
-template <class T>
-__global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
+template <class T, bool HasPowers>
+__device__ __forceinline__ void add_squares(const NormArguments& args) {
     __shared__ Part parts[kWarps][32];
     const int operand = static_cast<int>(blockIdx.z);
     const ResidueLines& from = args.operand[operand];
-    const bool has_powers = from.inner != nullptr;
-    if (has_powers && *from.scaled == 0) {
-        return;  // they are known without
-    }
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    LineSum<T> sum;
+    LineSum<T, HasPowers> sum;
     if (args.lines_side_by_side[operand]) {
         const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * 32 + lane;
         if (line < from.lines) {
-            sum.add(from, has_powers, line, from.depth * blockIdx.y / kNormParts + warp,
-                    from.depth * (blockIdx.y + 1) / kNormParts, kWarps);
+            sum.add(from, line, from.depth * blockIdx.y / kNormParts + warp, from.depth * (blockIdx.y + 1) / kNormParts,
+                    kWarps);
         }
         parts[warp][lane] = sum.part();
         __syncthreads();
@@ -99,7 +120,11 @@ __global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__
     if (line >= from.lines) {
         return;
     }
-    sum.add(from, has_powers, line, threadIdx.x, from.depth, kThreads);
+    if (args.by_vectors[operand]) {
+        sum.add_by_vectors(from, line);
+    } else {
+        sum.add(from, line, threadIdx.x, from.depth, kThreads);
+    }
     Part part = sum.part();
     for (int offset = 16; offset > 0; offset /= 2) {
         part.add({__shfl_xor_sync(0xffffffffU, part.squares, offset),
@@ -115,6 +140,16 @@ __global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__
             part.add(parts[w][0]);
         }
         args.parts[operand][line] = part;
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
+    const ResidueLines& from = args.operand[blockIdx.z];
+    if (from.inner == nullptr) {
+        add_squares<T, false>(args);
+    } else if (*from.scaled != 0) {  // otherwise they are known without
+        add_squares<T, true>(args);
     }
 }
 
@@ -168,12 +203,15 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
                                   StreamHandle handle) {
     auto* const stream = static_cast<cudaStream_t>(handle);
     NormArguments args{};
+    const std::int64_t element = scalar == Scalar::f64 ? 8 : 4;
     auto* next = static_cast<Part*>(scratch);
     std::int64_t most_lines = 0, most_blocks = 0;
     for (int operand = 0; operand < 2; ++operand) {
         const ResidueLines& lines = operands[operand];
         args.operand[operand] = lines;
         args.lines_side_by_side[operand] = lines.line_stride == 1 && lines.depth_stride != 1;
+        args.by_vectors[operand] = lines.depth_stride == 1 && lines.line_stride * element % 16 == 0 &&
+                                   reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0;
         args.parts[operand] = next;
         next += lines.lines * kNormParts;
         most_lines = std::max(most_lines, lines.lines);

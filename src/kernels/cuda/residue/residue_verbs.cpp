@@ -6,7 +6,8 @@ namespace heptad::cuda {
 namespace {
 
 BytePlanes byte_planes(const ResiduePlanes& planes) {
-    return {static_cast<std::uint8_t*>(planes.data), planes.lines, planes.line_bytes, planes.plane_bytes};
+    return {static_cast<std::uint8_t*>(planes.data), planes.lines, planes.line_bytes, planes.plane_bytes,
+            planes.levels};
 }
 
 /// The rows of A, or of B transposed; without powers.
@@ -78,6 +79,7 @@ void CudaBackend::convert(std::span<const Block> blocks) {
         lines.scaled = all.scaled;
         lines.log2_norm = all.log2_norm + one.first;
         lines.exponents = all.exponents + one.first;
+        launch.operand[launch.count] = one.operand;
         launch.to[launch.count++] = byte_planes(one.to);
     }
     check_launch(launch_residue_convert(launch, state_->stream), "take residues");
