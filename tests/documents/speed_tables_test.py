@@ -19,7 +19,7 @@ def record(n, ratio, error, **others):
 
 def tables(*records):
     run = ("run.json", {"cpu": "a processor", "command": "heptad bench gpu"}, list(records))
-    return update_readme.readme_part([run]), update_readme.speed_page([run])
+    return update_readme.summary_part([run]), update_readme.record_part([run])
 
 
 class SpeedTables(unittest.TestCase):
@@ -28,10 +28,10 @@ class SpeedTables(unittest.TestCase):
             self.assertIn("`--accuracy fast`; the default is `balanced`", page)
             self.assertIn("At least 1 of these 2 results", page)
             self.assertLess(page.index("--accuracy fast"), page.index("| 2048" if "| 2048" in page else "| f32"))
-        readme, speed = tables(record(2048, 1.2, 3e-6), record(4096, 1.5, 2e-5))
-        self.assertIn("**1.20**, error 3.0x", readme)
-        self.assertIn("**1.50**, error 20x", readme)
-        self.assertIn("| 1.200 | 3.0 |", speed)
+        summary, records = tables(record(2048, 1.2, 3e-6), record(4096, 1.5, 2e-5))
+        self.assertIn("**1.20**, error 3.0x", summary)
+        self.assertIn("**1.50**, error 20x", summary)
+        self.assertIn("| 1.200 | 3.0 |", records)
 
     def test_the_default_is_called_so(self):
         for page in tables(record(2048, 1.2, 3e-6, accuracy="balanced")):
@@ -46,9 +46,21 @@ class SpeedTables(unittest.TestCase):
 
     def test_a_record_without_a_vendor_has_empty_columns(self):
         alone = record(2048, None, 0, vendor=None, vendor_s=None, vendor_error=None, type="gf2")
-        readme, speed = tables(record(4096, 1.5, 1e-6), alone)
-        self.assertNotIn("2048", readme)
-        self.assertIn("| gf2 | 2048 x 2048 x 2048 |  |  |  |  | 1 s |", speed)
+        summary, records = tables(record(4096, 1.5, 1e-6), alone)
+        self.assertNotIn("2048", summary)
+        self.assertIn("| gf2 | 2048 x 2048 x 2048 |  |  |  |  | 1 s |", records)
+
+    def test_the_readme_shows_each_machine_with_its_errors_and_prefers_the_default_accuracy(self):
+        slow = ("a.json", {"cpu": "a processor", "cores": 2}, [record(n, 1.5, 2e-5, suite="cpu") for n in (2048, 4096, 8192)])
+        both = ("b.json", {}, [record(4096, 3.0, 5e-7, device="a card", accuracy=word) for word in ("balanced", "fast")])
+        part = update_readme.speed_picture.readme_part([slow, both], lambda r: True)
+        self.assertIn("| type | n | a card, `balanced` | a processor, 2 cores, `fast` |", part)
+        self.assertIn("| f32 | 4096 | **3.00**, error 0.5 | **1.50**, error 20 |", part)
+        self.assertLessEqual(part.count("\n| f"), 8)
+        drawn = update_readme.speed_picture.picture([slow, both], lambda r: True)
+        self.assertIn("a processor, 2 cores", drawn)
+        self.assertIn("prefers-color-scheme: dark", drawn)
+        self.assertNotIn("a card", drawn)  # one size makes no line
 
 
 if __name__ == "__main__":

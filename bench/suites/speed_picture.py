@@ -1,0 +1,144 @@
+"""The picture and the table of the README, from result files: ratio over n with the error beside it, one panel per machine.
+
+A machine is its device, or else its processor. Of each machine the products of the default accuracy count where there
+are any, otherwise those of the accuracy that was measured, which the picture then names.
+"""
+import math
+import textwrap
+from xml.sax.saxutils import escape
+
+BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
+TYPES = ["f32", "f64"]
+TABLE_SIZES = [2048, 4096, 8192, 16384]
+DEFAULT_ACCURACY = "balanced"
+
+STYLE = """<style>
+text { font: 12px sans-serif; fill: #24292f }
+.small { font-size: 11px; fill: #57606a }
+.title { font-weight: bold; font-size: 13px }
+.grid { stroke: #d0d7de }
+.one { stroke: #57606a; stroke-dasharray: 4 3 }
+.f32 { stroke: #0969da; fill: #0969da }
+.f64 { stroke: #bc4c00; fill: #bc4c00 }
+polyline { fill: none !important; stroke-width: 2 }
+text.f32, text.f64 { stroke: none }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3 }
+  .small { fill: #9198a1 }
+  .grid { stroke: #3d444d }
+  .one { stroke: #9198a1 }
+  .f32 { stroke: #4493f8; fill: #4493f8 }
+  .f64 { stroke: #f0883e; fill: #f0883e }
+}
+</style>"""
+
+
+def error_ratio(record):
+    return record["error"] / record["vendor_error"]
+
+
+def machine_name(machine, records):
+    device = next((r["device"] for r in records if r.get("suite") == "gpu" and r.get("device")), None)
+    if device:
+        return device
+    cpu = machine.get("cpu", "unknown CPU").replace("(R)", "").replace(" Processor", "")
+    return f"{cpu}, {machine.get('cores', '?')} cores"
+
+
+def machines(runs, is_library):
+    """[{name, accuracy, files, cells}], GPUs first; cells: {(type, n): record}, of several runs the lowest ratio."""
+    found = {}
+    for file, machine, records in runs:
+        for r in records:
+            if not (r["m"] == r["k"] == r["n"] >= 1024 and r["type"] in TYPES and is_library(r)):
+                continue
+            if not (r.get("error") and r.get("vendor_error") and r.get("accuracy")) or (r.get("suite") == "gpu" and r["n"] % 16):
+                continue  # odd sizes on a GPU are another story: docs/speed.md has them
+            name = machine_name(machine, records)
+            group = found.setdefault((r.get("suite") != "gpu", name), {}).setdefault(r["accuracy"], {"files": [], "cells": {}})
+            if file not in group["files"]:
+                group["files"].append(file)
+            key = (r["type"], r["n"])
+            if key not in group["cells"] or r["ratio"] < group["cells"][key]["ratio"]:
+                group["cells"][key] = r
+    shown = []
+    for (_, name), by_accuracy in sorted(found.items()):
+        accuracy = DEFAULT_ACCURACY if DEFAULT_ACCURACY in by_accuracy else sorted(by_accuracy)[-1]
+        shown.append({"name": name, "accuracy": accuracy, **by_accuracy[accuracy]})
+    return shown
+
+
+def error_text(record):
+    ratio = error_ratio(record)
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
+
+
+def readme_part(runs, is_library):
+    shown = machines(runs, is_library)
+    rows = []
+    for kind in TYPES:
+        for n in TABLE_SIZES:
+            cells = [m["cells"].get((kind, n)) for m in shown]
+            if any(cells):
+                rows.append([kind, str(n)] + [f"**{r['ratio']:.2f}**, error {error_text(r)}" if r else "" for r in cells])
+    header = ["type", "n"] + [f"{m['name']}, `{m['accuracy']}`" for m in shown]
+    lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows]
+    note = ("Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
+            "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
+    return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), textwrap.fill(note, 100, break_on_hyphens=False)])
+
+
+
+
+def picture(runs, is_library):
+    shown = [m for m in machines(runs, is_library) if len(m["cells"]) >= 3]
+    if not shown:
+        return None
+    panel, left, top, ratio_h, gap, error_h = 270, 52, 46, 150, 34, 90
+    width, height = left + panel * len(shown), top + ratio_h + gap + error_h + 44
+    ratios = [r["ratio"] for m in shown for r in m["cells"].values()]
+    errors = [error_ratio(r) for m in shown for r in m["cells"].values()]
+    ratio_low, ratio_high = min(0.8, min(ratios)), max(1.5, math.ceil(max(ratios) * 2) / 2)
+    error_low, error_high = min(0.05, min(errors)), max(100.0, max(errors))
+    sizes = sorted({n for m in shown for _, n in m["cells"]})
+
+    def x(column, n):
+        span = math.log(sizes[-1] / sizes[0]) or 1
+        return left + panel * column + 14 + (panel - 44) * math.log(n / sizes[0]) / span
+
+    def y_ratio(value):
+        return top + ratio_h * (ratio_high - value) / (ratio_high - ratio_low)
+
+    def y_error(value):
+        return top + ratio_h + gap + error_h * math.log(error_high / value) / math.log(error_high / error_low)
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE,
+           '<text class="small" x="8" y="14">time of the best library / time of Heptad (above 1: Heptad is faster)</text>',
+           f'<text class="small" x="8" y="{top + ratio_h + gap - 10}">largest error / the library\'s (below 1: Heptad is closer)</text>']
+    marks = [value for value in (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0) if value <= ratio_high]
+    for column, machine in enumerate(shown):
+        begin, end = left + panel * column + 4, left + panel * (column + 1) - 20
+        out.append(f'<text class="title" x="{begin}" y="{top - 14}">{escape(machine["name"])}'
+                   f'<tspan class="small" dx="6">{escape(machine["accuracy"])}</tspan></text>')
+        for value in marks:
+            out.append(f'<line class="{"one" if value == 1 else "grid"}" x1="{begin}" x2="{end}" y1="{y_ratio(value):.1f}" y2="{y_ratio(value):.1f}"/>')
+            if column == 0:
+                out.append(f'<text class="small" x="{left - 6}" y="{y_ratio(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
+        for value in (0.1, 1, 10, 100):
+            out.append(f'<line class="{"one" if value == 1 else "grid"}" x1="{begin}" x2="{end}" y1="{y_error(value):.1f}" y2="{y_error(value):.1f}"/>')
+            if column == 0:
+                out.append(f'<text class="small" x="{left - 6}" y="{y_error(value) + 4:.1f}" text-anchor="end">{value:g}</text>')
+        last = -math.inf
+        for n in [n for n in sizes if any(key[1] == n for key in machine["cells"])]:
+            if x(column, n) - last > 40:
+                out.append(f'<text class="small" x="{x(column, n):.1f}" y="{height - 24}" text-anchor="middle">{n}</text>')
+                last = x(column, n)
+        for kind in TYPES:
+            line = sorted((n, r) for (t, n), r in machine["cells"].items() if t == kind)
+            for y, value in ((y_ratio, lambda r: r["ratio"]), (y_error, error_ratio)):
+                points = [(x(column, n), y(value(r))) for n, r in line]
+                out.append(f'<polyline class="{kind}" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>')
+                out += [f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="2.5"/>' for a, b in points]
+    out.append(f'<text class="small" x="{left + 4}" y="{height - 6}">n, square products:</text>')
+    out.append(f'<text class="f32" x="{left + 120}" y="{height - 6}">f32</text><text class="f64" x="{left + 152}" y="{height - 6}">f64</text>')
+    return "\n".join(out + ["</svg>"]) + "\n"
