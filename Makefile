@@ -3,7 +3,7 @@
 N ?= 4096
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build wheel run test soak bench lint format clean
+.PHONY: help bootstrap build wheel run test soak bench docs lint format clean
 
 help:
 	@echo 'make run      install what is missing, build, and compare a product with the vendor library (N=4096)'
@@ -12,7 +12,8 @@ help:
 	@echo 'make bench    measure against every BLAS of this machine; the result file goes to run/'
 	@echo 'make build    build/heptad, build/libheptad.so and build/libheptad_blas.so; build/heptad-mpi and build/libheptad_scalapack.so where MPI is'
 	@echo 'make wheel    the Python package as a wheel, in run/ (docs/python.md)'
-	@echo 'make lint     clang-format, clang-tidy and shellcheck; make format repairs the first'
+	@echo 'make docs     the guide as a web site, in run/site'
+	@echo 'make lint     clang-format, clang-tidy, shellcheck and the spelling of the documents; make format repairs the first'
 	@echo 'make clean    remove the build folders and run/'
 
 bootstrap:
@@ -39,6 +40,9 @@ bench: build
 	@mkdir -p run
 	build/heptad bench cpu --json run/bench-cpu.json
 
+docs:
+	@scripts/docs run/site
+
 lint:
 	@scripts/bootstrap lint
 	@scripts/lint
@@ -48,4 +52,4 @@ format:
 	@scripts/format
 
 clean:
-	rm -rf build build-debug build-clang build-asan build-tsan build-lint build-python run
+	rm -rf build build-debug build-clang build-asan build-tsan build-docs build-lint build-python run

@@ -14,7 +14,8 @@ void add_cluster_options(CLI::App& command, ClusterWords& words) {
     command.add_option("--grid", words.grid, "algorithm grid: ranks in m, k and n (default: the fastest)")
         ->type_name("PMxPKxPN");
     command
-        .add_option("--block", words.block, "pegmm and mod-pegmm: blocks of A are XxY, of B YxZ (default: P4's rule)")
+        .add_option("--block", words.block,
+                    "pegmm and mod-pegmm: blocks of A are XxY, of B YxZ (default: by the rule of Ryu and Kim)")
         ->type_name("XxYxZ");
     command.add_flag("--scatter", words.scatter, "the files are on the root alone, which hands out parts of them");
     command.add_option("--broadcast", words.broadcast, "pegmm with --scatter: pipelined (default) or linear")

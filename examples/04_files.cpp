@@ -38,8 +38,8 @@ int main() {
     double shown = 0;
     options.progress = [&](const heptad::Progress& progress) { shown = progress.fraction; };
     const heptad::FileReport report = heptad::multiply_files("04_A.npy", "04_B.npy", "04_C.npy", options);
-    std::cout << report.tiles << " pieces, verified: " << (report.verified ? "yes" : "no") << ", " << 100 * shown
-              << " %\n";
+    std::cout << "in pieces: " << (report.in_pieces ? "yes" : "no")
+              << ", verified: " << (report.verified ? "yes" : "no") << ", " << 100 * shown << " %\n";
 
     std::ifstream a("04_A.npy", std::ios::binary), c("04_C.npy", std::ios::binary);
     a.seekg(-4, std::ios::end);
@@ -53,3 +53,7 @@ int main() {
     }
     return last_of_a == last_of_c ? 0 : 1;
 }
+
+// Output:
+// in pieces: yes, verified: yes, 100 %
+// last element: 999 (expected 999)

@@ -37,7 +37,7 @@ struct CheckOptions {
 
 struct ProductCheck {
     bool passed = false;
-    bool decided = true;          ///< false: neither right nor wrong can be told; the explanation says why
+    bool decided = true;          ///< false: nobody can say whether C is right; the explanation says why
     double miss_chance = 0;       ///< that a wrong C passes; of floats, one wrong by more than `detectable_error`
     double detectable_error = 0;  ///< floats: of an entry, absolute
     double residual = 0;          ///< what was found, to be compared with `tolerance`

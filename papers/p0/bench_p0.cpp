@@ -370,7 +370,7 @@ BenchP0Arguments p0_arguments(const P0Words& words) {
 
 Command add_bench_p0(CLI::App& bench, const std::string& typed) {
     CLI::App* suite =
-        bench.add_subcommand("p0", "the multi-level implementations of the paper P0 on an NVIDIA device (docs/p0.md)");
+        bench.add_subcommand("p0", "the implementations of Li, Ranka and Sahni on an NVIDIA device (docs/p0.md)");
     auto words = std::make_shared<P0Words>();
     auto results = std::make_shared<ResultFiles>();
     suite->add_option("--types", words->types, "of f32, i32 (default: both)")->type_name("T,...");

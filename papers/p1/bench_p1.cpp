@@ -239,7 +239,8 @@ void run(const BenchP1Arguments& bench) {
 }
 
 Command add_bench_p1(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("p1", "P1's ablation and dead ends on an NVIDIA device, against cuBLAS");
+    CLI::App* suite =
+        bench.add_subcommand("p1", "the steps of Baraw and Bennur on an NVIDIA device, against cuBLAS (docs/p1.md)");
     auto words = std::make_shared<BenchWords>();
     auto p1 = std::make_shared<BenchP1Arguments>();
     p1->command = typed;

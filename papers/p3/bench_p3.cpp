@@ -369,7 +369,8 @@ std::vector<std::int64_t> sides_of(const std::string& option, const std::string&
 }
 
 Command add_bench_p3(CLI::App& bench, const std::string& typed) {
-    CLI::App* suite = bench.add_subcommand("p3", "bit matrices on an NVIDIA device, beside P3's table 13");
+    CLI::App* suite =
+        bench.add_subcommand("p3", "bit matrices on an NVIDIA device, beside table 13 of Karppa and Kaski");
     auto words = std::make_shared<P3Words>();
     auto p3 = std::make_shared<BenchP3Arguments>();
     p3->command = typed;
@@ -388,7 +389,8 @@ Command add_bench_p3(CLI::App& bench, const std::string& typed) {
         suite->add_option("--from-host", words->from_host, "also from and to host memory; of these sizes, or of all")
             ->type_name("N,...")
             ->expected(0, 1);
-    suite->add_flag("!--no-tables", p3->machine, "without P3's tables 4 to 7: bandwidths, transposes, sums");
+    suite->add_flag("!--no-tables", p3->machine,
+                    "without the tables 4 to 7 of Karppa and Kaski: bandwidths, transposes, sums");
     add_result_options(*suite, p3->results);
     suite->footer("Example: heptad bench p3 --types gf2 --sizes 16384,65536 --json p3.json");
     return {suite, [words, p3, from_host] {

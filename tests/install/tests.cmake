@@ -1,5 +1,6 @@
 # Installs this build into a fresh prefix and builds and runs examples/ from that copy alone.
-if(TARGET heptad_shared AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(TARGET heptad_shared AND TARGET heptad_cli AND Python3_FOUND AND NOT HEPTAD_SANITIZE)
   add_test(NAME install.examples_build_and_run_from_an_installed_copy
     COMMAND ${CMAKE_COMMAND}
       -DBUILD=${PROJECT_BINARY_DIR}
@@ -10,6 +11,7 @@ if(TARGET heptad_shared AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
       -DCXX=${CMAKE_CXX_COMPILER}
       -DGENERATOR=${CMAKE_GENERATOR}
       -DVERSION=${PROJECT_VERSION}
+      -DPYTHON=${Python3_EXECUTABLE}
       -P ${CMAKE_CURRENT_LIST_DIR}/install_test.cmake)
   set_tests_properties(install.examples_build_and_run_from_an_installed_copy PROPERTIES TIMEOUT 600)
 endif()

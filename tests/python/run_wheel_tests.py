@@ -48,6 +48,11 @@ def main():
     )
     (wheel,) = wheels.glob("heptad-*.whl")
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", wheel], env=environment, check=True)
+    # The Python of the documents: the blocks of README and guide, and the example.
+    blocks = [sys.executable, ROOT / "tests/documents/run_commands.py", "python", build, work / "blocks", "--python", python]
+    subprocess.run(blocks, env=environment, check=True)
+    example = [sys.executable, ROOT / "tests/install/run_examples.py", work, work, work / "example", "--only", "07_python", "--python", python]
+    subprocess.run(example, env=environment, check=True)
     tests = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml", TESTS]
     sys.exit(subprocess.run(tests, env=environment, cwd=work, check=False).returncode)
 

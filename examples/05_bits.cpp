@@ -19,3 +19,9 @@ int main() {
     std::cout << heptad::bits::count_ones(heptad::bits::transitive_closure(graph)) << " reachable pairs, "
               << heptad::count_triangles(graph) << " triangles\n";
 }
+
+// Output:
+// A * B has 1001241 ones
+// added once more: 0 (expected 0)
+// A^100 has 499514 ones
+// 604605 reachable pairs, 2 triangles

@@ -1,0 +1,155 @@
+"""Checks of the documents that need no build: links, width, length, reading ease, phrases, and what must be explained.
+
+    python3 tests/documents/guide_test.py
+"""
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+GUIDE = sorted((DOCS / "guide").glob("*.md"))
+FRONT = [ROOT / "README.md", DOCS / "index.md", ROOT / "examples" / "README.md"]
+GENERATED = {"commands.md", "algorithms.md", "cpp.md", "c.md", "python-reference.md"}  # by scripts/update_guide
+README_WORDS, GUIDE_WORDS, READING_EASE, COLUMNS = 500, 20000, 55, 100
+FORBIDDEN = [r"\btold\b", r"\blies? there\b", r"with the same leave", r"started with other words", r"\bP[0-4]\b(?!\.|,? the netpbm)"]
+
+
+def without_fences(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+
+
+def words(text):
+    return [word for word in text.split() if re.search(r"\w", word)]
+
+
+def prose(text):
+    """Paragraphs and list items: no code, no tables, no headings, no link targets, no comments."""
+    text = re.sub(r"<!--.*?-->", "", without_fences(text), flags=re.S)
+    text = re.sub(r"^(#.*|\|.*|!\[.*|\s*:::.*|!!!.*)$", "", text, flags=re.M)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"^\s*([-*]|\d+\.)\s+", "", text, flags=re.M)
+    return re.sub(r"`[^`]*`", "code", re.sub(r"[*_]", "", text))
+
+
+def syllables(word):
+    word = re.sub(r"[^a-z]", "", word.lower())
+    if len(word) <= 3:
+        return 1
+    word = re.sub(r"(?:[^laeiouy]es|[^td]ed|[^l]e)$", lambda m: m[0][0], word)
+    return max(1, len(re.findall(r"[aeiouy]+", word)))
+
+
+def reading_ease(text):
+    """Flesch's formula: 206.835 - 1.015 words per sentence - 84.6 syllables per word."""
+    sentences = [s for s in re.split(r"[.!?:](?:\s|$)|\n\s*\n", prose(text)) if len(words(s)) > 1]
+    counted = [w for s in sentences for w in words(s) if re.search(r"[A-Za-z]", w)]
+    return 206.835 - 1.015 * len(counted) / len(sentences) - 84.6 * sum(map(syllables, counted)) / len(counted)
+
+
+def slug(heading):
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
+
+
+def anchors(path):
+    return {slug(h) for h in re.findall(r"^#+ (.*)$", without_fences(path.read_text()), re.M)}
+
+
+def dead_links(path):
+    dead = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_fences(path.read_text())):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        place = (path.parent / file).resolve() if file else path
+        if not place.exists() or anchor and place.suffix == ".md" and anchor not in anchors(place):
+            dead.append(f"{path.relative_to(ROOT)}: {target}")
+    return dead
+
+
+def wide_lines(path):
+    text = re.sub(r"^```.*?^```$", lambda m: "\n" * m[0].count("\n"), path.read_text(), flags=re.M | re.S)
+    return [f"{path.relative_to(ROOT)}:{number}: {len(line)} columns" for number, line in enumerate(text.split("\n"), 1)
+            if len(line) > COLUMNS and not line.lstrip().startswith(("|", "!["))]
+
+
+def sources(*suffixes):
+    for folder in ("src", "cli", "python/src"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in suffixes:
+                yield path
+
+
+class Documents(unittest.TestCase):
+    def test_links_resolve(self):
+        pages = FRONT + sorted(DOCS.rglob("*.md")) + [ROOT / "CONTRIBUTING.md"]
+        self.assertEqual([], [dead for page in pages for dead in dead_links(page)])
+
+    def test_lines_are_at_most_100_columns(self):
+        self.assertEqual([], [line for page in FRONT + GUIDE for line in wide_lines(page)])
+
+    def test_readme_and_guide_are_short(self):
+        self.assertLessEqual(len(words((ROOT / "README.md").read_text())), README_WORDS)
+        self.assertLessEqual(sum(len(words(page.read_text())) for page in GUIDE), GUIDE_WORDS)
+
+    def test_guide_reads_easily(self):
+        ease = {page.name: reading_ease(page.read_text()) for page in GUIDE if page.name not in GENERATED}
+        whole = reading_ease("\n\n".join(page.read_text() for page in GUIDE if page.name not in GENERATED))
+        self.assertGreaterEqual(whole, READING_EASE, ease)
+
+    def test_phrases_that_nobody_says_stay_out(self):
+        found = []
+        for page in FRONT + GUIDE:
+            text = without_fences(page.read_text())
+            found += [f"{page.relative_to(ROOT)}: {m[0]}" for pattern in FORBIDDEN for m in re.finditer(pattern, text)]
+        self.assertEqual([], found)
+
+    def test_every_page_is_in_the_navigation(self):
+        navigation = (ROOT / "mkdocs.yml").read_text()
+        pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
+        self.assertEqual([], [page for page in pages if f" {page}\n" not in navigation])
+
+    def test_every_environment_variable_is_in_its_table(self):
+        table = (DOCS / "guide" / "environment.md").read_text()
+        read = {name for path in sources(".cpp", ".hpp", ".cu") for name in re.findall(r'"(HEPTAD_[A-Z_0-9]+)"', path.read_text())}
+        self.assertEqual([], sorted(name for name in read if f"`{name}`" not in table))
+
+    def test_troubleshooting_covers_every_place_that_fails(self):
+        """Each group of sentences names the folders and codes that it is about: <!-- covers: src/io input, resource -->"""
+        page = (DOCS / "guide" / "troubleshooting.md").read_text()
+        covered = set()
+        for folders, codes in re.findall(r"<!-- covers: (.*?): (.*?) -->", page):
+            covered |= {(folder, code) for folder in folders.split() for code in codes.split(", ")}
+        missing = set()
+        for path in sources(".cpp", ".hpp", ".cu"):
+            room = "/".join(path.relative_to(ROOT).parts[:2]) if path.is_relative_to(ROOT / "src") else path.relative_to(ROOT).parts[0]
+            for code in re.findall(r"(?:fail|Error)\(\s*ErrorCode::(\w+)\s*,", path.read_text()):
+                if (room, code) not in covered:
+                    missing.add((room, code))
+        self.assertEqual([], sorted(missing))
+
+
+class Formulas(unittest.TestCase):
+    """The checks themselves can fail."""
+
+    def test_short_words_read_more_easily_than_long_ones(self):
+        self.assertGreater(reading_ease("The cat sat on the mat. It was glad of it."), 100)
+        self.assertLess(reading_ease("Multiplicative considerations necessitate extraordinarily sophisticated deliberations."), 0)
+
+    def test_code_tables_and_links_are_no_prose(self):
+        self.assertEqual("See this page.", prose("# Title\n\n| a | b |\n```sh\nrun\n```\nSee [this page](x.md).\n").strip())
+
+    def test_a_dead_link_and_a_wide_line_are_found(self):
+        import tempfile
+        with tempfile.TemporaryDirectory(dir=ROOT / "tests" / "documents") as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text("# A title\n[good](#a-title) [bad](#b) [gone](gone.md)\n" + "x" * 101 + "\n| " + "y" * 200 + "\n")
+            self.assertEqual(["#b", "gone.md"], [dead.split(": ")[1] for dead in dead_links(page)])
+            self.assertEqual(1, len(wide_lines(page)))
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main()

@@ -1,0 +1,92 @@
+"""Runs the code blocks of README.md and docs/guide: python3 run_commands.py KIND BUILD WORK [--cxx COMPILER] [--python PYTHON]
+
+KIND sh: each ```sh block by bash, those of one page one after another in one fresh folder, with the programs of BUILD in
+PATH. KIND cpp: each ```cpp block is compiled against include/ and BUILD and run. KIND python: each ```python block of a
+page, one after another in one process, by the Python that is named.
+
+A block with a title, as in ```sh title="needs a GPU", runs only where the title is one of NEEDS and that need is met.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+def has_numpy():
+    return pathlib.Path(SYSTEM_PYTHON).exists() and subprocess.run([SYSTEM_PYTHON, "-c", "import numpy"], capture_output=True).returncode == 0
+
+
+def has_mpi(build):
+    return shutil.which("mpirun") is not None and (build / "heptad-mpi").exists()
+
+
+NEEDS = {"needs NumPy": lambda build: has_numpy(), "needs MPI": has_mpi, "needs pkg-config": lambda build: False}
+
+
+def blocks(page, kind):
+    """(line, title, text) of every block of this kind."""
+    text = page.read_text()
+    for found in re.finditer(rf'^```{kind}(?: title="([^"]*)")?\n(.*?)^```$', text, re.M | re.S):
+        yield text[:found.start()].count("\n") + 1, found[1] or "", found[2]
+
+
+def environment(build, work):
+    own = {**os.environ, "PATH": f"{build}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(build), "XDG_CACHE_HOME": str(work / "cache"),
+           "HEPTAD_LIBRARY_FOLDER": str(build), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+    return {name: value for name, value in own.items() if name not in ("LD_PRELOAD", "PYTHONPATH")}
+
+
+def run(where, command, folder, env):
+    result = subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{where}: exit code {result.returncode}\n{result.stdout}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=["sh", "cpp", "python"])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--python", default=sys.executable)
+    arguments = parser.parse_args()
+    build, work = arguments.build.resolve(), arguments.work.resolve()
+    shutil.rmtree(work, ignore_errors=True)
+    env, count = environment(build, work), 0
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]:
+        folder = work / page.stem
+        folder.mkdir(parents=True)
+        script = []
+        for line, title, text in blocks(page, arguments.kind):
+            where = f"{page.relative_to(ROOT)}:{line}"
+            if title and not (title in NEEDS and NEEDS[title](build)):
+                print(f"{where}: not run ({title})")
+                continue
+            count += 1
+            if arguments.kind == "sh":
+                run(where, ["bash", "-euo", "pipefail", "-c", text], folder, env)
+            elif arguments.kind == "cpp":
+                (folder / "block.cpp").write_text(text)
+                run(where, [*arguments.cxx.split(), "-std=c++20", "-O1", f"-I{ROOT / 'include'}", "block.cpp", "-o", "block", f"-L{build}", "-lheptad"],
+                    folder, env)
+                run(where, ["./block"], folder, env)
+            else:
+                script.append(f"# {where}\n{text}")
+        if script:
+            (folder / "blocks.py").write_text("\n".join(script))
+            clean = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
+            run(page.name, [arguments.python, "blocks.py"], folder, clean)
+    if count == 0:
+        sys.exit(f"no {arguments.kind} block ran")
+    print(f"{count} blocks ran")
+
+
+if __name__ == "__main__":
+    main()
