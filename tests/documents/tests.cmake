@@ -10,7 +10,7 @@ if(Python3_FOUND AND NOT HEPTAD_SANITIZE)
 endif()
 
 # What the documents show of the programs is what the programs do.
-if(Python3_FOUND AND TARGET heptad_shared AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
+if(Python3_FOUND AND HEPTAD_BENCH AND TARGET heptad_shared AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
   set(mpi_program "")
   if(TARGET heptad_mpi)
     set(mpi_program --heptad-mpi $<TARGET_FILE:heptad_mpi>)
