@@ -4,7 +4,6 @@ A machine is its device, or else its processor. Of each machine the products of 
 are any, otherwise those of the accuracy that was measured, which the picture then names.
 """
 import math
-import textwrap
 from xml.sax.saxutils import escape
 
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
@@ -85,7 +84,7 @@ def readme_part(runs, is_library):
     lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header)] + rows]
     note = ("Above 1, Heptad is faster than the best library found there. `error 3.2`: its largest error is 3.2 times the library's. "
             "Machines, commands and every run: [docs/speed.md](docs/speed.md).")
-    return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), textwrap.fill(note, 100, break_on_hyphens=False)])
+    return "\n\n".join(["![Ratio and error over n](docs/img/readme-speed.svg)", "\n".join(lines), note])
 
 
 

@@ -98,7 +98,7 @@ def measured_part(content, path, seconds, table):
 
 
 def plots(content):
-    """{file name: SVG}: effective Tflop/s of squares, dashed as predicted, like P2's figure 10."""
+    """{file name: SVG}: effective Tflop/s of squares, dashed as predicted, like figure 10 of Huang, Yu and van de Geijn."""
     made = {}
     for kind in sorted({r["type"] for r in content["results"]}):
         squares = [r for r in content["results"] if r["type"] == kind and r["m"] == r["k"] == r["n"]]

@@ -1,4 +1,4 @@
-"""The part of docs/gpu.md about bit matrices beside P3's table 13, and its plot, from the result file of `heptad bench p3`."""
+"""The part of docs/gpu.md about bit matrices beside table 13 of Karppa and Kaski, and its plot, from the result file of `heptad bench p3`."""
 import bits_document
 
 BEGIN, END = "<!-- p3:begin -->", "<!-- p3:end -->"
@@ -23,7 +23,7 @@ def picojoules(record):
 
 
 def published(record, seconds):
-    """P3's time; nothing for a size that it has none of."""
+    """Karppa and Kaski's time; nothing for a size that it has none of."""
     return seconds(record["vendor_s"]) if record["vendor_s"] else ""
 
 
@@ -38,7 +38,7 @@ def main_table(records, seconds, table):
                 f"{found[0]['workspace_bytes'] / 2**30:.2f} GiB", published(found[0], seconds)]
         rows.append(row)
     head = ["n"] + [f"{name}: {what}" for name in NAMES.values()
-                    for what in ("time", "Pbit-op/s", "pJ per bit operation", "workspace", "P3")]
+                    for what in ("time", "Pbit-op/s", "pJ per bit operation", "workspace", "Karppa and Kaski")]
     return table(head, rows)
 
 
@@ -48,14 +48,14 @@ def beside_table(records, seconds, table):
              published(r, seconds)]
             for r in sorted((r for r in records if r.get("variant")), key=lambda r: (r["n"], r["type"] != "gf2"))
             if r["n"] >= 65536]
-    return table(["n", "type", "", "time", "effective Pbit-op/s", "P3"], rows) if rows else None
+    return table(["n", "type", "", "time", "effective Pbit-op/s", "Karppa and Kaski"], rows) if rows else None
 
 
 def measured_part(content, path, seconds, table):
     machine, records = content["machine"], content["results"]
     parts = [
         "![Effective rate over n](img/bits-gpu.svg)",
-        f"{machine['device']}, CUDA {machine['cuda']}; `{path}`, command `{machine['command']}`. P3's published times are of up to "
+        f"{machine['device']}, CUDA {machine['cuda']}; `{path}`, command `{machine['command']}`. The published times of Karppa and Kaski are of up to "
         "eight V100 with operands in host memory, and leave out permutations and changes of basis; ours are of one device with the "
         "operands there, and leave out nothing else. Half of the bits are ones, and everything is computed.",
         main_table(records, seconds, table)]
@@ -70,5 +70,5 @@ def rate_plot(content):
     for (kind, name), colour in zip(NAMES.items(), bits_document.COLOURS):
         records = sorted((r for r in main_records(content["results"]) if r["type"] == kind), key=lambda r: r["n"])
         lines.append((f"{name}", colour, False, [(r["n"], rate(r, r["heptad_s"])) for r in records]))
-        lines.append((f"P3, {name}", colour, True, [(r["n"], rate(r, r["vendor_s"])) for r in records if r["vendor_s"]]))
-    return bits_document.rate_plot(lines, "Pbit-op/s, 2 n^3 / time: one H200 (dashed: P3, up to eight V100)")
+        lines.append((f"Karppa and Kaski, {name}", colour, True, [(r["n"], rate(r, r["vendor_s"])) for r in records if r["vendor_s"]]))
+    return bits_document.rate_plot(lines, "Pbit-op/s, 2 n^3 / time: one H200 (dashed: Karppa and Kaski, up to eight V100)")
