@@ -26,7 +26,7 @@ def has_mpi(build):
     return shutil.which("mpirun") is not None and (build / "heptad-mpi").exists()
 
 
-NEEDS = {"needs NumPy": lambda build: has_numpy(), "needs MPI": has_mpi, "needs pkg-config": lambda build: False}
+NEEDS = {"needs NumPy": lambda build: has_numpy(), "needs MPI": has_mpi}
 
 
 def blocks(page, kind):
@@ -37,8 +37,8 @@ def blocks(page, kind):
 
 
 def environment(build, work):
-    own = {**os.environ, "PATH": f"{build}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(build), "XDG_CACHE_HOME": str(work / "cache"),
-           "HEPTAD_LIBRARY_FOLDER": str(build), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    own = {**os.environ, "PATH": f"{work / 'bin'}:{build}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(build), "XDG_CACHE_HOME": str(work / "cache"),
+           "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
     return {name: value for name, value in own.items() if name not in ("LD_PRELOAD", "PYTHONPATH")}
 
@@ -59,6 +59,8 @@ def main():
     arguments = parser.parse_args()
     build, work = arguments.build.resolve(), arguments.work.resolve()
     shutil.rmtree(work, ignore_errors=True)
+    (work / "bin").mkdir(parents=True)
+    (work / "bin" / "python3").symlink_to(SYSTEM_PYTHON)  # the one that Debian's NumPy is for
     env, count = environment(build, work), 0
     for page in [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]:
         folder = work / page.stem
