@@ -189,14 +189,13 @@ def c_page(root):
         name = re.search(r"\(\*(\w+)\)", statement) or re.search(r"(\w+)\s*\(", statement) if block[2] or "(*" in statement else \
             re.search(r"(\w+);$", statement)
         said = trailing[1] if trailing and block[3] else comment
-        rows.append((name[1] + ("()" if block[2] else ""), first_sentence(said)))
+        rows.append(Declaration(name[1] + ("()" if block[2] else ""), statement, first_sentence(said), None))
         comment = ""
-    table = ["| name | meaning |", "| --- | --- |"] + [f"| {code(name)} | {cell(said)} |" for name, said in rows]
     return "\n\n".join([
         "# C reference", "<!-- Written by scripts/update_guide from include/heptad/heptad.h. -->",
         "`#include <heptad/heptad.h>`. Functions return a `heptad_status`, whose numbers are the exit codes\n"
         "of the program. `heptad_last_error()` has the sentence of the calling thread's last failure.",
-        "\n".join(table)]) + "\n"
+        rows_of(rows)]) + "\n"
 
 
 def signature(node):
@@ -233,9 +232,9 @@ def python_page(root):
             for member in node.body:
                 if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
                     is_value = any(getattr(d, "id", "") == "property" for d in member.decorator_list)
-                    rows.append((member.name if is_value else signature(member), first_sentence(docstring(member))))
+                    shown = member.name if is_value else signature(member)
+                    rows.append(Declaration(shown, "", first_sentence(docstring(member)), None))
                 elif isinstance(member, ast.AnnAssign):
-                    rows.append((member.target.id, ""))
-            if rows:
-                parts.append("\n".join(["| name | meaning |", "| --- | --- |"] + [f"| {code(n)} | {cell(t)} |" for n, t in rows]))
+                    rows.append(Declaration(member.target.id, "", "", None))
+            parts += [rows_of(rows)] if rows else []
     return "\n\n".join(parts) + "\n"

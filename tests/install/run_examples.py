@@ -21,10 +21,14 @@ def system_numpy():
     return pathlib.Path(SYSTEM_PYTHON).exists() and subprocess.run([SYSTEM_PYTHON, "-c", "import numpy"], capture_output=True).returncode == 0
 
 
+def open_mpi():
+    return shutil.which("mpirun") is not None and "Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout
+
+
 # What an example needs beside an installed copy: (is it there, in words).
 NEEDS = {
     "03_cuda_stream": lambda prefix, programs: ((programs / "03_cuda_stream").exists(), "CUDA's headers"),
-    "06_cluster": lambda prefix, programs: ((prefix / "bin/heptad-mpi").exists() and shutil.which("mpirun") is not None, "MPI"),
+    "06_cluster": lambda prefix, programs: ((prefix / "bin/heptad-mpi").exists() and open_mpi(), "Open MPI"),
     "08_preload": lambda prefix, programs: (system_numpy(), "NumPy"),
 }
 MARKS = {".cpp": ("// Output:\n", "// ", ""), ".c": ("/* Output:\n", " * ", " */\n"), ".sh": ("# Output:\n", "# ", ""), ".py": ("# Output:\n", "# ", "")}
