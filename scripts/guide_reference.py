@@ -178,10 +178,13 @@ def cpp_page(root):
 
 
 def c_page(root):
-    text = (root / "include" / "heptad" / "heptad.h").read_text()
-    rows, comment = [], ""
+    text = (root / "include" / "heptad" / "heptad.h").read_text().partition("#endif")[2]  # the macro of visibility
+    text = re.sub(r"^#.*$", "", text, flags=re.M)
+    rows, comment, used = [], "", 0
     for block in re.finditer(r"/\*(.*?)\*/|(HEPTAD_C_API[^;]*;)|(typedef[^;{]*(?:\{[^}]*\})?[^;]*;)", text, re.S):
         if block[1] is not None:
+            if block.start() < used:
+                continue  # it belongs to the declaration before it
             comment = " ".join(block[1].split()).strip("* ")
             continue
         statement = " ".join((block[2] or block[3]).split())
@@ -189,7 +192,10 @@ def c_page(root):
         name = re.search(r"\(\*(\w+)\)", statement) or re.search(r"(\w+)\s*\(", statement) if block[2] or "(*" in statement else \
             re.search(r"(\w+);$", statement)
         said = trailing[1] if trailing and block[3] else comment
+        used = block.end() + (trailing.end() if trailing and block[3] else 0)
         rows.append(Declaration(name[1] + ("()" if block[2] else ""), statement, first_sentence(said), None))
+        for field, meaning in re.findall(r"(\w+);\s*/\* (.*?) \*/", block[3] or "", re.S):
+            rows.append(Declaration(f"{name[1]}.{field}", "", " ".join(meaning.split()), None))
         comment = ""
     return "\n\n".join([
         "# C reference", "<!-- Written by scripts/update_guide from include/heptad/heptad.h. -->",

@@ -123,6 +123,15 @@ class Documents(unittest.TestCase):
         pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
         self.assertEqual([], [page for page in pages if f" {page}\n" not in navigation])
 
+    def test_references_have_every_exported_name(self):
+        missing = []
+        for header in sorted((ROOT / "include" / "heptad").glob("*.h*")):
+            page = (DOCS / "guide" / ("c.md" if header.suffix == ".h" else "cpp.md")).read_text()
+            text = re.sub(r"^\s*(#|//|/?\*).*$", "", header.read_text(), flags=re.M)
+            names = re.findall(r"HEPTAD_(?:C_)?API\s[^;{(]*?(\w+)\s*\(", text) + re.findall(r"^(?:struct|class|enum class)\s+(?:HEPTAD_API )?(\w+)(?= [:{])", text, re.M)
+            missing += [f"{header.name}: {name}" for name in names if name != "operator" and f"`{name}" not in page and f"### {name}" not in page]
+        self.assertEqual([], missing)
+
     def test_every_environment_variable_is_in_its_table(self):
         table = (DOCS / "guide" / "environment.md").read_text()
         read = {name for path in sources(".cpp", ".hpp", ".cu") for name in re.findall(r'"(HEPTAD_[A-Z_0-9]+)"', path.read_text())}
