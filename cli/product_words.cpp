@@ -58,7 +58,10 @@ void add_plan_options(CLI::App& command, ProductWords& words) {
         .add_option("--device", words.device,
                     "auto, cpu, reference, cuda or cuda:N; several: cuda:0,1 or cpu:N (cores)")
         ->type_name("D");
-    command.add_option("--algorithm", words.algorithm, "auto, or a name of 'heptad algorithms'")->type_name("NAME");
+    command
+        .add_option("--algorithm", words.algorithm,
+                    "auto, a name that 'heptad algorithms' lists, or a file such as mine.alg")
+        ->type_name("NAME");
     command.add_option("--levels", words.levels, "auto, or how many levels to nest")->type_name("N");
     command.add_option("--accuracy", words.accuracy, kAccuracyHelp)->type_name("WORD");
     command.add_option("--leaf", words.leaf, "auto, or a library of 'heptad info'")->type_name("NAME");
@@ -90,7 +93,7 @@ void add_run_options(CLI::App& command, ProductWords& words) {
     command.add_option("--raw-a", words.raw_a, "A has no header: its type and shape, e.g. f32:4096x1024")
         ->type_name("T:MxN");
     command.add_option("--raw-b", words.raw_b, "B has no header")->type_name("T:MxN");
-    command.add_flag("--resume", words.resume, "from file to file: go on where a run before was ended");
+    command.add_flag("--resume", words.resume, "from file to file: continue a run that was interrupted");
     command.add_option("--overlap", words.overlap, "from file to file: on (default), or off: one stage after another")
         ->type_name("on|off");
     command.add_option("--trace", words.trace, "from file to file: write a timeline for chrome://tracing")

@@ -49,7 +49,7 @@ std::string outlook_lines(const Report& report) {
 std::string damage_words(const FileProductReport& report) {
     return report.damaged_lines == 0
                ? ""
-               : fmt::format("; {} damaged line{} of the journal {} not believed, and what they told of was made again",
+               : fmt::format("; {} damaged line{} of the journal {} ignored, and that work was done again",
                              report.damaged_lines, report.damaged_lines == 1 ? "" : "s",
                              report.damaged_lines == 1 ? "was" : "were");
 }
