@@ -152,6 +152,15 @@ class Documents(unittest.TestCase):
         self.assertEqual([], sorted(missing))
 
 
+    def test_troubleshooting_quotes_sentences_that_exist(self):
+        said = "\n".join("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', chain)) for path in sources(".cpp", ".hpp", ".cu")
+                         for chain in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', path.read_text()))
+        page = (DOCS / "guide" / "troubleshooting.md").read_text()
+        quoted = [part.strip(" ,;") for row in re.findall(r"^\| (`[^|]*) \|", page, re.M) for quote in re.findall(r"`([^`]*)`", row)
+                  for part in quote.split("...")]
+        self.assertEqual([], [part for part in quoted if len(part) > 8 and part.strip(" :") not in said])
+
+
 class Formulas(unittest.TestCase):
     """The checks themselves can fail."""
 
