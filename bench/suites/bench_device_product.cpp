@@ -1,6 +1,11 @@
 #include "bench/suites/bench_device_product.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 
 #include "base/error.hpp"
 #include "bench/suites/device_contest.hpp"
@@ -8,15 +13,18 @@
 #include "bench/suites/device_error.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/text.hpp"
+#include "kernels/cuda/vendor/cublas_emulation.hpp"
 #include "product/device/device_product.hpp"
 #include "product/request/request.hpp"
 
 namespace heptad::cli {
 namespace {
 
-constexpr double kEnergyOperations = 2e11;   // smaller products are not weighed
-constexpr double kEnergySeconds = 0.3;       // how long they are repeated for that
-constexpr double kEnergyRunInSeconds = 0.1;  // the counter lags; before and after it lags behind the same load
+constexpr double kEnergyOperations = 2e11;    // smaller products are not weighed
+constexpr double kEnergySeconds = 0.3;        // how long they are repeated for that
+constexpr std::array kEmulatedBits{53, 55};   // what f64 has, and what the library takes where it is free to
+constexpr std::int64_t kEmulationBytes = 48;  // of workspace for each entry of A, B and C
+constexpr double kEnergyRunInSeconds = 0.1;   // the counter lags; before and after it lags behind the same load
 
 std::optional<double> joules_of(const Contestant& contestant, double call_s, int device) {
     if (!cuda::energy_joules(device)) {
@@ -70,24 +78,43 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     const Product product{1, a.view, b.view, 0, c.view};
     const std::string leaf = integers ? "heptad" : "cublas";
     cuda::Timer timer(stream.device());
-    const std::vector<Contestant> contestants{
+    std::vector<Contestant> contestants{
         device_contestant(integers ? "heptad-cuda-cores" : "cublas", timer, stream.handle(),
                           [&] {
                               vendor.multiply({&product, 1}, leaf);
                           }),
         device_contestant("heptad", timer, stream.handle(),
                           [&] { multiply_on_device(1, a.view, b.view, 0, c.view, options, context); })};
+    std::vector<std::unique_ptr<cuda::CublasEmulation>> emulations;
+    if (settings.with_emulation && type == Type::f64 && cuda::CublasEmulation::is_there()) {
+        // Slices of A and B in bytes and sums of theirs in 32 bits: more than it takes, as far as there is memory.
+        const std::int64_t entries = plan.m * plan.k + plan.k * plan.n + plan.m * plan.n;
+        const std::int64_t bytes = std::min(settings.workspace_limit_bytes / 4, kEmulationBytes * entries);
+        for (const int bits : kEmulatedBits) {
+            emulations.push_back(
+                std::make_unique<cuda::CublasEmulation>(stream.device(), stream.handle(), bits, bytes));
+            contestants.push_back(
+                device_contestant(fmt::format("cublas-emulated-{}", bits), timer, stream.handle(),
+                                  [&product, own = emulations.back().get()] { own->multiply(product); }));
+        }
+    }
     warm_up_device(contestants);
 
     const DeviceError error(a.view, b.view, vendor, stream);
-    double errors[2] = {};
+    std::vector<double> errors(contestants.size());
+    std::vector<int> bits_used(emulations.size());
     ContestHooks hooks;
     hooks.poison = [&] { cuda::fill_bytes(c.view.data, kDevicePoison, c.size_bytes, stream.handle()); };
     hooks.progress = [&](int round, int rounds) {
         stop_if_interrupted();
         progress(round, rounds);
     };
-    hooks.after_last_sample = [&](std::size_t i) { errors[i] = error.of(c.view); };
+    hooks.after_last_sample = [&](std::size_t i) {
+        errors[i] = error.of(c.view);
+        if (i >= 2) {
+            bits_used[i - 2] = emulations[i - 2]->bits_used();
+        }
+    };
     const std::vector<Timing> timings = run_contest(contestants, settings.rules, hooks);
 
     BenchRecord record;
@@ -105,8 +132,16 @@ BenchRecord bench_device_product(const DeviceOperand& a, const DeviceOperand& b,
     record.accuracy = accuracy_name(settings.accuracy);
     record.plan = to_string(plan);
     record.libraries_s.emplace_back(record.vendor, record.vendor_s);
+    for (std::size_t i = 0; i < emulations.size(); ++i) {
+        const Timing& timing = timings[2 + i];
+        record.emulated.push_back({kEmulatedBits[i], bits_used[i], timing.median_s, errors[2 + i], {}});
+        record.libraries_s.emplace_back(timing.name, timing.median_s);
+    }
     require_right(record);
     if (operation_count(record.size) >= kEnergyOperations) {
+        for (std::size_t i = 0; i < emulations.size(); ++i) {
+            record.emulated[i].joules = joules_of(contestants[2 + i], record.emulated[i].seconds, stream.device());
+        }
         record.vendor_joules = joules_of(contestants[0], record.vendor_s, stream.device());
         record.joules = joules_of(contestants[1], record.heptad_s, stream.device());
     }

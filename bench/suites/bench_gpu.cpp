@@ -30,7 +30,8 @@ struct BenchGpuArguments {
     Accuracy accuracy = Accuracy::balanced;
     std::string device = "cuda";
     std::string algorithm = "auto";
-    int levels = -1;      // -1: as many as pay
+    int levels = -1;  // -1: as many as pay
+    bool with_emulation = false;
     int rounds = 0;       // 0: by the size of the product
     std::string command;  // as typed, for the result file
 };
@@ -101,6 +102,7 @@ public:
         settings_.accuracy = bench.accuracy;
         settings_.algorithm = bench.algorithm;
         settings_.levels = bench.levels;
+        settings_.with_emulation = bench.with_emulation;
     }
 
     /// Memory for operands and workspace. Asked once: what products gave back stays in the pool and looks used.
@@ -191,6 +193,8 @@ Command add_bench_gpu(CLI::App& bench, const std::string& typed) {
     suite->add_option("--sizes", words->sizes, "n or MxKxN (default: the suite's)")->type_name("N,...");
     suite->add_option("--shapes", words->shapes, "more of them")->type_name("MxKxN,...");
     suite->add_option("--device", words->device, "cuda (default) or cuda:N")->type_name("D");
+    suite->add_flag("--emulation", gpu->with_emulation,
+                    "f64 by cuBLAS's own emulation on the integer tensor cores, too");
     add_force_options(*suite, *words);
     add_bench_options(*suite, *words, gpu->quick, gpu->results);
     suite->footer("Example: heptad bench gpu --types f32,bf16 --sizes 4096,8192 --shapes 8192x1024x8192 --json r.json");

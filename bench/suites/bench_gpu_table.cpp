@@ -12,6 +12,18 @@ std::string joules_text(const std::optional<double>& joules) {
     return joules ? fmt::format("{:.3g}", *joules) : "-";
 }
 
+/// The vendor's emulation beside the vendor: its ratio and its error over the vendor's.
+std::string emulated_rows(const BenchRecord& record) {
+    std::string rows;
+    for (const BenchRecord::Emulated& one : record.emulated) {
+        rows += fmt::format("{:>6.3f} {:>7.2f}  cuBLAS's own emulation with {} bits: {}, {} J, {}\n",
+                            record.vendor_s / one.seconds, one.error / record.vendor_error, one.bits,
+                            format_seconds(one.seconds), joules_text(one.joules),
+                            one.bits_used > 0 ? fmt::format("{} bits used", one.bits_used) : "not emulated");
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string gpu_table_head() {
@@ -25,7 +37,8 @@ std::string gpu_table_row(const BenchRecord& record) {
                        record.ratio, error_ratio_text(record), type_name(record.type), record.size.m, record.size.k,
                        record.size.n, format_seconds(record.vendor_s), format_seconds(record.heptad_s),
                        format_rate(record.effective_tops * 1e12, record.type), format_bytes(record.workspace_bytes),
-                       joules_text(record.vendor_joules), joules_text(record.joules), short_plan(record.plan));
+                       joules_text(record.vendor_joules), joules_text(record.joules), short_plan(record.plan)) +
+           emulated_rows(record);
 }
 
 std::string short_plan(const std::string& plan) {

@@ -257,6 +257,14 @@ nlohmann::ordered_json to_json(const BenchRecord& record) {
     if (!record.variant.empty()) {
         object["variant"] = record.variant;
     }
+    for (const BenchRecord::Emulated& one : record.emulated) {
+        nlohmann::ordered_json emulated{
+            {"bits", one.bits}, {"bits_used", one.bits_used}, {"seconds", one.seconds}, {"error", one.error}};
+        if (one.joules) {
+            emulated["joules"] = *one.joules;
+        }
+        object["emulated"].push_back(emulated);
+    }
     for (const auto& [part, share] : record.shares) {
         object["shares"][part] = share;
     }

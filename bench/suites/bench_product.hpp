@@ -45,8 +45,15 @@ struct BenchRecord {
     int levels = 0, threads = 1, rounds = 0;
     std::string accuracy, plan;
     std::vector<std::pair<std::string, double>> libraries_s;  // every one that ran
-    std::string variant;                                      // of the suite, if it has several
-    std::vector<std::pair<std::string, double>> shares;       // of the time, by what was done
+    /// The vendor's own emulation of the type, with so many bits asked for and told.
+    struct Emulated {
+        int bits = 0, bits_used = 0;
+        double seconds = 0, error = 0;
+        std::optional<double> joules;
+    };
+    std::vector<Emulated> emulated;
+    std::string variant;                                 // of the suite, if it has several
+    std::vector<std::pair<std::string, double>> shares;  // of the time, by what was done
 
     bool is_compared() const { return vendor_s > 0; }
     /// Errors over the vendor's, or over one rounding where that has none; empty: nothing to compare.

@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(kThreads) line_norms(const __grid_constant__ N
                                           : log2(kept_value(sum.largest)) + log2(static_cast<double>(from.depth)) / 2;
         from.log2_norm[line] = log2_norm + kRoundedUp;
         // Beyond it nobody has compared results yet: left to the classical product, as what is not finite.
-        constexpr double kMostOctaves = 200;
+        constexpr double kMostOctaves = 480;
         const bool is_far = sum.largest != 0 && fabs(log2_norm) > kMostOctaves;
         if (settles && sum.largest != 0) {
             sum.largest = magnitude(times_power(kept_value(sum.largest), __ldg(from.outer + line)));
