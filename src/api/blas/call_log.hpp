@@ -1,4 +1,4 @@
-// HEPTAD_LOG: at exit one line per shape that was taken over, with its calls, plan and the seconds that it saved.
+// What a call that was taken over saved (api/drop_in/product_log.hpp).
 #pragma once
 
 #include "api/blas/fast_product.hpp"

@@ -9,7 +9,6 @@
 
 #include "algorithm/catalogue.hpp"
 #include "api/blas/call_log.hpp"
-#include "api/blas/knobs.hpp"
 #include "api/blas/takeover.hpp"
 #include "base/cores.hpp"
 #include "base/error.hpp"

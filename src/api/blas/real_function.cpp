@@ -1,47 +1,15 @@
 #include "api/blas/real_function.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <string>
-#include <vector>
 
 #include "api/blas/takeover.hpp"
 
 namespace heptad::blas {
 namespace {
-
-/// The object that an address lies in.
-const void* object_of(const void* address) {
-    Dl_info info;
-    return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
-
-const void* own_object() {
-    return object_of(reinterpret_cast<const void*>(&object_of));
-}
-
-AnyFunction not_ours(void* found) {
-    return found != nullptr && object_of(found) != own_object() ? reinterpret_cast<AnyFunction>(found) : nullptr;
-}
-
-/// Opened only where it is loaded already. Nothing is opened while the list is walked: the linker holds its lock then.
-std::vector<std::string> loaded_objects() {
-    std::vector<std::string> names;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* list) {
-            if (info->dlpi_name != nullptr && *info->dlpi_name != '\0') {
-                static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
-            }
-            return 0;
-        },
-        &names);
-    std::reverse(names.begin(), names.end());
-    return names;
-}
 
 AnyFunction find_function(const char* name) {
 #ifdef HEPTAD_BLAS_PREFIXED
@@ -49,20 +17,8 @@ AnyFunction find_function(const char* name) {
 #else
     void* const order = RTLD_NEXT;
 #endif
-    if (const AnyFunction next = not_ours(dlsym(order, name))) {
-        return next;
-    }
-    for (const std::string& object : loaded_objects()) {
-        if (void* const handle = dlopen(object.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD)) {
-            const AnyFunction found = not_ours(dlsym(handle, name));
-            // Kept open when it is what we look for: our pointer must stay good.
-            if (found != nullptr) {
-                return found;
-            }
-            dlclose(handle);
-        }
-    }
-    return nullptr;
+    const AnyFunction next = drop_in::function_in_order(order, name);
+    return next != nullptr ? next : drop_in::function_in_any_object(name);
 }
 
 struct ThreadsGetter {

@@ -7,9 +7,11 @@
 
 #include <atomic>
 
+#include "api/drop_in/loaded_function.hpp"
+
 namespace heptad::blas {
 
-using AnyFunction = void (*)();
+using drop_in::AnyFunction;
 
 /// Of one entry; all members are constant-initialised, so that an entry can be called before main().
 class RealFunction {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "api/blas/knobs.hpp"
 #include "base/shared_state.hpp"
 #include "io/machine_file.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
@@ -111,7 +110,6 @@ bool has_whole_pages(const ConstView& v) {
 constexpr std::int64_t kBeyondAll = std::numeric_limits<std::int64_t>::max();
 constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides{kBeyondAll, kBeyondAll};
 constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides_in_triangles{kBeyondAll, kBeyondAll};
-thread_local constinit int PassOn::depth_ = 0;
 
 void set_smallest_sides() {
     const Knobs& asked = knobs();

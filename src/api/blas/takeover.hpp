@@ -9,9 +9,15 @@
 #include <cstdint>
 #include <limits>
 
+#include "api/drop_in/knobs.hpp"
+#include "api/drop_in/pass_on.hpp"
 #include "base/view.hpp"
 
 namespace heptad::blas {
+
+using drop_in::Knobs;
+using drop_in::knobs;
+using drop_in::PassOn;
 
 /// By type: 0 f32, 1 f64. Calls whose smallest size is below go to the real function, wrong arguments among them.
 extern constinit std::array<std::atomic<std::int64_t>, 2> smallest_sides;
@@ -41,20 +47,5 @@ void set_smallest_sides();
 
 /// How many levels of a * b are worth while; 0: none, the real function is faster.
 int levels_for(const ConstView& a, const ConstView& b, int threads);
-
-/// While one lives, calls of this thread go straight to the real function: those that a library makes of its own
-/// entries, and those of a product that is under way.
-class PassOn {
-public:
-    PassOn() { ++depth_; }
-    ~PassOn() { --depth_; }
-    PassOn(const PassOn&) = delete;
-    PassOn& operator=(const PassOn&) = delete;
-
-    static bool is_on() { return depth_ > 0; }
-
-private:
-    static thread_local constinit int depth_;
-};
 
 }  // namespace heptad::blas

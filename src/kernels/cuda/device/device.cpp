@@ -145,6 +145,14 @@ void require_device(int device) {
     }
 }
 
+int current_device() {
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess) {
+        cudaGetLastError();
+    }
+    return device;
+}
+
 DeviceScope::DeviceScope(int device) : now_(device) {
     if (cudaGetDevice(&before_) != cudaSuccess) {
         cudaGetLastError();

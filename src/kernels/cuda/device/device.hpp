@@ -43,6 +43,9 @@ std::vector<std::string> device_leaves(Type type);
 /// Does the name mean an NVIDIA device?
 bool is_device_name(const std::string& name);
 
+/// The calling thread's.
+int current_device();
+
 /// Makes a device the current one of this thread, and the former one again at the end of the scope.
 class DeviceScope {
 public:

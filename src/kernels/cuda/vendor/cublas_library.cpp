@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "base/shared_state.hpp"
+#include "kernels/cuda/vendor/chosen_cublas.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -23,6 +25,9 @@ void bind(void* library, const char* name, Function& function, std::string& prob
 std::vector<std::string> candidates() {
     if (const char* chosen = std::getenv("HEPTAD_CUBLAS"); chosen != nullptr && *chosen != '\0') {
         return {chosen};
+    }
+    if (std::string chosen = chosen_cublas(); !chosen.empty()) {
+        return {std::move(chosen)};
     }
     std::vector<std::string> paths;
     for (const int major : {CUBLAS_VER_MAJOR, 13, 12}) {

@@ -22,7 +22,8 @@ struct CublasLibrary {
     decltype(&cublasGemmStridedBatchedEx_64) gemm_strided_batched = nullptr;
 };
 
-/// Looks in HEPTAD_CUBLAS (a path, or "none"), then where the loader looks, then in the usual folder of the toolkit.
+/// HEPTAD_CUBLAS (a path, or "none"), or the chosen one (chosen_cublas.hpp); without those it looks where the loader
+/// does, then in the usual folder of the toolkit.
 const CublasLibrary& cublas_library();
 
 }  // namespace heptad::cuda

@@ -1,4 +1,4 @@
-// What the environment asks of the drop-in; the table with all of them is in docs/drop-in.md.
+// What the environment asks of a drop-in; the table with all of them is in docs/drop-in.md.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include <heptad/heptad.hpp>
 
-namespace heptad::blas {
+namespace heptad::drop_in {
 
 struct Knobs {
     bool off = false;                        // HEPTAD_OFF
@@ -23,4 +23,4 @@ struct Knobs {
 /// As the environment was when first asked. A value that means nothing is told on standard error, once, and left out.
 const Knobs& knobs();
 
-}  // namespace heptad::blas
+}  // namespace heptad::drop_in

@@ -1,4 +1,4 @@
-#include "api/blas/knobs.hpp"
+#include "api/drop_in/knobs.hpp"
 
 #include <charconv>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include "base/cores.hpp"
 #include "base/shared_state.hpp"
 
-namespace heptad::blas {
+namespace heptad::drop_in {
 namespace {
 
 void complain(const char* name, std::string_view value, const char* meant) {
@@ -130,4 +130,4 @@ const Knobs& knobs() {
     return all.get(read_knobs);
 }
 
-}  // namespace heptad::blas
+}  // namespace heptad::drop_in
