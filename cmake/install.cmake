@@ -1,11 +1,11 @@
-# What `cmake --install` leaves: headers, libheptad.so, heptad, the BLAS drop-in, the CMake package heptad::heptad and
+# What `cmake --install` leaves: headers, libheptad.so, heptad, the drop-ins, the CMake package heptad::heptad and
 # heptad.pc. Where they were built also heptad-mpi, and libheptad_scalapack.so with heptad::scalapack.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # What `make build` builds: everything that is installed, heptad-mpi and the ScaLAPACK library where MPI is.
 add_custom_target(heptad_programs)
-foreach(program heptad_cli heptad_shared heptad_blas heptad_blas_prefixed heptad_mpi heptad_scalapack)
+foreach(program heptad_cli heptad_shared heptad_blas heptad_blas_prefixed heptad_cublas heptad_mpi heptad_scalapack)
   if(TARGET ${program})
     add_dependencies(heptad_programs ${program})
   endif()
@@ -62,6 +62,7 @@ if(TARGET heptad_shared)
   heptad_pkg_config(heptad -lheptad "${PROJECT_DESCRIPTION}; from C, or from C++20 (compile with -std=c++20 or later)")
   install(FILES ${PROJECT_BINARY_DIR}/heptad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+  install(TARGETS heptad_cublas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL) # is preloaded, never linked
   foreach(drop_in heptad_blas heptad_blas_prefixed)
     install(TARGETS ${drop_in} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL) # where it was built
     heptad_pkg_config(${drop_in} "-Wl,--no-as-needed -l${drop_in} -Wl,--as-needed"

@@ -18,7 +18,7 @@ endif()
 
 # `make build` builds all that the README names.
 if(NOT HEPTAD_SANITIZE AND CMAKE_GENERATOR STREQUAL "Ninja")
-  set(programs heptad libheptad.so libheptad_blas.so libheptad_blas_prefixed.so)
+  set(programs heptad libheptad.so libheptad_blas.so libheptad_blas_prefixed.so libheptad_cublas.so)
   if(HEPTAD_HAS_MPI)
     list(APPEND programs heptad-mpi libheptad_scalapack.so)
   endif()

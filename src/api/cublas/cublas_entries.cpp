@@ -1,4 +1,4 @@
-// Every name that libheptad_cublas.so exports, but cublasLtMatmul:
+// Every name of cuBLAS that libheptad_cublas.so exports, but cublasLtMatmul; and two of its own at the end:
 //
 //   cublas?gemm_v2   cublas?gemmStridedBatched   cublasGemmEx   cublasGemmStridedBatchedEx     S and D are taken over
 //   cublas?gemmBatched   cublasGemmBatchedEx     their pointers lie on the device: passed on
@@ -186,6 +186,11 @@ HEPTAD_OF_SIZES(_64, std::int64_t)
 /// 0: every call is passed on from now on; otherwise as it was set up. Returns what was before.
 extern "C" HEPTAD_API int heptad_cublas_enable(int on) {
     return enable(on != 0) ? 1 : 0;
+}
+
+/// How many calls were taken over.
+extern "C" HEPTAD_API long long heptad_cublas_taken_over() {
+    return taken_over.load(std::memory_order_relaxed);
 }
 
 }  // namespace heptad::cublas

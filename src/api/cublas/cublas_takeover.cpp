@@ -45,6 +45,8 @@ void fill_limits() {
 
 constinit std::array<Limits, 4> limits{{{kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}, {kBeyondAll, 0}}};
 
+constinit std::atomic<std::int64_t> taken_over{0};
+
 void set_limits() {
     static constinit Once<bool> done;
     done.get([] {

@@ -44,6 +44,9 @@ void set_limits();
 /// False: every call is passed on from now on. Says how it was before.
 bool enable(bool on);
 
+/// Calls that were taken over.
+extern constinit std::atomic<std::int64_t> taken_over;
+
 /// A product that the planner was asked about. The hash of all that counts; two that share one are both passed on,
 /// which is never wrong.
 std::uint64_t question_hash(Type type, std::int64_t m, std::int64_t n, std::int64_t k, bool accumulates);

@@ -163,6 +163,7 @@ std::optional<Status> multiply_fast(CallingObject& caller, const GemmCall& call,
     bool is_under_way = false;
     try {
         if (multiply(caller, call, stream, is_under_way)) {
+            taken_over.fetch_add(1, std::memory_order_relaxed);
             return kSuccess;
         }
     } catch (...) {
