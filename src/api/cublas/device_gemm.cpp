@@ -99,6 +99,10 @@ bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& i
     use_cublas_of(caller, call.entry);
     const drop_in::PassOn nested_calls;
     const cuda::CaptureScope capturable;
+    if (!cuda::known_report().available) {  // the driver or the program's cuBLAS is too old for us
+        keep_refusal(question);
+        return false;
+    }
     const int device = cuda::current_device();  // that of the handle
     if (!lie_on(device, {products->a.data, products->b.data, products->c.data})) {
         return false;

@@ -2,8 +2,15 @@
 #include <heptad/heptad.hpp>
 
 #include "api/cublas/entry_signatures.hpp"
+#include "api/cublas/made_up_cublas.hpp"
 
 extern "C" heptad::cublas_testing::Gemm<int> cublasSgemm_v2;
+
+extern "C" MadeUpState made_up_cublas_11;
+
+extern "C" HEPTAD_API int private_questions() {
+    return made_up_cublas_11.questions;
+}
 
 extern "C" HEPTAD_API int private_sgemm(int n) {
     const float one = 1;
