@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -76,12 +77,30 @@ void log_call(const GemmCall& call, const ProductPlan& plan, const Options& opti
 } catch (...) {  // NOLINT(bugprone-empty-catch): the product was enqueued, whatever becomes of the log
 }
 
-/// The bias in every row of C, to which the product is added.
-void spread_bias(const void* bias, const View& c, int device, void* stream) {
+void copy_on(int device, void* stream, const ConstView& from, const View& to) {
     const auto backend = cuda::backend_for(device, stream);
     const std::lock_guard lock(backend->mutex());
     const cuda::DeviceScope scope(device);
-    backend->copy({bias, c.type, c.rows, c.cols, 0, 1}, c);
+    backend->copy(from, to);
+}
+
+/// Does this build have kernels for the device? Tried once, before any C is written.
+bool has_kernels_for(int device, void* stream) {
+    static constinit Guarded<std::map<int, bool>> known;
+    const auto devices = known.lock();
+    if (const auto found = devices->find(device); found != devices->end()) {
+        return found->second;
+    }
+    bool works = true;
+    try {
+        constexpr std::int64_t kApart = 32;
+        const cuda::DeviceMemory memory(device, 2 * kApart * static_cast<std::int64_t>(sizeof(float)), stream);
+        auto* const data = static_cast<float*>(memory.data());
+        copy_on(device, stream, {data, Type::f32, 1, 1, 1, 1}, {data + kApart, Type::f32, 1, 1, 1, 1});
+    } catch (const Error&) {
+        works = false;
+    }
+    return devices->emplace(device, works).first->second;
 }
 
 /// False: nothing was done. `is_under_way`: C, which counts, may have been written.
@@ -118,7 +137,7 @@ bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& i
         return false;
     }
     const ProductPlan plan = plan_device_product(m, k, n, call.type, options, {});
-    if (!is_fast(plan)) {
+    if (!is_fast(plan) || !has_kernels_for(device, stream)) {
         return false;
     }
     validate_batch(*products, {});
@@ -130,7 +149,9 @@ bool multiply(CallingObject& caller, const GemmCall& call, void* stream, bool& i
     context.workspace_bytes = bytes;
     is_under_way = !overwrites;
     if (call.bias != nullptr) {
-        spread_bias(call.bias, products->c, device, stream);
+        // In every row of C, to which the product is added.
+        const View& c = products->c;
+        copy_on(device, stream, {call.bias, c.type, c.rows, c.cols, 0, 1}, c);
     }
     for (std::int64_t i = 0; i < products->count; ++i) {
         const Product one = product_of(*products, i);

@@ -4,13 +4,15 @@
     LD_PRELOAD=build/libheptad_cublas.so python3 tests/api/cublas/torch_drop_in.py [--quick] [--json FILE]
 
 Checks that results agree, that what should be taken over is, that graphs and gradients work and that workspace is given
-back; prints the times of both, their ratio and both errors. Exits with 1 where a check failed.
+back; prints the times of both, their ratio and both errors. With HEPTAD_ACCURACY=fast only what that is for. Exits with
+1 where a check failed.
 """
 
 import argparse
 import ctypes
 import gc
 import json
+import os
 import statistics
 import sys
 
@@ -74,7 +76,7 @@ def error(c, a, b):
     return float(np.max(np.abs(z - x @ y) / scale))
 
 
-def measure(dtype, n, rounds, expected):
+def measure(dtype, n, rounds, expected, most_growth=10):
     a, b = (torch.randn(n, n, device="cuda", dtype=dtype) for _ in range(2))
     c = torch.empty(n, n, device="cuda", dtype=dtype)
     with_s, without_s = in_turns(lambda: torch.mm(a, b, out=c), rounds)
@@ -91,9 +93,9 @@ def measure(dtype, n, rounds, expected):
                     "vendor_s": without_s, "ratio": without_s / with_s, "error": error_with,
                     "vendor_error": error_without, "taken_over": bool(taken)})
     check(taken == (1 if expected else 0), f"{name} is {'taken over' if expected else 'passed on'}")
-    check(np.isfinite(error_with) and error_with <= 10 * max(error_without, torch.finfo(dtype).eps / 2),
-          f"{name} is as exact as balanced promises")
-    check(taken > 0 or with_s < 1.05 * without_s, f"{name} is not slower")
+    check(np.isfinite(error_with) and error_with <= most_growth * max(error_without, torch.finfo(dtype).eps / 2),
+          f"{name} has an error that its word allows")
+    check(taken > 0 or with_s < 1.1 * without_s, f"{name} is not slower")
 
 
 def agree(name, call, expected, tolerance):
@@ -125,6 +127,33 @@ def forms(dtype, n, tolerance):
             return [out.detach(), x.grad, layer.weight.grad.clone()]
 
         agree(f"{dtype} nn.Linear, forward and backward, {'with' if has_bias else 'without'} bias", step, 3, tolerance)
+
+
+def block(dtype, tolerance):
+    """Forward and backward through a block of a transformer, 4096 wide."""
+    layer = torch.nn.TransformerEncoderLayer(4096, 32, 16384, dropout=0, batch_first=True, device="cuda", dtype=dtype)
+    x = torch.randn(4, 1024, 4096, device="cuda", dtype=dtype, requires_grad=True)
+
+    def step():
+        layer.zero_grad()
+        x.grad = None
+        out = layer(x)
+        out.square().mean().backward()
+        return [out.detach(), x.grad]
+
+    results = {}
+    for on in (False, True):
+        enable(on)
+        results[on], taken = taken_by(step)
+    worst = max(((p - q).abs().max() / q.abs().max()).item() for p, q in zip(results[True], results[False]))
+    with_s, without_s = in_turns(step, 7)
+    name = f"transformer block {str(dtype)[6:]}"
+    print(f"       {name}: ratio {without_s / with_s:.3f}, {with_s * 1e3:.2f} ms instead of {without_s * 1e3:.2f} ms, "
+          f"{taken} calls taken over", flush=True)
+    records.append({"suite": "torch-block", "type": str(dtype)[6:], "heptad_s": with_s, "vendor_s": without_s,
+                    "ratio": without_s / with_s, "difference": worst})
+    check(worst <= tolerance, f"{name}: difference {worst:.1e}")
+    check(without_s / with_s >= 0.99, f"{name} is not slower")
 
 
 def graph(n):
@@ -189,6 +218,16 @@ def cupy_products(n):
         check(worst <= tolerance and taken == 1, f"CuPy {dtype}: {taken} call taken over, difference {worst:.1e}")
 
 
+def finish(asked):
+    if asked.json:
+        with open(asked.json, "w", encoding="utf-8") as file:
+            json.dump({"machine": {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
+                                   "cuda": torch.version.cuda, "command": " ".join(sys.argv)},
+                       "results": records}, file, indent=1)
+    print(f"{len(failures)} checks failed" if failures else "all checks passed")
+    sys.exit(1 if failures else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
@@ -196,6 +235,10 @@ def main():
     asked = parser.parse_args()
     torch.manual_seed(1)
     print(f"       PyTorch {torch.__version__}, CUDA {torch.version.cuda}, {torch.cuda.get_device_name()}")
+    if os.environ.get("HEPTAD_ACCURACY") == "fast":
+        measure(torch.float32, 8192, 11, True, most_growth=1000)
+        measure(torch.bfloat16, 16384 if asked.quick else 32768, 5, True, most_growth=1000)
+        finish(asked)
     for n, rounds in ((512, 50), (1024, 50), (4096, 15)) + (() if asked.quick else ((8192, 11), (16384, 5))):
         measure(torch.float32, n, rounds, n > 1024)
     for n, rounds in ((1024, 50), (6144, 9)) + (() if asked.quick else ((8192, 7), (16384, 5))):
@@ -208,15 +251,11 @@ def main():
     forms(torch.float32, 3072, 2e-5)
     forms(torch.float64, 6144, 1e-12)
     graph(4096)
+    block(torch.float32, 1e-3)
+    block(torch.bfloat16, 1e-1)
     cupy_products(6144)
     memory(8192 if asked.quick else 16384)
-    if asked.json:
-        with open(asked.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
-                                   "cuda": torch.version.cuda, "command": " ".join(sys.argv)},
-                       "results": records}, file, indent=1)
-    print(f"{len(failures)} checks failed" if failures else "all checks passed")
-    sys.exit(1 if failures else 0)
+    finish(asked)
 
 
 main()
