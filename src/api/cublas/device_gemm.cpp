@@ -91,11 +91,11 @@ bool has_kernels_for(int device, void* stream) {
     if (const auto found = devices->find(device); found != devices->end()) {
         return found->second;
     }
+    constexpr std::int64_t kApart = 32;
+    const cuda::DeviceMemory memory(device, 2 * kApart * static_cast<std::int64_t>(sizeof(float)), stream);
+    auto* const data = static_cast<float*>(memory.data());
     bool works = true;
     try {
-        constexpr std::int64_t kApart = 32;
-        const cuda::DeviceMemory memory(device, 2 * kApart * static_cast<std::int64_t>(sizeof(float)), stream);
-        auto* const data = static_cast<float*>(memory.data());
         copy_on(device, stream, {data, Type::f32, 1, 1, 1, 1}, {data + kApart, Type::f32, 1, 1, 1, 1});
     } catch (const Error&) {
         works = false;
