@@ -19,25 +19,24 @@ def multiply(
 ) -> bool: ...
 def is_representable(type: str, array: Any) -> bool: ...
 
-class DeviceMatrix:
-    def __init__(
-        self, address: int, rows: int, cols: int, row_stride: int, col_stride: int, stack_stride: int
-    ) -> None: ...
-
-def multiply_on_device(
+def multiply_at(
     type: str,
-    a: DeviceMatrix,
-    b: DeviceMatrix,
+    a: tuple[int, tuple[int, ...], tuple[int, ...]],
+    b: tuple[int, tuple[int, ...], tuple[int, ...]],
     c_type: str,
-    c: DeviceMatrix,
-    count: int,
+    c: tuple[int, tuple[int, ...], tuple[int, ...]],
+    alpha: float,
+    beta: float,
     stream: int,
+    workspace: int,
+    workspace_bytes: int,
+    threads: int,
     accuracy: str,
     algorithm: str,
     levels: int,
     device: str,
     workspace_limit: int,
-) -> None: ...
+) -> bool: ...
 
 class Plan:
     @staticmethod
@@ -77,6 +76,7 @@ def plan(
     levels: int,
     device: str,
     workspace_limit: int,
+    accumulate: bool,
 ) -> Plan: ...
 
 class Verification:

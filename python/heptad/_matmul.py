@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _types
+from ._device import library_of, matmul_of_others
 from ._options import Accuracy, bytes_number, levels_number
 
 
@@ -24,7 +25,7 @@ def matmul(
 
     Arrays are float64, float32, float16, bfloat16 (of ml_dtypes), int32 (modulo 2**32) or bool (OR of ANDs), of any
     layout; they are copied only where their strides are negative, zero or no multiple of an element. Arrays of CuPy and
-    PyTorch on an NVIDIA device are multiplied there, on the caller's stream.
+    PyTorch, and others on an NVIDIA device that speak DLPack, are multiplied where they lie, on the caller's stream.
 
     accuracy: exact, strict, balanced or fast: how far errors may exceed the classical product's (docs/accuracy.md).
     algorithm, levels: by name and number instead of what is predicted to be fastest; levels=0 is classical.
@@ -46,18 +47,11 @@ def matmul(
             c = np.empty((a.shape[0], b.shape[1]), dtype)
             if _core.multiply(name, a, b, name, c, True, accuracy, algorithm, levels, device, workspace_limit):
                 return c
-    elif _is_on_device(a) or _is_on_device(b):
-        from ._device import matmul_on_device
-
-        return matmul_on_device(a, b, out, accuracy, algorithm, levels, device, workspace_limit)
+    elif library_of(type(a)) is not None or library_of(type(b)) is not None:
+        result = matmul_of_others(a, b, out, (accuracy, algorithm, levels, device, workspace_limit))
+        if result is not NotImplemented:
+            return result
     return _matmul_of_any(a, b, out, (accuracy, algorithm, levels, device, workspace_limit))
-
-
-def _is_on_device(array: Any) -> bool:
-    if isinstance(array, _types.numpy.ndarray):
-        return False
-    tell = getattr(array, "__dlpack_device__", None)
-    return tell is not None and int(tell()[0]) in (2, 13)  # kDLCUDA, kDLCUDAManaged
 
 
 def _matmul_of_any(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:

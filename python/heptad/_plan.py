@@ -188,6 +188,7 @@ def plan(
             levels_number(levels),
             device,
             bytes_number("a workspace", workspace_limit),
+            False,
         )
     )
 

@@ -1,42 +1,31 @@
 #include "arrays.hpp"
 
+#include <algorithm>
+
 namespace nb = nanobind;
 
 namespace heptad::python {
 
-Array::Array(nb::handle array, Type type, bool writable) : type_(type) {
-    if (PyObject_GetBuffer(array.ptr(), &buffer_, writable ? PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_STRIDES) != 0) {
-        throw nb::python_error();
-    }
-    if (buffer_.ndim < 2 || buffer_.itemsize != static_cast<Py_ssize_t>(element_bytes(type))) {
-        PyBuffer_Release(&buffer_);
-        throw nb::type_error("an array of at least two dimensions and of the named type is needed here");
-    }
-}
-
-bool Array::is_representable() const {
-    if (reinterpret_cast<std::uintptr_t>(buffer_.buf) % static_cast<std::uintptr_t>(buffer_.itemsize) != 0) {
+bool StridedArray::is_representable() const {
+    if (reinterpret_cast<std::uintptr_t>(data_) % element_bytes(type_) != 0) {
         return false;
     }
-    for (int i = 0; i < buffer_.ndim; ++i) {
-        if (buffer_.shape[i] == 0) {
-            return true;
-        }
+    if (std::find(shape_, shape_ + dimensions_, 0) != shape_ + dimensions_) {
+        return true;
     }
-    for (int i = 0; i < buffer_.ndim; ++i) {
-        const bool in_matrix = i >= buffer_.ndim - 2;
-        if (buffer_.shape[i] > 1 &&
-            (buffer_.strides[i] % buffer_.itemsize != 0 || (in_matrix && buffer_.strides[i] <= 0))) {
+    for (int i = 0; i < dimensions_; ++i) {
+        const bool in_matrix = i >= dimensions_ - 2;
+        if (shape_[i] > 1 && (strides_[i] % stride_unit_ != 0 || (in_matrix && strides_[i] <= 0))) {
             return false;
         }
     }
     return true;
 }
 
-AnyView Array::matrix() const {
-    const int row = buffer_.ndim - 2, col = buffer_.ndim - 1;
+AnyView StridedArray::matrix() const {
+    const int row = dimensions_ - 2, col = dimensions_ - 1;
     const std::int64_t rows = size(row), cols = size(col);
-    // NumPy leaves any number as the stride of a single element.
+    // Of a single element, NumPy and others leave any number as the stride.
     std::int64_t row_stride = stride(row), col_stride = stride(col);
     if (cols <= 1) {
         col_stride = 1;
@@ -44,7 +33,41 @@ AnyView Array::matrix() const {
     if (rows <= 1) {
         row_stride = cols <= 1 || col_stride == 1 ? std::max<std::int64_t>(cols, 1) : 1;
     }
-    return {buffer_.buf, type_, rows, cols, row_stride, col_stride};
+    return {data_, type_, rows, cols, row_stride, col_stride};
+}
+
+BufferArray::BufferArray(nb::handle array, Type type, bool writable) : StridedArray(type) {
+    if (PyObject_GetBuffer(array.ptr(), &buffer_, writable ? PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_STRIDES) != 0) {
+        throw nb::python_error();
+    }
+    if (buffer_.ndim < 2 || buffer_.itemsize != static_cast<Py_ssize_t>(element_bytes(type))) {
+        PyBuffer_Release(&buffer_);
+        throw nb::type_error("an array of at least two dimensions and of the named type is needed here");
+    }
+    data_ = buffer_.buf;
+    dimensions_ = buffer_.ndim;
+    shape_ = buffer_.shape;
+    strides_ = buffer_.strides;
+    stride_unit_ = buffer_.itemsize;
+}
+
+AddressedArray::AddressedArray(const nb::tuple& told, Type type) : StridedArray(type) {
+    PyObject* const shape = told.size() == 3 ? PyTuple_GET_ITEM(told.ptr(), 1) : nullptr;
+    PyObject* const strides = told.size() == 3 ? PyTuple_GET_ITEM(told.ptr(), 2) : nullptr;
+    if (shape == nullptr || !PyTuple_Check(shape) || !PyTuple_Check(strides) || PyTuple_GET_SIZE(shape) < 2 ||
+        PyTuple_GET_SIZE(shape) != PyTuple_GET_SIZE(strides)) {
+        throw nb::type_error("an array is told by its address, shape and strides, of two dimensions at least");
+    }
+    data_ = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(told[0]));
+    dimensions_ = static_cast<int>(PyTuple_GET_SIZE(shape));
+    numbers_.reserve(2 * static_cast<std::size_t>(dimensions_));
+    for (PyObject* const list : {shape, strides}) {
+        for (const nb::handle number : nb::borrow<nb::tuple>(list)) {
+            numbers_.push_back(nb::cast<Py_ssize_t>(number));
+        }
+    }
+    shape_ = numbers_.data();
+    strides_ = shape_ + dimensions_;
 }
 
 }  // namespace heptad::python

@@ -67,7 +67,7 @@ std::int64_t row_bytes(std::int64_t cols) {
 /// Rows of bytes, the lowest bit first, as numpy.packbits(..., bitorder="little") makes them. Words are little endian
 /// on every machine that the library runs on.
 BitMatrix from_packed(nb::handle bytes, std::int64_t cols) {
-    const Array packed(bytes, Type::boolean, false);
+    const BufferArray packed(bytes, Type::boolean, false);
     const AnyView from = packed.matrix();
     if (cols < 0 || from.cols != row_bytes(cols) || (from.cols > 1 && from.col_stride != 1)) {
         throw nb::value_error("rows of packed bits are contiguous and have (columns + 7) // 8 bytes");
@@ -87,7 +87,7 @@ BitMatrix from_packed(nb::handle bytes, std::int64_t cols) {
 }
 
 void to_packed(const BitMatrix& matrix, nb::handle bytes) {
-    const Array packed(bytes, Type::boolean, true);
+    const BufferArray packed(bytes, Type::boolean, true);
     const AnyView to = packed.matrix();
     const ConstBitView from = matrix.view();
     if (to.rows != from.rows || to.cols != row_bytes(from.cols) || (to.cols > 1 && to.col_stride != 1)) {

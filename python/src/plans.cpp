@@ -22,9 +22,11 @@ namespace heptad::python {
 namespace {
 
 Plan plan_of(std::int64_t m, std::int64_t k, std::int64_t n, const std::string& type_name, const std::string& accuracy,
-             const std::string& algorithm, int levels, const std::string& device, std::int64_t workspace_limit) {
+             const std::string& algorithm, int levels, const std::string& device, std::int64_t workspace_limit,
+             bool accumulate) {
     const Type type = type_from_name(type_name);
-    const Options options = options_of(accuracy, algorithm, levels, device, workspace_limit);
+    Options options = options_of(accuracy, algorithm, levels, device, workspace_limit);
+    options.accumulate = accumulate;
     if (type == Type::gf2) {  // of which Python has packed matrices only
         return bits::plan(type, {m, k, n}, {.algorithm = algorithm, .levels = levels, .device = device});
     }
@@ -36,7 +38,7 @@ ProductCheck check_arrays(const std::string& type_name, nb::handle a_array, nb::
                           const std::string& accuracy, bool all_rows, std::optional<std::uint64_t> seed) {
     const Type type = type_from_name(type_name);
     struct Check {
-        Array a, b, c;
+        BufferArray a, b, c;
         CheckOptions options = {};
         ProductCheck told = {};
     };
@@ -73,7 +75,7 @@ void bind_plans(nb::module_& module) {
         .def_prop_ro("guaranteed_bound_over", [](const Plan& plan) { return error_outlook(plan).bound_over; })
         .def("__str__", &Plan::to_string);
     module.def("plan", &plan_of, "m"_a, "k"_a, "n"_a, "type"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
-               "workspace_limit"_a, nb::call_guard<nb::gil_scoped_release>());
+               "workspace_limit"_a, "accumulate"_a, nb::call_guard<nb::gil_scoped_release>());
 
     nb::class_<ProductCheck>(module, "Verification")
         .def_ro("passed", &ProductCheck::passed)

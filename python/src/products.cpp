@@ -27,7 +27,7 @@ struct Stack {
     std::vector<Dimension> dimensions;  // the innermost last; may be empty
     std::int64_t count = 1;
 
-    Stack(const Array& a, const Array& b, const Array& c) {
+    Stack(const StridedArray& a, const StridedArray& b, const StridedArray& c) {
         for (int i = 0; i < c.dimensions() - 2; ++i) {
             const Dimension next{c.size(i), a.stride(i), b.stride(i), c.stride(i)};
             count *= next.count;
@@ -55,20 +55,26 @@ View shifted(const View& view, std::int64_t elements) {
     return result;
 }
 
-void multiply_stack(const Stack& stack, std::size_t dimension, const ConstAnyView& a, const ConstAnyView& b,
-                    const AnyView& c, const Options& options, const Context& context) {
+/// alpha * A * B + beta * C
+struct Scales {
+    double alpha = 1, beta = 0;
+};
+
+void multiply_stack(const Stack& stack, std::size_t dimension, const Scales& scales, const ConstAnyView& a,
+                    const ConstAnyView& b, const AnyView& c, const Options& options, const Context& context) {
     if (dimension == stack.dimensions.size()) {
-        multiply(1, a, b, 0, c, options, context);
+        multiply(scales.alpha, a, b, scales.beta, c, options, context);
         return;
     }
     const Stack::Dimension& walk = stack.dimensions[dimension];
     if (dimension + 1 == stack.dimensions.size()) {
-        multiply_strided_batch(1, a, walk.a, b, walk.b, 0, c, walk.c, walk.count, options, context);
+        multiply_strided_batch(scales.alpha, a, walk.a, b, walk.b, scales.beta, c, walk.c, walk.count, options,
+                               context);
         return;
     }
     for (std::int64_t i = 0; i < walk.count; ++i) {
-        multiply_stack(stack, dimension + 1, shifted(a, i * walk.a), shifted(b, i * walk.b), shifted(c, i * walk.c),
-                       options, context);
+        multiply_stack(stack, dimension + 1, scales, shifted(a, i * walk.a), shifted(b, i * walk.b),
+                       shifted(c, i * walk.c), options, context);
     }
 }
 
@@ -79,16 +85,21 @@ bool may_take_long(std::int64_t multiplications, const Options& options) {
     return multiplications > (slow ? std::int64_t{1} << 20 : std::int64_t{1} << 29);
 }
 
-/// A product under way, with the arrays that it reads and writes.
+/// A product under way, with the arrays that it reads and writes. They have as many dimensions each, and the same sizes
+/// before the last two.
+template <class Array>
 struct ArrayProduct {
     Array a, b, c;
     Options options;
+    Scales scales = {};
     Context context = {};
 
+    /// False: an array has to be copied first.
+    bool is_representable() const { return a.is_representable() && b.is_representable() && c.is_representable(); }
     void carry_out() const {
         const Stack stack(a, b, c);
         if (stack.count > 0) {
-            multiply_stack(stack, 0, a.matrix(), b.matrix(), c.matrix(), options, context);
+            multiply_stack(stack, 0, scales, a.matrix(), b.matrix(), c.matrix(), options, context);
         }
     }
     /// Saturating: sizes whose product overflows take long in any case.
@@ -104,7 +115,7 @@ struct ArrayProduct {
     }
 };
 
-void require_same_stacks(const Array& a, const Array& b, const Array& c) {
+void require_same_stacks(const StridedArray& a, const StridedArray& b, const StridedArray& c) {
     bool same = a.dimensions() == c.dimensions() && b.dimensions() == c.dimensions();
     for (int i = 0; same && i < c.dimensions() - 2; ++i) {
         same = a.size(i) == c.size(i) && b.size(i) == c.size(i);
@@ -114,18 +125,18 @@ void require_same_stacks(const Array& a, const Array& b, const Array& c) {
     }
 }
 
-/// False, and nothing is done, where an array has to be copied first: see is_representable. The arrays have as many
-/// dimensions each, and the same sizes before the last two. `c_is_new`: nobody else has C yet.
+/// False, and nothing is done, where an array has to be copied first. `c_is_new`: nobody else has C yet.
 bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, const std::string& c_type, nb::handle c,
                      bool c_is_new, const std::string& accuracy, const std::string& algorithm, int levels,
                      const std::string& device, std::int64_t workspace_limit) {
+    using Product = ArrayProduct<BufferArray>;
     const Type type = type_from_name(type_name);
-    const auto product = std::shared_ptr<ArrayProduct>(
-        new ArrayProduct{{a, type, false},
-                         {b, type, false},
-                         {c, type_from_name(c_type), true},
-                         options_of(accuracy, algorithm, levels, device, workspace_limit)});
-    if (!product->a.is_representable() || !product->b.is_representable() || !product->c.is_representable()) {
+    const auto product =
+        std::shared_ptr<Product>(new Product{{a, type, false},
+                                             {b, type, false},
+                                             {c, type_from_name(c_type), true},
+                                             options_of(accuracy, algorithm, levels, device, workspace_limit)});
+    if (!product->is_representable()) {
         return false;
     }
     require_same_stacks(product->a, product->b, product->c);
@@ -143,39 +154,42 @@ bool multiply_arrays(const std::string& type_name, nb::handle a, nb::handle b, c
     return true;
 }
 
-/// The same on matrices that lie on a device, enqueued on the caller's stream of it. Addresses and strides (in
-/// elements) come from the array's own library; nothing is waited for.
-struct DeviceMatrix {
-    std::uintptr_t address;
-    std::int64_t rows, cols, row_stride, col_stride, stack_stride;
-};
-
-AnyView view_of(const DeviceMatrix& matrix, Type type) {
-    return {
-        reinterpret_cast<void*>(matrix.address), type, matrix.rows, matrix.cols, matrix.row_stride, matrix.col_stride};
-}
-
-void multiply_on_device(const std::string& type_name, const DeviceMatrix& a, const DeviceMatrix& b,
-                        const std::string& c_type, const DeviceMatrix& c, std::int64_t count, std::uintptr_t stream,
-                        const std::string& accuracy, const std::string& algorithm, int levels,
-                        const std::string& device, std::int64_t workspace_limit) {
+/// The same of arrays that are told by (address, shape, strides in elements), with C = alpha * A * B + beta * C. On a
+/// device the product is enqueued on the caller's stream of it, and nothing is waited for. A workspace of fewer than 0
+/// bytes is none: then the library takes memory of its own.
+bool multiply_at(const std::string& type_name, const nb::tuple& a, const nb::tuple& b, const std::string& c_type,
+                 const nb::tuple& c, double alpha, double beta, std::uintptr_t stream, std::uintptr_t workspace,
+                 std::int64_t workspace_bytes, int threads, const std::string& accuracy, const std::string& algorithm,
+                 int levels, const std::string& device, std::int64_t workspace_limit) {
     const Type type = type_from_name(type_name);
-    const Options options = options_of(accuracy, algorithm, levels, device, workspace_limit);
-    const AnyView left = view_of(a, type), right = view_of(b, type), result = view_of(c, type_from_name(c_type));
+    ArrayProduct<AddressedArray> product{{a, type},
+                                         {b, type},
+                                         {c, type_from_name(c_type)},
+                                         options_of(accuracy, algorithm, levels, device, workspace_limit),
+                                         {alpha, beta}};
+    if (!product.is_representable()) {
+        return false;
+    }
+    require_same_stacks(product.a, product.b, product.c);
+    const bool on_device = device.starts_with("cuda");
+    if (on_device) {
+        product.context.set_stream(reinterpret_cast<void*>(stream));
+    }
+    if (workspace_bytes >= 0) {
+        product.context.set_workspace(reinterpret_cast<void*>(workspace), workspace_bytes);
+    }
+    if (threads > 0) {
+        product.context.set_threads(threads);
+    }
     const CancelToken cancel;
-    Context context;
-    context.set_stream(reinterpret_cast<void*>(stream)).set_cancel(cancel);
-    run({.carry_out =
-             [&](const ProgressCallback& /*progress*/) {
-                 if (count == 1) {
-                     multiply(1, left, right, 0, result, options, context);
-                 } else {
-                     multiply_strided_batch(1, left, a.stack_stride, right, b.stack_stride, 0, result, c.stack_stride,
-                                            count, options, context);
-                 }
-             },
+    const bool takes_long = !on_device && may_take_long(product.multiplications(), product.options);
+    if (takes_long) {
+        product.context.set_cancel(cancel);
+    }
+    run({.carry_out = [&](const ProgressCallback& /*progress*/) { product.carry_out(); },
          .cancel = cancel,
-         .may_take_long = false});
+         .may_take_long = takes_long});
+    return true;
 }
 
 }  // namespace
@@ -186,19 +200,12 @@ void bind_products(nb::module_& module) {
     module.def(
         "is_representable",
         [](const std::string& type, nb::handle array) {
-            return Array(array, type_from_name(type), false).is_representable();
+            return BufferArray(array, type_from_name(type), false).is_representable();
         },
         "type"_a, "array"_a);
-    nb::class_<DeviceMatrix>(module, "DeviceMatrix")
-        .def(
-            "__init__",
-            [](DeviceMatrix* self, std::uintptr_t address, std::int64_t rows, std::int64_t cols,
-               std::int64_t row_stride, std::int64_t col_stride, std::int64_t stack_stride) {
-                new (self) DeviceMatrix{address, rows, cols, row_stride, col_stride, stack_stride};
-            },
-            "address"_a, "rows"_a, "cols"_a, "row_stride"_a, "col_stride"_a, "stack_stride"_a);
-    module.def("multiply_on_device", &multiply_on_device, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "count"_a,
-               "stream"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a, "workspace_limit"_a);
+    module.def("multiply_at", &multiply_at, "type"_a, "a"_a, "b"_a, "c_type"_a, "c"_a, "alpha"_a, "beta"_a, "stream"_a,
+               "workspace"_a, "workspace_bytes"_a, "threads"_a, "accuracy"_a, "algorithm"_a, "levels"_a, "device"_a,
+               "workspace_limit"_a);
 }
 
 }  // namespace heptad::python
