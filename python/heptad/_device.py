@@ -34,7 +34,7 @@ class _Torch:
         return int(array.get_device())
 
     def compact(self, array: Any) -> Any:
-        return array.contiguous()
+        return self._products.regular(array)
 
     def expanded(self, array: Any, shape: tuple[int, ...]) -> Any:
         return array.expand(shape)
@@ -80,6 +80,9 @@ class _CuPy:
         return int(array.device.id)
 
     def compact(self, array: Any) -> Any:
+        strides = zip(array.shape[-2:], array.strides[-2:])
+        if all(size <= 1 or (stride > 0 and stride % array.itemsize == 0) for size, stride in strides):
+            return array
         return self._cupy.ascontiguousarray(array)
 
     def expanded(self, array: Any, shape: tuple[int, ...]) -> Any:
@@ -233,7 +236,8 @@ def _matmul(library: _Torch | _CuPy, a: Any, b: Any, out: Any, words: tuple[Any,
             return out
     c = library.empty(full, a)
     if 0 not in full and not library.multiply(name, left, right, c, words):
-        library.multiply(name, library.compact(left), library.compact(right), c, words)
+        if not library.multiply(name, library.compact(left), library.compact(right), c, words):
+            raise ValueError("an array lies at an address that is no multiple of its elements' size; copy it first")
     result = c.reshape(shape)
     if out is None:
         return result

@@ -69,6 +69,12 @@ def multiply(
     )  # fmt: skip
 
 
+def regular(tensor: Any) -> Any:
+    """The tensor, or a copy where elements of one of its matrices lie in one place, as `expand` leaves them."""
+    strides = zip(tensor.shape[-2:], tensor.stride()[-2:])
+    return tensor if all(size <= 1 or stride > 0 for size, stride in strides) else tensor.contiguous()
+
+
 def plan(name: str, m: int, k: int, n: int, accumulate: bool, words: tuple[str, str, int, str, int]) -> _core.Plan:
     accuracy, algorithm, levels, place, limit = words
     return _core.plan(

@@ -101,8 +101,9 @@ def _multiply(a: _Tensor, b: _Tensor, c: _Tensor, alpha: float, beta: float, wor
     name = _products.NAMES[a.dtype]
     if 0 in c.shape:
         return
+    a, b = _products.regular(a), _products.regular(b)
     if not _products.multiply(name, a, b, c, alpha, beta, (*words, "auto", -1)):
-        _products.multiply(name, a.contiguous(), b.contiguous(), c, alpha, beta, (*words, "auto", -1))
+        raise ValueError("a tensor lies at an address that is no multiple of its elements' size; clone it first")
 
 
 @torch.library.custom_op("heptad::product", mutates_args=(), device_types=("cpu", "cuda"))

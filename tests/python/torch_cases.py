@@ -1,0 +1,30 @@
+"""What the tests with PyTorch share. They are unittest's, so that they run where there is no pytest:
+
+    PYTHONPATH=DIR python3 -m unittest discover -s tests/python -p 'test_torch*.py' -v
+"""
+
+import shutil
+import unittest
+
+try:
+    import torch
+except ImportError:
+    raise unittest.SkipTest("PyTorch is not installed") from None
+
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+HAS_COMPILER = shutil.which("g++") is not None or shutil.which("c++") is not None
+
+
+def numbers(*shape, dtype=torch.float32, device="cpu", seed=1):
+    """Small integers: every product of them is exact, in every type and by every algorithm."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(-3, 4, shape, generator=generator).to(device, dtype)
+
+
+class TorchCase(unittest.TestCase):
+    def assert_same(self, found, expected):
+        self.assertEqual(found.dtype, expected.dtype)
+        self.assertEqual(found.device, expected.device)
+        self.assertEqual(found.shape, expected.shape)
+        self.assertTrue(torch.equal(found, expected), f"{found} is not {expected}")
