@@ -1,5 +1,5 @@
-"""Arrays on a device: what is asked of their library, with one made up for the test whose "device" is host memory; and,
-where there are a GPU and the libraries, CuPy and PyTorch themselves."""
+"""Arrays on a device: what is asked of their library, with one made up for the test whose "device" is host memory. CuPy
+and PyTorch themselves are in test_cupy_arrays.py and test_torch_cuda.py."""
 
 import sys
 import types
@@ -128,32 +128,3 @@ def test_what_does_not_go_together_is_refused(cupy):
 
     with pytest.raises(TypeError, match="not those of jaxlib.*DLPack"):
         heptad.matmul(Other(np.ones((2, 2))), Other(np.ones((2, 2))))
-
-
-def test_real_cupy():
-    cupy = pytest.importorskip("cupy")
-    try:
-        cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError:
-        pytest.skip("CuPy sees no device")
-    for a_shape, b_shape in CASES:
-        a, b = numbers(a_shape, np.float32, 1), numbers(b_shape, np.float32, 2)
-        with cupy.cuda.Stream():
-            result = heptad.matmul(cupy.asarray(a), cupy.asarray(b))
-            np.testing.assert_array_equal(cupy.asnumpy(result), a @ b)
-
-
-def test_real_pytorch():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("PyTorch sees no device")
-    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
-        for a_shape, b_shape in CASES:
-            a = torch.from_numpy(numbers(a_shape, np.float32, 1)).to("cuda", dtype)
-            b = torch.from_numpy(numbers(b_shape, np.float32, 2)).to("cuda", dtype)
-            with torch.cuda.stream(torch.cuda.Stream()):
-                result = heptad.matmul(a, b)
-                assert result.dtype == dtype
-                np.testing.assert_array_equal(result.cpu().float().numpy(), torch.matmul(a, b).cpu().float().numpy())
-    with pytest.raises(RuntimeError, match="gradients"):
-        heptad.matmul(torch.ones(2, 2, device="cuda", requires_grad=True), torch.ones(2, 2, device="cuda"))
