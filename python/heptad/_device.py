@@ -45,6 +45,20 @@ class _Torch:
     def multiply(self, name: str, a: Any, b: Any, c: Any, words: tuple[Any, ...]) -> bool:
         return self._products.multiply(name, a, b, c, 1.0, 0.0, words)
 
+    def plain_product(self, a: Any, b: Any, words: tuple[Any, ...]) -> Any:
+        """Of two matrices that need no second look, in as few steps as possible; or None."""
+        dtype, strided = a.dtype, self._torch.strided
+        name = self._products.NAMES.get(dtype)
+        if name is None or b.dtype is not dtype or a.requires_grad or b.requires_grad:
+            return None
+        left, right = a.shape, b.shape
+        if len(left) != 2 or len(right) != 2 or left[1] != right[0] or a.get_device() != b.get_device():
+            return None
+        if a.layout is not strided or b.layout is not strided:
+            return None
+        c = a.new_empty((left[0], right[1]))
+        return c if self._products.multiply(name, a, b, c, 1.0, 0.0, words) else None
+
     def overlap(self, a: Any, b: Any) -> bool:
         return bool(a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr())
 
@@ -164,7 +178,9 @@ def matmul_of_others(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
     """The product, or NotImplemented where all arrays lie in host memory and NumPy can look at them."""
     arrays = (a, b) if out is None else (a, b, out)
     library = library_of(type(a))
-    if isinstance(library, _Torch) and all(isinstance(library_of(type(array)), _Torch) for array in arrays):
+    if isinstance(library, _Torch) and all([isinstance(library_of(type(array)), _Torch) for array in arrays]):
+        if out is None and (c := library.plain_product(a, b, words)) is not None:
+            return c
         return _matmul(library, a, b, out, words)
     if not any([_lies_on_device(array) for array in arrays]):
         return NotImplemented
@@ -210,10 +226,6 @@ def _matmul(library: _Torch | _CuPy, a: Any, b: Any, out: Any, words: tuple[Any,
         )
     if any(library.index(other) != library.index(a) for other in others):
         raise ValueError("the arrays lie on different devices; move them to one")
-    if a.ndim == b.ndim == 2 and out is None and a.shape[1] == b.shape[0]:  # as few steps as possible
-        c = library.empty((a.shape[0], b.shape[1]), a)
-        if library.multiply(name, a, b, c, words):
-            return c
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("matmul: an operand is a scalar; multiply by scalars with *")
     left = a[None, :] if a.ndim == 1 else a

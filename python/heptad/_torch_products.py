@@ -35,7 +35,7 @@ def place_of(tensor: Any, device: str = "auto") -> str:
     """The device by the library's name. Raises TypeError for one that it has no products on."""
     if tensor.is_cuda:
         return _DEVICES[tensor.get_device()] if device == "auto" else device
-    if tensor.device.type == "cpu":
+    if tensor.is_cpu:
         return device
     raise TypeError(
         f"the tensor lies on {tensor.device}; heptad multiplies in host memory and on NVIDIA devices: move it there"
@@ -49,24 +49,33 @@ def multiply(
     was done: one of them has strides that the library does not take, and has to be copied first."""
     accuracy, algorithm, levels, device, limit = words
     place = place_of(c, device)
-    told = (
+    stream, address, count, threads = 0, 0, -1, 0
+    if c.is_cuda:
+        stream = _raw_stream(c.get_device())
+        # It may go back when the product is enqueued: the next to use that memory comes later on the stream.
+        scratch = _scratch(name, a, b, c, beta != 0, place, words)
+        if scratch is not None:
+            address, count = scratch.data_ptr(), scratch.numel()
+    else:
+        threads = torch.get_num_threads()
+    return _core.multiply_at(
+        name,
         (a.data_ptr(), a.shape, a.stride()),
         (b.data_ptr(), b.shape, b.stride()),
+        name,
         (c.data_ptr(), c.shape, c.stride()),
+        alpha,
+        beta,
+        stream,
+        address,
+        count,
+        threads,
+        accuracy,
+        algorithm,
+        levels,
+        place,
+        limit,
     )
-    if not c.is_cuda:
-        return _core.multiply_at(
-            name, told[0], told[1], name, told[2], alpha, beta, 0, 0, -1, torch.get_num_threads(),
-            accuracy, algorithm, levels, place, limit,
-        )  # fmt: skip
-    stream = _raw_stream(c.get_device())
-    scratch = _scratch(name, a, b, c, beta != 0, place, words)
-    address, count = (0, -1) if scratch is None else (scratch.data_ptr(), scratch.numel())
-    # Scratch memory may go back when the product is enqueued: its next user comes after it on the stream.
-    return _core.multiply_at(
-        name, told[0], told[1], name, told[2], alpha, beta, stream, address, count, 0,
-        accuracy, algorithm, levels, place, limit,
-    )  # fmt: skip
 
 
 def regular(tensor: Any) -> Any:
