@@ -8,6 +8,7 @@ from ._program import PROGRAM
 
 
 def main() -> NoReturn:
+    os.environ.setdefault("HEPTAD_PYTHON", sys.executable)  # in which `bench torch` finds what is installed here
     os.execv(PROGRAM, ["heptad", *sys.argv[1:]])
 
 

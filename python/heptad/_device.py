@@ -176,11 +176,12 @@ def _lies_on_device(array: Any) -> bool:
 
 def matmul_of_others(a: Any, b: Any, out: Any, words: tuple[Any, ...]) -> Any:
     """The product, or NotImplemented where all arrays lie in host memory and NumPy can look at them."""
-    arrays = (a, b) if out is None else (a, b, out)
     library = library_of(type(a))
-    if isinstance(library, _Torch) and all([isinstance(library_of(type(array)), _Torch) for array in arrays]):
-        if out is None and (c := library.plain_product(a, b, words)) is not None:
+    if out is None and type(b) is type(a) and type(library) is _Torch:
+        if (c := library.plain_product(a, b, words)) is not None:
             return c
+    arrays = (a, b) if out is None else (a, b, out)
+    if isinstance(library, _Torch) and all(isinstance(library_of(type(array)), _Torch) for array in arrays):
         return _matmul(library, a, b, out, words)
     if not any([_lies_on_device(array) for array in arrays]):
         return NotImplemented

@@ -17,7 +17,7 @@ TEST_F(BenchWords, help_lists_every_suite_in_order_and_an_example_each) {
     EXPECT_TRUE(contains(heptad_ok({"report", "--help"}), "Example: heptad report"));
     EXPECT_TRUE(contains(suites, "Example: heptad bench")) << suites;
     std::size_t last = 0;
-    for (const char* suite : {"cpu", "gpu", "bits", "devices", "p0", "p1", "p3", "model", "files"}) {
+    for (const char* suite : {"cpu", "gpu", "bits", "devices", "p0", "p1", "p3", "model", "files", "torch"}) {
         const std::size_t place = suites.find(std::string("\n  ") + suite + " ");
         EXPECT_TRUE(place != std::string::npos && place > last) << suite << suites;
         last = place;
@@ -53,6 +53,10 @@ TEST_F(BenchWords, wrong_usage_exits_2) {
         {"bench", "gpu", "--device", "cpu"},
         {"bench", "gpu", "--device", "cuda:-1"},
         {"bench", "gpu", "--threads", "2"},
+        {"bench", "torch", "--types", "i32"},
+        {"bench", "torch", "--cases", "sum"},
+        {"bench", "torch", "--sizes", "4x5x6"},
+        {"bench", "torch", "--width", "64"},
     };
     for (const auto& words : lines) {
         SCOPED_TRACE(words[1] + " " + words.back());

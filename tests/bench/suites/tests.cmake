@@ -1,6 +1,7 @@
 heptad_process_test(bench/suites/bench_test LABELS timing)
 heptad_process_test(bench/suites/bench_words_test)
 heptad_process_test(bench/suites/bench_devices_test)
+heptad_process_test(bench/suites/bench_torch_test)
 heptad_process_test(bench/suites/bench_gpu_test)
 foreach(name bench_contest host_energy measured_error difference)
   heptad_test(bench/suites/${name}_test heptad_check)
