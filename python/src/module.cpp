@@ -14,4 +14,5 @@ NB_MODULE(_core, module) {
     heptad::python::bind_plans(module);
     heptad::python::bind_bits(module);
     heptad::python::bind_files(module);
+    heptad::python::bind_jax(module);
 }

@@ -9,5 +9,6 @@ void bind_products(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
 void bind_bits(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
+void bind_jax(nanobind::module_& module);
 
 }  // namespace heptad::python
