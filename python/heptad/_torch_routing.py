@@ -3,8 +3,9 @@ forward and backward.
 
 The kernels that PyTorch's dispatcher holds for the processor and for CUDA are overridden, below autograd, autocast and
 vmap, which stay as they are; backward passes, Inductor's code and other callers in C++ come here too. Only products pay
-for that: 1 to 2 us each, which the kernel of before is called in the end. A TorchFunctionMode costs as much at every call of every function, shapes
-asked for included, and does not see the backward pass; a TorchDispatchMode costs ten times that at every operator.
+for that, 1 to 2 us each before the old kernel is called. A TorchFunctionMode costs as much at every call of every
+function, questions for a shape included, and does not see the backward pass; a TorchDispatchMode costs ten times that at
+every operator.
 """
 
 from __future__ import annotations
@@ -163,8 +164,8 @@ def _install(routing: Routing | None) -> None:
 
 
 def _original(name: str, key: str) -> Callable[..., Any] | None:
-    """The kernel that is there now, which takes the dispatcher's keys first. Where PyTorch cannot tell (before 2.9),
-    products into new memory go to the kernels for given memory, and these are not overridden."""
+    """The kernel that is there now, which takes the dispatcher's keys first. A PyTorch that is too old to hand it out has
+    products into new memory done by the kernels for given memory, and these are not overridden."""
     get_kernel = getattr(torch.library, "get_kernel", None)
     if get_kernel is not None:
         return get_kernel(f"aten::{name}", key).call_boxed  # type: ignore[no-any-return]
