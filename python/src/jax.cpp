@@ -1,5 +1,6 @@
 // The product as a foreign function of XLA, which JAX registers (heptad/jax.py): C = A * B of row-major buffers, stacks
 // of matrices among them, in host memory or on the stream of an NVIDIA device. XLA calls it without Python.
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -135,14 +136,13 @@ xla::Error* failure(const xla::Call& call, xla::ErrorKind kind, const char* sent
     return call.runtime->create_error(&arguments);
 }
 
-/// Asked on registration: the version that this was written for, or the runtime's where that is older.
+/// Asked on registration: the version that this was written for, or the runtime's where that is older. The first ones
+/// do not tell theirs.
 xla::Error* tell_version(const xla::Call& call) {
+    const int runtime = call.runtime == nullptr ? 1 : call.runtime->version.minor_version;
     xla::Metadata& metadata = *reinterpret_cast<xla::MetadataExtension*>(call.extensions)->metadata;
-    const xla::Version& runtime = call.runtime->version;
-    const bool older = runtime.major_version == xla::kMajorVersion && runtime.minor_version >= 1 &&
-                       runtime.minor_version < xla::kMinorVersion;
     metadata.version = {offsetof(xla::Version, minor_version) + sizeof(int), nullptr, xla::kMajorVersion,
-                        older ? runtime.minor_version : xla::kMinorVersion};
+                        std::min(runtime, xla::kMinorVersion)};
     metadata.traits = 0;
     return nullptr;
 }

@@ -37,7 +37,7 @@ def numbers(shape, dtype=np.float32, seed=1):
 
 
 LAYOUT = {
-    "Extension": ("XLA_FFI_Extension_Base", {"type": "type", "next": "next"}),
+    "Extension": ("TheirExtension", {"type": "type", "next": "next"}),
     "Version": ("XLA_FFI_Api_Version", {"major_version": "major_version", "minor_version": "minor_version"}),
     "Metadata": ("XLA_FFI_Metadata", {"version": "api_version", "traits": "traits"}),
     "MetadataExtension": ("XLA_FFI_Metadata_Extension", {"metadata": "metadata"}),
@@ -153,7 +153,16 @@ class JaxTest(unittest.TestCase):
     @unittest.skipIf(shutil.which("g++") is None, "g++ is not installed")
     def test_layout_is_that_of_the_header_of_jaxlib(self):
         ours = pathlib.Path(__file__).parents[2] / "python/src/xla_call.hpp"
-        lines = ['#include "xla/ffi/api/c_api.h"', f'#include "{ours}"', "using namespace heptad::python::xla;"]
+        lines = [
+            '#include "xla/ffi/api/c_api.h"',
+            f'#include "{ours}"',
+            "using namespace heptad::python::xla;",
+            "#if XLA_FFI_API_MINOR >= 4",
+            "using TheirExtension = XLA_FFI_InternalExtension;",
+            "#else",
+            "using TheirExtension = XLA_FFI_Extension_Base;",
+            "#endif",
+        ]
         for name, (theirs, fields) in LAYOUT.items():
             for own, other in fields.items():
                 lines.append(f"static_assert(offsetof({name}, {own}) == offsetof({theirs}, {other}));")
