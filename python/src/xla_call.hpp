@@ -1,7 +1,8 @@
 // What this module uses of XLA's interface for foreign functions, as C lays it out: a call, its buffers and attributes,
-// and two functions of the runtime. Declared here because jaxlib, which ships the header (xla/ffi/api/c_api.h), is not
-// there when a wheel is built. Versions 0.1 to 0.3 have this layout; structs tell their size, and later versions
-// append. tests/python/test_jax.py compares every offset with the header of the jaxlib that is installed.
+// and three functions of the runtime. Declared here because jaxlib, which ships the header (xla/ffi/api/c_api.h), is
+// not there when a wheel is built. Versions 0.1 to 0.4 have this layout (jaxlib 0.5.3, 0.7.2, 0.10.2 and 0.11.2 were
+// tried); structs tell their size, and later versions append. tests/python/test_jax.py compares every offset with the
+// header of the jaxlib that is installed.
 #pragma once
 
 #include <cstddef>
