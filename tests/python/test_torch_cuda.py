@@ -54,23 +54,30 @@ class CudaTest(TorchCase):
         self.assertFalse(done.query())
         torch.cuda.synchronize()
 
-    def test_graphs_capture_products_with_levels(self):
+    def check_graph(self, words, **where):
         n = 2048
+        a, b = numbers(n, n, device="cuda"), numbers(n, n, device="cuda", seed=2)
+        side = where.get("stream") or torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            heptad.torch.matmul(a, b, **words)
+        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, **where):
+            c = heptad.torch.matmul(a, b, **words)
+        for seed in (3, 4):
+            a.copy_(numbers(n, n, seed=seed))
+            graph.replay()
+            self.assert_same(c, a @ b)
+
+    def test_graphs_capture_products_on_a_stream_that_is_known(self):
         for words in ({"levels": 0}, {"algorithm": "winograd", "levels": 1}, {}):
             with self.subTest(words=words):
-                a, b = numbers(n, n, device="cuda"), numbers(n, n, device="cuda", seed=2)
-                side = torch.cuda.Stream()
-                side.wait_stream(torch.cuda.current_stream())
-                with torch.cuda.stream(side):
-                    heptad.torch.matmul(a, b, **words)
-                torch.cuda.current_stream().wait_stream(side)
-                graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graph):
-                    c = heptad.torch.matmul(a, b, **words)
-                for seed in (3, 4):
-                    a.copy_(numbers(n, n, seed=seed))
-                    graph.replay()
-                    self.assert_same(c, a @ b)
+                self.check_graph(words, stream=torch.cuda.Stream())
+
+    def test_graphs_capture_products_on_a_new_stream(self):
+        self.check_graph({"algorithm": "winograd", "levels": 1})
 
     def test_scratch_memory_is_of_pytorchs_allocator_and_goes_back(self):
         n = 4096
@@ -130,23 +137,23 @@ class CudaTest(TorchCase):
         self.assertTrue(torch.equal(found.isinf(), expected.isinf()))
 
     def test_tf32_is_taken_only_where_pytorch_may(self):
-        seen = []
         plan = _torch_products.plan
-
-        def watched(name, *rest):
-            seen.append(name)
-            return plan(name, *rest)
-
         before = torch.get_float32_matmul_precision()
         a = numbers(1024, 1024, device="cuda")
         try:
-            for precision in ("highest", "high"):
+            for precision, may in (("highest", False), ("high", True)):
+                seen = set()
+
+                def watched(name, *rest, seen=seen):
+                    seen.add(name)
+                    return plan(name, *rest)
+
                 torch.set_float32_matmul_precision(precision)
                 with unittest.mock.patch.object(_torch_products, "plan", watched), heptad.torch.enable():
                     torch.mm(a, a)
+                self.assertEqual("tf32" in seen, may)
         finally:
             torch.set_float32_matmul_precision(before)
-        self.assertEqual([name for name in seen if name.endswith("f32")][-2:], ["f32", "tf32"])
 
     def test_tensors_on_host_and_device_do_not_mix(self):
         a = numbers(4, 4)
