@@ -15,6 +15,8 @@ PATTERNS = ("test_torch*.py", "test_cupy*.py", "test_jax.py")
 
 
 class TimedResult(unittest.TextTestResult):
+    began = time.perf_counter()  # tests that are skipped do not always begin
+
     def startTest(self, test):
         self.began = time.perf_counter()
         super().startTest(test)
