@@ -154,7 +154,7 @@ def _install(routing: Routing | None) -> None:
     takes_word = "allow_override" in inspect.signature(overrides.impl).parameters
     word = {"allow_override": True} if takes_word else {}
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*[Oo]verriding a previously registered kernel.*")
+        warnings.filterwarnings("ignore", message="(?s).*overriding a previously registered kernel.*")
         for key in _KEYS:
             for name, make in _ROUTED.items():
                 original = _original(name, key)

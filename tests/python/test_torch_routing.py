@@ -160,6 +160,13 @@ class RoutingTest(TorchCase):
             heptad.torch.disable()
             self.assertEqual((outer.taken, inner.taken), (1, 1))
 
+    def test_it_goes_about_its_work_quietly(self):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with heptad.torch.enable():
+                torch.mm(numbers(4, 4), numbers(4, 4))
+        self.assertEqual([str(one.message) for one in told], [])
+
     def test_wrong_words_are_refused(self):
         with self.assertRaisesRegex(ValueError, "min_size of 0"):
             heptad.torch.enable(min_size=0)
