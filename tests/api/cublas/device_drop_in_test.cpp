@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -100,15 +101,19 @@ protected:
     /// The result with the drop-in equals that without it, and the call was ours, or was not.
     template <class T, class Call>
     void expect_same(Matrix<T>& c, bool ours, const Call& call) {
-        const std::vector<T> before = c.fetch(stream);
+        std::vector<T> before = c.fetch(stream);  // of integers, and not yet the result, as it is after another call
+        std::transform(before.begin(), before.end(), before.begin(), [](T x) { return x + T(1); });
+        check(cudaMemcpy(c.data(), before.data(), before.size() * sizeof(T), cudaMemcpyHostToDevice));
         heptad_cublas_enable(0);
         call();
+        check(cudaDeviceSynchronize());  // it may be on another stream
         const std::vector<T> wanted = c.fetch(stream);
         ASSERT_NE(wanted, before);
         check(cudaMemcpy(c.data(), before.data(), before.size() * sizeof(T), cudaMemcpyHostToDevice));
         heptad_cublas_enable(1);
         const long long taken = heptad_cublas_taken_over();
         call();
+        check(cudaDeviceSynchronize());
         EXPECT_EQ(heptad_cublas_taken_over() - taken, ours ? 1 : 0);
         EXPECT_EQ(c.fetch(stream) == wanted, true);
     }
