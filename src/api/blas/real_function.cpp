@@ -11,6 +11,13 @@
 namespace heptad::blas {
 namespace {
 
+#ifdef HEPTAD_BLAS_ALTERNATIVE
+/// In the place of libblas.so.3: OpenBLAS was loaded with this library, and nobody else is asked. A search by name
+/// could meet another BLAS that passes its calls on to libblas.so.3, which is us.
+AnyFunction find_function(const char* name) {
+    return drop_in::function_of_object("libopenblas.so.0", name);
+}
+#else
 AnyFunction find_function(const char* name) {
 #ifdef HEPTAD_BLAS_PREFIXED
     void* const order = RTLD_DEFAULT;  // the plain name is not ours
@@ -20,6 +27,7 @@ AnyFunction find_function(const char* name) {
     const AnyFunction next = drop_in::function_in_order(order, name);
     return next != nullptr ? next : drop_in::function_in_any_object(name);
 }
+#endif
 
 struct ThreadsGetter {
     const char* name;

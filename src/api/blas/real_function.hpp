@@ -3,6 +3,7 @@
 //   2. in any other object of the process, newest first: the libraries inside of NumPy's and SciPy's wheels are loaded
 //      privately, so that no search by name alone meets them
 //   3. a product of our own, where there is no BLAS
+// As an alternative for libblas.so.3: in OpenBLAS, which that build needs.
 #pragma once
 
 #include <atomic>
