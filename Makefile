@@ -3,7 +3,7 @@
 N ?= 4096
 
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build wheel run test soak bench docs lint format clean
+.PHONY: help bootstrap build wheel package run test soak bench docs lint format clean
 
 help:
 	@echo 'make run      install what is missing, build, and compare a product with the vendor library (N=4096)'
@@ -12,6 +12,7 @@ help:
 	@echo 'make bench    measure against every BLAS of this machine; the result file goes to run/'
 	@echo 'make build    build/heptad, build/libheptad.so and build/libheptad_blas.so; build/heptad-mpi and build/libheptad_scalapack.so where MPI is'
 	@echo 'make wheel    the Python package as a wheel, in run/ (docs/python.md)'
+	@echo 'make package  Debian packages and the wheel, in run/packages (docs/guide/install.md)'
 	@echo 'make docs     the guide as a web site, in run/site'
 	@echo 'make lint     clang-format, clang-tidy, shellcheck and the spelling of the documents; make format repairs the first'
 	@echo 'make clean    remove the build folders and run/'
@@ -24,6 +25,10 @@ build: bootstrap
 
 wheel: build
 	@HEPTAD_PREBUILT=build scripts/wheel run
+
+package:
+	@scripts/bootstrap package
+	@scripts/package
 
 run: bootstrap
 	@scripts/build release heptad_cli heptad_shared
@@ -52,4 +57,4 @@ format:
 	@scripts/format
 
 clean:
-	rm -rf build build-debug build-clang build-asan build-tsan build-docs build-lint build-python run
+	rm -rf build build-debug build-clang build-asan build-tsan build-docs build-lint build-package build-python run

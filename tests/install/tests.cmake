@@ -30,3 +30,12 @@ if(NOT HEPTAD_SANITIZE AND CMAKE_GENERATOR STREQUAL "Ninja")
       "-DPROGRAMS=${programs}"
       -P ${CMAKE_CURRENT_LIST_DIR}/programs_test.cmake)
 endif()
+
+# The Debian packages of this build, unpacked and used.
+if(TARGET heptad_blas_alternative AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
+  add_test(NAME install.debian_packages_hold_what_users_need
+    COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/packages_test.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}
+      ${CMAKE_CURRENT_BINARY_DIR}/packages_test ${PROJECT_VERSION} ${CMAKE_CXX_COMPILER})
+  set_tests_properties(install.debian_packages_hold_what_users_need PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
+    ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_CURRENT_BINARY_DIR}/cache")
+endif()
