@@ -5,6 +5,7 @@
 #include "output.hpp"
 #include "report_text.hpp"
 #include "stage_hooks.hpp"
+#include "tune_hint.hpp"
 
 namespace heptad::cli {
 namespace {
@@ -22,6 +23,9 @@ void run(const MulArguments& mul) {
         throw detailed(failure);
     }
     print_report(report, request, mul.json);
+    if (!mul.json && mul.request.output != "-") {
+        suggest_tune_once(report, request);
+    }
 }
 
 Command add_mul(CLI::App& root, const std::string& /*typed*/) {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/bit_words.hpp"
 #include "base/error.hpp"
 #include "base/thread_pool.hpp"
 #include "bench/suites/bench_machine.hpp"
 #include "bench/suites/bench_product.hpp"
 #include "bench/suites/bench_words.hpp"
+#include "bench/suites/bit_loop.hpp"
 #include "bench/suites/m4ri_process.hpp"
 #include "bench/suites/result_files.hpp"
 #include "check/verify_bits.hpp"
@@ -57,23 +57,6 @@ bits::BitOptions options_of(const BenchBitsArguments& bench) {
     return {bench.algorithm, bench.levels, bench.leaf};
 }
 
-/// C = A * B for booleans as one writes it without a library: for every one of A, a row of B.
-void multiply_by_loop(const BitMatrix& a, const BitMatrix& b, BitMatrix& c, int threads) {
-    const std::int64_t words = bits::words_of(b.cols());
-    shared_pool(threads).run(a.rows(), [&](std::int64_t i) {
-        std::uint64_t* row = c.view().words + i * c.stride();
-        std::fill_n(row, words, 0);
-        for (std::int64_t k = 0; k < a.cols(); ++k) {
-            if (a(i, k)) {
-                const std::uint64_t* from = b.view().words + k * b.stride();
-                for (std::int64_t w = 0; w < words; ++w) {
-                    row[w] |= from[w];
-                }
-            }
-        }
-    });
-}
-
 /// Fields that all lines have.
 BenchRecord record_of(const BenchBitsArguments& bench, Type type, const ProblemSize& size, const std::string& plan) {
     BenchRecord record;
@@ -99,7 +82,7 @@ BenchRecord bench_line(const BenchBitsArguments& bench, Type type, const Problem
     if (type == Type::boolean) {
         contestants.push_back({"loop", [&](std::int64_t calls) {
                                    for (std::int64_t call = 0; call < calls; ++call) {
-                                       multiply_by_loop(a, b, c, bench.threads);
+                                       multiply_bits_by_loop(type, a, b, c, bench.threads);
                                    }
                                }});
     } else if (m4ri.started()) {
