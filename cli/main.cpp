@@ -13,16 +13,11 @@
 namespace heptad::cli {
 namespace {
 
-/// Without words there is nothing to do, which is wrong usage, but no reason to be brief.
-int welcome() try {
-    print(welcome_text());
-    return static_cast<int>(ErrorCode::usage);
-} catch (...) {
-    rethrow_as_error();
-}
-
 void run_words(char** first, char** last) try {
     interrupt_token();
+    if (first == last) {
+        print(welcome_text());  // wrong usage, as the sentence says that follows, but no reason to be brief
+    }
     parse_command_line({first, last})();
 } catch (...) {
     rethrow_as_error();
@@ -38,9 +33,6 @@ int run_program(int argc, char** argv) {
     const bool names_file = first != last && holds_commands(*first);
     const bool json = !names_file && std::any_of(first, last, wants_json);
     try {
-        if (first == last) {
-            return welcome();
-        }
         run_words(first, last);
         return 0;
     } catch (const Error& error) {
