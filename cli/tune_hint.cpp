@@ -14,11 +14,12 @@ namespace {
 /// Below, nobody would notice a better plan.
 constexpr double kWorthASentence_s = 0.2;
 
-/// Did the planner choose, for the processor, in memory? Only then does `heptad tune` change anything.
+/// Did the planner choose, for numbers in memory, on the processor? Only then does `heptad tune` change anything.
 bool was_chosen_here(const Report& report, const Request& request) {
     const bool left_open = request.options.algorithm == "auto" && request.options.levels < 0 &&
                            request.options.leaf == "auto" && !request.plan && request.plan_file.empty();
-    return left_open && !report.files && report.plan.device < 0 && !report.plan.given &&
+    const bool numbers = report.plan.type != Type::gf2 && report.plan.type != Type::boolean;
+    return left_open && numbers && !report.files && report.plan.device < 0 && !report.plan.given &&
            std::holds_alternative<ProductPlan>(report.plan.decided);
 }
 
