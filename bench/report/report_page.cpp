@@ -3,212 +3,332 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
 #include <map>
-#include <optional>
+#include <set>
 
+#include "base/embedded.hpp"
 #include "base/error.hpp"
-#include "bench/report/report_lines.hpp"
-#include "bench/report/report_timeline.hpp"
+#include "bench/report/html.hpp"
+#include "bench/report/report_bars.hpp"
+#include "bench/report/report_panels.hpp"
+#include "bench/report/report_record.hpp"
+#include "bench/report/report_table.hpp"
 
 namespace heptad::cli {
 namespace {
 
-using Json = nlohmann::json;
+struct ResultFile {
+    std::string name, title;  // as given; without folder and ending
+    Json machine = Json::object();
+    std::vector<Record> records = {};
+    std::vector<Series> series = {};  // of the records
+};
 
-constexpr const char* kHead =
-    "<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>Heptad report</title>\n<style>body{font-family:"
-    "sans-serif;max-width:1200px;margin:2em auto}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:"
-    "2px 8px;text-align:right}td.plan{text-align:left;font:11px monospace}</style></head><body>\n"
-    "<h1>Heptad report</h1>\n";
-
-std::optional<double> value(const Json& record, const char* key) {
-    const auto found = record.find(key);
-    return found != record.end() && found->is_number() && std::isfinite(found->get<double>())
-               ? std::optional(found->get<double>())
-               : std::nullopt;
+bool has_list(const Json& content, const char* key) {
+    const auto found = content.find(key);
+    return found != content.end() && found->is_array();
 }
 
-/// A number, or a dash.
-std::string number(const Json& record, const char* key, const char* format = "{:.4g}") {
-    const std::optional<double> found = value(record, key);
-    return found ? fmt::format(fmt::runtime(format), *found) : "-";
-}
-
-std::string word(const Json& record, const char* key) {
-    const auto found = record.find(key);
-    return found != record.end() && found->is_string() ? html_text(found->get<std::string>()) : "";
-}
-
-/// Empty where there was nothing to compare with; older files have 0 there.
-std::optional<double> ratio_of(const Json& record) {
-    const std::optional<double> ratio = value(record, "ratio");
-    return ratio && *ratio > 0 ? ratio : std::nullopt;
-}
-
-/// Other kinds of events are legal in a timeline, and so is nonsense in a file that someone edited.
-bool is_interval(const Json& event) {
-    return event.is_object() && event.contains("ph") && event["ph"] == "X" && value(event, "ts") &&
-           value(event, "dur") && (!event.contains("name") || event["name"].is_string());
-}
-
-std::string timeline_section(const ReportSource& source) {
-    std::vector<TimelineBar> bars;
-    for (const Json& event : source.content["traceEvents"]) {
-        if (!is_interval(event)) {
-            continue;
-        }
-        const auto name = event.find("name");
-        bars.push_back({name != event.end() ? name->get<std::string>() : "?", "", *value(event, "ts") / 1e6,
-                        *value(event, "dur") / 1e6});
-    }
-    if (bars.empty()) {
-        fail(ErrorCode::input, "'{}' is a timeline without a single stage; trace a longer run", source.name);
-    }
-    return fmt::format("<h2>Timeline: {}</h2>\n{}", html_text(source.name), timeline_svg(bars));
-}
-
-/// A number without the machine, the library versions and the command that made it is not a result.
-std::string machine_paragraph(const Json& machine) {
-    std::string text = fmt::format("<p>{}, {} cores", word(machine, "cpu"), number(machine, "cores", "{:.0f}"));
-    if (const std::string device = word(machine, "device"); !device.empty() && device != "cpu") {
-        text += "; " + device;
-    }
-    const auto libraries = machine.find("libraries");
-    if (libraries != machine.end() && libraries->is_array()) {
-        for (const Json& library : *libraries) {
-            if (library.is_object()) {
-                const std::string core = word(library, "core");
-                text += fmt::format("; {} {}{}", word(library, "name"), word(library, "version"),
-                                    core.empty() ? "" : " (" + core + ")");
-            }
-        }
-    }
-    return text + fmt::format("; commit {}{}<br><code>{}</code></p>\n", word(machine, "commit"),
-                              machine.contains("date") ? "; " + word(machine, "date") : "", word(machine, "command"));
-}
-
-/// Files of before the field was written for all have the two errors.
-std::string error_ratio_text(const Json& record) {
-    const std::optional<double> own = value(record, "error"), vendor = value(record, "vendor_error");
-    const std::optional<double> told = value(record, "error_ratio");
-    return told                           ? fmt::format("{:.2f}", *told)
-           : own && vendor && *vendor > 0 ? fmt::format("{:.2f}", *own / *vendor)
-                                          : "-";
-}
-
-std::string table_row(const Json& record, bool joules) {
-    const std::optional<double> ratio = ratio_of(record);
-    const auto cell = [](const std::string& text) { return "<td>" + text + "</td>"; };
-    std::string row = "<tr>" + cell(ratio ? fmt::format("<b>{:.3f}</b>", *ratio) : "-") +
-                      cell(ratio ? error_ratio_text(record) : "-");
-    for (const char* key : {"suite", "variant", "type"}) {
-        row += cell(word(record, key));
-    }
-    for (const char* key : {"m", "k", "n"}) {
-        row += cell(number(record, key, "{:.0f}"));
-    }
-    const std::string vendor = word(record, "vendor");
-    const bool compared = ratio.has_value();
-    row += cell(vendor == "none" ? "" : vendor) + cell(compared ? number(record, "vendor_s") : "-");
-    for (const char* key : {"heptad_s", "effective_tops"}) {
-        row += cell(number(record, key));
-    }
-    row += cell(number(record, "error", "{:.2e}")) + cell(compared ? number(record, "vendor_error", "{:.2e}") : "-") +
-           cell(number(record, "workspace_bytes", "{:.0f}"));
-    if (joules) {
-        row += cell(number(record, "joules")) + cell(number(record, "vendor_joules"));
-    }
-    return row + "<td class=\"plan\">" + word(record, "plan") + "</td></tr>\n";
-}
-
-std::string shape_text(const Json& record) {
-    return fmt::format("{} x {} x {}", number(record, "m", "{:.0f}"), number(record, "k", "{:.0f}"),
-                       number(record, "n", "{:.0f}"));
-}
-
-/// One line for each kind of record over the sizes of square products.
-std::vector<PlotLine> square_lines(const Json& records) {
-    std::map<std::string, PlotLine> lines;
-    for (const Json& record : records) {
-        const std::optional<double> n = value(record, "n"), ratio = ratio_of(record);
-        if (!n || !ratio || *n < 1 || value(record, "m") != n || value(record, "k") != n) {
-            continue;
-        }
-        std::string label;
-        for (const char* key : {"suite", "type", "variant"}) {
-            const auto found = record.find(key);
-            if (found != record.end() && found->is_string()) {
-                label.append(label.empty() ? "" : " ").append(found->get<std::string>());
-            }
-        }
-        PlotLine& line = lines[label];
-        line.label = label;
-        line.points.emplace_back(*n, *ratio);
-    }
-    std::vector<PlotLine> drawn;
-    for (auto& [label, line] : lines) {
-        std::sort(line.points.begin(), line.points.end());
-        if (line.points.front().first < line.points.back().first) {
-            drawn.push_back(std::move(line));
-        }
-    }
-    return drawn;
-}
-
-std::string results_section(const ReportSource& source) {
-    const Json& records = source.content["results"];
-    std::string html = fmt::format("<h2>{}</h2>\n", html_text(source.name));
+ResultFile read_results(const ReportSource& source) {
+    ResultFile file{.name = source.name, .title = std::filesystem::path(source.name).stem().string()};
     if (const auto machine = source.content.find("machine"); machine != source.content.end() && machine->is_object()) {
-        html += machine_paragraph(*machine);
+        file.machine = *machine;
     }
-    std::vector<RatioBar> bars;
-    bool joules = false;
-    for (const Json& record : records) {
+    for (const Json& record : source.content["results"]) {
         if (!record.is_object()) {
             fail(ErrorCode::input, "'{}' has a result that is no object; give a file that --json wrote", source.name);
         }
-        joules = joules || value(record, "joules");
-        if (const std::optional<double> ratio = ratio_of(record)) {
-            bars.push_back({word(record, "suite") + " " + word(record, "type") + " " + shape_text(record), *ratio});
+        file.records.push_back(read_record(record));
+    }
+    file.series = series_of(file.records);
+    return file;
+}
+
+/// A number without the machine, the library versions and the command that made it is not a result.
+std::string machine_html(const ResultFile& file) {
+    const Json& machine = file.machine;
+    std::string text;
+    const auto add = [&](const std::string& part) {
+        text += (text.empty() || part.empty() ? "" : "; ") + html_text(part);
+    };
+    if (const Figure cores = figure(machine, "cores")) {
+        add(fmt::format("{}, {:.0f} cores", word(machine, "cpu"), *cores));
+    }
+    if (const std::string device = word(machine, "device"); device != "cpu") {
+        add(device);
+    }
+    if (has_list(machine, "libraries")) {
+        for (const Json& library : machine["libraries"]) {
+            if (library.is_object() && library.value("found", Json(true)) != Json(false)) {
+                const std::string core = word(library, "core");
+                add(fmt::format("{} {}{}", word(library, "name"), word(library, "version"),
+                                core.empty() ? "" : " (" + core + ")"));
+            }
         }
     }
-    if (const std::vector<PlotLine> lines = square_lines(records); !lines.empty()) {
-        html += "<h3>Ratio over n</h3>\n" + ratio_lines_svg(lines);
+    const std::string commit = word(machine, "commit"), command = word(machine, "command");
+    add(commit.empty() ? "" : "commit " + commit);
+    add(word(machine, "date"));
+    add(file.name);
+    return fmt::format("<p class=\"machine\">{}</p>\n{}", text,
+                       command.empty() ? "" : "<pre><code>" + html_text(command) + "</code></pre>\n");
+}
+
+/// The one that says most of all: against a library rather than against a loop, and the most times as fast.
+const Series* headline_of(const std::vector<ResultFile>& files, const ResultFile** of) {
+    const Series* chosen = nullptr;
+    const auto rank = [](const Series& series) {
+        const Record& best = *series.best();
+        return std::pair(best.ratio ? best.library ? 2 : 1 : 0, best.ratio ? *best.ratio : 0);
+    };
+    for (const ResultFile& file : files) {
+        for (const Series& series : file.series) {
+            if (chosen == nullptr || rank(series) > rank(*chosen)) {
+                chosen = &series;
+                *of = &file;
+            }
+        }
     }
-    html +=
-        "<table><tr><th>ratio</th><th>error "
-        "ratio</th><th>suite</th><th>variant</th><th>type</th><th>m</th><th>k</th><th>n</th>"
-        "<th>against</th><th>its seconds</th><th>Heptad's</th><th>effective Top/s</th><th>error</th>"
-        "<th>its error</th><th>workspace bytes</th>";
-    html += joules ? "<th>joules</th><th>its joules</th>" : "";
-    html += "<th>plan</th></tr>\n";
-    for (const Json& record : records) {
-        html += table_row(record, joules);
+    return chosen;
+}
+
+std::string headline_html(const std::vector<ResultFile>& files, std::size_t sources) {
+    const ResultFile* file = nullptr;
+    const Series* series = headline_of(files, &file);
+    std::string where;
+    if (file != nullptr) {
+        const std::string device = word(file->machine, "device"), cpu = word(file->machine, "cpu");
+        where = device.empty() || device == "cpu" ? cpu : device;
     }
-    html += "</table>\n";
-    return html + (bars.empty() ? "" : ratios_svg(bars));
+    return fmt::format(
+        "<header><p class=\"kicker\">Heptad report{}</p><h1>{}</h1></header>\n<main>\n",
+        where.empty() ? "" : " \u00b7 " + html_text(where),
+        series != nullptr ? html_text(series->sentence()) : fmt::format("{} file{}", sources, sources == 1 ? "" : "s"));
+}
+
+/// The least and the largest of what the records have, as "0.1" or "0.1 to 17".
+template <class Value>
+std::string range_text(const Series& series, Value value) {
+    Figure low, high;
+    for (const Record* record : series.squares) {
+        if (const Figure one = value(*record)) {
+            low = std::min(low.value_or(*one), *one);
+            high = std::max(high.value_or(*one), *one);
+        }
+    }
+    const std::string first = low ? ratio_text(*low) : "", last = high ? ratio_text(*high) : "";
+    return first == last ? first : first + " to " + last;
+}
+
+std::string tile_html(const Series& series) {
+    const Record& best = *series.best();
+    const Figure from = series.faster_from();
+    const std::string figure_text =
+        best.ratio ? ratio_text(*best.ratio) + "\u00d7" : rate_text(*best.operations_per_s, best.exact);
+    std::string html =
+        fmt::format("<li class=\"card tile\"><b>{}</b><span>{}{}</span><small>at n = {:.0f}", figure_text,
+                    html_text(series.label), best.ratio ? " against " + html_text(series.against) : "", best.n);
+    html += !best.ratio ? "" : from ? fmt::format("; faster from n = {:.0f} on", *from) : "; not faster at the largest";
+    const std::string errors = range_text(series, [](const Record& record) { return record.error_ratio; });
+    html += best.exact ? "; exact" : errors.empty() ? "" : "; errors " + errors + " times the library's";
+    const std::string energy = range_text(series, [](const Record& record) {
+        return record.joules && record.vendor_joules ? Figure(*record.joules / *record.vendor_joules) : std::nullopt;
+    });
+    return html + (energy.empty() ? "" : "; energy " + energy + " times") + "</small></li>\n";
+}
+
+std::string tiles_html(const std::vector<ResultFile>& files) {
+    std::string html;
+    for (const ResultFile& file : files) {
+        std::string tiles;
+        for (const Series& series : file.series) {
+            tiles += tile_html(series);
+        }
+        if (!tiles.empty()) {
+            html += (files.size() > 1 ? "<h3>" + html_text(file.title) + "</h3>" : "") + "<ul class=\"tiles\">" +
+                    tiles + "</ul>\n";
+        }
+    }
+    return html;
+}
+
+/// One file: all kinds in one grid. Several: those of the same kind side by side.
+std::string curves_html(const std::vector<ResultFile>& files) {
+    std::vector<std::string> labels;
+    std::map<std::string, std::vector<Panel>> panels;
+    for (const ResultFile& file : files) {
+        for (const Series& series : file.series) {
+            // Ratios and rates have no common scale.
+            const std::string key = series.label + (series.against.empty() ? ", rate" : "");
+            if (panels.find(key) == panels.end()) {
+                labels.push_back(key);
+            }
+            panels[key].push_back({&series, files.size() > 1 ? file.title : ""});
+        }
+    }
+    if (labels.empty()) {
+        return "";
+    }
+    std::string html = "<section><h2>Speed and error over n</h2>\n" + panels_legend();
+    html += files.size() > 1 ? "" : "<div class=\"grid\">\n";
+    for (const std::string& label : labels) {
+        html += files.size() == 1 ? panels_html(panels[label])
+                                  : fmt::format("<h3>{}</h3><div class=\"grid\">\n{}</div>\n", html_text(label),
+                                                panels_html(panels[label]));
+    }
+    return html + (files.size() > 1 ? "" : "</div>") + "</section>\n";
+}
+
+using Rows = std::vector<std::pair<std::string, std::vector<RatioRow>>>;
+
+void add_row(Rows& rows, const std::string& title, RatioRow row) {
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.first == title; });
+    (found != rows.end() ? *found : rows.emplace_back(title, std::vector<RatioRow>())).second.push_back(std::move(row));
+}
+
+std::string cards_html(const char* title, const char* note, const Rows& rows, bool more_is_better) {
+    std::string html;
+    for (const auto& [name, some] : rows) {
+        html += bar_card_html(ratio_card(name, some, more_is_better));
+    }
+    return html.empty()
+               ? ""
+               : fmt::format("<h3>{}</h3><p class=\"note\">{}</p><div class=\"grid\">\n{}</div>\n", title, note, html);
+}
+
+std::string shape_cards(const ResultFile& file) {
+    std::set<const Record*> drawn;
+    for (const Series& series : file.series) {
+        drawn.insert(series.squares.begin(), series.squares.end());
+    }
+    Rows rows;
+    for (const Record& record : file.records) {
+        if (record.ratio && drawn.find(&record) == drawn.end()) {
+            add_row(rows, record.type,
+                    {record.shape() + (record.variant.empty() ? "" : ", " + record.variant),
+                     ratio_text(*record.ratio) + "\u00d7", *record.ratio});
+        }
+    }
+    return cards_html("Thin and single shapes",
+                      "m \u00d7 k \u00d7 n; times as fast as the library, the line is break-even", rows, true);
+}
+
+std::string energy_cards(const ResultFile& file) {
+    Rows rows;
+    for (const Record& record : file.records) {
+        if (record.joules && record.vendor_joules) {
+            const double share = *record.joules / *record.vendor_joules;
+            add_row(
+                rows, record.type,
+                {record.shape(), fmt::format("{:.3g} J of {:.3g} J", *record.joules, *record.vendor_joules), share});
+        }
+    }
+    return cards_html("Energy of a product", "Heptad's joules of the library's; left of the line is less", rows, false);
+}
+
+std::string stage_cards(const ResultFile& file) {
+    std::string html;
+    for (const Record& record : file.records) {
+        html += stages_html(record);
+    }
+    return html.empty() ? ""
+                        : "<h3>From file to file</h3><p class=\"note\">how long each stage was busy; the line is the "
+                          "whole time</p><div class=\"grid\">\n" +
+                              html + "</div>\n";
+}
+
+/// Bandwidths of machines that were measured: built in, and of tuning files among the sources.
+std::vector<std::pair<std::string, double>> bandwidths(const std::vector<ReportSource>& sources) {
+    std::vector<std::pair<std::string, double>> all;
+    const auto add = [&](const Json& machine) {
+        const Figure rate = machine.is_object() ? figure(machine, "combine_bytes_per_s") : std::nullopt;
+        if (rate && *rate > 0 && !word(machine, "cpu").empty()) {
+            all.emplace_back(word(machine, "cpu"), *rate);
+        }
+    };
+    for (const ReportSource& source : sources) {
+        if (has_list(source.content, "machines")) {
+            std::for_each(source.content["machines"].begin(), source.content["machines"].end(), add);
+        }
+    }
+    for (const EmbeddedFile& file : known_machine_files()) {
+        add(Json::parse(file.text, nullptr, false));
+    }
+    return all;
+}
+
+std::string rooflines_html(const ResultFile& file, const std::vector<std::pair<std::string, double>>& known) {
+    const std::string device = word(file.machine, "device");
+    const std::string machine = device.empty() || device == "cpu" ? word(file.machine, "cpu") : device;
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) {
+        return !machine.empty() && one.first.rfind(machine, 0) == 0;
+    });
+    if (found == known.end()) {
+        return "";
+    }
+    std::vector<Roof> roofs;
+    for (const Record& record : file.records) {
+        if (record.exact || !record.library || !record.variant.empty()) {
+            continue;
+        }
+        auto roof = std::find_if(roofs.begin(), roofs.end(), [&](const Roof& one) { return one.type == record.type; });
+        if (roof == roofs.end()) {
+            roof = roofs.insert(roofs.end(), Roof{record.type, found->second, {}});
+        }
+        roof->records.push_back(&record);
+    }
+    std::string html;
+    for (const Roof& roof : roofs) {
+        html += roofline_html(roof);
+    }
+    return html.empty() ? ""
+                        : fmt::format(
+                              "<h3>Roofline</h3><p class=\"note\">2 m k n operations over time; the line is what "
+                              "memory ({}) and the library's best product allow. Marks above it make fewer "
+                              "operations.</p><div class=\"grid\">\n{}</div>\n",
+                              html_text(found->first), html);
+}
+
+std::string_view resource(std::string_view name) {
+    for (const EmbeddedFile& file : report_page_files()) {
+        if (file.file_name == name) {
+            return file.text;
+        }
+    }
+    return {};
 }
 
 }  // namespace
 
 std::string report_page(const std::vector<ReportSource>& sources) {
-    std::string html = kHead;
+    std::vector<ResultFile> files;
+    std::string timelines;
     for (const ReportSource& source : sources) {
-        const auto has = [&](const char* key) {
-            const auto found = source.content.find(key);
-            return found != source.content.end() && found->is_array();
-        };
-        if (has("traceEvents")) {
-            html += timeline_section(source);
-        } else if (has("results")) {
-            html += results_section(source);
+        if (has_list(source.content, "traceEvents")) {
+            timelines += fmt::format("<section><h2>Timeline: {}</h2>\n{}</section>\n", html_text(source.name),
+                                     timeline_html(source.name, source.content["traceEvents"]));
+        } else if (has_list(source.content, "results")) {
+            files.push_back(read_results(source));
+        } else if (has_list(source.content, "machines") && sources.size() > 1) {
+            continue;  // what `heptad tune` measured: the bandwidth of rooflines
         } else {
             fail(ErrorCode::input,
                  "'{}' has neither 'results' nor 'traceEvents'; give a file that --json or --trace wrote", source.name);
         }
     }
-    return html + "</body></html>\n";
+    std::string html = fmt::format(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">"
+        "<title>Heptad report</title>\n<style>\n{}</style></head><body>\n{}{}{}{}",
+        resource("report.css"), headline_html(files, sources.size()), tiles_html(files), curves_html(files), timelines);
+    const auto known = bandwidths(sources);
+    for (const ResultFile& file : files) {
+        html += fmt::format("<section><h2>{}</h2>\n{}{}{}{}{}{}</section>\n", html_text(file.title), machine_html(file),
+                            shape_cards(file), energy_cards(file), stage_cards(file), rooflines_html(file, known),
+                            table_html(file.records));
+    }
+    return fmt::format("{}</main>\n<script>\n{}</script></body></html>\n", html, resource("report.js"));
 }
 
 }  // namespace heptad::cli

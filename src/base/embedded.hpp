@@ -16,5 +16,7 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> algorithm_files();
 /// machines/*.json: measured figures of known machines.
 std::span<const EmbeddedFile> known_machine_files();
+/// bench/report/report.css and report.js: how a page of results looks, and what its tables can do.
+std::span<const EmbeddedFile> report_page_files();
 
 }  // namespace heptad

@@ -1,0 +1,191 @@
+#include "bench/report/report_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace heptad::cli {
+namespace {
+
+/// Differences below this are noise on every machine that was measured so far.
+constexpr double kFaster = 1.02;
+constexpr double kLargestSize = 1e15;
+
+constexpr std::array<std::pair<const char*, const char*>, 7> kLibraries{{{"cublas", "cuBLAS"},
+                                                                         {"cublaslt", "cuBLASLt"},
+                                                                         {"mkl", "MKL"},
+                                                                         {"openblas", "OpenBLAS"},
+                                                                         {"blis", "BLIS"},
+                                                                         {"armpl", "Arm PL"},
+                                                                         {"m4ri", "M4RI"}}};
+
+double size_of(const Json& json, const char* key) {
+    const double size = figure(json, key).value_or(0);
+    return size >= 1 && size <= kLargestSize ? size : 0;
+}
+
+Figure positive(Figure value) {
+    return value && *value > 0 ? value : std::nullopt;
+}
+
+/// What tells curves of one type apart.
+std::string label_of(const Record& record) {
+    std::string label = record.type;
+    if (const std::string algorithm = word(record.json, "algorithm"); !algorithm.empty()) {
+        label += ", " + algorithm;
+        if (const Figure levels = figure(record.json, "levels")) {
+            label += fmt::format(", {:.0f} level{}", *levels, *levels == 1 ? "" : "s");
+        }
+    }
+    if (const Figure ranks = figure(record.json, "ranks")) {
+        label += fmt::format(", {:.0f} ranks", *ranks);
+    }
+    return record.variant.empty() ? label : label + ", " + record.variant;
+}
+
+}  // namespace
+
+Figure figure(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number() && std::isfinite(found->get<double>())
+               ? Figure(found->get<double>())
+               : std::nullopt;
+}
+
+std::string word(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool Record::odd() const {
+    return std::fmod(n, 2) == 1;
+}
+
+std::string Record::shape() const {
+    return square() ? fmt::format("n = {:.0f}", n) : fmt::format("{:.0f} \u00d7 {:.0f} \u00d7 {:.0f}", m, k, n);
+}
+
+Record read_record(const Json& json) {
+    Record record;
+    record.suite = word(json, "suite");
+    record.type = word(json, "type");
+    record.variant = word(json, "variant");
+    record.vendor = word(json, "vendor");
+    record.plan = word(json, "plan");
+    record.m = size_of(json, "m");
+    record.k = size_of(json, "k");
+    record.n = size_of(json, "n");
+    record.exact = record.type == "i32" || record.type == "gf2" || record.type == "bool";
+    record.own_s = positive(figure(json, json.contains("heptad_s") ? "heptad_s" : "total_s"));
+    if (record.own_s && record.m * record.k * record.n > 0) {
+        record.operations_per_s = 2 * record.m * record.k * record.n / *record.own_s;
+    }
+    record.joules = positive(figure(json, "joules"));
+    // Files from before the field was optional have 0 where there was nothing to compare with.
+    record.ratio = positive(figure(json, "ratio"));
+    if (record.ratio) {
+        record.vendor_s = positive(figure(json, "vendor_s"));
+        record.vendor_joules = positive(figure(json, "vendor_joules"));
+        const Figure own = figure(json, "error"), vendor = positive(figure(json, "vendor_error"));
+        record.error_ratio = positive(figure(json, "error_ratio"));
+        if (!record.error_ratio && own && vendor) {  // files from before the field was written for all
+            record.error_ratio = positive(*own / *vendor);
+        }
+    } else {
+        record.vendor.clear();
+    }
+    for (const auto& [name, shown] : kLibraries) {
+        if (record.vendor == name) {
+            record.vendor = shown;
+            record.library = true;
+            break;
+        }
+    }
+    record.json = json;
+    return record;
+}
+
+std::string ratio_text(double ratio) {
+    return ratio >= 1000 ? fmt::format("{:.3g}", ratio)
+           : ratio >= 10 ? fmt::format("{:.0f}", ratio)
+           : ratio >= 2  ? fmt::format("{:.1f}", ratio)
+           : ratio >= .1 ? fmt::format("{:.2f}", ratio)
+                         : fmt::format("{:.2g}", ratio);
+}
+
+std::string rate_text(double operations_per_s, bool exact) {
+    constexpr std::array<std::pair<double, char>, 4> kPrefixes{{{1e15, 'P'}, {1e12, 'T'}, {1e9, 'G'}, {1e6, 'M'}}};
+    for (const auto& [unit, prefix] : kPrefixes) {
+        if (operations_per_s >= unit || unit == 1e6) {
+            return fmt::format("{:#.3g} {}{}/s", operations_per_s / unit, prefix, exact ? "op" : "FLOP");
+        }
+    }
+    return "";
+}
+
+const Record* Series::best() const {
+    const auto value = [](const Record* record) {
+        return record->ratio ? *record->ratio : record->operations_per_s.value_or(0);
+    };
+    const Record* best = squares.front();
+    for (const Record* record : squares) {
+        // Libraries are poor at odd sizes: those count only where there is no other.
+        if (std::pair(!record->odd(), value(record)) > std::pair(!best->odd(), value(best))) {
+            best = record;
+        }
+    }
+    return best;
+}
+
+Figure Series::faster_from() const {
+    Figure from;
+    for (auto record = squares.rbegin(); record != squares.rend() && (*record)->ratio.value_or(0) >= kFaster;
+         ++record) {
+        from = (*record)->odd() ? from : (*record)->n;
+    }
+    return from;
+}
+
+std::string Series::sentence() const {
+    const Record& record = *best();
+    if (!record.ratio) {
+        return record.operations_per_s ? fmt::format("{}: up to {}, at n = {:.0f}", label,
+                                                     rate_text(*record.operations_per_s, record.exact), record.n)
+                                       : label;
+    }
+    if (*record.ratio < kFaster) {
+        return fmt::format("{}: no faster than {}", label, against);
+    }
+    const Figure from = faster_from();
+    return fmt::format("{}: up to {} times {}, {} n = {:.0f}{}", label, ratio_text(*record.ratio), against,
+                       from ? "from" : "at", from.value_or(record.n), from ? " on" : "");
+}
+
+std::vector<Series> series_of(const std::vector<Record>& records) {
+    std::vector<Series> all;
+    for (const Record& record : records) {
+        if (!record.square() || !(record.ratio || record.operations_per_s)) {
+            continue;
+        }
+        const std::string label = label_of(record);
+        auto found = std::find_if(all.begin(), all.end(), [&](const Series& one) {
+            return one.label == label && one.squares.front()->ratio.has_value() == record.ratio.has_value();
+        });
+        if (found == all.end()) {
+            found = all.insert(all.end(), Series{label, {}, record.vendor});
+        }
+        found->squares.push_back(&record);
+        found->against = found->against == record.vendor ? record.vendor : "the fastest library";
+    }
+    for (Series& series : all) {
+        std::stable_sort(series.squares.begin(), series.squares.end(),
+                         [](const Record* a, const Record* b) { return a->n < b->n; });
+    }
+    std::erase_if(all, [](const Series& one) { return one.squares.front()->n == one.squares.back()->n; });
+    return all;
+}
+
+}  // namespace heptad::cli

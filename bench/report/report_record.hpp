@@ -1,0 +1,57 @@
+// What a page tells of one measured product, from result files of any age, and the products that form one curve.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heptad::cli {
+
+using Json = nlohmann::json;
+using Figure = std::optional<double>;
+
+/// Finite numbers; others count as missing.
+Figure figure(const Json& object, const char* key);
+/// Texts; "" where there is none.
+std::string word(const Json& object, const char* key);
+
+struct Record {
+    std::string suite, type, variant, vendor, plan;  // vendor: as people write it; "" where nothing was compared
+    double m = 0, k = 0, n = 0;
+    Figure ratio;  // library's time over Heptad's, where there is one
+    Figure own_s, vendor_s;
+    Figure operations_per_s;  // 2 m k n over Heptad's time
+    Figure error_ratio;       // Heptad's error over the library's
+    Figure joules, vendor_joules;
+    bool exact = false;    // no rounding in this type
+    bool library = false;  // compared with a known library, not with a loop, a bound or a published figure
+    Json json;             // the whole record
+
+    bool square() const { return n >= 1 && m == n && k == n; }
+    bool odd() const;
+    /// "8192 x 64 x 8192", or "n = 8192"
+    std::string shape() const;
+};
+Record read_record(const Json& json);
+
+/// "3.5", "1.47", "0.093": as many digits as a ratio deserves.
+std::string ratio_text(double ratio);
+std::string rate_text(double operations_per_s, bool exact);
+
+/// Square products of one kind, by size.
+struct Series {
+    std::string label;  // "f32", "gf2, density 0.5"
+    std::vector<const Record*> squares;
+    std::string against;  // one name, or "the fastest library"; "" where nothing was compared
+
+    /// What it says in a few words: the best even size, since libraries are poor at odd ones, and from where on it
+    /// pays.
+    const Record* best() const;
+    Figure faster_from() const;
+    std::string sentence() const;
+};
+/// At least two sizes make a curve. In the order of the records.
+std::vector<Series> series_of(const std::vector<Record>& records);
+
+}  // namespace heptad::cli
