@@ -12,8 +12,8 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/error.hpp"
-#include "base/quantity_text.hpp"
 #include "bench/report/html.hpp"
+#include "bench/report/report_record.hpp"
 #include "cli/text.hpp"
 
 namespace heptad::cli {
@@ -143,10 +143,10 @@ std::string fact_text(const std::string& key, const std::string& value) {
     std::replace(name.begin(), name.end(), '-', ' ');
     if (whole && (ends("bytes") || key == "workspace")) {
         name = ends("bytes") ? name.substr(0, name.size() - 5) : name;
-        return name + (name.ends_with(' ') ? "" : " ") + format_bytes(static_cast<std::int64_t>(number));
+        return name + (name.ends_with(' ') ? "" : " ") + bytes_text(number);
     }
     if (whole && (ends("-s") || ends("_s"))) {
-        return name.substr(0, name.size() - 2) + " " + format_seconds(number);
+        return name.substr(0, name.size() - 2) + " " + seconds_text(number);
     }
     return name + " " + (whole && value.find('.') != std::string::npos ? fmt::format("{:.3g}", number) : value);
 }

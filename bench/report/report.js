@@ -48,6 +48,7 @@ for (const all of document.querySelectorAll("details.all")) {
     output.textContent = words.length ? `${shown} of ${body.rows.length}` : "";
   };
   tools.hidden = false;
+  all.open = body.rows.length <= 40 || !matchMedia("screen and (max-width: 40rem)").matches;
   input.addEventListener("input", filter);
 }
 

@@ -71,12 +71,13 @@ std::string bar_card_html(const BarCard& card) {
     std::string html = fmt::format("<section class=\"card\"><h4>{}</h4><ul class=\"bars\">\n", html_text(card.title));
     const std::string rule = card.rule < 0 ? "" : fmt::format("<em style=\"left:{:.1f}%\"></em>", 100 * card.rule);
     for (const Bar& bar : card.bars) {
-        html += fmt::format("<li><span>{}</span><span class=\"track\">", html_text(bar.label));
+        html += fmt::format("<li><span>{}</span><b>{}</b><span class=\"track\">", html_text(bar.label),
+                            html_text(bar.value));
         for (const auto& [from, to] : bar.parts) {
             html += fmt::format("<i class=\"{}\" style=\"left:{:.2f}%;width:{:.2f}%\"></i>", bar.kind, 100 * from,
                                 100 * std::max(to - from, kNarrowest));
         }
-        html += fmt::format("{}</span><b>{}</b></li>\n", rule, html_text(bar.value));
+        html += rule + "</span></li>\n";
     }
     return html + "</ul>" + (card.note.empty() ? "" : "<p class=\"note\">" + html_text(card.note) + "</p>") +
            "</section>\n";
@@ -91,9 +92,8 @@ BarCard ratio_card(const std::string& title, const std::vector<RatioRow>& rows, 
     const auto place = [&](double logarithm) { return (logarithm - low) / (high - low); };
     BarCard card{.title = title, .rule = place(0)};
     for (const RatioRow& row : rows) {
-        const auto [from, to] = std::minmax(0.0, std::log(row.ratio));
-        card.bars.push_back(
-            {row.label, row.value, {{place(from), place(to)}}, (row.ratio >= 1) == more_is_better ? "own" : "other"});
+        const double end = std::log(row.ratio), from = std::min(0.0, end), to = std::max(0.0, end);
+        card.bars.push_back({row.label, row.value, {{place(from), place(to)}}, kind_of(row.ratio, more_is_better)});
     }
     return card;
 }
@@ -104,7 +104,7 @@ std::string stages_html(const Record& record) {
         return "";
     }
     const auto longest = std::max(*wall_s, figure(record.json, "bound_s").value_or(0));
-    BarCard card{.title = fmt::format("{} {}: {}", record.type, record.shape(), format_seconds(*wall_s)),
+    BarCard card{.title = fmt::format("{} {}: {}", record.type, record.shape(), seconds_text(*wall_s)),
                  .rule = *wall_s / longest};
     for (const StageName& stage : kStageNames) {
         const auto found = record.json.find(stage.name);
@@ -114,20 +114,19 @@ std::string stages_html(const Record& record) {
         const double busy_s = std::clamp(figure(*found, "busy_s").value_or(0), 0.0, longest);
         card.bars.push_back(
             {stage_text(stage.name),
-             format_seconds(busy_s) + amount_text(stage.name, figure(*found, "amount").value_or(0), busy_s),
+             seconds_text(busy_s) + amount_text(stage.name, figure(*found, "amount").value_or(0), busy_s),
              {{0, busy_s / longest}}});
     }
     const auto tell = [&](const char* key, const char* before, auto format) {
-        if (const Figure value = figure(record.json, key); value && *value >= 0 && *value < 9e18) {
+        if (const Figure value = figure(record.json, key); value && *value >= 0) {
             card.note += (card.note.empty() ? "" : "; ") + std::string(before) + format(*value);
         }
     };
-    const auto bytes = [](double value) { return format_bytes(static_cast<std::int64_t>(value)); };
-    tell("read_bytes", "read ", bytes);
-    tell("written_bytes", "written ", bytes);
-    tell("memory_bytes", "allowed memory ", bytes);
-    tell("peak_resident_bytes", "used at most ", bytes);
-    tell("bound_s", "bound ", format_seconds);
+    tell("read_bytes", "read ", bytes_text);
+    tell("written_bytes", "written ", bytes_text);
+    tell("memory_bytes", "allowed memory ", bytes_text);
+    tell("peak_resident_bytes", "used at most ", bytes_text);
+    tell("bound_s", "bound ", seconds_text);
     if (const std::string binds = word(record.json, "binds"); !binds.empty()) {
         card.note += (card.note.empty() ? "" : "; ") + ("the limit is: " + binds);
     }
@@ -164,7 +163,7 @@ std::string timeline_html(const std::string& name, const Json& events) {
             busy_s += to_s - from_s;
         }
         bar.parts = joined(std::move(bar.parts));
-        bar.value = fmt::format("{}, {:.0f} %", format_seconds(busy_s), 100 * busy_s / all_s);
+        bar.value = fmt::format("{}, {:.0f} %", seconds_text(busy_s), 100 * busy_s / all_s);
         card.bars.push_back(std::move(bar));
     }
     card.note =

@@ -12,7 +12,7 @@ namespace heptad::cli {
 struct Bar {
     std::string label, value = {};
     std::vector<std::pair<double, double>> parts = {};  // of the row, from 0 to 1
-    const char* kind = "own";                           // or "other": worse than the library
+    const char* kind = "own";                           // or "other", "same": see kind_of
 };
 
 struct BarCard {

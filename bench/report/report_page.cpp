@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/embedded.hpp"
 #include "base/error.hpp"
@@ -28,6 +29,12 @@ struct ResultFile {
 bool has_list(const Json& content, const char* key) {
     const auto found = content.find(key);
     return found != content.end() && found->is_array();
+}
+
+/// The device, or the processor where there was none.
+std::string place_of(const ResultFile& file) {
+    const std::string device = word(file.machine, "device");
+    return device.empty() || device == "cpu" ? word(file.machine, "cpu") : device;
 }
 
 ResultFile read_results(const ReportSource& source) {
@@ -75,36 +82,50 @@ std::string machine_html(const ResultFile& file) {
                        command.empty() ? "" : "<pre><code>" + html_text(command) + "</code></pre>\n");
 }
 
-/// The one that says most of all: against a library rather than against a loop, and the most times as fast.
-const Series* headline_of(const std::vector<ResultFile>& files, const ResultFile** of) {
-    const Series* chosen = nullptr;
+/// Whether one says more than another: against a library rather than a loop, of a whole type rather than of a variant,
+/// and the most times as fast.
+bool says_more(const Series& one, const Series* other) {
     const auto rank = [](const Series& series) {
         const Record& best = *series.best();
-        return std::pair(best.ratio ? best.library ? 2 : 1 : 0, best.ratio ? *best.ratio : 0);
+        return std::tuple(best.ratio ? best.library ? 2 : 1 : 0, series.label == best.type,
+                          best.ratio ? *best.ratio : *best.operations_per_s);
     };
-    for (const ResultFile& file : files) {
-        for (const Series& series : file.series) {
-            if (chosen == nullptr || rank(series) > rank(*chosen)) {
+    return other == nullptr || rank(one) > rank(*other);
+}
+
+std::string headline_html(const std::vector<ResultFile>& files) {
+    const ResultFile* file = nullptr;
+    const Series* chosen = nullptr;
+    for (const ResultFile& one : files) {
+        for (const Series& series : one.series) {
+            if (says_more(series, chosen)) {
                 chosen = &series;
-                *of = &file;
+                file = &one;
             }
         }
     }
-    return chosen;
+    const std::string where = file != nullptr ? place_of(*file) : "";
+    return fmt::format("<header><p class=\"kicker\">Heptad report{}</p><h1>{}</h1></header>\n<main>\n",
+                       where.empty() ? "" : " \u00b7 " + html_text(where),
+                       chosen != nullptr ? html_text(chosen->sentence())
+                       : files.empty()   ? "Timeline"
+                                         : "Results");
 }
 
-std::string headline_html(const std::vector<ResultFile>& files, std::size_t sources) {
-    const ResultFile* file = nullptr;
-    const Series* series = headline_of(files, &file);
-    std::string where;
-    if (file != nullptr) {
-        const std::string device = word(file->machine, "device"), cpu = word(file->machine, "cpu");
-        where = device.empty() || device == "cpu" ? cpu : device;
+/// Of each type what says most.
+std::vector<const Series*> highlights(const ResultFile& file) {
+    std::vector<const Series*> all;
+    for (const Series& series : file.series) {
+        const std::string& type = series.best()->type;
+        const auto found =
+            std::find_if(all.begin(), all.end(), [&](const Series* one) { return one->best()->type == type; });
+        if (found == all.end()) {
+            all.push_back(&series);
+        } else if (says_more(series, *found)) {
+            *found = &series;
+        }
     }
-    return fmt::format(
-        "<header><p class=\"kicker\">Heptad report{}</p><h1>{}</h1></header>\n<main>\n",
-        where.empty() ? "" : " \u00b7 " + html_text(where),
-        series != nullptr ? html_text(series->sentence()) : fmt::format("{} file{}", sources, sources == 1 ? "" : "s"));
+    return all;
 }
 
 /// The least and the largest of what the records have, as "0.1" or "0.1 to 17".
@@ -121,36 +142,48 @@ std::string range_text(const Series& series, Value value) {
     return first == last ? first : first + " to " + last;
 }
 
+std::string figure_text(const Record& best) {
+    return best.ratio ? ratio_text(*best.ratio) + "\u00d7" : rate_text(*best.operations_per_s, best.exact);
+}
+
 std::string tile_html(const Series& series) {
     const Record& best = *series.best();
-    const Figure from = series.faster_from();
-    const std::string figure_text =
-        best.ratio ? ratio_text(*best.ratio) + "\u00d7" : rate_text(*best.operations_per_s, best.exact);
     std::string html =
-        fmt::format("<li class=\"card tile\"><b>{}</b><span>{}{}</span><small>at n = {:.0f}", figure_text,
+        fmt::format("<li class=\"card tile\"><b>{}</b><span>{}{}</span><small>at n = {:.0f}</small>", figure_text(best),
                     html_text(series.label), best.ratio ? " against " + html_text(series.against) : "", best.n);
-    html += !best.ratio ? "" : from ? fmt::format("; faster from n = {:.0f} on", *from) : "; not faster at the largest";
+    const auto line = [&](const std::string& text) { html += "<small>" + html_text(text) + "</small>"; };
+    if (best.ratio && series.curve()) {
+        const Figure from = series.faster_from();
+        line(from ? fmt::format("faster from n = {:.0f} on", *from) : "not faster at the largest size");
+    }
     const std::string errors = range_text(series, [](const Record& record) { return record.error_ratio; });
-    html += best.exact ? "; exact" : errors.empty() ? "" : "; errors " + errors + " times the library's";
+    if (best.exact || !errors.empty()) {
+        line(best.exact ? "exact" : "error " + errors + " \u00d7 the library's");
+    }
     const std::string energy = range_text(series, [](const Record& record) {
         return record.joules && record.vendor_joules ? Figure(*record.joules / *record.vendor_joules) : std::nullopt;
     });
-    return html + (energy.empty() ? "" : "; energy " + energy + " times") + "</small></li>\n";
+    if (!energy.empty()) {
+        line("energy " + energy + " \u00d7 the library's");
+    }
+    return html + "</li>\n";
 }
 
-std::string tiles_html(const std::vector<ResultFile>& files) {
+/// One file: what it says of each type. Several: a line each, which leads to the file.
+std::string summary_html(const std::vector<ResultFile>& files) {
     std::string html;
-    for (const ResultFile& file : files) {
-        std::string tiles;
-        for (const Series& series : file.series) {
-            tiles += tile_html(series);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        html += files.size() > 1 ? fmt::format("<li><a href=\"#file{}\">{}</a> <small>{}</small><br>", i,
+                                               html_text(files[i].title), html_text(place_of(files[i])))
+                                 : "";
+        for (const Series* series : highlights(files[i])) {
+            html += files.size() == 1 ? tile_html(*series)
+                                      : fmt::format("<span class=\"chip\"><b>{}</b> {}</span> ",
+                                                    figure_text(*series->best()), html_text(series->best()->type));
         }
-        if (!tiles.empty()) {
-            html += (files.size() > 1 ? "<h3>" + html_text(file.title) + "</h3>" : "") + "<ul class=\"tiles\">" +
-                    tiles + "</ul>\n";
-        }
+        html += files.size() > 1 ? "</li>\n" : "";
     }
-    return html;
+    return html.empty() ? "" : fmt::format("<ul class=\"{}\">{}</ul>\n", files.size() > 1 ? "files" : "tiles", html);
 }
 
 /// One file: all kinds in one grid. Several: those of the same kind side by side.
@@ -159,6 +192,9 @@ std::string curves_html(const std::vector<ResultFile>& files) {
     std::map<std::string, std::vector<Panel>> panels;
     for (const ResultFile& file : files) {
         for (const Series& series : file.series) {
+            if (!series.curve()) {
+                continue;
+            }
             // Ratios and rates have no common scale.
             const std::string key = series.label + (series.against.empty() ? ", rate" : "");
             if (panels.find(key) == panels.end()) {
@@ -170,14 +206,19 @@ std::string curves_html(const std::vector<ResultFile>& files) {
     if (labels.empty()) {
         return "";
     }
-    std::string html = "<section><h2>Speed and error over n</h2>\n" + panels_legend();
-    html += files.size() > 1 ? "" : "<div class=\"grid\">\n";
+    std::string html = "<section><h2>Speed and error over n</h2>\n" + panels_legend(), alone;
     for (const std::string& label : labels) {
-        html += files.size() == 1 ? panels_html(panels[label])
-                                  : fmt::format("<h3>{}</h3><div class=\"grid\">\n{}</div>\n", html_text(label),
-                                                panels_html(panels[label]));
+        if (panels[label].size() == 1) {
+            alone += panels_html(panels[label]);
+        } else {
+            html += fmt::format("<h3>{}</h3><div class=\"grid\">\n{}</div>\n", html_text(label),
+                                panels_html(panels[label]));
+        }
     }
-    return html + (files.size() > 1 ? "" : "</div>") + "</section>\n";
+    html += alone.empty() ? ""
+                          : fmt::format("{}<div class=\"grid\">\n{}</div>\n",
+                                        files.size() > 1 ? "<h3>In one file only</h3>" : "", alone);
+    return html + "</section>\n";
 }
 
 using Rows = std::vector<std::pair<std::string, std::vector<RatioRow>>>;
@@ -200,7 +241,9 @@ std::string cards_html(const char* title, const char* note, const Rows& rows, bo
 std::string shape_cards(const ResultFile& file) {
     std::set<const Record*> drawn;
     for (const Series& series : file.series) {
-        drawn.insert(series.squares.begin(), series.squares.end());
+        if (series.curve()) {
+            drawn.insert(series.squares.begin(), series.squares.end());
+        }
     }
     Rows rows;
     for (const Record& record : file.records) {
@@ -219,12 +262,13 @@ std::string energy_cards(const ResultFile& file) {
     for (const Record& record : file.records) {
         if (record.joules && record.vendor_joules) {
             const double share = *record.joules / *record.vendor_joules;
-            add_row(
-                rows, record.type,
-                {record.shape(), fmt::format("{:.3g} J of {:.3g} J", *record.joules, *record.vendor_joules), share});
+            add_row(rows, record.type,
+                    {record.shape(), fmt::format("{:.3g} J instead of {:.3g} J", *record.joules, *record.vendor_joules),
+                     share});
         }
     }
-    return cards_html("Energy of a product", "Heptad's joules of the library's; left of the line is less", rows, false);
+    return cards_html("Energy of a product", "Heptad's joules instead of the library's; left of the line is less", rows,
+                      false);
 }
 
 std::string stage_cards(const ResultFile& file) {
@@ -259,8 +303,7 @@ std::vector<std::pair<std::string, double>> bandwidths(const std::vector<ReportS
 }
 
 std::string rooflines_html(const ResultFile& file, const std::vector<std::pair<std::string, double>>& known) {
-    const std::string device = word(file.machine, "device");
-    const std::string machine = device.empty() || device == "cpu" ? word(file.machine, "cpu") : device;
+    const std::string machine = place_of(file);
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) {
         return !machine.empty() && one.first.rfind(machine, 0) == 0;
     });
@@ -284,9 +327,10 @@ std::string rooflines_html(const ResultFile& file, const std::vector<std::pair<s
     }
     return html.empty() ? ""
                         : fmt::format(
-                              "<h3>Roofline</h3><p class=\"note\">2 m k n operations over time; the line is what "
-                              "memory ({}) and the library's best product allow. Marks above it make fewer "
-                              "operations.</p><div class=\"grid\">\n{}</div>\n",
+                              "<h3>Roofline</h3><p class=\"note\">2 m k n operations over time: filled marks are "
+                              "Heptad, hollow ones the library. The line is what the library's best product "
+                              "and memory allow, of {}. Marks above it make fewer operations.</p><div "
+                              "class=\"grid\">\n{}</div>\n",
                               html_text(found->first), html);
 }
 
@@ -321,12 +365,13 @@ std::string report_page(const std::vector<ReportSource>& sources) {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">"
         "<title>Heptad report</title>\n<style>\n{}</style></head><body>\n{}{}{}{}",
-        resource("report.css"), headline_html(files, sources.size()), tiles_html(files), curves_html(files), timelines);
+        resource("report.css"), headline_html(files), summary_html(files), curves_html(files), timelines);
     const auto known = bandwidths(sources);
-    for (const ResultFile& file : files) {
-        html += fmt::format("<section><h2>{}</h2>\n{}{}{}{}{}{}</section>\n", html_text(file.title), machine_html(file),
-                            shape_cards(file), energy_cards(file), stage_cards(file), rooflines_html(file, known),
-                            table_html(file.records));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const ResultFile& file = files[i];
+        html += fmt::format("<section id=\"file{}\"><h2>{}</h2>\n{}{}{}{}{}{}</section>\n", i, html_text(file.title),
+                            machine_html(file), shape_cards(file), energy_cards(file), stage_cards(file),
+                            rooflines_html(file, known), table_html(file.records));
     }
     return fmt::format("{}</main>\n<script>\n{}</script></body></html>\n", html, resource("report.js"));
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/quantity_text.hpp"
 #include "bench/report/html.hpp"
 #include "bench/report/log_axis.hpp"
 
@@ -13,15 +12,15 @@ namespace heptad::cli {
 namespace {
 
 constexpr double kWidth = 360, kLeft = 40, kRight = 350;
-constexpr double kRatioTop = 20, kRatioBottom = 150, kErrorTop = 182, kErrorBottom = 246;
+constexpr double kTop = 20, kMiddle = 150, kErrorTop = 182, kBottom = 246;
 constexpr const char* kDiamond = "M{0:.1f} {1:.1f}m0-5l4.5 5-4.5 5-4.5-5z";
 
 enum class Meaning { speed, error };
 
 /// What panels that stand side by side share.
 struct Scales {
-    LogAxis n{1, 1, kLeft + 8, kRight - 8}, speed{1, 1, kRatioBottom, kRatioTop}, error{1, 1, kErrorBottom, kErrorTop};
-    bool ratios = false, errors = false, exact = true;
+    LogAxis n{1, 1, kLeft + 10, kRight - 14}, speed{1, 1, kMiddle, kTop}, error{1, 1, kBottom, kErrorTop};
+    bool ratios = false, errors = false;
     double unit = 1;  // of rates
 };
 
@@ -55,9 +54,9 @@ Scales scales_of(const std::vector<Panel>& panels) {
                 scales.errors = true;
                 scales.error.take(*record->error_ratio);
             }
-            scales.exact = scales.exact && record->exact;
         }
     }
+    scales.speed.first = scales.errors ? kMiddle : kBottom;
     scales.speed.widen();
     scales.error.widen();
     return scales;
@@ -69,10 +68,10 @@ std::string tip(const Record& record) {
         text += fmt::format(": {} times {}", ratio_text(*record.ratio), record.vendor);
     }
     if (record.own_s) {
-        text += "; " + format_seconds(*record.own_s);
+        text += "; " + seconds_text(*record.own_s);
     }
     if (record.vendor_s) {
-        text += " instead of " + format_seconds(*record.vendor_s);
+        text += " instead of " + seconds_text(*record.vendor_s);
     }
     if (record.operations_per_s) {
         text += "; " + rate_text(*record.operations_per_s, record.exact);
@@ -85,7 +84,7 @@ std::string tip(const Record& record) {
 
 /// Lines across, the values beside them, and what the axis says; the half plane that is better is tinted.
 std::string frame(const LogAxis& y, const std::string& title, bool around_one, bool up_is_better) {
-    std::string svg = fmt::format("<text x=\"{}\" y=\"{:.0f}\" class=\"axis\">{}</text>", 4, y.last - 8, title);
+    std::string svg = fmt::format("<text x=\"{}\" y=\"{:.0f}\" class=\"axis\">{}</text>", kLeft, y.last - 7, title);
     if (around_one) {
         const double from = up_is_better ? y.last : y.at(1), to = up_is_better ? y.at(1) : y.first;
         svg += fmt::format("<rect class=\"good\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/>", kLeft, from,
@@ -146,26 +145,20 @@ std::string unit_text(const Scales& scales, bool exact) {
 
 std::string panel_html(const Panel& panel, const Scales& scales) {
     const Series& series = *panel.series;
-    const std::string sentence = series.sentence();
-    const bool below = scales.errors;
-    const double bottom = below ? kErrorBottom : kRatioBottom;
+    const std::string sentence = series.sentence() + (series.squares.front()->exact ? "; exact" : "");
+    const std::string rest = sentence.substr(series.label.size() + 2);
     std::string html = fmt::format(
         "<figure class=\"card panel\"><figcaption><b>{}</b> <span>{}</span></figcaption>\n<svg viewBox=\"0 0 {} "
-        "{:.0f}\" "
-        "role=\"img\" aria-label=\"{}; {} over n\">\n",
-        html_text(panel.file.empty() ? series.label : panel.file),
-        html_text(sentence.substr(sentence.rfind(series.label, 0) == 0 && sentence.size() > series.label.size() + 2
-                                      ? series.label.size() + 2
-                                      : 0)),
-        kWidth, bottom + 26, html_text(sentence), scales.ratios ? "ratio of times" : "rate");
+        "{:.0f}\" role=\"img\" aria-label=\"{}; {} over n\">\n",
+        html_text(panel.file.empty() ? series.label : series.label + " \u00b7 " + panel.file), html_text(rest), kWidth,
+        kBottom + 26, html_text(sentence), scales.ratios ? "ratio of times" : "rate");
     html += frame(scales.speed, scales.ratios ? "times as fast" : unit_text(scales, series.squares.front()->exact),
                   scales.ratios, true);
     html += curve(series, scales, Meaning::speed);
-    if (below) {
+    if (scales.errors) {
         html += frame(scales.error, "error over the library's", true, false) + curve(series, scales, Meaning::error);
     }
-    return html + sizes_axis(scales.n, bottom + 18) + "</svg>" +
-           (scales.exact ? "<p class=\"note\">exact: no rounding</p>" : "") + "</figure>\n";
+    return html + sizes_axis(scales.n, kBottom + 18) + "</svg></figure>\n";
 }
 
 }  // namespace
@@ -198,6 +191,7 @@ std::string roofline_html(const Roof& roof) {
     const auto vendor_rate = [](const Record& record) {
         return record.library && record.vendor_s ? 2 * record.m * record.k * record.n / *record.vendor_s : 0;
     };
+    const auto own_rate = [](const Record& record) { return record.operations_per_s.value_or(0); };
     double peak = 0;
     for (const Record* record : roof.records) {
         peak = std::max(peak, vendor_rate(*record));
@@ -206,11 +200,13 @@ std::string roofline_html(const Roof& roof) {
         return "";
     }
     const double ridge = peak / roof.bytes_per_s;
-    LogAxis x{ridge / 2, ridge * 2, kLeft, kRight}, y{peak / 1e12, peak / 1e12, kRatioBottom + 40, kRatioTop};
+    LogAxis x{ridge / 4, ridge * 2, kLeft, kRight}, y{peak / 4e12, peak / 1e12, kBottom - 10, kTop};
     for (const Record* record : roof.records) {
-        if (record->operations_per_s) {
-            x.take(intensity(*record));
-            y.take(*record->operations_per_s / 1e12);
+        for (const double rate : {vendor_rate(*record), own_rate(*record)}) {
+            if (rate > 0) {
+                x.take(intensity(*record));
+                y.take(rate / 1e12);
+            }
         }
     }
     x.widen();
@@ -219,8 +215,8 @@ std::string roofline_html(const Roof& roof) {
     std::string html = fmt::format(
         "<figure class=\"card panel\"><figcaption><b>{0}</b> <span>library's best {1}, memory {2}</span></figcaption>\n"
         "<svg viewBox=\"0 0 {3} {4:.0f}\" role=\"img\" aria-label=\"{0}: rate over operations per byte\">\n{5}",
-        html_text(roof.type), rate_text(peak, false), format_byte_rate(roof.bytes_per_s, 1), kWidth, y.first + 34,
-        frame(y, "TFLOP/s", false, true));
+        html_text(roof.type), rate_text(peak, false), fmt::format("{:.3g} TB/s", roof.bytes_per_s / 1e12), kWidth,
+        y.first + 34, frame(y, "TFLOP/s", false, true));
     html += fmt::format("<path class=\"even\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}H{}\"/>", x.at(left),
                         y.at(left * roof.bytes_per_s / 1e12), x.at(ridge), y.at(peak / 1e12), kRight);
     for (const double value : x.ticks(44)) {
@@ -229,15 +225,21 @@ std::string roofline_html(const Roof& roof) {
     }
     html += fmt::format(
         "<text class=\"axis\" x=\"{}\" y=\"{:.0f}\" text-anchor=\"end\">operations per byte of A, B and "
-        "C</text>\n<g class=\"speed\">",
+        "C</text>\n",
         kRight, y.first + 31);
-    for (const Record* record : roof.records) {
-        if (record->operations_per_s) {
-            html += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\"><title>{}</title></circle>",
-                                x.at(intensity(*record)), y.at(*record->operations_per_s / 1e12), tip(*record));
+    const auto marks = [&](const char* group, auto rate) {
+        html += fmt::format("<g class=\"{}\">", group);
+        for (const Record* record : roof.records) {
+            if (rate(*record) > 0) {
+                html += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\"><title>{}</title></circle>",
+                                    x.at(intensity(*record)), y.at(rate(*record) / 1e12), tip(*record));
+            }
         }
-    }
-    return html + "</g></svg></figure>\n";
+        html += "</g>";
+    };
+    marks("library", vendor_rate);
+    marks("speed", own_rate);
+    return html + "</svg></figure>\n";
 }
 
 }  // namespace heptad::cli

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/quantity_text.hpp"
+
 namespace heptad::cli {
 namespace {
 
@@ -21,6 +23,13 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kLibraries{{{"cubla
                                                                          {"blis", "BLIS"},
                                                                          {"armpl", "Arm PL"},
                                                                          {"m4ri", "M4RI"}}};
+
+constexpr std::array<const char*, 6> kByteUnits{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+/// "122", "12.2", "1.22": columns of a table are compared by eye.
+std::string three_digits(double value) {
+    return fmt::format(fmt::runtime(value >= 100 ? "{:.0f}" : value >= 10 ? "{:.1f}" : "{:.2f}"), value);
+}
 
 double size_of(const Json& json, const char* key) {
     const double size = figure(json, key).value_or(0);
@@ -109,18 +118,35 @@ Record read_record(const Json& json) {
 }
 
 std::string ratio_text(double ratio) {
-    return ratio >= 1000 ? fmt::format("{:.3g}", ratio)
+    return ratio >= 1e6  ? fmt::format("{:.3g}", ratio)
            : ratio >= 10 ? fmt::format("{:.0f}", ratio)
            : ratio >= 2  ? fmt::format("{:.1f}", ratio)
            : ratio >= .1 ? fmt::format("{:.2f}", ratio)
                          : fmt::format("{:.2g}", ratio);
 }
 
+std::string seconds_text(double seconds) {
+    const std::string text = format_seconds(seconds);
+    return text.ends_with(" us") ? text.substr(0, text.size() - 2) + "\u00b5s" : text;
+}
+
+std::string bytes_text(double bytes) {
+    std::size_t unit = 0;
+    for (; bytes >= 1000 && unit + 1 < kByteUnits.size(); bytes /= 1024) {
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{} {}", three_digits(bytes), kByteUnits[unit]);
+}
+
+const char* kind_of(double ratio, bool more_is_better) {
+    return ratio > 1 / kFaster && ratio < kFaster ? "same" : (ratio > 1) == more_is_better ? "own" : "other";
+}
+
 std::string rate_text(double operations_per_s, bool exact) {
     constexpr std::array<std::pair<double, char>, 4> kPrefixes{{{1e15, 'P'}, {1e12, 'T'}, {1e9, 'G'}, {1e6, 'M'}}};
     for (const auto& [unit, prefix] : kPrefixes) {
         if (operations_per_s >= unit || unit == 1e6) {
-            return fmt::format("{:#.3g} {}{}/s", operations_per_s / unit, prefix, exact ? "op" : "FLOP");
+            return fmt::format("{} {}{}/s", three_digits(operations_per_s / unit), prefix, exact ? "op" : "FLOP");
         }
     }
     return "";
@@ -152,16 +178,15 @@ Figure Series::faster_from() const {
 std::string Series::sentence() const {
     const Record& record = *best();
     if (!record.ratio) {
-        return record.operations_per_s ? fmt::format("{}: up to {}, at n = {:.0f}", label,
-                                                     rate_text(*record.operations_per_s, record.exact), record.n)
-                                       : label;
+        return fmt::format("{}: {}{}, at n = {:.0f}", label, curve() ? "up to " : "",
+                           rate_text(*record.operations_per_s, record.exact), record.n);
     }
     if (*record.ratio < kFaster) {
         return fmt::format("{}: no faster than {}", label, against);
     }
-    const Figure from = faster_from();
-    return fmt::format("{}: up to {} times {}, {} n = {:.0f}{}", label, ratio_text(*record.ratio), against,
-                       from ? "from" : "at", from.value_or(record.n), from ? " on" : "");
+    const Figure from = curve() ? faster_from() : std::nullopt;
+    return fmt::format("{}: {}{} times {}, {} n = {:.0f}{}", label, curve() ? "up to " : "", ratio_text(*record.ratio),
+                       against, from ? "from" : "at", from.value_or(record.n), from ? " on" : "");
 }
 
 std::vector<Series> series_of(const std::vector<Record>& records) {
@@ -184,7 +209,6 @@ std::vector<Series> series_of(const std::vector<Record>& records) {
         std::stable_sort(series.squares.begin(), series.squares.end(),
                          [](const Record* a, const Record* b) { return a->n < b->n; });
     }
-    std::erase_if(all, [](const Series& one) { return one.squares.front()->n == one.squares.back()->n; });
     return all;
 }
 

@@ -37,21 +37,27 @@ Record read_record(const Json& json);
 
 /// "3.5", "1.47", "0.093": as many digits as a ratio deserves.
 std::string ratio_text(double ratio);
+std::string seconds_text(double seconds);
+std::string bytes_text(double bytes);
 std::string rate_text(double operations_per_s, bool exact);
+/// "own" where Heptad is better, "other" where the library is, "same" where the difference says nothing.
+const char* kind_of(double ratio, bool more_is_better = true);
 
 /// Square products of one kind, by size.
 struct Series {
-    std::string label;  // "f32", "gf2, density 0.5"
-    std::vector<const Record*> squares;
-    std::string against;  // one name, or "the fastest library"; "" where nothing was compared
+    std::string label;                   // "f32", "gf2, density 0.5"
+    std::vector<const Record*> squares;  // at least one
+    std::string against;                 // one name, or "the fastest library"; "" where nothing was compared
 
+    /// Has at least two sizes.
+    bool curve() const { return squares.front()->n < squares.back()->n; }
     /// What it says in a few words: the best even size, since libraries are poor at odd ones, and from where on it
     /// pays.
     const Record* best() const;
     Figure faster_from() const;
     std::string sentence() const;
 };
-/// At least two sizes make a curve. In the order of the records.
+/// In the order of the records.
 std::vector<Series> series_of(const std::vector<Record>& records);
 
 }  // namespace heptad::cli

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/quantity_text.hpp"
 #include "bench/report/html.hpp"
 #include "bench/report/plan_tree.hpp"
 
@@ -35,10 +34,6 @@ Column number_column(const char* title, std::function<Figure(const Record&)> val
             }};
 }
 
-std::string bytes_text(double bytes) {
-    return bytes >= 0 && bytes < 9e18 ? format_bytes(static_cast<std::int64_t>(bytes)) : "";
-}
-
 std::function<Figure(const Record&)> of(Figure Record::*member) {
     return [member](const Record& record) { return record.*member; };
 }
@@ -55,12 +50,14 @@ Column joules_column() {
     return {"energy", false, [](const Record& record) {
                 const std::string other =
                     record.vendor_joules ? fmt::format(" <small>of {:.3g} J</small>", *record.vendor_joules) : "";
-                return record.joules ? Cell{fmt::format("{:.3g} J{}", *record.joules, other), record.joules} : Cell{};
+                return record.joules
+                           ? Cell{fmt::format("<span>{:.3g} J{}</span>", *record.joules, other), record.joules}
+                           : Cell{};
             }};
 }
 
 std::vector<Column> columns() {
-    const auto seconds = [](double value) { return format_seconds(value); };
+    const auto seconds = [](double value) { return seconds_text(value); };
     const auto ratio = [](double value) { return ratio_text(value); };
     const auto times = [](double value) { return ratio_text(value) + "\u00d7"; };
     const auto count = [](double value) { return fmt::format("{:.0f}", value); };
@@ -129,9 +126,9 @@ std::string table_html(const std::vector<Record>& records) {
         }
     }
     std::string html = fmt::format(
-        "<details class=\"all\" open><summary>All {} products{}</summary>\n<div class=\"tools\" hidden><label>Filter "
+        "<details class=\"all\" open><summary>{} product{}{}</summary>\n<div class=\"tools\" hidden><label>Filter "
         "<input type=\"search\" placeholder=\"f32 8192 odd\"></label> <output></output></div>\n<table><thead><tr>",
-        records.size(), common.empty() ? "" : " <small>" + common + "</small>");
+        records.size(), records.size() == 1 ? "" : "s", common.empty() ? "" : " <small>" + common + "</small>");
     for (const Column& column : shown) {
         html += fmt::format("<th scope=\"col\"{}>{}</th>",
                             column.text || column.title == "plan" ? " class=\"text\"" : "", column.title);
@@ -141,14 +138,13 @@ std::string table_html(const std::vector<Record>& records) {
         html += fmt::format("<tr data-words=\"{}\">", found_by(record));
         for (const Column& column : shown) {
             Cell cell = column.cell(record);
-            const bool size = column.title == "size", speed = column.title == "speed";
-            const char* kind = size                                     ? " class=\"size\""
-                               : speed && record.ratio.value_or(0) >= 1 ? " class=\"own\""
-                               : speed                                  ? " class=\"other\""
-                               : column.title == "plan"                 ? " class=\"text plan-cell\""
-                               : column.text                            ? " class=\"text\""
-                                                                        : "";
-            html += fmt::format("<td{} data-l=\"{}\"{}>{}</td>", kind, column.title,
+            const bool size = column.title == "size";
+            const std::string kind = size                      ? "size"
+                                     : column.title == "speed" ? kind_of(record.ratio.value_or(1))
+                                     : column.title == "plan"  ? "text plan-cell"
+                                     : column.text             ? "text"
+                                                               : "number";
+            html += fmt::format("<td class=\"{}\" data-l=\"{}\"{}>{}</td>", kind, column.title,
                                 cell.order ? fmt::format(" data-v=\"{:.9g}\"", *cell.order) : "",
                                 size ? html_text(record.shape()) : cell.html);
         }
