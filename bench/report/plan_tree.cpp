@@ -177,7 +177,8 @@ std::string plan_html(const std::string& plan) {
                       algorithm = text.take("algorithm"), core = text.take("core"), fringe = text.take("fringe-leaf"),
                       padded = text.take("extended") + text.take("padded");
     if (text.pairs.empty() && leaf.empty()) {
-        return "<details class=\"plan\"><summary>in words</summary><p>" + html_text(plan) + "</p></details>";
+        return "<details class=\"plan\" name=\"plan\"><summary>in words</summary><div><p>" + html_text(plan) +
+               "</p></div></details>";
     }
     const bool bits = !algorithm.empty();  // "levels" is a number there
     const std::string outer = bits && levels == "0" ? "" : algorithm;
@@ -211,13 +212,17 @@ std::string plan_html(const std::string& plan) {
     tree += cut ? "</li></ul>" : "";
     tree += arithmetic.empty() ? "" : "</li></ul>";
     tree += "</li>";
+    std::vector<std::string> facts;
     for (const auto& [key, value] : text.pairs) {
-        tree += value == "no" ? "" : item(fact_text(key, value));
+        if (value != "no") {
+            facts.push_back(fact_text(key, value));
+        }
     }
+    // One name for all: a browser that knows it closes the one that was open.
     return fmt::format(
-        "<details class=\"plan\"><summary>{}</summary><ul class=\"tree\">{}</ul><button type=\"button\" hidden "
-        "data-plan=\"{}\">copy as text</button></details>",
-        html_text(summary), tree, html_text(plan));
+        "<details class=\"plan\" name=\"plan\"><summary>{}</summary><div><ul>{}</ul><p>{}</p><button type=\"button\" "
+        "hidden data-plan=\"{}\">copy as text</button></div></details>",
+        html_text(summary), tree, html_text(fmt::format("{}", fmt::join(facts, " \u00b7 "))), html_text(plan));
 }
 
 }  // namespace heptad::cli

@@ -18,6 +18,7 @@ for (const all of document.querySelectorAll("details.all")) {
   const table = all.querySelector("table");
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
+  if (body.rows.length < 2) continue;
 
   heads.forEach((head, column) => {
     const button = document.createElement("button");

@@ -220,7 +220,7 @@ std::string roofline_html(const Roof& roof) {
     html += fmt::format("<path class=\"even\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}H{}\"/>", x.at(left),
                         y.at(left * roof.bytes_per_s / 1e12), x.at(ridge), y.at(peak / 1e12), kRight);
     for (const double value : x.ticks(44)) {
-        html += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.4g}</text>",
+        html += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
                             x.at(value), y.first + 16, value);
     }
     html += fmt::format(

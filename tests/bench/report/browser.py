@@ -62,7 +62,7 @@ class Browser:
         if event == "Runtime.consoleAPICalled" and message["params"]["type"] in ("error", "warning", "assert"):
             self.complaints.append(json.dumps(message["params"]))
         if event == "Network.requestWillBeSent" and not message["params"]["request"]["url"].startswith(("file:", "about:")):
-            self.complaints.append("it asked for " + message["params"]["request"]["url"])
+            self.complaints.append("it asked for " + message["params"]["request"]["url"][:200])
         return message
 
     def call(self, method, **parameters):
@@ -85,7 +85,9 @@ class Browser:
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, path):
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        answer = self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        if "errorText" in answer:
+            raise RuntimeError(f"{path}: {answer['errorText']}")
         while self.receive().get("method") != "Page.loadEventFired":
             pass
 
