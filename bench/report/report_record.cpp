@@ -14,7 +14,7 @@ namespace {
 
 /// Differences below this are noise on every machine that was measured so far.
 constexpr double kFaster = 1.02;
-constexpr double kLargestSize = 1e15;
+constexpr double kLargestSize = 1e15, kLargest = 1e60;  // ratios of what lies within are finite
 
 constexpr std::array<std::pair<const char*, const char*>, 7> kLibraries{{{"cublas", "cuBLAS"},
                                                                          {"cublaslt", "cuBLASLt"},
@@ -37,7 +37,7 @@ double size_of(const Json& json, const char* key) {
 }
 
 Figure positive(Figure value) {
-    return value && *value > 0 ? value : std::nullopt;
+    return value && *value > 1 / kLargest && *value < kLargest ? value : std::nullopt;
 }
 
 /// What tells curves of one type apart.
