@@ -42,6 +42,9 @@ ResultFile read_results(const ReportSource& source) {
     if (const auto machine = source.content.find("machine"); machine != source.content.end() && machine->is_object()) {
         file.machine = *machine;
     }
+    if (source.content.contains("command")) {  // of programs beside heptad
+        file.machine["command"] = source.content["command"];
+    }
     for (const Json& record : source.content["results"]) {
         if (!record.is_object()) {
             fail(ErrorCode::input, "'{}' has a result that is no object; give a file that --json wrote", source.name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/quantity_text.hpp"
@@ -152,20 +153,6 @@ std::string rate_text(double operations_per_s, bool exact) {
     return "";
 }
 
-const Record* Series::best() const {
-    const auto value = [](const Record* record) {
-        return record->ratio ? *record->ratio : record->operations_per_s.value_or(0);
-    };
-    const Record* best = squares.front();
-    for (const Record* record : squares) {
-        // Libraries are poor at odd sizes: those count only where there is no other.
-        if (std::pair(!record->odd(), value(record)) > std::pair(!best->odd(), value(best))) {
-            best = record;
-        }
-    }
-    return best;
-}
-
 Figure Series::faster_from() const {
     Figure from;
     for (auto record = squares.rbegin(); record != squares.rend() && (*record)->ratio.value_or(0) >= kFaster;
@@ -173,6 +160,16 @@ Figure Series::faster_from() const {
         from = (*record)->odd() ? from : (*record)->n;
     }
     return from;
+}
+
+const Record* Series::best() const {
+    const double from = faster_from().value_or(0);
+    const auto rank = [&](const Record* record) {
+        return std::tuple(record->n >= from, !record->odd(),
+                          record->ratio ? *record->ratio : record->operations_per_s.value_or(0));
+    };
+    return *std::max_element(squares.begin(), squares.end(),
+                             [&](const Record* a, const Record* b) { return rank(a) < rank(b); });
 }
 
 std::string Series::sentence() const {

@@ -51,10 +51,11 @@ struct Series {
 
     /// Has at least two sizes.
     bool curve() const { return squares.front()->n < squares.back()->n; }
-    /// What it says in a few words: the best even size, since libraries are poor at odd ones, and from where on it
-    /// pays.
-    const Record* best() const;
+    /// The even size from which on all are faster, odd ones too.
     Figure faster_from() const;
+    /// The best of those; of all, where there are none. Libraries are poor at odd sizes, so these count only where
+    /// there is no other.
+    const Record* best() const;
     std::string sentence() const;
 };
 /// In the order of the records.

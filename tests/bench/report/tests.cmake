@@ -10,5 +10,5 @@ if(Python3_FOUND AND TARGET heptad_cli AND NOT HEPTAD_SANITIZE)
   add_test(NAME bench/report/browser_test
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/browser_test.py $<TARGET_FILE:heptad_cli>
             ${PROJECT_SOURCE_DIR}/bench/results)
-  set_tests_properties(bench/report/browser_test PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  set_tests_properties(bench/report/browser_test PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS slow)
 endif()
