@@ -1,5 +1,7 @@
 // Pages are complete and well formed whatever the files say: every result file of the repository, and texts that look
 // like markup.
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "cli/heptad_process.hpp"
