@@ -177,7 +177,7 @@ std::string plan_html(const std::string& plan) {
                       algorithm = text.take("algorithm"), core = text.take("core"), fringe = text.take("fringe-leaf"),
                       padded = text.take("extended") + text.take("padded");
     if (text.pairs.empty() && leaf.empty()) {
-        return "<details class=\"plan\" name=\"plan\"><summary>in words</summary><div><p>" + html_text(plan) +
+        return R"(<details class="plan" name="plan"><summary>in words</summary><div><p>)" + html_text(plan) +
                "</p></div></details>";
     }
     const bool bits = !algorithm.empty();  // "levels" is a number there

@@ -69,17 +69,17 @@ std::string amount_text(const std::string& stage, double amount, double busy_s) 
 
 std::string bar_card_html(const BarCard& card) {
     std::string html = fmt::format("<section class=\"card\"><h4>{}</h4><ul class=\"bars\">\n", html_text(card.title));
-    const std::string rule = card.rule < 0 ? "" : fmt::format("<em style=\"left:{:.1f}%\"></em>", 100 * card.rule);
+    const std::string rule = card.rule < 0 ? "" : fmt::format(R"(<em style="left:{:.1f}%"></em>)", 100 * card.rule);
     for (const Bar& bar : card.bars) {
-        html += fmt::format("<li><span>{}</span><b>{}</b><span class=\"track\">", html_text(bar.label),
+        html += fmt::format(R"(<li><span>{}</span><b>{}</b><span class="track">)", html_text(bar.label),
                             html_text(bar.value));
         for (const auto& [from, to] : bar.parts) {
-            html += fmt::format("<i class=\"{}\" style=\"left:{:.2f}%;width:{:.2f}%\"></i>", bar.kind, 100 * from,
+            html += fmt::format(R"(<i class="{}" style="left:{:.2f}%;width:{:.2f}%"></i>)", bar.kind, 100 * from,
                                 100 * std::max(to - from, kNarrowest));
         }
         html += rule + "</span></li>\n";
     }
-    return html + "</ul>" + (card.note.empty() ? "" : "<p class=\"note\">" + html_text(card.note) + "</p>") +
+    return html + "</ul>" + (card.note.empty() ? "" : R"(<p class="note">)" + html_text(card.note) + "</p>") +
            "</section>\n";
 }
 
@@ -168,7 +168,7 @@ std::string timeline_html(const std::string& name, const Json& events) {
     }
     card.note =
         "from left to right: from the start to the end of the run; behind each row, how long the stage was busy";
-    return "<div class=\"wide\">" + bar_card_html(card) + "</div>";
+    return R"(<div class="wide">)" + bar_card_html(card) + "</div>";
 }
 
 }  // namespace heptad::cli

@@ -151,9 +151,9 @@ std::string figure_text(const Record& best) {
 
 std::string tile_html(const Series& series) {
     const Record& best = *series.best();
-    std::string html =
-        fmt::format("<li class=\"card tile\"><b>{}</b><span>{}{}</span><small>at n = {:.0f}</small>", figure_text(best),
-                    html_text(series.label), best.ratio ? " against " + html_text(series.against) : "", best.n);
+    std::string html = fmt::format(R"(<li class="card tile"><b>{}</b><span>{}{}</span><small>at n = {:.0f}</small>)",
+                                   figure_text(best), html_text(series.label),
+                                   best.ratio ? " against " + html_text(series.against) : "", best.n);
     const auto line = [&](const std::string& text) { html += "<small>" + html_text(text) + "</small>"; };
     if (best.ratio && series.curve()) {
         const Figure from = series.faster_from();
@@ -176,12 +176,12 @@ std::string tile_html(const Series& series) {
 std::string summary_html(const std::vector<ResultFile>& files) {
     std::string html;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        html += files.size() > 1 ? fmt::format("<li><a href=\"#file{}\">{}</a> <small>{}</small><br>", i,
+        html += files.size() > 1 ? fmt::format(R"(<li><a href="#file{}">{}</a> <small>{}</small><br>)", i,
                                                html_text(files[i].title), html_text(place_of(files[i])))
                                  : "";
         for (const Series* series : highlights(files[i])) {
             html += files.size() == 1 ? tile_html(*series)
-                                      : fmt::format("<span class=\"chip\"><b>{}</b> {}</span> ",
+                                      : fmt::format(R"(<span class="chip"><b>{}</b> {}</span> )",
                                                     figure_text(*series->best()), html_text(series->best()->type));
         }
         html += files.size() > 1 ? "</li>\n" : "";

@@ -84,10 +84,10 @@ std::string tip(const Record& record) {
 
 /// Lines across, the values beside them, and what the axis says; the half plane that is better is tinted.
 std::string frame(const LogAxis& y, const std::string& title, bool around_one, bool up_is_better) {
-    std::string svg = fmt::format("<text x=\"{}\" y=\"{:.0f}\" class=\"axis\">{}</text>", kLeft, y.last - 7, title);
+    std::string svg = fmt::format(R"(<text x="{}" y="{:.0f}" class="axis">{}</text>)", kLeft, y.last - 7, title);
     if (around_one) {
         const double from = up_is_better ? y.last : y.at(1), to = up_is_better ? y.at(1) : y.first;
-        svg += fmt::format("<rect class=\"good\" x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/>", kLeft, from,
+        svg += fmt::format(R"(<rect class="good" x="{}" y="{:.1f}" width="{}" height="{:.1f}"/>)", kLeft, from,
                            kRight - kLeft, to - from);
     }
     for (const double value : y.ticks(17)) {
@@ -104,8 +104,8 @@ std::string frame(const LogAxis& y, const std::string& title, bool around_one, b
 std::string sizes_axis(const LogAxis& n, double y) {
     std::string svg;
     for (const double size : n.powers_of_two(44)) {
-        svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.0f}</text>",
-                           n.at(size), y, size);
+        svg += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.0f}" text-anchor="middle">{:.0f}</text>)", n.at(size),
+                           y, size);
     }
     return svg + "\n";
 }
@@ -122,11 +122,11 @@ std::string curve(const Series& series, const Scales& scales, Meaning meaning) {
         }
         const double x = scales.n.at(record->n);
         if (record->odd()) {
-            marks += "<path class=\"odd\" d=\"" + fmt::format(fmt::runtime(kDiamond), x, y.at(*value)) + "\">";
+            marks += R"(<path class="odd" d=")" + fmt::format(fmt::runtime(kDiamond), x, y.at(*value)) + R"(">)";
         } else {
             const auto [entry, first] = line.emplace(record->n, *value);
             entry->second = std::max(entry->second, *value);
-            marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\">", x, y.at(*value));
+            marks += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.2">)", x, y.at(*value));
         }
         marks += fmt::format("<title>{}</title></{}>", tip(*record), record->odd() ? "path" : "circle");
     }
@@ -217,21 +217,21 @@ std::string roofline_html(const Roof& roof) {
         "<svg viewBox=\"0 0 {3} {4:.0f}\" role=\"img\" aria-label=\"{0}: rate over operations per byte\">\n{5}",
         html_text(roof.type), rate_text(peak, false), fmt::format("{:.3g} TB/s", roof.bytes_per_s / 1e12), kWidth,
         y.first + 34, frame(y, "TFLOP/s", false, true));
-    html += fmt::format("<path class=\"even\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}H{}\"/>", x.at(left),
+    html += fmt::format(R"(<path class="even" d="M{:.1f} {:.1f}L{:.1f} {:.1f}H{}"/>)", x.at(left),
                         y.at(left * roof.bytes_per_s / 1e12), x.at(ridge), y.at(peak / 1e12), kRight);
     for (const double value : x.ticks(44)) {
-        html += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
-                            x.at(value), y.first + 16, value);
+        html += fmt::format(R"(<text class="tick" x="{:.1f}" y="{:.0f}" text-anchor="middle">{}</text>)", x.at(value),
+                            y.first + 16, value);
     }
     html += fmt::format(
         "<text class=\"axis\" x=\"{}\" y=\"{:.0f}\" text-anchor=\"end\">operations per byte of A, B and "
         "C</text>\n",
         kRight, y.first + 31);
     const auto marks = [&](const char* group, auto rate) {
-        html += fmt::format("<g class=\"{}\">", group);
+        html += fmt::format(R"(<g class="{}">)", group);
         for (const Record* record : roof.records) {
             if (rate(*record) > 0) {
-                html += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\"><title>{}</title></circle>",
+                html += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.2"><title>{}</title></circle>)",
                                     x.at(intensity(*record)), y.at(rate(*record) / 1e12), tip(*record));
             }
         }

@@ -130,12 +130,12 @@ std::string table_html(const std::vector<Record>& records) {
         "<input type=\"search\" placeholder=\"f32 8192 odd\"></label> <output></output></div>\n<table><thead><tr>",
         records.size(), records.size() == 1 ? "" : "s", common.empty() ? "" : " <small>" + common + "</small>");
     for (const Column& column : shown) {
-        html += fmt::format("<th scope=\"col\"{}>{}</th>",
-                            column.text || column.title == "plan" ? " class=\"text\"" : "", column.title);
+        html += fmt::format(R"(<th scope="col"{}>{}</th>)",
+                            column.text || column.title == "plan" ? R"( class="text")" : "", column.title);
     }
     html += "</tr></thead><tbody>\n";
     for (const Record& record : records) {
-        html += fmt::format("<tr data-words=\"{}\">", found_by(record));
+        html += fmt::format(R"(<tr data-words="{}">)", found_by(record));
         for (const Column& column : shown) {
             Cell cell = column.cell(record);
             const bool size = column.title == "size";
@@ -144,8 +144,8 @@ std::string table_html(const std::vector<Record>& records) {
                                      : column.title == "plan"  ? "text plan-cell"
                                      : column.text             ? "text"
                                                                : "number";
-            html += fmt::format("<td class=\"{}\" data-l=\"{}\"{}>{}</td>", kind, column.title,
-                                cell.order ? fmt::format(" data-v=\"{:.9g}\"", *cell.order) : "",
+            html += fmt::format(R"(<td class="{}" data-l="{}"{}>{}</td>)", kind, column.title,
+                                cell.order ? fmt::format(R"( data-v="{:.9g}")", *cell.order) : "",
                                 size ? html_text(record.shape()) : cell.html);
         }
         html += "</tr>\n";
