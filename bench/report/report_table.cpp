@@ -22,12 +22,12 @@ struct Column {
     std::function<Cell(const Record&)> cell;
 };
 
-Column text_column(const char* title, std::function<std::string(const Record&)> value) {
+Column text_column(const char* title, const std::function<std::string(const Record&)>& value) {
     return {title, true, [value](const Record& record) { return Cell{html_text(value(record)), {}}; }};
 }
 
 template <class Format>
-Column number_column(const char* title, std::function<Figure(const Record&)> value, Format format) {
+Column number_column(const char* title, const std::function<Figure(const Record&)>& value, Format format) {
     return {title, false, [value, format](const Record& record) {
                 const Figure number = value(record);
                 return number ? Cell{html_text(format(*number)), number} : Cell{};
