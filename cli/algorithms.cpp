@@ -34,7 +34,7 @@ std::vector<std::string> schedules_of(const std::string& algorithm) {
 std::vector<std::string> types_of(Ring ring) {
     std::vector<std::string> names;
     for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::gf2, Type::boolean}) {
+         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
         if (ring_admits(ring, type)) {
             names.emplace_back(type_name(type));
         }

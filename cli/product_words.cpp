@@ -16,10 +16,11 @@ Type raw_type(const std::string& name) {
         const char *numpy, *descriptor;
         Type type;
     };
-    constexpr std::array<Alias, 4> kAliases{{{"float64", "<f8", Type::f64},
+    constexpr std::array<Alias, 5> kAliases{{{"float64", "<f8", Type::f64},
                                              {"float32", "<f4", Type::f32},
                                              {"float16", "<f2", Type::f16},
-                                             {"int32", "<i4", Type::i32}}};
+                                             {"int32", "<i4", Type::i32},
+                                             {"int64", "<i8", Type::i64}}};
     for (const Alias& alias : kAliases) {
         if (name == alias.numpy || name == alias.descriptor) {
             return alias.type;
@@ -51,8 +52,9 @@ std::optional<bool> overlap_of(const ProductWords& words) {
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
     command
-        .add_option("--type", words.type,
-                    "element type: f64 f32 tf32 bf16 f16 i32 gf2 bool; f64 widens f32, f16 and i32, and f32 f16")
+        .add_option(
+            "--type", words.type,
+            "element type: f64 f32 tf32 bf16 f16 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 f16, and i64 i32")
         ->type_name("T");
     command
         .add_option("--device", words.device,

@@ -146,6 +146,10 @@ ErrorMeasure measure_error(const ConstView& a, const ConstView& b, const ConstVi
         measure = measure_exact<std::uint32_t>(
             a, b, c, rows, residue_mod_2_32(options.alpha), residue_mod_2_32(options.beta), options.c0, pool,
             [](std::uint32_t& sum, std::uint32_t x, std::uint32_t y) { sum += x * y; });
+    } else if (c.type == Type::i64) {
+        measure = measure_exact<std::uint64_t>(
+            a, b, c, rows, residue_mod_2_64(options.alpha), residue_mod_2_64(options.beta), options.c0, pool,
+            [](std::uint64_t& sum, std::uint64_t x, std::uint64_t y) { sum += x * y; });
     } else if (c.type == Type::gf2) {
         measure = measure_exact<std::uint8_t>(
             a, b, c, rows, residue_mod_2(options.alpha), residue_mod_2(options.beta), options.c0, pool,

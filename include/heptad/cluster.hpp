@@ -42,9 +42,9 @@ using RankExchange = std::function<void(int to, const void* sent, std::int64_t s
                                         std::int64_t received_bytes)>;
 
 /// C = alpha * A * B + beta * C on all processes of the grid, which call it alike. A is size.m x size.k, B size.k x
-/// size.n and C size.m x size.n, transposes applied; C is not transposed. One element type: f64, f32, i32. beta = 0: C
-/// is not read. Each process takes over a block of the product, gets what it needs of A and B from whoever holds it,
-/// multiplies by the options with that many threads (0: all cores) and sends the holders of C what it computed.
+/// size.n and C size.m x size.n, transposes applied; C is not transposed. One element type: f64, f32, i32, i64. beta =
+/// 0: C is not read. Each process takes over a block of the product, gets what it needs of A and B from whoever holds
+/// it, multiplies by the options with that many threads (0: all cores) and sends the holders of C what it computed.
 /// Throws Error(usage) or Error(input), on every process alike, for parts that are not inside their matrices.
 HEPTAD_API void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyclicPart& a,
                                       const BlockCyclicPart& b, double beta, const BlockCyclicPart& c,

@@ -21,7 +21,8 @@ namespace heptad {
 
 struct FileOptions {
     Options product = {};  ///< accuracy, algorithm, levels, device ... as for products in memory
-    /// Empty: what the files say. f64 widens f32, f16 and i32. Type::gf2 or Type::boolean says how bits are multiplied.
+    /// Empty: what the files say. f64 widens f32, f16 and i32, and i64 widens i32. Type::gf2 or Type::boolean says how
+    /// bits are multiplied.
     std::optional<Type> type = {};
     bool transpose_a = false, transpose_b = false;
     double alpha = 1, beta = 0;

@@ -38,10 +38,16 @@ typedef enum heptad_type {
     HEPTAD_F16 = 4,
     HEPTAD_I32 = 5,
     HEPTAD_GF2 = 6,
-    HEPTAD_BOOL = 7
+    HEPTAD_BOOL = 7,
+    HEPTAD_I64 = 8
 } heptad_type;
 
-typedef enum heptad_accuracy { HEPTAD_STRICT = 0, HEPTAD_BALANCED = 1, HEPTAD_FAST = 2, HEPTAD_EXACT = 3 } heptad_accuracy;
+typedef enum heptad_accuracy {
+    HEPTAD_STRICT = 0,
+    HEPTAD_BALANCED = 1,
+    HEPTAD_FAST = 2,
+    HEPTAD_EXACT = 3
+} heptad_accuracy;
 
 /* Element (i, j) is data[i * row_stride + j * col_stride]. */
 typedef struct heptad_matrix {

@@ -30,9 +30,10 @@ namespace heptad {
 
 // ---------------------------------------------------------------- element types
 
-/// `tf32` is f32 data with products rounded as tensor cores do; `i32` is the ring of integers mod 2^32;
-/// `gf2` the field of two elements and `boolean` the (OR, AND) semiring, both one byte (0 or 1) per element.
-enum class Type : std::uint8_t { f64, f32, tf32, bf16, f16, i32, gf2, boolean };
+/// `tf32` is f32 data with products rounded as tensor cores do; `i32` is the ring of integers mod 2^32,
+/// and `i64` mod 2^64; `gf2` the field of two elements and `boolean` the (OR, AND) semiring, both one byte (0 or 1) per
+/// element.
+enum class Type : std::uint8_t { f64, f32, tf32, bf16, f16, i32, gf2, boolean, i64 };
 
 /// Storage of the two 16-bit float types and of one GF(2) element. Plain bits, no arithmetic.
 struct bf16 {
@@ -66,6 +67,10 @@ struct TypeOf<f16> {
 template <>
 struct TypeOf<std::int32_t> {
     static constexpr Type value = Type::i32;
+};
+template <>
+struct TypeOf<std::int64_t> {
+    static constexpr Type value = Type::i64;
 };
 template <>
 struct TypeOf<gf2> {

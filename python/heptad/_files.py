@@ -27,7 +27,7 @@ class File:
     path: str
     shape: tuple[int, int]
     type: str | None
-    """f64, f32, f16, i32, bool ...: what the file holds. None: bits that say nothing about their algebra."""
+    """f64, f32, f16, i32, i64, bool ...: what the file holds. None: bits that say nothing about their algebra."""
     transposed: bool
 
     def __init__(self, path: str, shape: tuple[int, int], type: str | None, transposed: bool = False) -> None:

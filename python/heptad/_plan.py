@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def type(self) -> str:
-        """f64, f32, tf32, bf16, f16, i32, gf2 or bool."""
+        """f64, f32, tf32, bf16, f16, i32, i64, gf2 or bool."""
         return self._plan.type
 
     @property
@@ -174,7 +174,7 @@ def plan(
 ) -> Plan:
     """What heptad.matmul would do with an m x k and a k x n array; "gf2": what @ of BitMatrix would do.
 
-    dtype: one of NumPy's, or heptad's names: f64, f32, tf32, bf16, f16, i32, bool, gf2. The rest as for matmul.
+    dtype: one of NumPy's, or heptad's names: f64, f32, tf32, bf16, f16, i32, i64, bool, gf2. The rest as for matmul.
     """
     name = dtype if isinstance(dtype, str) and dtype in _NAMES else _name_of(dtype)
     return Plan(
@@ -193,7 +193,7 @@ def plan(
     )
 
 
-_NAMES = frozenset(("f64", "f32", "tf32", "bf16", "f16", "i32", "bool", "gf2"))
+_NAMES = frozenset(("f64", "f32", "tf32", "bf16", "f16", "i32", "i64", "bool", "gf2"))
 
 
 def _name_of(dtype: Any) -> str:

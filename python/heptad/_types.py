@@ -26,6 +26,7 @@ def load() -> Any:
             (module.float32, "f32"),
             (module.float16, "f16"),
             (module.int32, "i32"),
+            (module.int64, "i64"),
             (module.bool_, "bool"),
         ):
             NAMES[module.dtype(dtype)] = name
@@ -46,7 +47,7 @@ def refusal(dtype: Any) -> TypeError:
     if kind == "c":
         way_out = "multiply real and imaginary parts apart, or use numpy.matmul"
     elif kind in "iu":
-        way_out = "convert it with .astype(numpy.int32), arithmetic modulo 2**32, or .astype(numpy.float64)"
+        way_out = "convert it with .astype(numpy.int64), arithmetic modulo 2**64, or .astype(numpy.float64)"
     elif kind == "f":
         way_out = "convert it with .astype(numpy.float64)"
     elif kind == "O":
@@ -54,7 +55,7 @@ def refusal(dtype: Any) -> TypeError:
     else:
         way_out = "convert it to numbers first"
     return TypeError(
-        f"heptad multiplies arrays of float64, float32, float16, bfloat16, int32 and bool, not of {dtype}; {way_out}"
+        f"heptad multiplies arrays of float64, float32, float16, bfloat16, int32, int64 and bool, not of {dtype}; {way_out}"
     )
 
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/names.hpp"
+#include "base/types.hpp"
 
 namespace heptad {
 namespace {
@@ -91,8 +92,8 @@ std::string Algorithm::signature() const {
 }
 
 bool ring_admits(Ring ring, Type type) {
-    if (type == Type::i32 || type == Type::boolean) {
-        return type == Type::i32 && ring == Ring::integers;
+    if (is_integer(type) || type == Type::boolean) {
+        return is_integer(type) && ring == Ring::integers;
     }
     return type == Type::gf2 ? ring == Ring::integers || ring == Ring::gf2 : ring != Ring::gf2;
 }

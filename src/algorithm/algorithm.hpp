@@ -21,7 +21,7 @@ namespace heptad {
 
 enum class Ring : std::uint8_t {
     integers,   // "Z": valid over every ring
-    halves,     // "Z[1/2]": needs division by two; not for i32, gf2
+    halves,     // "Z[1/2]": needs division by two; not for i32, i64, gf2
     rationals,  // "Q": other denominators
     gf2,        // "GF(2)": valid in characteristic two only
 };

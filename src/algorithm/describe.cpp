@@ -9,7 +9,7 @@ namespace {
 std::string types_of(const Algorithm& algorithm) {
     std::vector<std::string> names;
     for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::gf2, Type::boolean}) {
+         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
         if (algorithm_admits(algorithm, type)) {
             names.emplace_back(type_name(type));
         }

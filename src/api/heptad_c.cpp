@@ -46,7 +46,7 @@ void remember(const char* sentence) noexcept {
 }
 
 Type type_of(heptad_type type) {
-    if (type < HEPTAD_F64 || type > HEPTAD_BOOL) {
+    if (type < HEPTAD_F64 || type > HEPTAD_I64) {
         throw Error(ErrorCode::usage, "the element type is none of heptad_type");
     }
     return static_cast<Type>(type);

@@ -1,4 +1,5 @@
 #include "base/quantity_text.hpp"
+#include "base/types.hpp"
 
 #include <fmt/format.h>
 
@@ -44,8 +45,7 @@ std::string format_clock(double seconds) {
 }
 
 std::string format_rate(double operations_per_s, Type type) {
-    const bool exact = type == Type::i32 || type == Type::gf2 || type == Type::boolean;
-    const char* unit = exact ? "op/s" : "FLOP/s";
+    const char* unit = is_float(type) ? "FLOP/s" : "op/s";
     if (operations_per_s >= 1e12) {
         return fmt::format("{:.2f} T{}", operations_per_s / 1e12, unit);
     }

@@ -20,6 +20,8 @@ decltype(auto) with_stored_type(Type type, Action&& action) {
             return action.template operator()<f16>();
         case Type::i32:
             return action.template operator()<std::int32_t>();
+        case Type::i64:
+            return action.template operator()<std::int64_t>();
         case Type::gf2:
         case Type::boolean:
             return action.template operator()<std::uint8_t>();
@@ -31,7 +33,7 @@ decltype(auto) with_stored_type(Type type, Action&& action) {
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
 
-/// Exactly.
+/// Exactly, but for i64 beyond 2^53.
 template <class T>
 double to_double(T x) {
     if constexpr (is_half<T>) {

@@ -8,8 +8,13 @@ namespace heptad {
 /// 2^-p for a significand of p bits; 0 for exact types. For tf32: of the rounded factors, not of the f32 as stored.
 double unit_roundoff(Type type);
 
+/// Integers that wrap: modulo 2^32, modulo 2^64.
+constexpr bool is_integer(Type type) {
+    return type == Type::i32 || type == Type::i64;
+}
+
 constexpr bool is_float(Type type) {
-    return type != Type::i32 && type != Type::gf2 && type != Type::boolean;
+    return !is_integer(type) && type != Type::gf2 && type != Type::boolean;
 }
 
 /// May a product of such operands have such a result? The same type, or f32 for the 16-bit floats, whose sums are f32

@@ -31,6 +31,17 @@ struct LaneArithmetic<std::uint32_t> {
     static constexpr int tile = 16;
     static void add(std::uint32_t& sum, std::uint32_t a, std::uint32_t x) { sum += a * x; }
 };
+/// An integer mod 2^64; a plain word stands for 64 vectors over GF(2).
+struct IntegerMod64 {
+    std::uint64_t value = 0;
+    bool operator==(const IntegerMod64&) const = default;
+};
+template <>
+struct LaneArithmetic<IntegerMod64> {
+    using Element = std::uint64_t;
+    static constexpr int tile = 8;
+    static void add(IntegerMod64& sum, std::uint64_t a, IntegerMod64 x) { sum.value += a * x.value; }
+};
 /// GF(2), 64 vectors in the bits of a word.
 template <>
 struct LaneArithmetic<std::uint64_t> {
@@ -64,6 +75,7 @@ inline void replace_non_finite(double* values, std::int64_t count) {
     }
 }
 inline void replace_non_finite(std::uint32_t*, std::int64_t) {}
+inline void replace_non_finite(std::uint64_t*, std::int64_t) {}
 inline void replace_non_finite(std::uint8_t*, std::int64_t) {}
 
 /// Adds A[rows of the block][columns of the block] X to Y; `block` is dense, rows x cols.

@@ -45,6 +45,12 @@ inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, s
     load_block_as<std::uint32_t>(v, i0, rows, j0, cols, to, [](std::uint32_t x) { return x; });
 }
 
+/// The same of i64.
+inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols,
+                       std::uint64_t* to) {
+    load_block_as<std::uint64_t>(v, i0, rows, j0, cols, to, [](std::uint64_t x) { return x; });
+}
+
 /// gf2 (its lowest bit counts) and bool (anything but 0 counts) as 0 or 1.
 inline void load_block(const ConstView& v, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t cols,
                        std::uint8_t* to) {

@@ -1,8 +1,8 @@
 // D = C X - alpha A (B X) - beta C0 X for random vectors X, from windows of the matrices that come one after another,
 // in any order, to one rank or to several: zero where C is right, but for rounding.
 //
-// i32, gf2: 64 vectors, exact; a wrong C passes with probability at most 2^-64. Floats: random signs, times weights
-// that keep small columns in sight, summed in a higher precision and judged by streamed_residual.hpp.
+// i32, i64, gf2: 64 vectors, exact; a wrong C passes with probability at most 2^-64. Floats: random signs, times
+// weights that keep small columns in sight, summed in a higher precision and judged by streamed_residual.hpp.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +31,8 @@ template <class T>
 void add_scaled(T& to, const T& from, double factor) {
     if constexpr (std::is_same_v<T, std::uint32_t>) {
         to += residue_mod_2_32(factor) * from;
+    } else if constexpr (std::is_same_v<T, IntegerMod64>) {
+        LaneArithmetic<T>::add(to, residue_mod_2_64(factor), from);
     } else if constexpr (std::is_same_v<T, std::uint64_t>) {
         to ^= residue_mod_2(factor) ? from : 0;
     } else {
@@ -49,6 +51,7 @@ void add_rows(Lanes<T>& to, std::int64_t row, const Lanes<T>& from, double facto
 /// Rows of X for the columns from `first` on; `weights` are those of floats.
 template <class T>
 Lanes<T> draw_vectors(std::uint64_t seed, std::int64_t first, std::int64_t count, int lanes, const double* weights) {
+    using Word = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
     Lanes<T> x(count, lanes);
     for (int lane = 0; lane < lanes; ++lane) {
         const std::uint64_t key = splitmix_word(seed, lane);
@@ -57,7 +60,7 @@ Lanes<T> draw_vectors(std::uint64_t seed, std::int64_t first, std::int64_t count
             if constexpr (kIsRounded<T>) {
                 to = T{(splitmix_word(key, first + j) & 1U) != 0 ? weights[j] : -weights[j]};
             } else {
-                to = static_cast<T>(splitmix_word(seed, (first + j) * lanes + lane) >> (64 - 8 * sizeof(T)));
+                to = T{static_cast<Word>(splitmix_word(seed, (first + j) * lanes + lane) >> (64 - 8 * sizeof(T)))};
             }
         }
     }

@@ -92,6 +92,8 @@ StreamedCheck::StreamedCheck(const FileSchedule& schedule, const check::JudgedPr
         lanes_ = make_bit_lanes(type, schedule.result().cols, threads);
     } else if (type == Type::i32) {
         lanes_ = std::make_unique<NumberLanes<std::uint32_t>>(product, threads);
+    } else if (type == Type::i64) {
+        lanes_ = std::make_unique<NumberLanes<check::IntegerMod64>>(product, threads);
     } else if (type == Type::f64) {
         lanes_ = std::make_unique<NumberLanes<check::DoubleDouble>>(product, threads);
     } else {
@@ -133,8 +135,8 @@ std::int64_t StreamedCheck::line_bytes(Type type) {
     if (type == Type::gf2 || type == Type::boolean) {
         return 2 * static_cast<std::int64_t>(sizeof(std::uint64_t));
     }
-    if (type == Type::i32) {
-        return NumberLanes<std::uint32_t>::kLanes * static_cast<std::int64_t>(sizeof(std::uint32_t));
+    if (is_integer(type)) {
+        return check::kExactVectors * static_cast<std::int64_t>(element_bytes(type));
     }
     const auto sum = static_cast<std::int64_t>(type == Type::f64 ? sizeof(check::DoubleDouble) : sizeof(double));
     return NumberLanes<double>::kLanes * sum + static_cast<std::int64_t>(3 * sizeof(RowFacts) + 2 * sizeof(double));

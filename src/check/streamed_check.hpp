@@ -2,9 +2,9 @@
 // columns of a tile, every panel adds A (B X), and when a strip of C is finished C X is compared with
 // alpha A (B X) + beta C0 X.
 //
-// i32: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 24 draws of random signs, times
-// weights that keep small columns in sight, summed in a higher precision and judged by check/streamed_residual.hpp.
-// Packed bits: streamed_bits.cpp.
+// i32, i64: 64 vectors, exact; a wrong strip passes with probability at most 2^-64. Floats: 24 draws of random signs,
+// times weights that keep small columns in sight, summed in a higher precision and judged by
+// check/streamed_residual.hpp. Packed bits: streamed_bits.cpp.
 #pragma once
 
 #include <cstdint>

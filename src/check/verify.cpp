@@ -36,7 +36,7 @@ void require_options(Type type, const VerifyOptions& options) {
         if (!std::isfinite(scalar)) {
             fail(ErrorCode::usage, "a product with alpha or beta = {} cannot be verified; give finite ones", scalar);
         }
-        if ((type == Type::i32 || type == Type::gf2) && scalar != std::trunc(scalar)) {
+        if ((is_integer(type) || type == Type::gf2) && scalar != std::trunc(scalar)) {
             fail(ErrorCode::usage, "alpha or beta = {} is no element of {}; give integers", scalar, type_name(type));
         }
     }

@@ -1,6 +1,7 @@
 // Is C = alpha * A * B + beta * C0? Answered in O((mk + kn + mn) * vectors) operations instead of O(mkn).
 //
-// i32, gf2: Freivalds' test with 64 random vectors; C x is compared with alpha A (B x) + beta C0 x exactly. A wrong C
+// i32, i64, gf2: Freivalds' test with 64 random vectors; C x is compared with alpha A (B x) + beta C0 x exactly. A
+// wrong C
 //   passes with probability at most 2^-64.
 // bool: rows are drawn at random and recomputed exactly; all rows where that is cheap or asked for.
 // floats: random signed sums of columns are compared in a higher precision (double; double-double for f64). The rows

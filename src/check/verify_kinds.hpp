@@ -1,5 +1,5 @@
 // The three tests behind verify(). Preconditions, checked by verify(): shapes and types match, c0 is there if beta !=
-// 0, alpha and beta are integers for i32 and gf2.
+// 0, alpha and beta are integers for i32, i64 and gf2.
 #pragma once
 
 #include "base/thread_pool.hpp"

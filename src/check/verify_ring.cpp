@@ -1,5 +1,5 @@
-// Freivalds' test over Z/2^32 and GF(2): is D = C - (alpha A B + beta C0) zero? Tested by D X = 0 for a random n x 64
-// matrix X, computed as C X - alpha A (B X) - beta C0 X.
+// Freivalds' test over Z/2^32, Z/2^64 and GF(2): is D = C - (alpha A B + beta C0) zero? Tested by D X = 0 for a random
+// n x 64 matrix X, computed as C X - alpha A (B X) - beta C0 X.
 //
 // The chance that a nonzero D passes, over the choice of X:
 //   GF(2)    Take a row d != 0. For one column x of X, d.x is a uniform bit (fix all but one x_j with d_j = 1), so it
@@ -10,6 +10,7 @@
 //            d.x = 0 mod 2^32 exactly if e.x = 0 mod 2^(32-t). Multiplication by the odd e_j permutes the residues and
 //            x_j is uniform and independent of the others, so e.x is uniform mod 2^(32-t), and 0 with probability
 //            2^-(32-t) <= 1/2. Equality for t = 31: entries that are wrong by 2^31, in one bit only. 64 columns: 2^-64.
+//   Z/2^64   The same with 64 for 32 and 63 for 31.
 // A further row that is wrong can only make the chance smaller.
 #include <bit>
 #include <cmath>
@@ -40,7 +41,11 @@ VerifyResult verify_exactly(const VerifyProblem& problem) {
     residual.take_c(0, problem.c, x, {});
     std::int64_t wrong = 0;
     for (const T sum : residual.sums.data) {
-        wrong += kLanes == 1 ? std::popcount(sum) : (sum != 0 ? 1 : 0);
+        if constexpr (kLanes == 1) {
+            wrong += std::popcount(sum);
+        } else {
+            wrong += sum != T{} ? 1 : 0;
+        }
     }
     VerifyResult result;
     result.residual = static_cast<double>(wrong);
@@ -62,8 +67,14 @@ VerifyResult verify_exactly(const VerifyProblem& problem) {
 }  // namespace
 
 VerifyResult verify_ring(const VerifyProblem& problem) {
-    return problem.a.type == Type::i32 ? verify_exactly<std::uint32_t>(problem)
-                                       : verify_exactly<std::uint64_t>(problem);
+    switch (problem.a.type) {
+        case Type::i32:
+            return verify_exactly<std::uint32_t>(problem);
+        case Type::i64:
+            return verify_exactly<IntegerMod64>(problem);
+        default:
+            return verify_exactly<std::uint64_t>(problem);
+    }
 }
 
 }  // namespace heptad::check

@@ -27,6 +27,8 @@ double flops_per_cycle(const cpu::CpuInfo& info, Type type) {
             return f32 / 2;
         case Type::i32:
             return f32 / 4;
+        case Type::i64:
+            return f32 / 8;
         case Type::bf16:  // tiles do 4.6 to 5.6 times what goes through f32 (n from 512 to 4096, Sapphire Rapids)
             return cpu::best_instruction_set() == cpu::InstructionSet::amx ? 5 * f32 : f32;
         default:
@@ -71,7 +73,7 @@ Machine default_machine(int threads) {
     machine.call_s = machine.threads == 1 ? 1e-7 : 4e-6;
     const cpu::CpuBackend backend(shared_pool(machine.threads));
     const double clock = info.max_mhz > 500 ? info.max_mhz * 1e6 : 2.5e9;
-    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::tf32, Type::bf16, Type::f16}) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64, Type::tf32, Type::bf16, Type::f16}) {
         for (const std::string& leaf : backend.leaves(type)) {
             // A library with its own threads is guessed to be as fast as on ours. Then whole products go to it: what
             // its users call cannot lose against them.

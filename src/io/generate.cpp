@@ -101,7 +101,8 @@ int significand_bits(Type type) {
     return -std::ilogb(unit_roundoff(type == Type::tf32 ? Type::f32 : type));
 }
 
-/// One element as a double, which holds every value of every kind exactly, up to the rounding to the type.
+/// One element as a double, which holds every value of every kind exactly (but uniform i64), up to the rounding to the
+/// type.
 double element(const Recipe& recipe, const RowStream& stream, std::int64_t i, std::int64_t j) {
     switch (recipe.kind) {
         case Kind::uniform:
@@ -140,6 +141,12 @@ void fill_row(const Recipe& recipe, const View& v, std::int64_t i) {
         const RowStream stream(recipe.seed, i);
         T* const row = static_cast<T*>(v.data) + i * v.row_stride;
         for (std::int64_t j = 0; j < v.cols; ++j) {
+            if constexpr (std::is_same_v<T, std::int64_t>) {  // of which a double does not hold every value
+                if (recipe.kind == Kind::uniform || recipe.kind == Kind::positive) {
+                    row[j] = static_cast<T>(stream.word(j) >> (recipe.kind == Kind::positive ? 1 : 0));
+                    continue;
+                }
+            }
             row[j] = from_double<T>(element(recipe, stream, i, j));
         }
     });

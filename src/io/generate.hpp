@@ -1,8 +1,8 @@
 // Matrices made up on the spot. An element depends on (kind, options, seed, i, j) and on nothing else: not on the
 // number of threads, not on the order of storage, not on the machine (no libm function is used).
 //
-//   uniform    floats: [-1, 1) on the grid of the type; i32: all 2^32 values
-//   positive   floats: [0, 1) on the grid of the type; i32: 0 .. 2^31 - 1
+//   uniform    floats: [-1, 1) on the grid of the type; integers: all values
+//   positive   floats: [0, 1) on the grid of the type; integers: those that are not negative
 //   normal     floats: mean 0, deviation 1 (Marsaglia's polar method)
 //   integer    low .. high, each as likely                        (numbers only)
 //   bits       1 with probability `density`, else 0               (every type)

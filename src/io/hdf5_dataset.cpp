@@ -39,7 +39,8 @@ Type element_type(const hdf5::Calls& h5, hdf5::Id stored, const std::string& nam
         hdf5::Id native;
         Type type;
     };
-    const std::array<Entry, 3> known{{{h5->f64, Type::f64}, {h5->f32, Type::f32}, {h5->i32, Type::i32}}};
+    const std::array<Entry, 4> known{
+        {{h5->f64, Type::f64}, {h5->f32, Type::f32}, {h5->i32, Type::i32}, {h5->i64, Type::i64}}};
     for (const Entry& entry : known) {
         if (h5->Tequal(stored, entry.native) > 0) {
             const bool tf32 = entry.type == Type::f32 && as == Type::tf32;
@@ -51,7 +52,7 @@ Type element_type(const hdf5::Calls& h5, hdf5::Id stored, const std::string& nam
         }
     }
     fail(ErrorCode::input,
-         "'{}' holds elements that are neither little-endian f64, f32 nor i32; write the dataset as one of those",
+         "'{}' holds elements that are neither little-endian f64, f32, i32 nor i64; write the dataset as one of those",
          name);
 }
 

@@ -50,9 +50,9 @@ private:
     std::unique_ptr<Open> open_;
 };
 
-/// Writes a matrix of f64, f32 or i32 under such a name. Other datasets of a file that exists stay, one of the same
-/// name is replaced. The file is copied, and takes its name when the copy is complete and synced: a kill leaves the old
-/// one. Throws Error(input), Error(resource) and Error(cancelled).
+/// Writes a matrix of f64, f32, i32 or i64 under such a name. Other datasets of a file that exists stay, one of the
+/// same name is replaced. The file is copied, and takes its name when the copy is complete and synced: a kill leaves
+/// the old one. Throws Error(input), Error(resource) and Error(cancelled).
 void write_hdf5_dataset(const std::string& name, const ConstView& matrix, const FileHooks& hooks = {});
 
 /// Throws Error(input) now, before a long computation, where the name or the type rule that out. Leaves nothing.

@@ -53,6 +53,7 @@ bool find_identifiers(Symbols& symbols, Library& library) {
     symbols.find("H5T_IEEE_F64LE_g", library.f64);
     symbols.find("H5T_IEEE_F32LE_g", library.f32);
     symbols.find("H5T_STD_I32LE_g", library.i32);
+    symbols.find("H5T_STD_I64LE_g", library.i64);
     symbols.find("H5P_CLS_LINK_CREATE_ID_g", library.link_create);
     symbols.find("H5P_CLS_DATASET_CREATE_ID_g", library.dataset_create);
     symbols.find("H5P_CLS_DATASET_ACCESS_ID_g", library.dataset_access);

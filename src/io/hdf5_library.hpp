@@ -74,7 +74,7 @@ struct Library {
     HEPTAD_HDF5_FUNCTIONS(HEPTAD_HDF5_POINTER)
 #undef HEPTAD_HDF5_POINTER
     // Identifiers that the library makes when it starts.
-    Id f64 = -1, f32 = -1, i32 = -1;  // little-endian
+    Id f64 = -1, f32 = -1, i32 = -1, i64 = -1;  // little-endian
     Id link_create = -1, dataset_create = -1, dataset_access = -1;
 };
 

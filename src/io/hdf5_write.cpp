@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/matrix.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
 #include "base/view_copy.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -25,7 +26,16 @@ constexpr std::int64_t kHeadersBytes = 65536;                 // of groups and o
 constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;  // between two looks at the cancel token
 
 hdf5::Id stored_type(const hdf5::Calls& h5, Type type) {
-    return type == Type::f64 ? h5->f64 : type == Type::i32 ? h5->i32 : h5->f32;
+    switch (type) {
+        case Type::f64:
+            return h5->f64;
+        case Type::i32:
+            return h5->i32;
+        case Type::i64:
+            return h5->i64;
+        default:
+            return h5->f32;
+    }
 }
 
 /// Nothing where there is no file.
@@ -117,9 +127,10 @@ void check_hdf5_writable(const std::string& name, Type type) {
     if (parts.dataset.size() < 2) {
         fail(ErrorCode::input, "'{}' does not name a dataset; write it as {}:/path/of/dataset", name, parts.file);
     }
-    if (type != Type::f64 && type != Type::f32 && type != Type::tf32 && type != Type::i32) {
-        fail(ErrorCode::input, "'{}' would hold {}, but datasets are written of f64, f32 and i32; name a .npy file",
-             name, type_name(type));
+    if (type != Type::f64 && type != Type::f32 && type != Type::tf32 && !is_integer(type)) {
+        fail(ErrorCode::input,
+             "'{}' would hold {}, but datasets are written of f64, f32, i32 and i64; name a .npy file", name,
+             type_name(type));
     }
     const hdf5::Calls installed(name);
     const AtomicFile probe(parts.file, 0);

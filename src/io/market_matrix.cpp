@@ -15,9 +15,10 @@ bool to_element(double number, Element& element) {
         element = number != 0 ? 1 : 0;
         return true;
     }
-    constexpr double kLow = -2147483648.0, kHigh = 2147483647.0;
-    if (std::is_same_v<Element, std::int32_t> &&
-        (!(number >= kLow && number <= kHigh) || number != std::trunc(number))) {
+    // Numbers come as doubles: whether one of 2^53 and more stands in the file is not known then.
+    constexpr bool wide = std::is_same_v<Element, std::int64_t>;
+    constexpr double kLow = wide ? -0x1p53 + 1 : -0x1p31, kHigh = wide ? 0x1p53 - 1 : 0x1p31 - 1;
+    if (std::is_integral_v<Element> && (!(number >= kLow && number <= kHigh) || number != std::trunc(number))) {
         return false;
     }
     element = from_double<Element>(number);

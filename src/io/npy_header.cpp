@@ -225,6 +225,8 @@ const std::vector<Dtype>& dtypes() {
             {"<f2", false, {Type::f16}},
             {"<i4", false, {Type::i32}},
             {"<u4", true, {Type::i32}},
+            {"<i8", false, {Type::i64}},
+            {"<u8", true, {Type::i64}},
             {"|b1", false, {Type::boolean, Type::gf2}},
             {"|u1", true, {Type::gf2, Type::boolean}},
             {"|i1", true, {Type::gf2, Type::boolean}},
@@ -251,7 +253,7 @@ std::string way_out(const std::string& descr) {
          {"USa", "text; convert it with a.astype('<f8')"},
          {"Mm", "dates or times; convert them with a.astype('<i8').astype('<f8')"},
          {"f", "floats of a size without a type; convert them with a.astype('<f8')"},
-         {"iub", "integers of a size without a type; convert them with a.astype('<i4')"},
+         {"iub", "integers of a size without a type; convert them with a.astype('<i8')"},
          {"V", "raw bytes; convert them with a.view('<f4') or the dtype they really have"}}};
     for (const Advice& advice : known) {
         if (advice.kinds.find(kind) != std::string_view::npos) {
@@ -363,7 +365,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& 
 
 std::string npy_header_text(Type type, std::int64_t rows, std::int64_t cols) {
     // In the order of enum Type.
-    constexpr std::array<const char*, 8> written{"<f8", "<f4", "<f4", "<V2", "<f2", "<i4", "|b1", "|b1"};
+    constexpr std::array<const char*, 9> written{"<f8", "<f4", "<f4", "<V2", "<f2", "<i4", "|b1", "|b1", "<i8"};
     const std::size_t text_at = kMagic.size() + 4;
     std::string text(kMagic);
     const auto length = static_cast<std::size_t>(kWrittenHeader_bytes) - text_at;

@@ -14,7 +14,8 @@ namespace {
 
 bool holds_all_of(Type to, Type from) {
     const bool is_half = from == Type::f16 || from == Type::bf16;
-    return (to == Type::f64 && (is_half || from == Type::f32 || from == Type::i32)) || (to == Type::f32 && is_half);
+    return (to == Type::f64 && (is_half || from == Type::f32 || from == Type::i32)) || (to == Type::f32 && is_half) ||
+           (to == Type::i64 && from == Type::i32);
 }
 
 /// None: it has no type of its own, or cannot be read without being told one.
@@ -51,7 +52,9 @@ Matrix widened(const Matrix& matrix, Type to) {
     if (!holds_all_of(to, matrix.type())) {
         fail(ErrorCode::input, "{} does not hold every value of {}", type_name(to), type_name(matrix.type()));
     }
-    return to == Type::f64 ? converted<double>(matrix, to) : converted<float>(matrix, to);
+    return to == Type::f64   ? converted<double>(matrix, to)
+           : to == Type::i64 ? converted<std::int64_t>(matrix, to)
+                             : converted<float>(matrix, to);
 }
 
 }  // namespace heptad

@@ -1,5 +1,5 @@
-// Files that are read as another type than they hold, where that rounds nothing: f16, bf16 -> f32 -> f64 and i32 ->
-// f64.
+// Files that are read as another type than they hold, where that rounds nothing: f16, bf16 -> f32 -> f64, i32 -> f64
+// and i32 -> i64.
 #pragma once
 
 #include <optional>

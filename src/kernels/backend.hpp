@@ -21,7 +21,7 @@ namespace heptad {
 /// Reads each used slot once from memory and writes each written slot once, however many statements there are.
 ///   slots[target] = sum of coefficient * slots[source]
 /// A slot whose data is null is scratch that lives only inside the pass. Slots may alias only if they are equal views.
-/// Coefficients: floats are rounded to the arithmetic type; i32 needs integers and wraps; gf2 takes them mod 2.
+/// Coefficients: floats are rounded to the arithmetic type; i32 and i64 need integers and wrap; gf2 takes them mod 2.
 struct CombineTerm {
     int source = 0;
     double coefficient = 1;

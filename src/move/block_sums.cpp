@@ -39,6 +39,9 @@ void add_line(Type type, double coefficient, const std::byte* from, std::byte* t
         case Type::i32:
             return add_elements(residue_mod_2_32(coefficient), reinterpret_cast<const std::uint32_t*>(from),
                                 reinterpret_cast<std::uint32_t*>(to), count, adds);
+        case Type::i64:
+            return add_elements(residue_mod_2_64(coefficient), reinterpret_cast<const std::uint64_t*>(from),
+                                reinterpret_cast<std::uint64_t*>(to), count, adds);
         default:
             fail(ErrorCode::internal, "blocks of this type are not added while reading");
     }

@@ -39,6 +39,10 @@ template <>
 std::uint32_t scalar_of(double x) {
     return residue_mod_2_32(x);
 }
+template <>
+std::uint64_t scalar_of(double x) {
+    return residue_mod_2_64(x);
+}
 
 class LastPass {
 public:
@@ -180,6 +184,9 @@ private:
                 break;
             case Type::i32:
                 add_up_as<std::uint32_t>(band);
+                break;
+            case Type::i64:
+                add_up_as<std::uint64_t>(band);
                 break;
             default:
                 fail(ErrorCode::internal, "products of this type are not added up");

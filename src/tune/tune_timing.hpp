@@ -12,6 +12,7 @@
 #include "base/huge_pages.hpp"
 #include "base/stored_type.hpp"
 #include "base/timing.hpp"
+#include "base/types.hpp"
 #include "kernels/backend.hpp"
 
 namespace heptad {
@@ -21,7 +22,7 @@ struct Shape {
     double volume() const { return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
 };
 
-/// Memory for the operands of a shape of at most size x size, filled with values in (-1, 1) or, for i32, any bits.
+/// Memory for the operands of a shape of at most size x size, filled with values in (-1, 1) or, for integers, any bits.
 class Operands {
 public:
     Operands(Type type, std::int64_t size) : type_(type), size_(size) {
@@ -75,7 +76,7 @@ private:
     }
     void put(std::byte* memory, std::size_t i, double x) const {
         with_stored_type(type_, [&]<class T>() {
-            reinterpret_cast<T*>(memory)[i] = from_double<T>(type_ == Type::i32 ? x * 0x1p31 : x);
+            reinterpret_cast<T*>(memory)[i] = from_double<T>(is_integer(type_) ? x * 0x1p31 : x);
         });
     }
 

@@ -156,6 +156,8 @@ TEST(Catalogue, many_threads_get_the_same_entries) {
 TEST(RingAdmits, types_take_the_rings_they_can_compute_in) {
     EXPECT_TRUE(ring_admits(Ring::integers, Type::i32));
     EXPECT_FALSE(ring_admits(Ring::halves, Type::i32));
+    EXPECT_TRUE(ring_admits(Ring::integers, Type::i64));
+    EXPECT_FALSE(ring_admits(Ring::halves, Type::i64));
     EXPECT_FALSE(ring_admits(Ring::gf2, Type::i32));
     EXPECT_TRUE(ring_admits(Ring::integers, Type::gf2));
     EXPECT_TRUE(ring_admits(Ring::gf2, Type::gf2));

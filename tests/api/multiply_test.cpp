@@ -313,7 +313,7 @@ TEST(api_options, words_that_are_not_known_are_refused) {
 
 TEST(api_types, names_go_there_and_back) {
     for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::gf2, Type::boolean}) {
+         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
         EXPECT_EQ(type_from_name(type_name(type)), type);
         EXPECT_GT(element_bytes(type), 0U);
     }

@@ -108,13 +108,14 @@ TestMatrix<T> naive_floats(const TestMatrix<T>& a, const TestMatrix<T>& b, doubl
     return c;
 }
 
-inline TestMatrix<std::uint32_t> naive_i32(const TestMatrix<std::uint32_t>& a, const TestMatrix<std::uint32_t>& b,
-                                           std::uint32_t alpha = 1, std::uint32_t beta = 0,
-                                           const TestMatrix<std::uint32_t>* c0 = nullptr) {
-    TestMatrix<std::uint32_t> c(Type::i32, a.rows, b.cols);
+/// Modulo 2^32 or 2^64, as T is long.
+template <class T>
+TestMatrix<T> naive_integers(const TestMatrix<T>& a, const TestMatrix<T>& b, T alpha = 1, T beta = 0,
+                             const TestMatrix<T>* c0 = nullptr) {
+    TestMatrix<T> c(a.type, a.rows, b.cols);
     for (std::int64_t i = 0; i < a.rows; ++i) {
         for (std::int64_t j = 0; j < b.cols; ++j) {
-            std::uint32_t sum = 0;
+            T sum = 0;
             for (std::int64_t p = 0; p < a.cols; ++p) {
                 sum += a(i, p) * b(p, j);
             }

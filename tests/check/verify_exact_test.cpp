@@ -1,7 +1,9 @@
 // Exact types: right results pass, and every single wrong entry, down to one bit, is found.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "check/naive_product.hpp"
@@ -22,13 +24,20 @@ struct Shape {
 const std::vector<Shape> kShapes{{1, 1, 1},    {1, 7, 5},    {5, 1, 3},     {17, 300, 1},
                                  {33, 17, 65}, {64, 64, 64}, {20, 600, 40}, {3, 5, 700}};
 
+TestMatrix<std::uint64_t> random_longs(std::int64_t rows, std::int64_t cols, std::mt19937_64& random,
+                                       bool by_columns = false) {
+    TestMatrix<std::uint64_t> m(Type::i64, rows, cols, by_columns);
+    std::generate(m.data.begin(), m.data.end(), std::ref(random));
+    return m;
+}
+
 TEST(VerifyI32, right_products_of_any_order_pass_with_a_miss_chance_below_2_to_the_minus_60) {
     std::mt19937_64 random(1);
     for (const Shape& s : kShapes) {
         for (const bool by_columns : {false, true}) {
             const auto a = random_words<std::uint32_t>(Type::i32, s.m, s.k, random, ~0U, by_columns);
             const auto b = random_words<std::uint32_t>(Type::i32, s.k, s.n, random, ~0U, by_columns);
-            const VerifyResult result = verify(a, b, naive_i32(a, b), seeded(random()));
+            const VerifyResult result = verify(a, b, naive_integers(a, b), seeded(random()));
             EXPECT_TRUE(result.passed()) << result.explanation;
             EXPECT_LE(result.miss_chance, 0x1p-60);
             EXPECT_EQ(result.residual, 0);
@@ -40,7 +49,7 @@ TEST(VerifyI32, every_flipped_bit_of_any_entry_is_found_with_its_row) {
     std::mt19937_64 random(2);
     const auto a = random_words<std::uint32_t>(Type::i32, 19, 40, random, ~0U);
     const auto b = random_words<std::uint32_t>(Type::i32, 40, 23, random, ~0U);
-    auto c = naive_i32(a, b);
+    auto c = naive_integers(a, b);
     for (std::int64_t i = 0; i < c.rows; ++i) {
         for (std::int64_t j = 0; j < c.cols; ++j) {
             const std::uint32_t flip = 1U << (static_cast<unsigned>(i * 23 + j) % 32U);
@@ -61,7 +70,7 @@ TEST(VerifyI32, errors_that_cancel_in_sums_of_rows_and_columns_are_found) {
     const auto a = random_words<std::uint32_t>(Type::i32, 30, 30, random, ~0U);
     const auto b = random_words<std::uint32_t>(Type::i32, 30, 30, random, ~0U);
     for (int repeat = 0; repeat < 200; ++repeat) {
-        auto c = naive_i32(a, b);
+        auto c = naive_integers(a, b);
         const auto i = static_cast<std::int64_t>(random() % 29), j = static_cast<std::int64_t>(random() % 29);
         for (const std::int64_t step : {0, 1}) {
             c(i + step, j) += 1U << 31;
@@ -80,7 +89,43 @@ TEST(VerifyI32, alpha_beta_and_c0_are_taken_mod_2_to_the_32) {
     options.alpha = -3;
     options.beta = 4294967298.0;  // 2 mod 2^32
     options.c0 = c0;
-    auto c = naive_i32(a, b, static_cast<std::uint32_t>(-3), 2, &c0);
+    auto c = naive_integers(a, b, static_cast<std::uint32_t>(-3), std::uint32_t{2}, &c0);
+    EXPECT_TRUE(verify(a, b, c, options).passed());
+    options.beta = 3;
+    EXPECT_FALSE(verify(a, b, c, options).passed());
+}
+
+TEST(VerifyI64, right_products_pass_and_every_flipped_bit_is_found_with_its_row) {
+    std::mt19937_64 random(21);
+    for (const Shape& s : kShapes) {
+        for (const bool by_columns : {false, true}) {
+            const auto a = random_longs(s.m, s.k, random, by_columns);
+            const auto b = random_longs(s.k, s.n, random, by_columns);
+            auto c = naive_integers(a, b);
+            const VerifyResult right = verify(a, b, c, seeded(random()));
+            EXPECT_TRUE(right.passed()) << right.explanation;
+            EXPECT_LE(right.miss_chance, 0x1p-60);
+            for (unsigned bit = 0; bit < 64; ++bit) {
+                const auto i = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(s.m));
+                const auto j = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(s.n));
+                c(i, j) ^= std::uint64_t{1} << bit;
+                const VerifyResult wrong = verify(a, b, c, seeded(random()));
+                EXPECT_EQ(wrong.verdict, Verdict::failed) << bit;
+                EXPECT_EQ(wrong.bad_row, i);
+                c(i, j) ^= std::uint64_t{1} << bit;
+            }
+        }
+    }
+}
+
+TEST(VerifyI64, alpha_beta_and_c0_are_taken_mod_2_to_the_64) {
+    std::mt19937_64 random(22);
+    const auto a = random_longs(9, 11, random), b = random_longs(11, 13, random), c0 = random_longs(9, 13, random);
+    VerifyOptions options = seeded(5);
+    options.alpha = -3;
+    options.beta = 0x1p63;
+    options.c0 = c0;
+    auto c = naive_integers(a, b, ~std::uint64_t{2}, std::uint64_t{1} << 63, &c0);
     EXPECT_TRUE(verify(a, b, c, options).passed());
     options.beta = 3;
     EXPECT_FALSE(verify(a, b, c, options).passed());
@@ -206,7 +251,7 @@ TEST(Verify, same_seed_gives_the_same_result_for_any_number_of_threads) {
     std::mt19937_64 random(14);
     const auto a = random_words<std::uint32_t>(Type::i32, 50, 50, random, ~0U);
     const auto b = random_words<std::uint32_t>(Type::i32, 50, 50, random, ~0U);
-    auto c = naive_i32(a, b);
+    auto c = naive_integers(a, b);
     c(7, 8) += 1U << 31;
     VerifyOptions options = seeded(15);
     options.threads = 1;

@@ -50,8 +50,12 @@ TEST_F(Commands, plan_keeps_to_the_memory_it_is_given) {
 }
 
 TEST_F(Commands, gen_repeats_with_the_seed_and_changes_with_it) {
-    for (const auto& [kind, type] : std::vector<std::pair<std::string, std::string>>{
-             {"uniform", "f32"}, {"normal", "f64"}, {"integer", "i32"}, {"bits", "gf2"}, {"graph", "bool"}}) {
+    for (const auto& [kind, type] : std::vector<std::pair<std::string, std::string>>{{"uniform", "f32"},
+                                                                                     {"normal", "f64"},
+                                                                                     {"integer", "i32"},
+                                                                                     {"uniform", "i64"},
+                                                                                     {"bits", "gf2"},
+                                                                                     {"graph", "bool"}}) {
         heptad_ok({"gen", kind, "--shape", "20x20", "--type", type, "--seed", "7", "-o", "1.npy"});
         heptad_ok({"gen", kind, "--shape", "20x20", "--type", type, "--seed", "7", "-o", "2.npy"});
         heptad_ok({"gen", kind, "--shape", "20x20", "--type", type, "--seed", "8", "-o", "3.npy"});

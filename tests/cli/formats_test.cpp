@@ -99,7 +99,7 @@ TEST_F(Formats, info_reads_every_file_that_gen_writes) {
     int files = 0;
     for (const char* kind : {"uniform", "positive", "normal", "integer", "bits", "identity", "ones", "zeros", "graph",
                              "hilbert", "kaporin"}) {
-        for (const char* type : {"f64", "f32", "tf32", "bf16", "f16", "i32", "gf2", "bool"}) {
+        for (const char* type : {"f64", "f32", "tf32", "bf16", "f16", "i32", "i64", "gf2", "bool"}) {
             for (const std::string file : {"x.npy", "x.h5:/set", "x.pbm", "x.png", "packed.npy"}) {
                 std::vector<std::string> words{"gen", kind, "--shape", "13x13", "--type", type, "-o", file};
                 if (file == "packed.npy") {

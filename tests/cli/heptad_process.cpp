@@ -42,6 +42,8 @@ void append_element(std::string& bytes, const std::string& dtype, double value) 
         append<double>(bytes, value);
     } else if (dtype == "<i4") {
         append<std::int32_t>(bytes, value);
+    } else if (dtype == "<i8") {
+        append<std::int64_t>(bytes, value);
     } else {
         append<std::uint8_t>(bytes, value);
     }
@@ -134,6 +136,7 @@ TestMatrix parse_npy(const std::string& bytes) {
     matrix.values = dtype == "<f4"   ? elements<float>(data)
                     : dtype == "<f8" ? elements<double>(data)
                     : dtype == "<i4" ? elements<std::int32_t>(data)
+                    : dtype == "<i8" ? elements<std::int64_t>(data)
                                      : elements<std::uint8_t>(data);
     EXPECT_EQ(static_cast<std::int64_t>(matrix.values.size()), matrix.rows * matrix.cols);
     return matrix;

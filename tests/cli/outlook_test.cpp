@@ -79,7 +79,7 @@ TEST_F(Outlook, words_and_types_have_lines_of_their_own) {
     EXPECT_TRUE(contains(strict, "<= 6.12e-05 (|A||B|)_ij, guaranteed")) << strict;  // 1026 * 2^-24
     const std::string fast = head(with_levels({"--accuracy", "fast"}));
     EXPECT_TRUE(contains(fast, " max|A| max|B|, guaranteed for the whole matrix only")) << fast;
-    for (const char* type : {"i32", "gf2", "bool"}) {
+    for (const char* type : {"i32", "i64", "gf2", "bool"}) {
         const std::string exact = head({"--type", type});
         EXPECT_EQ(exact.rfind("# expected error: none (exact)", 0), 0U) << exact;
         EXPECT_TRUE(contains(exact, "# error bound: 0 (exact)")) << exact;

@@ -24,6 +24,8 @@ inline double value_at(const ConstView& v, std::int64_t i, std::int64_t j) {
             return to_float(*reinterpret_cast<const f16*>(at));
         case Type::i32:
             return *reinterpret_cast<const std::int32_t*>(at);
+        case Type::i64:
+            return static_cast<double>(*reinterpret_cast<const std::int64_t*>(at));
         default:
             return *reinterpret_cast<const std::uint8_t*>(at);
     }

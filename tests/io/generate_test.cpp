@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "base/half.hpp"
+#include "base/types.hpp"
 #include "io/element_value.hpp"
 
 namespace heptad {
 namespace {
 
-const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32, Type::bf16,
-                                  Type::f16, Type::i32, Type::gf2,  Type::boolean};
+const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32, Type::bf16,   Type::f16,
+                                  Type::i32, Type::i64, Type::gf2,  Type::boolean};
 
 struct Moments {
     double mean, deviation, lowest, highest;
@@ -39,7 +40,7 @@ Moments moments(const Matrix& m) {
 bool fits(const std::string& kind, Type type) {
     const bool bits = type == Type::gf2 || type == Type::boolean;
     if (kind == "normal" || kind == "hilbert" || kind == "kaporin") {
-        return !bits && type != Type::i32;
+        return !bits && !is_integer(type);
     }
     return !bits || (kind != "uniform" && kind != "positive" && kind != "integer");
 }
@@ -75,6 +76,9 @@ TEST(Generate, positive_lies_evenly_between_0_and_1) {
     const Moments integers = moments(generate("positive", 300, 400, Type::i32, 3));
     EXPECT_GE(integers.lowest, 0);
     EXPECT_NEAR(integers.mean, 0x1p30, 0x1p30 / 50);
+    const Moments longs = moments(generate("positive", 300, 400, Type::i64, 3));
+    EXPECT_GE(longs.lowest, 0);
+    EXPECT_NEAR(longs.mean, 0x1p62, 0x1p62 / 50);
 }
 
 TEST(Generate, kaporin_is_uniform_divided_by_the_distance_from_the_diagonal) {
@@ -173,6 +177,16 @@ TEST(Generate, uniform_has_the_moments_of_the_uniform_distribution_and_stays_bel
     const Moments words = moments(generate("uniform", 300, 400, Type::i32, 3));
     EXPECT_NEAR(words.mean / 0x1p31, 0, 0.01);
     EXPECT_NEAR(words.deviation / 0x1p31, std::sqrt(1.0 / 3), 0.01);
+    const Matrix longs = generate("uniform", 300, 400, Type::i64, 3);
+    const Moments of_longs = moments(longs);
+    EXPECT_NEAR(of_longs.mean / 0x1p63, 0, 0.01);
+    EXPECT_NEAR(of_longs.deviation / 0x1p63, std::sqrt(1.0 / 3), 0.01);
+    const auto* const first = static_cast<const std::int64_t*>(longs.data());
+    std::int64_t odd = 0;  // the lowest bits are as random as the others
+    for (std::int64_t i = 0; i < 120000; ++i) {
+        odd += first[i] & 1;
+    }
+    EXPECT_NEAR(static_cast<double>(odd), 60000, 1000);
 }
 
 TEST(Generate, normal_has_the_moments_and_tails_of_the_normal_distribution) {
@@ -194,7 +208,7 @@ TEST(Generate, normal_has_the_moments_and_tails_of_the_normal_distribution) {
 }
 
 TEST(Generate, integers_are_every_value_of_the_range_about_as_often) {
-    for (const Type type : {Type::f32, Type::bf16, Type::i32}) {
+    for (const Type type : {Type::f32, Type::bf16, Type::i32, Type::i64}) {
         const Matrix x = generate("integer", 170, 100, type, 5);
         std::map<double, int> seen;
         for (std::int64_t i = 0; i < x.rows(); ++i) {

@@ -156,6 +156,9 @@ Matrix numbered(Type type, std::int64_t rows, std::int64_t cols, Order order = O
             case Type::i32:
                 static_cast<std::int32_t*>(matrix.data())[at] = static_cast<std::int32_t>(i);
                 break;
+            case Type::i64:
+                static_cast<std::int64_t*>(matrix.data())[at] = i;
+                break;
             default:
                 static_cast<float*>(matrix.data())[at] = static_cast<float>(i);
         }
@@ -296,7 +299,7 @@ TEST(Hdf5, datasets_that_were_never_written_or_lie_in_their_header_are_read) {
 
 TEST(Hdf5, what_was_written_is_read_and_the_library_reads_it_too) {
     const ScratchFolder folder;
-    for (const Type type : {Type::f64, Type::f32, Type::i32}) {
+    for (const Type type : {Type::f64, Type::f32, Type::i32, Type::i64}) {
         const std::string name = (folder / type_name(type)) + ".h5:/deep/down/x";
         write_hdf5_dataset(name, numbered(type, 5, 7, Order::column_major));
         EXPECT_TRUE(same_bytes(read_matrix({name}), numbered(type, 5, 7))) << type_name(type);
@@ -308,7 +311,7 @@ TEST(Hdf5, what_was_written_is_read_and_the_library_reads_it_too) {
     EXPECT_EQ(values[34], 34);
     H5Dclose(set);
     H5Fclose(file);
-    EXPECT_EQ(folder.entries(), 3U) << "a temporary was left";
+    EXPECT_EQ(folder.entries(), 4U) << "a temporary was left";
 }
 
 TEST(Hdf5, other_datasets_stay_and_one_of_the_name_is_replaced) {

@@ -84,6 +84,8 @@ TEST_F(MatrixMarket, values_that_the_type_does_not_hold_are_refused_with_their_l
     EXPECT_NE(said.find("line 4"), std::string::npos) << said;
     EXPECT_NE(said.find("0.5"), std::string::npos) << said;
     EXPECT_NE(refusal("array integer general", "1 1\n2147483648\n", Type::i32), "");
+    EXPECT_EQ(read_market_matrix(write("array integer general", "1 1\n2147483648\n"), Type::i64).type(), Type::i64);
+    EXPECT_NE(refusal("array integer general", "1 1\n9007199254740993\n", Type::i64), "");
     EXPECT_NE(refusal("coordinate integer general", "1 1 2\n1 1 2147483647\n1 1 1\n", Type::i32), "");
     EXPECT_NE(refusal("coordinate integer skew-symmetric", "2 2 1\n2 1 -2147483648\n", Type::i32), "");
     EXPECT_NE(refusal("array real general", "1 1\n70000\n", Type::f16), "");

@@ -103,6 +103,11 @@ TEST(NpyHeader, dtypes_become_the_types_that_the_table_in_the_interface_says) {
         {"|u1", Type::boolean, Type::boolean},
         {"|i1", Type::gf2, Type::gf2},
         {"<u4", Type::i32, Type::i32},
+        {"<i8", {}, Type::i64},
+        {"<u8", Type::i64, Type::i64},
+        {"<u8", {}, {}},
+        {"<i8", Type::f64, {}},
+        {"<i4", Type::i64, {}},
         {"<V2", Type::bf16, Type::bf16},
         {"|V2", Type::bf16, Type::bf16},
         {"<u4", {}, {}},
@@ -185,7 +190,7 @@ TEST(NpyHeader, hostile_headers_are_refused_with_a_sentence_that_says_why) {
         {npy(dictionary("'<U7'")), "text"},
         {npy(dictionary("'|S3'")), "text"},
         {npy(dictionary("'<M8[ns]'")), "dates"},
-        {npy(dictionary("'<i8'")), "astype('<i4')"},
+        {npy(dictionary("'<i2'")), "astype('<i8')"},
         {npy(dictionary("'<i2'")), "integers of a size"},
         {npy(dictionary("'<f16'")), "astype('<f8')"},
         {npy(dictionary("'|V5'")), "raw bytes"},
@@ -249,9 +254,9 @@ TEST(NpyHeader, written_headers_are_4096_bytes_and_read_back) {
         Type type;
         const char* dtype;
     };
-    for (const Case& c :
-         {Case{Type::f64, "<f8"}, Case{Type::f32, "<f4"}, Case{Type::tf32, "<f4"}, Case{Type::bf16, "<V2"},
-          Case{Type::f16, "<f2"}, Case{Type::i32, "<i4"}, Case{Type::gf2, "|b1"}, Case{Type::boolean, "|b1"}}) {
+    for (const Case& c : {Case{Type::f64, "<f8"}, Case{Type::f32, "<f4"}, Case{Type::tf32, "<f4"},
+                          Case{Type::bf16, "<V2"}, Case{Type::f16, "<f2"}, Case{Type::i32, "<i4"},
+                          Case{Type::i64, "<i8"}, Case{Type::gf2, "|b1"}, Case{Type::boolean, "|b1"}}) {
         const std::string text = npy_header_text(c.type, 1234567890123, 3);
         EXPECT_EQ(text.size(), 4096U);
         EXPECT_EQ(text.back(), '\n');

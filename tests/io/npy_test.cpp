@@ -19,8 +19,8 @@
 namespace heptad {
 namespace {
 
-const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32, Type::bf16,
-                                  Type::f16, Type::i32, Type::gf2,  Type::boolean};
+const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32, Type::bf16,   Type::f16,
+                                  Type::i32, Type::i64, Type::gf2,  Type::boolean};
 
 bool is_bits(Type type) {
     return type == Type::gf2 || type == Type::boolean;
@@ -285,14 +285,18 @@ protected:
 TEST_F(NumpyNpy, what_numpy_saves_is_read) {
     ASSERT_EQ(run("import warnings; warnings.simplefilter('ignore')\n"
                   "from numpy.lib import format as f\n"
-                  "for t in ['<f8', '<f4', '<f2', '<i4', '|b1']:\n"
+                  "for t in ['<f8', '<f4', '<f2', '<i4', '<i8', '|b1']:\n"
                   "  for v in [1, 2, 3]:\n"
                   "    for o in 'CF':\n"
                   "      a = np.array([[(i * 5 + j) % 7 for j in range(5)] for i in range(3)], t, order=o)\n"
                   "      f.write_array(open(d + f'{t[1:]}{v}{o}.npy', 'wb'), a, (v, 0))\n"),
               0);
-    for (const auto& [name, type] : std::vector<std::pair<std::string, Type>>{
-             {"f8", Type::f64}, {"f4", Type::f32}, {"f2", Type::f16}, {"i4", Type::i32}, {"b1", Type::boolean}}) {
+    for (const auto& [name, type] : std::vector<std::pair<std::string, Type>>{{"f8", Type::f64},
+                                                                              {"f4", Type::f32},
+                                                                              {"f2", Type::f16},
+                                                                              {"i4", Type::i32},
+                                                                              {"i8", Type::i64},
+                                                                              {"b1", Type::boolean}}) {
         for (const char* const rest : {"1C", "2C", "3C", "1F", "2F", "3F"}) {
             const std::string path = folder_ / (name + rest + ".npy");
             const Matrix m = read_npy(path);
@@ -317,6 +321,10 @@ TEST_F(NumpyNpy, what_is_written_numpy_loads_and_maps) {
         static_cast<std::int32_t*>(m.data())[i] = i;
     }
     write_npy(folder_ / "i.npy", m);
+    Matrix longs(Type::i64, 1, 2);
+    static_cast<std::int64_t*>(longs.data())[0] = std::numeric_limits<std::int64_t>::min();
+    static_cast<std::int64_t*>(longs.data())[1] = (std::int64_t{1} << 53) + 1;
+    write_npy(folder_ / "l.npy", longs);
     write_npy(folder_ / "b.npy", random_matrix(Type::gf2, 9, 9, Order::row_major, 2));
     write_npy(folder_ / "h.npy", random_matrix(Type::bf16, 9, 9, Order::row_major, 2));
     write_npy(folder_ / "e.npy", Matrix(Type::f64, 0, 5));
@@ -324,6 +332,8 @@ TEST_F(NumpyNpy, what_is_written_numpy_loads_and_maps) {
                   "assert a.dtype == np.int32 and a.flags.c_contiguous\n"
                   "assert (a == np.arange(24).reshape(4, 6).T).all()\n"
                   "assert (np.load(d + 'i.npy', mmap_mode='r') == a).all()\n"
+                  "l = np.load(d + 'l.npy')\n"
+                  "assert l.dtype == np.int64 and l.tolist() == [[-2**63, 2**53 + 1]]\n"
                   "assert np.load(d + 'b.npy').dtype == np.bool_\n"
                   "assert np.load(d + 'h.npy').dtype.itemsize == 2\n"
                   "assert np.load(d + 'e.npy').shape == (0, 5)\n"),
@@ -334,7 +344,7 @@ TEST_F(NumpyNpy, what_numpy_saves_of_other_kinds_is_refused) {
     ASSERT_EQ(
         run("for i, a in enumerate([np.zeros((2, 2), '>f4'), np.zeros((2, 2), 'O'), np.zeros((2, 2), 'c8'),\n"
             "    np.zeros((2, 2), 'U3'), np.zeros((2, 2), [('x', 'f4'), ('y', 'i4')]), np.zeros(4), np.zeros(()),\n"
-            "    np.zeros((2, 2, 2)), np.zeros((2, 2), 'i8'), np.zeros((2, 2), 'M8[s]')]):\n"
+            "    np.zeros((2, 2, 2)), np.zeros((2, 2), 'i2'), np.zeros((2, 2), 'M8[s]')]):\n"
             "  np.save(d + f'{i}.npy', a, allow_pickle=True)\n"),
         0);
     for (int i = 0; i < 10; ++i) {

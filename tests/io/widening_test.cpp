@@ -50,6 +50,9 @@ TEST(widening, integers_and_f32_keep_their_values_in_f64) {
     EXPECT_EQ(values[0], -2147483648.0);
     EXPECT_EQ(values[1], 2147483647.0);
     EXPECT_EQ(values[2], -1.0);
+    const Matrix longer = widened(integers, Type::i64);
+    EXPECT_EQ(static_cast<const std::int64_t*>(longer.data())[0], std::int64_t{-2147483648});
+    EXPECT_EQ(static_cast<const std::int64_t*>(longer.data())[2], -1);
     Matrix single(Type::f32, 1, 1);
     *static_cast<float*>(single.data()) = 0.1F;
     const Matrix wide_single = widened(single, Type::f64);
@@ -61,7 +64,9 @@ TEST(widening, what_would_round_is_refused) {
                                    {Type::i32, Type::f32},
                                    {Type::f32, Type::f16},
                                    {Type::f64, Type::f64},
-                                   {Type::f32, Type::i32}}) {
+                                   {Type::f32, Type::i32},
+                                   {Type::i64, Type::f64},
+                                   {Type::i64, Type::i32}}) {
         EXPECT_THROW(widened(Matrix(from, 2, 2), to), Error);
     }
 }

@@ -38,6 +38,8 @@ inline void set_element(Type type, std::byte* to, double x) {
             return put(to_f16(static_cast<float>(x)));
         case Type::i32:
             return put(static_cast<std::int32_t>(x));
+        case Type::i64:
+            return put(static_cast<std::int64_t>(x));
         case Type::gf2:
         case Type::boolean:
             return put(static_cast<std::uint8_t>(static_cast<std::int64_t>(x) & 1));
@@ -61,9 +63,23 @@ inline double get_element(Type type, const std::byte* from) {
             return static_cast<double>(to_float(get(f16{})));
         case Type::i32:
             return get(std::int32_t{});
+        case Type::i64:
+            return static_cast<double>(get(std::int64_t{}));
         default:
             return get(std::uint8_t{});
     }
+}
+
+/// The same of integers, whole: a double does not hold every i64.
+inline void set_integer(Type type, std::byte* to, std::int64_t x) {
+    type == Type::i64 ? static_cast<void>(std::memcpy(to, &x, sizeof x))
+                      : set_element(type, to, static_cast<double>(x));
+}
+inline std::int64_t get_integer(Type type, const std::byte* from) {
+    std::int64_t x = 0;
+    type == Type::i64 ? static_cast<void>(std::memcpy(&x, from, sizeof x))
+                      : static_cast<void>(x = static_cast<std::int64_t>(get_element(type, from)));
+    return x;
 }
 
 class GuardedMatrix {
@@ -134,6 +150,9 @@ public:
     bool equals_byte_for_byte(const GuardedMatrix& other) const { return bytes_ == other.bytes_; }
     /// Elements as numbers (so -0 equals 0; NaN equals nothing), guards byte for byte.
     bool equals(const GuardedMatrix& other) const {
+        if (view_.type == Type::i64) {
+            return equals_byte_for_byte(other);
+        }
         GuardedMatrix mine = *this, theirs = other;
         for (std::int64_t i = 0; i < view_.rows; ++i) {
             for (std::int64_t j = 0; j < view_.cols; ++j) {

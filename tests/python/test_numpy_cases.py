@@ -14,7 +14,7 @@ except ImportError:
     except ImportError:
         numpy_tests = None
 
-TYPES = "?iefd"  # bool, int32, float16, float32, float64
+TYPES = "?ilefd"  # bool, int32, int64, float16, float32, float64
 
 
 if numpy_tests is not None:
@@ -106,7 +106,7 @@ def test_contiguous_or_not_equals_dot(args):
     np.testing.assert_array_equal(heptad.matmul(*args), np.dot(*args))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
 def test_every_mode_of_memory_for_all_three(dtype):
     def laid_out(matrix, order, is_contiguous):
         if is_contiguous:
@@ -190,10 +190,10 @@ def test_types_are_promoted_as_numpy_does():
         np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("dtype", ["O", "U3", "S3", "F", "D", "g", "b", "h", "l", "B", "H", "I", "L", "M8[s]", "i4,i4"])
+@pytest.mark.parametrize("dtype", ["O", "U3", "S3", "F", "D", "g", "b", "h", "B", "H", "I", "L", "M8[s]", "i4,i4"])
 def test_other_types_are_refused_with_a_way_out(dtype):
     a = np.zeros((2, 2), dtype)
-    with pytest.raises(TypeError, match="float64, float32, float16, bfloat16, int32 and bool.*; .*"):
+    with pytest.raises(TypeError, match="float64, float32, float16, bfloat16, int32, int64 and bool.*; .*"):
         heptad.matmul(a, a)
     with pytest.raises(TypeError):
         heptad.matmul(np.zeros((2, 2)), a)
@@ -209,6 +209,13 @@ def test_bytes_in_another_order_are_the_same_numbers():
     out = np.empty((3, 3), ">f8")
     heptad.matmul(a, a.T, out=out)
     np.testing.assert_array_equal(out, a @ a.T)
+
+
+def test_int64_wraps_as_in_numpy():
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-(2**63), 2**63 - 1, shape, np.int64, endpoint=True) for shape in ((129, 77), (77, 95)))
+    for levels in (None, 0, 1, 2):
+        np.testing.assert_array_equal(heptad.matmul(a, b, levels=levels), a @ b)
 
 
 def test_int32_wraps_and_bool_is_zero_or_one():

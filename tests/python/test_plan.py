@@ -29,11 +29,11 @@ def test_plan_prints_and_parses_back():
         heptad.Plan.parse("no plan at all")
 
 
-@pytest.mark.parametrize("dtype", ["f64", "f32", "tf32", "bf16", "f16", "i32", "bool", "gf2", np.float32, "float64", bool, "bfloat16"])
+@pytest.mark.parametrize("dtype", ["f64", "f32", "tf32", "bf16", "f16", "i32", "i64", "bool", "gf2", np.float32, "float64", bool, "bfloat16"])
 def test_every_type_has_a_plan(dtype):
     plan = heptad.plan(100, 100, 100, dtype)
     assert plan.explain()
-    if dtype in ("i32", "bool", "gf2", bool):
+    if dtype in ("i32", "i64", "bool", "gf2", bool):
         assert plan.error_bound == 0 and "exact" in plan.explain()
 
 
@@ -52,7 +52,7 @@ def test_sizes_and_words_that_cannot_be_meant():
         heptad.plan(3, 3, 3, "q7")
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int32, bool])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int32, np.int64, bool])
 def test_verify_tells_right_from_wrong(dtype):
     rng = np.random.default_rng(1)
     a, b = rng.integers(-9, 10, (120, 90)).astype(dtype), rng.integers(-9, 10, (90, 100)).astype(dtype)

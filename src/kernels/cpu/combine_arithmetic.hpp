@@ -92,6 +92,8 @@ std::invoke_result_t<Use, Arithmetic<float>> with_arithmetic(Type type, const Ke
                                          scatter_half<&KernelTable::narrow_f16>, float_coefficient, false, false});
         case Type::i32:
             return use(Arithmetic<std::uint32_t>{k.sum_i32, gather_same, scatter_same, residue_mod_2_32, true, true});
+        case Type::i64:
+            return use(Arithmetic<std::uint64_t>{k.sum_i64, gather_same, scatter_same, residue_mod_2_64, true, true});
         case Type::gf2:
             return use(Arithmetic<std::uint8_t>{k.sum_xor, gather_same, scatter_same, gf2_coefficient, true, true});
         case Type::boolean:

@@ -95,7 +95,7 @@ bool has_no_terms(const Product& p) {
         case Type::f16:
             return static_cast<float>(p.alpha) == 0 || p.a.cols == 0;
         default:
-            return p.a.cols == 0;  // i32, gf2: a residue may be zero; our kernel and the plain loops look at it
+            return p.a.cols == 0;  // i32, i64, gf2: a residue may be zero; our kernel and the plain loops look at it
     }
 }
 

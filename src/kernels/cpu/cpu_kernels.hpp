@@ -60,7 +60,7 @@ void scale_view(double beta, const View& c, InstructionSet set = best_instructio
 /// view = 2^rows(i) view 2^cols(j) on the calling thread, for floats.
 void scale_lines(const View& view, const LineExponents& lines);
 
-/// The types of A and B that gemm() can do: floats and i32. C has the same, or is f32 where those are bf16 or f16.
+/// The types of A and B that gemm() can do: floats, i32 and i64. C has the same, or is f32 where those are bf16 or f16.
 bool gemm_supports(Type type) noexcept;
 /// c = alpha * a * b + beta * c on the calling thread; any strides and sizes. Parts: call it on tiles of c with the
 /// matching rows of a and columns of b. An element's value does not depend on the tile it is computed in, as long as

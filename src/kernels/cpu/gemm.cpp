@@ -28,6 +28,8 @@ const GemmKernels<T>& gemm_kernels_of(InstructionSet set) {
         return table.gemm_f32;
     } else if constexpr (std::is_same_v<T, double>) {
         return table.gemm_f64;
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+        return table.gemm_i64;
     } else {
         return table.gemm_i32;
     }
@@ -47,7 +49,7 @@ std::int64_t packed_bytes(const GemmKernels<T>& kernels) {
     return kernels.shallow == nullptr ? bytes : std::max(bytes, packed_bytes(*kernels.shallow));
 }
 
-/// A strided matrix of one type, with unsigned integers for i32.
+/// A strided matrix of one type, with unsigned integers for i32 and i64.
 template <class T>
 struct Matrix {
     T* data;
@@ -214,7 +216,8 @@ void multiply_small(const TypedProduct<T>& p, InstructionSet set) {
 template <class T>
 void gemm_typed(const Product& product, T alpha, T beta, InstructionSet set) {
     if (product.a.cols == 0 || alpha == T{0}) {  // decided on the converted alpha: one that underflows is zero
-        scale_view(static_cast<double>(beta), product.c, set);
+        // not every residue mod 2^64 is a double
+        scale_view(std::is_integral_v<T> ? product.beta : static_cast<double>(beta), product.c, set);
         return;
     }
     const auto matrix = [](const ConstView& v) {
@@ -257,19 +260,23 @@ void gemm(const Product& product, InstructionSet set) {
         case Type::i32:
             return gemm_typed<std::uint32_t>(product, residue_mod_2_32(product.alpha), residue_mod_2_32(product.beta),
                                              set);
+        case Type::i64:
+            return gemm_typed<std::uint64_t>(product, residue_mod_2_64(product.alpha), residue_mod_2_64(product.beta),
+                                             set);
         case Type::tf32:
         case Type::bf16:
         case Type::f16:
             return gemm_short(product, set);
         default:
-            fail(ErrorCode::usage, "there is no cpu kernel for products of {}; its types are floats and i32",
+            fail(ErrorCode::usage, "there is no cpu kernel for products of {}; its types are floats, i32 and i64",
                  type_name(product.a.type));
     }
 }
 
 std::int64_t gemm_scratch_bytes(InstructionSet set) {
     const KernelTable& table = kernel_table_of(set);
-    return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32)});
+    return std::max({packed_bytes(table.gemm_f32), packed_bytes(table.gemm_f64), packed_bytes(table.gemm_i32),
+                     packed_bytes(table.gemm_i64)});
 }
 
 }  // namespace heptad::cpu

@@ -99,10 +99,12 @@ struct KernelTable {
     GemmKernels<float> gemm_f32;
     GemmKernels<double> gemm_f64;
     GemmKernels<std::uint32_t> gemm_i32;
+    GemmKernels<std::uint64_t> gemm_i64;
 
     SumKernelChoice<float> sum_f32;
     SumKernelChoice<double> sum_f64;
     SumKernelChoice<std::uint32_t> sum_i32;
+    SumKernelChoice<std::uint64_t> sum_i64;
     /// Bytes; coefficients are not looked at.
     SumKernelChoice<std::uint8_t> sum_xor;
     SumKernelChoice<std::uint8_t> sum_or;

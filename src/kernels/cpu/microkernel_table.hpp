@@ -38,14 +38,16 @@ constexpr GemmKernels<T> gemm_kernels(CacheBlocks blocks) {
 }
 
 constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKernels<double>& f64,
-                                   const GemmKernels<std::uint32_t>& i32) {
+                                   const GemmKernels<std::uint32_t>& i32, const GemmKernels<std::uint64_t>& i64) {
     KernelTable table{};
     table.gemm_f32 = f32;
     table.gemm_f64 = f64;
     table.gemm_i32 = i32;
+    table.gemm_i64 = i64;
     table.sum_f32 = choose_ring_sum<float>;
     table.sum_f64 = choose_ring_sum<double>;
     table.sum_i32 = choose_ring_sum<std::uint32_t>;
+    table.sum_i64 = choose_ring_sum<std::uint64_t>;
     table.sum_xor = choose_bit_sum<XorSum>;
     table.sum_or = choose_bit_sum<OrSum>;
     table.finish_streams = finish_streams;

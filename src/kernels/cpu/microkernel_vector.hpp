@@ -94,11 +94,17 @@ HEPTAD_INLINE Vector<T> broadcast(T x) {
     return x - Vector<T>{};  // x - 0 keeps every value, the sign of zero too
 }
 
+/// The 64-bit integers, for whose products AVX-512 alone has an instruction: the others take what the compiler makes.
+template <class T>
+constexpr bool is_long = sizeof(T) == 8 && static_cast<T>(-1) > static_cast<T>(0);
+
 // acc + x * y, fused for floats where the processor can.
 template <class T>
 HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
 #if defined(HEPTAD_NEON)
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (is_long<T>) {
+        return acc + x * y;
+    } else if constexpr (sizeof(T) == 8) {
         return vfmaq_f64(acc, x, y);
     } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
         return vfmaq_f32(acc, x, y);
@@ -106,7 +112,9 @@ HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
         return vmlaq_u32(acc, x, y);
     }
 #elif defined(HEPTAD_AVX512)
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (is_long<T>) {
+        return acc + x * y;
+    } else if constexpr (sizeof(T) == 8) {
         return _mm512_fmadd_pd(x, y, acc);
     } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
         return _mm512_fmadd_ps(x, y, acc);
@@ -114,7 +122,9 @@ HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
         return acc + x * y;
     }
 #elif defined(HEPTAD_AVX2)
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (is_long<T>) {
+        return acc + x * y;
+    } else if constexpr (sizeof(T) == 8) {
         return _mm256_fmadd_pd(x, y, acc);
     } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
         return _mm256_fmadd_ps(x, y, acc);
@@ -131,7 +141,9 @@ HEPTAD_INLINE Vector<T> multiply_add(Vector<T> x, Vector<T> y, Vector<T> acc) {
 template <class T>
 HEPTAD_INLINE Vector<T> multiply_add_scalar(T x, Vector<T> y, Vector<T> acc) {
 #if defined(HEPTAD_NEON)
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (is_long<T>) {
+        return acc + x * y;
+    } else if constexpr (sizeof(T) == 8) {
         return vfmaq_n_f64(acc, y, x);
     } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
         return vfmaq_n_f32(acc, y, x);
@@ -165,7 +177,9 @@ HEPTAD_INLINE Vector<T> load_scalars(const T* from) {
 template <class T>
 HEPTAD_INLINE Vector<T> multiply_add_lane(Vector<T> scalars, int lane, Vector<T> y, Vector<T> acc) {
 #if defined(HEPTAD_NEON)
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (is_long<T>) {
+        return acc + scalars[lane] * y;
+    } else if constexpr (sizeof(T) == 8) {
         return lane == 0 ? vfmaq_laneq_f64(acc, y, scalars, 0) : vfmaq_laneq_f64(acc, y, scalars, 1);
     } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
         switch (lane) {

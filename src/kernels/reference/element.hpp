@@ -1,7 +1,7 @@
 // The arithmetic of each element type: how an element is read, multiplied, added and written back.
 //   f64: double          f32: float          bf16, f16: float, rounded once when written
 //   tf32: float, operands of a product rounded to 10 significand bits
-//   i32: integers mod 2^32      gf2: XOR and AND      boolean: OR and AND
+//   i32: integers mod 2^32      i64: integers mod 2^64      gf2: XOR and AND      boolean: OR and AND
 #pragma once
 
 #include <bit>
@@ -44,17 +44,20 @@ struct F16 : FloatElement<f16, float> {
     static Stored store(Value x) { return to_f16(x); }
 };
 
-struct I32 {
-    using Stored = std::int32_t;
-    using Value = std::uint32_t;
+template <class Storage, class Residue, Residue (*residue)(double)>
+struct WrappingInteger {
+    using Stored = Storage;
+    using Value = Residue;
     static Value load(Stored x) { return std::bit_cast<Value>(x); }
     static Stored store(Value x) { return std::bit_cast<Stored>(x); }
-    static Value coefficient(double x) { return residue_mod_2_32(x); }
+    static Value coefficient(double x) { return residue(x); }
     static Value zero() { return 0; }
     static Value factor(Value x) { return x; }
     static Value times(Value x, Value y) { return x * y; }
     static Value plus(Value x, Value y) { return x + y; }
 };
+using I32 = WrappingInteger<std::int32_t, std::uint32_t, residue_mod_2_32>;
+using I64 = WrappingInteger<std::int64_t, std::uint64_t, residue_mod_2_64>;
 
 struct Bit {
     using Stored = std::uint8_t;
@@ -91,6 +94,8 @@ void with_element(Type type, Action&& action) {
             return action.template operator()<F16>();
         case Type::i32:
             return action.template operator()<I32>();
+        case Type::i64:
+            return action.template operator()<I64>();
         case Type::gf2:
             return action.template operator()<Gf2>();
         case Type::boolean:

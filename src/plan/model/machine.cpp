@@ -93,6 +93,8 @@ double default_seconds(Type type, int threads, double volume) {
     double peak = 30e9;  // f32, and what goes through its kernel
     if (type == Type::f64 || type == Type::i32) {
         peak = 15e9;
+    } else if (type == Type::i64) {
+        peak = 4e9;  // vectors of 64-bit products are made of several instructions
     } else if (type == Type::gf2 || type == Type::boolean) {
         peak = 1e9;  // plain loops
     }

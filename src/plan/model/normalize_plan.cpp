@@ -4,6 +4,7 @@
 
 #include "algorithm/catalogue.hpp"
 #include "base/size.hpp"
+#include "base/types.hpp"
 #include "plan/search/level_layout.hpp"
 
 namespace heptad {
@@ -127,7 +128,7 @@ bool makes_use_of_inputs(const ProductPlan& plan) {
 
 bool has_levels(Type type, const BackendTraits& backend) {
     return (is_short(type) && backend.has_levels_of_short_types) || type == Type::f64 || type == Type::f32 ||
-           type == Type::i32 || (type == Type::gf2 && backend.has_levels_of_bits);
+           is_integer(type) || (type == Type::gf2 && backend.has_levels_of_bits);
 }
 
 const BackendTraits& backend_traits(const Problem& problem) {

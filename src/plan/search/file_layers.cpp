@@ -56,7 +56,7 @@ std::int64_t bounce_bytes(const FileProblem& problem, const BlockedOperand& a, c
 OuterLaunch cut_into_blocks(const FileProblem& problem, const OuterLevels& outer) {
     if (problem.a.packed || problem.type == Type::bf16 || problem.type == Type::f16) {
         fail(ErrorCode::usage,
-             "outer levels through files are for f32, f64, tf32 and i32, not for {}; leave --host-levels out",
+             "outer levels through files are for f32, f64, tf32, i32 and i64, not for {}; leave --host-levels out",
              type_name(problem.type));
     }
     OuterLaunch layers;

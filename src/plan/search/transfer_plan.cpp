@@ -34,7 +34,7 @@ int halvings(ProblemSize whole, const ProblemSize& step) {
 int most_levels(const TransferProblem& problem, Type result_type, const Options& options,
                 const PlanOnDevice& plan_on_device) {
     const Type type = problem.type;
-    const bool wide = type == Type::f32 || type == Type::f64 || type == Type::tf32 || type == Type::i32;
+    const bool wide = type == Type::f32 || type == Type::f64 || type == Type::tf32 || is_integer(type);
     if (!wide || type != result_type || problem.adds || options.accuracy == Accuracy::strict || options.levels >= 0 ||
         options.algorithm != "auto" || options.mode != "auto" || options.workspace_limit_bytes == 0) {
         return 0;

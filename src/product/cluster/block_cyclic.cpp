@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/errors_only.hpp"
 #include "base/matrix.hpp"
+#include "base/types.hpp"
 #include "base/view.hpp"
 #include "plan/search/cluster_plan.hpp"
 #include "product/memory/product.hpp"
@@ -234,6 +235,8 @@ private:
                 return use(double{});
             case Type::f32:
                 return use(float{});
+            case Type::i64:
+                return use(std::uint64_t{});  // mod 2^64
             default:
                 return use(std::uint32_t{});  // i32, mod 2^32
         }
@@ -328,8 +331,9 @@ void multiply_block_cyclic(const ProblemSize& size, double alpha, const BlockCyc
                            const Options& options, int threads) try {
     const Type type = c.matrix.type;
     if (type != a.matrix.type || type != b.matrix.type ||
-        (type != Type::f64 && type != Type::f32 && type != Type::i32)) {
-        fail(ErrorCode::usage, "block-cyclic products are of f64, f32 or i32, all matrices alike, not {} * {} -> {}",
+        (type != Type::f64 && type != Type::f32 && !is_integer(type))) {
+        fail(ErrorCode::usage,
+             "block-cyclic products are of f64, f32, i32 or i64, all matrices alike, not {} * {} -> {}",
              type_name(a.matrix.type), type_name(b.matrix.type), type_name(type));
     }
     if (c.transpose) {

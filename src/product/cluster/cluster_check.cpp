@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "check/residual.hpp"
 #include "check/sampled_rows.hpp"
 #include "check/verify_kinds.hpp"
@@ -272,6 +273,8 @@ std::int64_t lane_bytes(Type type) {
     switch (type) {
         case Type::i32:
             return bytes(std::uint32_t{});
+        case Type::i64:
+            return bytes(check::IntegerMod64{});
         case Type::gf2:
             return bytes(std::uint64_t{});
         case Type::boolean:
@@ -311,7 +314,7 @@ CheckedWindows checked_windows(const ProductPlan& plan, std::int64_t rank, const
 std::int64_t check_bytes(const ProductPlan& plan, const CheckedWindows& windows, bool adds) {
     const auto element = static_cast<std::int64_t>(element_bytes(plan.type));
     const bool samples_rows = plan.type == Type::boolean;
-    const bool is_exact = samples_rows || plan.type == Type::i32 || plan.type == Type::gf2;
+    const bool is_exact = samples_rows || is_integer(plan.type) || plan.type == Type::gf2;
     const std::int64_t of_row = lane_bytes(plan.type);
     const std::int64_t outer = samples_rows ? checked_mul(2, plan.n) : plan.m;
     const std::int64_t merged = std::max(plan.k, samples_rows ? plan.n : plan.m);
@@ -338,6 +341,8 @@ VerifyResult check_result(const CheckWork& work) {
     switch (work.plan.type) {
         case Type::i32:
             return FreivaldsCheck<std::uint32_t>(work).run();
+        case Type::i64:
+            return FreivaldsCheck<check::IntegerMod64>(work).run();
         case Type::gf2:
             return FreivaldsCheck<std::uint64_t>(work).run();
         case Type::boolean:

@@ -37,6 +37,10 @@ void add_multiple(Type type, void* to, const void* from, std::int64_t count, int
             return add<std::uint32_t>(to, from, count, threads, [factor](std::uint32_t x, std::uint32_t y) {
                 return x + static_cast<std::uint32_t>(factor) * y;
             });
+        case Type::i64:  // mod 2^64
+            return add<std::uint64_t>(to, from, count, threads, [factor](std::uint64_t x, std::uint64_t y) {
+                return x + static_cast<std::uint64_t>(factor) * y;
+            });
         case Type::gf2:
             return add<std::uint8_t>(to, from, count, threads, [factor](int x, int y) { return x ^ (factor & y); });
         default:

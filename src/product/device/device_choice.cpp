@@ -25,7 +25,7 @@ bool is_short_for_devices(std::int64_t m, std::int64_t k, std::int64_t n) {
 }
 
 bool runs_on_devices(Type type) {
-    return type != Type::gf2 && type != Type::boolean;
+    return !cuda::device_leaves(type).empty();
 }
 
 }  // namespace

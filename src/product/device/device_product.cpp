@@ -66,7 +66,7 @@ std::shared_ptr<const ProductPlan> device_plan(std::int64_t m, std::int64_t k, s
         return kept;
     }
     const DeviceFigures of_device = figures_of(cuda::device_index(options.device));
-    if (type == Type::gf2 || type == Type::boolean) {
+    if (cuda::device_leaves(type).empty()) {
         fail(ErrorCode::usage, "products of {} do not run on cuda; set device to cpu", type_name(type));
     }
     if (options.leaf != "auto") {

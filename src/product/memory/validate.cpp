@@ -79,6 +79,11 @@ void validate_scalar(const char* name, double value, Type type) {
                 fail(ErrorCode::usage, "{} must be an integer of 32 bits for {}, not {}", name, type_name(type), value);
             }
             break;
+        case Type::i64:
+            if (!(value == std::trunc(value)) || !(std::abs(value) < 0x1p64)) {
+                fail(ErrorCode::usage, "{} must be an integer of 64 bits for i64, not {}", name, value);
+            }
+            break;
         case Type::boolean:
             if (value != 0 && value != 1) {
                 fail(ErrorCode::usage, "{} must be 0 or 1 for bool, not {}", name, value);

@@ -17,7 +17,7 @@ void require_equal_types(const std::string& a, const MatrixFacts& first, const s
     if (first.type != second.type) {
         fail(ErrorCode::input,
              "{} holds {} and {} holds {}; all matrices of a product must have one type (--type f64 widens f32, f16 "
-             "and i32)",
+             "and i32, --type i64 widens i32)",
              a, type_name(first.type), b, type_name(second.type));
     }
 }

@@ -128,7 +128,7 @@ TEST(MeasureError, exact_types_are_right_or_wrong) {
     std::mt19937_64 random(6);
     const auto a = random_words<std::uint32_t>(Type::i32, 6, 7, random, ~0U);
     const auto b = random_words<std::uint32_t>(Type::i32, 7, 4, random, ~0U);
-    auto c = naive_i32(a, b);
+    auto c = naive_integers(a, b);
     EXPECT_EQ(measure_error(a, b, c).max_abs, 0);
     c(2, 2) ^= 1U << 31;
     EXPECT_EQ(measure_error(a, b, c).max_abs, 1);

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/types.hpp"
 #include "base/view_copy.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/cpu/instruction_sets.hpp"
@@ -16,8 +17,8 @@ using test::all_layouts;
 using test::GuardedMatrix;
 using test::Layout;
 
-constexpr Type all_types[] = {Type::f64, Type::f32, Type::tf32, Type::bf16,
-                              Type::f16, Type::i32, Type::gf2,  Type::boolean};
+constexpr Type all_types[] = {Type::f64, Type::f32, Type::tf32, Type::bf16,   Type::f16,
+                              Type::i32, Type::i64, Type::gf2,  Type::boolean};
 
 /// Slots of given layouts (scratch where `scratch` says so) with random entries, twice: for us and for the reference.
 struct Blocks {
@@ -114,11 +115,11 @@ TEST_P(combine_kernels, passes_beyond_the_caches_equal_reference) {
                                                       {5, {{1, 1}, {2, 1}}},
                                                       {4, {{5, 1}, {0, 2}, {2, -1}}},
                                                       {6, {{0, 1}, {1, 1}, {2, 1}, {5, -1}, {5, 0.5}}}};
-    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64}) {
         for (const auto& [rows, cols] : {std::pair{600, 1024}, {611, 1029}}) {
             for (const Layout layout : {Layout::rows, Layout::rows_padded}) {
                 std::vector<CombineStatement> asked = statements;
-                asked[3].terms.back().coefficient = type == Type::i32 ? 3 : 0.5;
+                asked[3].terms.back().coefficient = is_integer(type) ? 3 : 0.5;
                 Blocks blocks(type, rows, cols, std::vector<Layout>(7, layout), std::vector<bool>(7, false), random_);
                 EXPECT_TRUE(blocks.agree_after(asked, 1 << 20, GetParam())) << type_name(type) << " " << cols;
             }
@@ -180,7 +181,7 @@ TEST_P(combine_kernels, scale_view_equals_reference_and_beta_zero_does_not_read)
     for (const Type type : all_types) {
         for (const double beta : {0.0, 1.0, -1.0, 2.0}) {
             GuardedMatrix c(type, 9, 21, Layout::columns_padded);
-            if (beta == 0 && type != Type::i32) {
+            if (beta == 0 && !is_integer(type)) {
                 c.fill(std::numeric_limits<float>::infinity() > 0 && element_bytes(type) > 1
                            ? std::numeric_limits<double>::quiet_NaN()
                            : 1);

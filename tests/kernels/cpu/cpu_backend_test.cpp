@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/types.hpp"
 #include "kernels/cpu/cpu_backend_blas.hpp"
 #include "kernels/cpu/cpu_backend_tiles.hpp"
 #include "kernels/guarded_matrix.hpp"
@@ -72,9 +73,9 @@ const T& any_of(const T (&choices)[Count], std::mt19937& random) {
     return choices[random() % Count];
 }
 
-std::vector<std::pair<Type, std::string>> leaves_of_blas_types_and_i32() {
+std::vector<std::pair<Type, std::string>> leaves_of_blas_types_and_integers() {
     std::vector<std::pair<Type, std::string>> all;
-    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64}) {
         for (const std::string& leaf : backend().leaves(type)) {
             all.emplace_back(type, leaf);
         }
@@ -87,7 +88,7 @@ TEST(cpu_backend, random_products_of_every_leaf_equal_reference_bit_for_bit) {
     const std::int64_t sides[] = {1,  2,  3,  4,  5,  7,  8,  9,  13,  16,  17, 24,
                                   31, 33, 48, 63, 64, 65, 96, 97, 129, 160, 201};
     const double alphas[] = {1, 1, -1, 2, 0}, betas[] = {0, 0, 1, -1, 3};
-    for (const auto& [type, leaf] : leaves_of_blas_types_and_i32()) {
+    for (const auto& [type, leaf] : leaves_of_blas_types_and_integers()) {
         for (int i = 0; i < kRandomProducts; ++i) {
             Case x{type,
                    any_of(sides, random),
@@ -108,7 +109,7 @@ TEST(cpu_backend, random_products_of_every_leaf_equal_reference_bit_for_bit) {
 
 TEST(cpu_backend, products_cut_into_many_tiles_equal_reference_bit_for_bit) {
     std::mt19937 random(12);
-    for (const auto& [type, leaf] : leaves_of_blas_types_and_i32()) {
+    for (const auto& [type, leaf] : leaves_of_blas_types_and_integers()) {
         ASSERT_NO_FATAL_FAILURE(expect_equals_reference({type, 601, 7, 1003, 1, 0}, leaf, random));
         ASSERT_NO_FATAL_FAILURE(expect_equals_reference(
             {type, 1003, 9, 299, -1, 2, Layout::columns, Layout::rows, Layout::columns_padded}, leaf, random));
@@ -130,7 +131,7 @@ TEST(cpu_backend, types_without_a_vendor_equal_reference_bit_for_bit) {
 }
 
 TEST(cpu_backend, k_zero_or_alpha_zero_scales_c_and_reads_neither_a_nor_b) {
-    for (const auto& [type, leaf] : leaves_of_blas_types_and_i32()) {
+    for (const auto& [type, leaf] : leaves_of_blas_types_and_integers()) {
         for (const std::int64_t side : {5, 400}) {
             for (const double beta : {0.0, 2.0}) {
                 for (const std::int64_t k : {std::int64_t{0}, side}) {
@@ -139,7 +140,7 @@ TEST(cpu_backend, k_zero_or_alpha_zero_scales_c_and_reads_neither_a_nor_b) {
                     // Null operands: touching them would crash.
                     const Product product{0, ConstView(nullptr, type, side, k, k, 1),
                                           ConstView(nullptr, type, k, side, side, 1), beta, c.view()};
-                    if (type == Type::i32 && k != 0) {
+                    if (is_integer(type) && k != 0) {
                         continue;  // the kernel's business, tested there
                     }
                     backend().multiply({&product, 1}, leaf);
@@ -152,8 +153,8 @@ TEST(cpu_backend, k_zero_or_alpha_zero_scales_c_and_reads_neither_a_nor_b) {
 }
 
 TEST(cpu_backend, nan_and_infinity_in_a_reach_the_rows_they_belong_to) {
-    for (const auto& [type, leaf] : leaves_of_blas_types_and_i32()) {
-        if (type == Type::i32) {
+    for (const auto& [type, leaf] : leaves_of_blas_types_and_integers()) {
+        if (is_integer(type)) {
             continue;
         }
         GuardedMatrix a(type, 90, 50, Layout::rows), b(type, 50, 70, Layout::rows), c(type, 90, 70, Layout::rows);
@@ -173,7 +174,7 @@ TEST(cpu_backend, nan_and_infinity_in_a_reach_the_rows_they_belong_to) {
 
 TEST(cpu_backend, batch_of_mixed_shapes_equals_reference) {
     std::mt19937 random(14);
-    for (const auto& [type, leaf] : leaves_of_blas_types_and_i32()) {
+    for (const auto& [type, leaf] : leaves_of_blas_types_and_integers()) {
         std::vector<GuardedMatrix> matrices;
         matrices.reserve(100);
         std::vector<Product> batch, reference;
@@ -199,7 +200,7 @@ TEST(cpu_backend, batch_of_mixed_shapes_equals_reference) {
 }
 
 TEST(cpu_backend, products_from_eight_threads_at_once_are_right_whatever_leaf_each_uses) {
-    const auto leaves = leaves_of_blas_types_and_i32();
+    const auto leaves = leaves_of_blas_types_and_integers();
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 8; ++t) {
@@ -229,12 +230,12 @@ TEST(cpu_backend, products_from_eight_threads_at_once_are_right_whatever_leaf_ea
 TEST(cpu_backend, same_product_twice_gives_the_same_bits) {
     std::mt19937 random(15);
     std::uniform_real_distribution<double> values(-1, 1);
-    for (const auto& [type, leaf] : leaves_of_blas_types_and_i32()) {
+    for (const auto& [type, leaf] : leaves_of_blas_types_and_integers()) {
         GuardedMatrix a(type, 270, 150, Layout::rows), b(type, 150, 530, Layout::rows), c(type, 270, 530, Layout::rows);
         for (GuardedMatrix* matrix : {&a, &b}) {
             for (std::int64_t i = 0; i < matrix->view().rows; ++i) {
                 for (std::int64_t j = 0; j < matrix->view().cols; ++j) {
-                    matrix->set(i, j, type == Type::i32 ? 1e9 * values(random) : values(random));
+                    matrix->set(i, j, is_integer(type) ? 1e9 * values(random) : values(random));
                 }
             }
         }
@@ -262,7 +263,7 @@ TEST(cpu_backend, unknown_leaf_and_vendor_leaf_of_an_exact_type_are_usage_errors
 TEST(cpu_backend, combine_scan_and_copy_of_large_blocks_equal_reference) {
     std::mt19937 random(16);
     ReferenceBackend reference;
-    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::gf2}) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64, Type::gf2}) {
         for (const Layout layout : {Layout::rows_padded, Layout::columns, Layout::general}) {
             std::vector<GuardedMatrix> slots, expected;
             for (int s = 0; s < 4; ++s) {

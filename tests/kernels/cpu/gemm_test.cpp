@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/half.hpp"
+#include "base/types.hpp"
 #include "kernels/cpu/cpu_features.hpp"
 #include "kernels/cpu/cpu_kernels.hpp"
 #include "kernels/guarded_matrix.hpp"
@@ -19,7 +20,7 @@ using test::all_layouts;
 using test::GuardedMatrix;
 using test::Layout;
 
-constexpr Type gemm_types[] = {Type::f32, Type::f64, Type::i32, Type::tf32, Type::bf16, Type::f16};
+constexpr Type gemm_types[] = {Type::f32, Type::f64, Type::i32, Type::i64, Type::tf32, Type::bf16, Type::f16};
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Case {
@@ -37,7 +38,7 @@ void expect_equals_reference(const Case& test, InstructionSet set, std::mt19937&
     b.fill_random(random);
     if (test.beta != 0) {
         c.fill_random(random);
-    } else if (test.type != Type::i32) {
+    } else if (!is_integer(test.type)) {
         c.fill(nan);
     }
     const GuardedMatrix a_before = a, b_before = b;
@@ -109,6 +110,7 @@ std::pair<std::int64_t, std::int64_t> tile_of(Type type, InstructionSet set) {
     };
     return type == Type::f64   ? sides(table.gemm_f64)
            : type == Type::i32 ? sides(table.gemm_i32)
+           : type == Type::i64 ? sides(table.gemm_i64)
                                : sides(table.gemm_f32);
 }
 

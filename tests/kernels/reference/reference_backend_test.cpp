@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/types.hpp"
 #include "kernels/guarded_matrix.hpp"
 
 namespace heptad {
@@ -15,9 +16,9 @@ using test::all_layouts;
 using test::GuardedMatrix;
 using test::Layout;
 
-constexpr Type all_types[] = {Type::f64, Type::f32, Type::tf32, Type::bf16,
-                              Type::f16, Type::i32, Type::gf2,  Type::boolean};
-constexpr Type ring_types[] = {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32};
+constexpr Type all_types[] = {Type::f64, Type::f32, Type::tf32, Type::bf16,   Type::f16,
+                              Type::i32, Type::i64, Type::gf2,  Type::boolean};
+constexpr Type ring_types[] = {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64};
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -58,7 +59,7 @@ TEST(reference_multiply_fused, one_product_is_stored_added_and_subtracted_at_onc
             GuardedMatrix stored = matrix(type, 2, 2, {9, 9, 9, 9}, layout);
             GuardedMatrix added = matrix(type, 2, 2, {1, 1, 1, 1}, layout);
             GuardedMatrix subtracted = matrix(type, 2, 2, {10, 20, 30, 40}, layout);
-            if (type != Type::i32) {
+            if (!is_integer(type)) {
                 stored.fill(nan);  // not read
             }
             const FusedProduct product{2,

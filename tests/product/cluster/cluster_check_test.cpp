@@ -30,6 +30,8 @@ void set(Matrix& matrix, std::int64_t i, std::int64_t j, double value) {
             return set<float>(matrix, i, j, value);
         case Type::i32:
             return set<std::int32_t>(matrix, i, j, value);
+        case Type::i64:
+            return set<std::int64_t>(matrix, i, j, value);
         default:
             return set<std::uint8_t>(matrix, i, j, value);
     }
@@ -127,7 +129,7 @@ const RankCut kModPegmm{.algorithm = ClusterAlgorithm::mod_pegmm, .block = {4, 7
 TEST_F(ClusterCheck, one_wrong_element_of_any_type_is_found) {
     const RankCut row_of_ranks{.grid = {1, 1, all_ranks->size()}, .panels = 3};
     const RankCut sums_of_ranks{.grid = {1, all_ranks->size(), 1}, .panels = 2};
-    for (const Type type : {Type::i32, Type::f32, Type::f64, Type::gf2, Type::boolean}) {
+    for (const Type type : {Type::i32, Type::i64, Type::f32, Type::f64, Type::gf2, Type::boolean}) {
         for (const RankCut& cut : {row_of_ranks, sums_of_ranks, kPegmm, kModPegmm}) {
             expect_found_anywhere(cut, type);
         }

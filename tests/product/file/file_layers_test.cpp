@@ -60,7 +60,7 @@ TEST_F(FileLayersTest, every_cut_equals_the_product_in_memory) {
                                                                             {41, 40, 401},
                                                                             {1, 301, 1}}) {
             for (const std::int64_t memory : {130 << 10, 400 << 10}) {
-                for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+                for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64}) {
                     SCOPED_TRACE(fmt::format("{} {} {}x{}x{} {}", outer.algorithm, outer.levels, m, k, n, memory));
                     const FileProductRequest request = prepare_layers({m, k, n, type, memory}, outer);
                     const FileProductReport report = multiply(request);

@@ -32,7 +32,7 @@ TEST_F(FileProductTest, every_cut_equals_the_product_in_memory) {
                                                                         {40, 40, 1000},
                                                                         {1, 300, 1}}) {
         for (const std::int64_t memory : {24 << 10, 100 << 10, 400 << 10, 40 << 20}) {
-            for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+            for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64}) {
                 Case c{.m = m, .k = k, .n = n, .type = type, .memory_bytes = memory};
                 const FileProductRequest request = prepare(c);
                 const FileProductReport report = multiply(request);

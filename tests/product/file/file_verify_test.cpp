@@ -48,7 +48,7 @@ Matrix constant(std::int64_t rows, std::int64_t cols, float value) {
 }
 
 TEST_F(FileVerifyTest, right_results_verify_and_wrong_products_are_found) {
-    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+    for (const Type type : {Type::f32, Type::f64, Type::i32, Type::i64}) {
         for (const bool adds : {false, true}) {
             Case c = kTiled;
             c.type = type;

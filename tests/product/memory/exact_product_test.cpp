@@ -36,6 +36,12 @@ TEST(exact_product, i32_equals_the_definition_mod_2_32) {
     EXPECT_EQ(counts.exact, counts.products);
 }
 
+TEST(exact_product, i64_equals_the_definition_mod_2_64) {
+    const Counts counts = check_products(Type::i64, 3000, 9);
+    EXPECT_GT(counts.with_levels * 2, counts.products);
+    EXPECT_EQ(counts.exact, counts.products);
+}
+
 TEST(exact_product, gf2_equals_the_definition_mod_2) {
     const Counts counts = check_products(Type::gf2, 22000, 4);
     EXPECT_GT(counts.with_levels * 2, counts.products);

@@ -58,7 +58,7 @@ TEST(guard_pages, nothing_beyond_the_operands_is_touched) {
     const auto pick = [&](int lowest, int highest) {
         return std::uniform_int_distribution<int>(lowest, highest)(random);
     };
-    constexpr Type types[] = {Type::f32,     Type::f64,  Type::i32,  Type::gf2,
+    constexpr Type types[] = {Type::f32,     Type::f64,  Type::i32,  Type::i64, Type::gf2,
                               Type::boolean, Type::tf32, Type::bf16, Type::f16};
     constexpr const char* algorithms[] = {"winograd", "strassen", "2x2x3-11", "3x3x3-23", "alternative-basis"};
     for (int i = 0; i < kProducts; ++i) {

@@ -67,7 +67,7 @@ std::int64_t pick_size(Random& random) {
 
 TEST(overwrite_inputs, results_are_exact_in_the_workspace_told_and_operands_stay_without_leave) {
     Random random(1);
-    constexpr Type types[] = {Type::f32, Type::f64, Type::i32};
+    constexpr Type types[] = {Type::f32, Type::f64, Type::i32, Type::i64};
     constexpr const char* algorithms[] = {"winograd", "alternative-basis", "strassen"};
     constexpr const char* modes[] = {"auto", "auto", "serial", "parallel"};
     int overwritten = 0, square = 0;

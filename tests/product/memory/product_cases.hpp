@@ -1,6 +1,6 @@
 // Random products with forced levels at small sizes, and the definition in integers to compare with:
 //
-//   C = alpha * A * B + beta * C        exact in 64 bits, or mod 2^32, mod 2, and (OR, AND)
+//   C = alpha * A * B + beta * C        exact in 64 bits, or mod 2^64, mod 2^32, mod 2, and (OR, AND)
 //
 // Bit for bit for the exact types, and for floats where every intermediate value fits the significand; elsewhere within
 // the plan's error bound. Random cases of fixed seeds: type, device, algorithm, levels 0 to 4, mode, sizes 0 to 129,
@@ -122,10 +122,13 @@ inline Case random_case(Type type, const std::vector<std::string>& names, Random
 }
 
 inline void fill(GuardedMatrix& matrix, Type type, int largest, Random& random) {
-    if (type == Type::i32 && pick(random, 0, 1) == 0) {  // the whole range: products wrap
+    if (is_integer(type) && pick(random, 0, 1) == 0) {  // the whole range: products wrap
         for (std::int64_t i = 0; i < matrix.view().rows; ++i) {
             for (std::int64_t j = 0; j < matrix.view().cols; ++j) {
-                matrix.set(i, j, static_cast<std::int32_t>(random()));
+                const std::uint64_t high = type == Type::i64 ? std::uint64_t{random()} << 32 : 0;
+                set_integer(type, element_pointer(matrix.view(), i, j),
+                            type == Type::i64 ? static_cast<std::int64_t>(high | random())
+                                              : std::int64_t{static_cast<std::int32_t>(random())});
             }
         }
         return;
@@ -141,8 +144,7 @@ inline Wide wide(const ConstView& view) {
     result.reserve(static_cast<std::size_t>(view.rows * view.cols));
     for (std::int64_t i = 0; i < view.rows; ++i) {
         for (std::int64_t j = 0; j < view.cols; ++j) {
-            result.push_back(static_cast<std::uint64_t>(
-                static_cast<std::int64_t>(get_element(view.type, element_pointer(view, i, j)))));
+            result.push_back(static_cast<std::uint64_t>(get_integer(view.type, element_pointer(view, i, j))));
         }
     }
     return result;
@@ -165,7 +167,8 @@ inline void set_expected(const Case& x, const Wide& a, const Wide& b, GuardedMat
             }
         }
         for (std::int64_t j = 0; j < x.n; ++j) {
-            const auto old = static_cast<std::uint64_t>(static_cast<std::int64_t>(x.beta != 0 ? c.get(i, j) : 0));
+            std::byte* const entry = element_pointer(c.view(), i, j);
+            const auto old = static_cast<std::uint64_t>(x.beta != 0 ? get_integer(x.type, entry) : 0);
             std::uint64_t sum = alpha * row[static_cast<std::size_t>(j)] + beta * old;
             if (x.type == Type::boolean) {
                 sum = sum > 0 ? 1 : 0;
@@ -174,7 +177,7 @@ inline void set_expected(const Case& x, const Wide& a, const Wide& b, GuardedMat
             } else if (x.type == Type::i32) {
                 sum = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(sum)});
             }
-            c.set(i, j, static_cast<double>(static_cast<std::int64_t>(sum)));
+            set_integer(x.type, entry, static_cast<std::int64_t>(sum));
         }
     }
 }

@@ -192,7 +192,7 @@ TEST(validate, scalars_must_be_elements_of_the_ring) {
         a.type = b.type = c.type = type;
         return refusal(alpha, a, b, beta, c);
     };
-    for (const Type type : {Type::i32, Type::gf2, Type::boolean}) {
+    for (const Type type : {Type::i32, Type::i64, Type::gf2, Type::boolean}) {
         EXPECT_EQ(code(type, 0.5, 0).code, ErrorCode::usage) << type_name(type);
         EXPECT_EQ(code(type, 1, std::numeric_limits<double>::quiet_NaN()).code, ErrorCode::usage) << type_name(type);
         EXPECT_EQ(code(type, std::numeric_limits<double>::infinity(), 0).code, ErrorCode::usage) << type_name(type);
@@ -200,6 +200,8 @@ TEST(validate, scalars_must_be_elements_of_the_ring) {
     }
     EXPECT_EQ(code(Type::i32, -2147483648.0, 4294967295.0).sentence, "accepted");
     EXPECT_EQ(code(Type::i32, 4294967296.0, 0).code, ErrorCode::usage);
+    EXPECT_EQ(code(Type::i64, -0x1p63, 0x1p53).sentence, "accepted");
+    EXPECT_EQ(code(Type::i64, 0x1p64, 0).code, ErrorCode::usage);
     EXPECT_EQ(code(Type::boolean, 2, 0).code, ErrorCode::usage);
     EXPECT_EQ(code(Type::f32, 0.5, std::numeric_limits<double>::infinity()).sentence, "accepted");
 }

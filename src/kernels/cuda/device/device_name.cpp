@@ -15,6 +15,7 @@ std::vector<std::string> device_leaves(Type type) {
     switch (type) {
         case Type::i32:
             return {kLimbLeaf, "heptad"};
+        case Type::i64:
         case Type::gf2:
         case Type::boolean:
             return {};
