@@ -16,11 +16,13 @@ Type raw_type(const std::string& name) {
         const char *numpy, *descriptor;
         Type type;
     };
-    constexpr std::array<Alias, 5> kAliases{{{"float64", "<f8", Type::f64},
+    constexpr std::array<Alias, 7> kAliases{{{"float64", "<f8", Type::f64},
                                              {"float32", "<f4", Type::f32},
                                              {"float16", "<f2", Type::f16},
                                              {"int32", "<i4", Type::i32},
-                                             {"int64", "<i8", Type::i64}}};
+                                             {"int64", "<i8", Type::i64},
+                                             {"complex64", "<c8", Type::c64},
+                                             {"complex128", "<c16", Type::c128}}};
     for (const Alias& alias : kAliases) {
         if (name == alias.numpy || name == alias.descriptor) {
             return alias.type;
@@ -52,9 +54,9 @@ std::optional<bool> overlap_of(const ProductWords& words) {
 
 void add_plan_options(CLI::App& command, ProductWords& words) {
     command
-        .add_option(
-            "--type", words.type,
-            "element type: f64 f32 tf32 bf16 f16 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 f16, and i64 i32")
+        .add_option("--type", words.type,
+                    "element type: f64 f32 tf32 bf16 f16 c64 c128 i32 i64 gf2 bool; f64 widens f32, f16 and i32, f32 "
+                    "f16, and i64 i32")
         ->type_name("T");
     command
         .add_option("--device", words.device,
@@ -87,6 +89,8 @@ void add_update_options(CLI::App& command, ProductWords& words) {
     command.add_option("--add", words.add, "matrix C0: the result is X*A*B + Y*C0")->type_name("C0");
     command.add_flag("--transpose-a", words.transpose_a, "use the transpose of A");
     command.add_flag("--transpose-b", words.transpose_b, "use the transpose of B");
+    command.add_flag("--conjugate-a", words.conjugate_a, "use the conjugate of A, transposed or not; complex matrices");
+    command.add_flag("--conjugate-b", words.conjugate_b, "use the conjugate of B");
     add_columns_option(command, words.columns);
 }
 
@@ -142,6 +146,8 @@ Request request_of(const ProductWords& words) {
     request.columns = column_count(words.columns);
     request.transpose_a = words.transpose_a;
     request.transpose_b = words.transpose_b;
+    request.conjugate_a = words.conjugate_a;
+    request.conjugate_b = words.conjugate_b;
     request.count = words.count;
     request.a = words.a;
     request.b = words.b;

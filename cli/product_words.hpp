@@ -18,7 +18,8 @@ struct ProductWords {
     std::string type, device, algorithm, levels, accuracy, leaf, mode, threads, memory, alpha, beta, add, columns;
     std::string a, b, output, plan_file, raw_a, raw_b, overlap, trace;
     HostWords host;
-    bool transpose_a = false, transpose_b = false, count = false, json = false, verify = false, resume = false;
+    bool transpose_a = false, transpose_b = false, conjugate_a = false, conjugate_b = false, count = false,
+         json = false, verify = false, resume = false;
 
     /// What only a product from file to file has.
     bool by_files() const { return resume || !overlap.empty() || !trace.empty(); }

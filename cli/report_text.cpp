@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/types.hpp"
 #include "check_result.hpp"
 #include "outlook_text.hpp"
 #include "output.hpp"
@@ -186,7 +187,7 @@ void print_report(const Report& report, const Request& request, bool json) {
     }
     const RequestPlan& plan = report.plan;
     const bool packed = is_packed(plan);
-    const double rate = operation_count(plan.size) / report.multiply_s;
+    const double rate = (is_complex(plan.type) ? 4 : 1) * operation_count(plan.size) / report.multiply_s;
     if (json) {
         nlohmann::ordered_json object =
             packed ? json_of_bits(report, request, rate) : json_of_numbers(report, request, rate);

@@ -9,6 +9,7 @@
 #error "heptad needs C++20: compile with -std=c++20 or later, or use the C interface, heptad/heptad.h"
 #endif
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,9 +32,9 @@ namespace heptad {
 // ---------------------------------------------------------------- element types
 
 /// `tf32` is f32 data with products rounded as tensor cores do; `i32` is the ring of integers mod 2^32,
-/// and `i64` mod 2^64; `gf2` the field of two elements and `boolean` the (OR, AND) semiring, both one byte (0 or 1) per
-/// element.
-enum class Type : std::uint8_t { f64, f32, tf32, bf16, f16, i32, gf2, boolean, i64 };
+/// and `i64` mod 2^64; `c64` and `c128` are complex numbers, pairs of f32 and of f64; `gf2` the field of two elements
+/// and `boolean` the (OR, AND) semiring, both one byte (0 or 1) per element.
+enum class Type : std::uint8_t { f64, f32, tf32, bf16, f16, i32, gf2, boolean, i64, c64, c128 };
 
 /// Storage of the two 16-bit float types and of one GF(2) element. Plain bits, no arithmetic.
 struct bf16 {
@@ -71,6 +72,14 @@ struct TypeOf<std::int32_t> {
 template <>
 struct TypeOf<std::int64_t> {
     static constexpr Type value = Type::i64;
+};
+template <>
+struct TypeOf<std::complex<float>> {
+    static constexpr Type value = Type::c64;
+};
+template <>
+struct TypeOf<std::complex<double>> {
+    static constexpr Type value = Type::c128;
 };
 template <>
 struct TypeOf<gf2> {
@@ -283,6 +292,7 @@ struct ConstAnyView {
     const void* data = nullptr;
     Type type = Type::f32;
     std::int64_t rows = 0, cols = 0, row_stride = 0, col_stride = 0;
+    bool conjugate = false;  ///< of complex types: the elements count as their conjugates
     ConstAnyView() = default;
     ConstAnyView(const void* d, Type t, std::int64_t r, std::int64_t c, std::int64_t rs, std::int64_t cs)
         : data(d), type(t), rows(r), cols(c), row_stride(rs), col_stride(cs) {}
@@ -290,6 +300,11 @@ struct ConstAnyView {
     ConstAnyView(const MatrixView<T>& v)
         : ConstAnyView(v.data, TypeOf<std::remove_const_t<T>>::value, v.rows, v.cols, v.row_stride, v.col_stride) {}
 };
+/// conjugated(a.transposed()) is the conjugate transpose of a. Real numbers stay what they are.
+inline ConstAnyView conjugated(ConstAnyView view) {
+    view.conjugate = !view.conjugate;
+    return view;
+}
 struct AnyView {
     void* data = nullptr;
     Type type = Type::f32;
@@ -308,6 +323,12 @@ struct AnyView {
 /// C must not overlap A or B.
 HEPTAD_API void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double beta, const AnyView& c,
                          const Options& options = {}, const Context& context = {});
+
+/// The same with complex factors, for matrices of c64 or c128; A and B may be conjugated views. Such a product is made
+/// of real ones: see docs/accuracy.md.
+HEPTAD_API void multiply(std::complex<double> alpha, const ConstAnyView& a, const ConstAnyView& b,
+                         std::complex<double> beta, const AnyView& c, const Options& options = {},
+                         const Context& context = {});
 
 /// The same, as the plan says. Throws Error(usage) if the plan is for other sizes or another type, or for other things
 /// than matrices in memory: heptad/files.hpp and `heptad-mpi` carry out those of files and of a cluster.

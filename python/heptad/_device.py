@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _core
 
-_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32", "int64": "i64", "bool": "bool"}
+_NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32", "bool": "bool"}
 
 _HOST, _CUDA = (1, 3, 11), (2, 13)
 """Kinds of devices as DLPack numbers them: host memory, also locked pages of CUDA and ROCm; CUDA, also managed memory."""

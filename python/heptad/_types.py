@@ -27,6 +27,8 @@ def load() -> Any:
             (module.float16, "f16"),
             (module.int32, "i32"),
             (module.int64, "i64"),
+            (module.complex64, "c64"),
+            (module.complex128, "c128"),
             (module.bool_, "bool"),
         ):
             NAMES[module.dtype(dtype)] = name
@@ -45,7 +47,7 @@ def name_of(dtype: Any) -> str | None:
 def refusal(dtype: Any) -> TypeError:
     kind = dtype.kind
     if kind == "c":
-        way_out = "multiply real and imaginary parts apart, or use numpy.matmul"
+        way_out = "convert it with .astype(numpy.complex128)"
     elif kind in "iu":
         way_out = "convert it with .astype(numpy.int64), arithmetic modulo 2**64, or .astype(numpy.float64)"
     elif kind == "f":
@@ -55,7 +57,8 @@ def refusal(dtype: Any) -> TypeError:
     else:
         way_out = "convert it to numbers first"
     return TypeError(
-        f"heptad multiplies arrays of float64, float32, float16, bfloat16, int32, int64 and bool, not of {dtype}; {way_out}"
+        "heptad multiplies arrays of float64, float32, float16, bfloat16, complex64, complex128, int32, int64 and bool, "
+        f"not of {dtype}; {way_out}"
     )
 
 

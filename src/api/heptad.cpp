@@ -12,6 +12,8 @@
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
 #include "product/memory/batch.hpp"
+#include "product/memory/complex_product.hpp"
+#include "product/memory/validate.hpp"
 #include "product/request/plan_file.hpp"
 
 namespace heptad {
@@ -170,6 +172,7 @@ Plan plan(ProblemSize size, Type type, const Options& given, const Context& cont
         fail(ErrorCode::usage, "a plan is for one device; products over '{}' are told by plan_over_devices()",
              options.device);
     }
+    refuse_complex(type, "planned as a whole; plan one in f32 or f64, of which three are made");
     const ProductContext inner = product_context(context);
     options.device = device_that_pays(size, type, type, options, inner);
     const bool on_device = is_device_product(options.device);
@@ -243,6 +246,18 @@ void multiply(double alpha, const ConstAnyView& a, const ConstAnyView& b, double
         }
     }
     multiply_in_memory(alpha, a, b, beta, c, options, inner);
+} catch (...) {
+    rethrow_as_error();
+}
+
+void multiply(std::complex<double> alpha, const ConstAnyView& a, const ConstAnyView& b, std::complex<double> beta,
+              const AnyView& c, const Options& given, const Context& context) try {
+    const Options options = with_device(given, context);
+    device_of_matrices(options.device == "auto" ? "cpu" : options.device, a, b, c);  // refuses those on a device
+    if (is_device_list(options.device) || is_device_product(options.device)) {
+        refuse_complex(c.type, "on other devices");
+    }
+    multiply_complex(alpha, a, b, beta, c, options, product_context(context));
 } catch (...) {
     rethrow_as_error();
 }

@@ -46,7 +46,7 @@ void remember(const char* sentence) noexcept {
 }
 
 Type type_of(heptad_type type) {
-    if (type < HEPTAD_F64 || type > HEPTAD_I64) {
+    if (type < HEPTAD_F64 || type > HEPTAD_C128) {
         throw Error(ErrorCode::usage, "the element type is none of heptad_type");
     }
     return static_cast<Type>(type);
@@ -252,6 +252,21 @@ heptad_status heptad_multiply(heptad_type type, double alpha, heptad_const_matri
         const heptad::Type t = type_of(type);
         heptad::multiply(alpha, view_of(a, t), view_of(b, t), beta, view_of(c, t), options_of(options),
                          context_of(context));
+    });
+}
+
+heptad_status heptad_multiply_complex(heptad_type type, const double alpha[2], heptad_const_matrix a, int conjugate_a,
+                                      heptad_const_matrix b, int conjugate_b, const double beta[2], heptad_matrix c,
+                                      const heptad_options* options, const heptad_context* context) {
+    return guarded([&] {
+        require(alpha, "alpha");
+        require(beta, "beta");
+        const heptad::Type t = type_of(type);
+        heptad::ConstAnyView left = view_of(a, t), right = view_of(b, t);
+        left.conjugate = conjugate_a != 0;
+        right.conjugate = conjugate_b != 0;
+        heptad::multiply(std::complex<double>(alpha[0], alpha[1]), left, right, std::complex<double>(beta[0], beta[1]),
+                         view_of(c, t), options_of(options), context_of(context));
     });
 }
 

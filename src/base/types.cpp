@@ -17,7 +17,7 @@ struct TypeFacts {
 };
 
 // In the order of enum Type.
-constexpr std::array<TypeFacts, 9> kTypes{{{"f64", 8, 0x1p-53},
+constexpr std::array<TypeFacts, 11> kTypes{{{"f64", 8, 0x1p-53},
                                             {"f32", 4, 0x1p-24},
                                             {"tf32", 4, 0x1p-11},
                                             {"bf16", 2, 0x1p-8},
@@ -25,7 +25,9 @@ constexpr std::array<TypeFacts, 9> kTypes{{{"f64", 8, 0x1p-53},
                                             {"i32", 4, 0},
                                             {"gf2", 1, 0},
                                             {"bool", 1, 0},
-                                            {"i64", 8, 0}}};
+                                            {"i64", 8, 0},
+                                            {"c64", 8, 0x1p-24},
+                                            {"c128", 16, 0x1p-53}}};
 
 }  // namespace
 

@@ -17,6 +17,15 @@ constexpr bool is_float(Type type) {
     return !is_integer(type) && type != Type::gf2 && type != Type::boolean;
 }
 
+constexpr bool is_complex(Type type) {
+    return type == Type::c64 || type == Type::c128;
+}
+
+/// Of the real and imaginary parts.
+constexpr Type part_type(Type complex) {
+    return complex == Type::c64 ? Type::f32 : Type::f64;
+}
+
 /// May a product of such operands have such a result? The same type, or f32 for the 16-bit floats, whose sums are f32
 /// anyway.
 constexpr bool is_result_type(Type operands, Type result) {

@@ -1,6 +1,7 @@
 #include "base/view_copy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace heptad {
@@ -51,8 +52,10 @@ void copy_view(const ConstView& from, const View& to) {
             return copy_squares<std::uint16_t>(from, to);
         case 4:
             return copy_squares<std::uint32_t>(from, to);
-        default:
+        case 8:
             return copy_squares<std::uint64_t>(from, to);
+        default:
+            return copy_squares<std::array<std::uint64_t, 2>>(from, to);
     }
 }
 

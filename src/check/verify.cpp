@@ -74,7 +74,8 @@ VerifyResult verify(const ConstView& a, const ConstView& b, const ConstView& c, 
                                        options,
                                        options.seed ? *options.seed : check::seed_from_system(),
                                        shared_pool(threads_or_default(options.threads))};
-    VerifyResult result = is_float(a.type)          ? check::verify_float(problem)
+    VerifyResult result = is_complex(a.type)        ? check::verify_complex(problem)
+                          : is_float(a.type)        ? check::verify_float(problem)
                           : a.type == Type::boolean ? check::verify_bool(problem)
                                                     : check::verify_ring(problem);
     result.seed = problem.seed;

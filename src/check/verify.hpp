@@ -1,9 +1,9 @@
 // Is C = alpha * A * B + beta * C0? Answered in O((mk + kn + mn) * vectors) operations instead of O(mkn).
 //
 // i32, i64, gf2: Freivalds' test with 64 random vectors; C x is compared with alpha A (B x) + beta C0 x exactly. A
-// wrong C
-//   passes with probability at most 2^-64.
+//   wrong C passes with probability at most 2^-64.
 // bool: rows are drawn at random and recomputed exactly; all rows where that is cheap or asked for.
+// complex: as the real product it is (base/complex_as_real.hpp).
 // floats: random signed sums of columns are compared in a higher precision (double; double-double for f64). The rows
 //   that look worst are recomputed entry by entry, and judged against the rounding errors to be expected of each entry
 //   (check/rounding.hpp). So a right result does not fail by bad luck.

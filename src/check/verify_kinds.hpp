@@ -1,4 +1,4 @@
-// The three tests behind verify(). Preconditions, checked by verify(): shapes and types match, c0 is there if beta !=
+// The tests behind verify(). Preconditions, checked by verify(): shapes and types match, c0 is there if beta !=
 // 0, alpha and beta are integers for i32, i64 and gf2.
 #pragma once
 
@@ -21,6 +21,7 @@ struct VerifyProblem {
 VerifyResult verify_ring(const VerifyProblem& problem);
 VerifyResult verify_bool(const VerifyProblem& problem);
 VerifyResult verify_float(const VerifyProblem& problem);
+VerifyResult verify_complex(const VerifyProblem& problem);
 
 /// A seed that no input can have been made for.
 std::uint64_t seed_from_system();

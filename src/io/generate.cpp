@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "base/complex_as_real.hpp"
 #include "base/error.hpp"
 #include "base/names.hpp"
 #include "base/size.hpp"
@@ -136,7 +137,24 @@ double element(const Recipe& recipe, const RowStream& stream, std::int64_t i, st
     return 0;
 }
 
+/// Random parts are drawn one after the other; all else is real.
+void fill_complex_row(const Recipe& recipe, const View& v, std::int64_t i) {
+    const bool random = recipe.kind == Kind::uniform || recipe.kind == Kind::positive || recipe.kind == Kind::normal ||
+                        recipe.kind == Kind::integer;
+    with_part_type(v.type, [&]<class T>() {
+        const RowStream stream(recipe.seed, i);
+        T* const row = static_cast<T*>(v.data) + 2 * i * v.row_stride;
+        for (std::int64_t j = 0; j < v.cols; ++j) {
+            row[2 * j] = from_double<T>(element(recipe, stream, i, random ? 2 * j : j));
+            row[2 * j + 1] = random ? from_double<T>(element(recipe, stream, i, 2 * j + 1)) : T{0};
+        }
+    });
+}
+
 void fill_row(const Recipe& recipe, const View& v, std::int64_t i) {
+    if (is_complex(v.type)) {
+        return fill_complex_row(recipe, v, i);
+    }
     with_stored_type(v.type, [&]<class T>() {
         const RowStream stream(recipe.seed, i);
         T* const row = static_cast<T*>(v.data) + i * v.row_stride;

@@ -1,7 +1,7 @@
 // Matrices made up on the spot. An element depends on (kind, options, seed, i, j) and on nothing else: not on the
 // number of threads, not on the order of storage, not on the machine (no libm function is used).
 //
-//   uniform    floats: [-1, 1) on the grid of the type; integers: all values
+//   uniform    floats: [-1, 1) on the grid of the type; integers: all values; complex: both parts like floats
 //   positive   floats: [0, 1) on the grid of the type; integers: those that are not negative
 //   normal     floats: mean 0, deviation 1 (Marsaglia's polar method)
 //   integer    low .. high, each as likely                        (numbers only)

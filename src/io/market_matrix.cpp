@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/stored_type.hpp"
+#include "base/types.hpp"
 #include "io/matrix_market.hpp"
 
 namespace heptad {
@@ -56,6 +57,10 @@ void read_entries(MarketReader& reader, Matrix& matrix) {
 }  // namespace
 
 Type market_type(const MarketHeader& header, const std::string& path, std::optional<Type> as) {
+    if (as && is_complex(*as)) {
+        fail(ErrorCode::usage, "'{}' holds real numbers, which are not read as {}; name a real type", path,
+             type_name(*as));
+    }
     if (as) {
         return *as;
     }

@@ -32,7 +32,7 @@ struct NpyHeader {
 };
 
 /// Which dtypes become which type, and the second choice the caller can make with `as`:
-///   <f8 f64    <f4 f32 or tf32    <f2 f16    <i4 i32    <i8 i64    |b1 bool or gf2
+///   <f8 f64    <f4 f32 or tf32    <f2 f16    <i4 i32    <i8 i64    <c8 c64    <c16 c128    |b1 bool or gf2
 ///   only when asked for:   <u4 as i32   <u8 as i64   |u1 and |i1 of zeros and ones as gf2 or bool   <V2 and |V2 as
 ///   bf16
 ///
@@ -50,7 +50,7 @@ Matrix read_npy(const std::string& path, std::optional<Type> as = {}, const File
 
 /// Writes a view in C order, with a header of 4096 bytes so that the elements can be read with O_DIRECT or mapped.
 /// The final name appears only when the file is complete and synced; on failure the old file stays as it was.
-/// dtypes: f64 <f8, f32 and tf32 <f4, f16 <f2, bf16 <V2, i32 <i4, i64 <i8, gf2 and bool |b1.
+/// dtypes: f64 <f8, f32 and tf32 <f4, f16 <f2, bf16 <V2, i32 <i4, i64 <i8, c64 <c8, c128 <c16, gf2 and bool |b1.
 /// Throws Error(input) for a path that cannot be written, Error(resource) for a full disk and Error(cancelled).
 void write_npy(const std::string& path, const ConstView& matrix, const FileHooks& hooks = {});
 

@@ -227,6 +227,8 @@ const std::vector<Dtype>& dtypes() {
             {"<u4", true, {Type::i32}},
             {"<i8", false, {Type::i64}},
             {"<u8", true, {Type::i64}},
+            {"<c8", false, {Type::c64}},
+            {"<c16", false, {Type::c128}},
             {"|b1", false, {Type::boolean, Type::gf2}},
             {"|u1", true, {Type::gf2, Type::boolean}},
             {"|i1", true, {Type::gf2, Type::boolean}},
@@ -249,7 +251,7 @@ std::string way_out(const std::string& descr) {
     };
     static constexpr std::array<Advice, 7> known{
         {{"O", "Python objects, which are never loaded; convert them with a.astype('<f8')"},
-         {"c", "complex numbers, for which there is no type; save a.real and a.imag as two files"},
+         {"c", "complex numbers of a size without a type; convert them with a.astype('<c16')"},
          {"USa", "text; convert it with a.astype('<f8')"},
          {"Mm", "dates or times; convert them with a.astype('<i8').astype('<f8')"},
          {"f", "floats of a size without a type; convert them with a.astype('<f8')"},
@@ -365,7 +367,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, const std::string& 
 
 std::string npy_header_text(Type type, std::int64_t rows, std::int64_t cols) {
     // In the order of enum Type.
-    constexpr std::array<const char*, 9> written{"<f8", "<f4", "<f4", "<V2", "<f2", "<i4", "|b1", "|b1", "<i8"};
+    constexpr std::array<const char*, 11> written{"<f8", "<f4", "<f4", "<V2", "<f2", "<i4",
+                                                  "|b1", "|b1", "<i8", "<c8", "<c16"};
     const std::size_t text_at = kMagic.size() + 4;
     std::string text(kMagic);
     const auto length = static_cast<std::size_t>(kWrittenHeader_bytes) - text_at;

@@ -316,7 +316,7 @@ TEST(c_api, null_pointers_are_refused_or_harmless) {
 TEST(c_api, types_and_accuracies_outside_their_lists_are_refused) {
     Sample x;
 #ifndef HEPTAD_REDUCED_TESTS  // C callers can pass any int; the sanitizer of C++ objects to the sight of it
-    const int beyond = HEPTAD_I64 + 1;
+    const int beyond = HEPTAD_C128 + 1;
     heptad_type type = HEPTAD_F32;
     static_assert(sizeof type == sizeof beyond);
     std::memcpy(&type, &beyond, sizeof type);

@@ -311,9 +311,66 @@ TEST(api_options, words_that_are_not_known_are_refused) {
     EXPECT_EQ(code(options), ErrorCode::usage);
 }
 
+TEST(api_complex, factors_and_conjugate_transposes_are_taken) {
+    using Complex = std::complex<double>;
+    const std::vector<Complex> a{{1, 2}, {0, -1}, {3, 0}, {-2, 1}, {1, 1}, {0, 4}}, b{{2, 0}, {1, -1}, {0, 1}, {3, 2}};
+    std::vector<Complex> c(6, {1, 1}), expected = c;
+    const Complex alpha(0, 2), beta(1, -1);
+    for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 2; ++j) {
+            Complex sum;
+            for (std::size_t p = 0; p < 2; ++p) {
+                sum += std::conj(a[p * 3 + i]) * b[p * 2 + j];
+            }
+            expected[i * 2 + j] = alpha * sum + beta * expected[i * 2 + j];
+        }
+    }
+    const auto left = MatrixView<const Complex>::row_major(a.data(), 2, 3).transposed();
+    const auto right = MatrixView<const Complex>::row_major(b.data(), 2, 2);
+    const auto result = MatrixView<Complex>::row_major(c.data(), 3, 2);
+    multiply(alpha, conjugated(left), right, beta, result);
+    EXPECT_EQ(c, expected);
+    std::vector<Complex> again(6, {1, 1});
+    const double parts_of_alpha[] = {0, 2}, parts_of_beta[] = {1, -1};
+    ASSERT_EQ(heptad_multiply_complex(HEPTAD_C128, parts_of_alpha, {a.data(), 3, 2, 1, 3}, 1, {b.data(), 2, 2, 2, 1}, 0,
+                                      parts_of_beta, {again.data(), 3, 2, 2, 1}, nullptr, nullptr),
+              HEPTAD_OK);
+    EXPECT_EQ(again, expected);
+    multiply(left, right, result);
+    EXPECT_EQ(c[0], a[0] * b[0] + a[3] * b[2]);
+    EXPECT_EQ(heptad_multiply_complex(HEPTAD_F64, parts_of_alpha, {a.data(), 3, 2, 1, 3}, 1, {b.data(), 2, 2, 2, 1}, 0,
+                                      parts_of_beta, {again.data(), 3, 2, 2, 1}, nullptr, nullptr),
+              HEPTAD_USAGE);
+}
+
+TEST(api_complex, other_places_and_plans_are_refused_with_a_sentence) {
+    const std::vector<std::complex<float>> a(16);
+    std::vector<std::complex<float>> c(16);
+    const auto view = MatrixView<const std::complex<float>>::row_major(a.data(), 4, 4);
+    Options options;
+    options.device = "cpu:2";
+    EXPECT_THROW(multiply(view, view, MatrixView<std::complex<float>>::row_major(c.data(), 4, 4), options), Error);
+    EXPECT_THROW(plan({4, 4, 4}, Type::c64), Error);
+    EXPECT_THROW(plan_over_devices({4, 4, 4}, Type::c64, options), Error);
+}
+
+TEST(api_complex, batches_are_multiplied_one_by_one) {
+    using Complex = std::complex<float>;
+    std::vector<Complex> a(12), b(12), c(12);
+    for (std::size_t i = 0; i < 12; ++i) {
+        a[i] = {static_cast<float>(i), 1};
+        b[i] = {1, static_cast<float>(i % 3)};
+    }
+    const auto first = [](auto& x) { return MatrixView<Complex>::row_major(x.data(), 2, 2); };
+    multiply_strided_batch(1, first(a), 4, first(b), 4, 0, first(c), 4, 3);
+    for (std::size_t x = 0; x < 12; x += 4) {
+        EXPECT_EQ(c[x + 1], a[x] * b[x + 1] + a[x + 1] * b[x + 3]);
+    }
+}
+
 TEST(api_types, names_go_there_and_back) {
-    for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
+    for (const Type type : {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2,
+                            Type::boolean, Type::c64, Type::c128}) {
         EXPECT_EQ(type_from_name(type_name(type)), type);
         EXPECT_GT(element_bytes(type), 0U);
     }

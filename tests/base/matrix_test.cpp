@@ -29,8 +29,8 @@ TEST(Matrix, default_is_empty_f32) {
 }
 
 TEST(Matrix, row_major_and_column_major_views_reach_every_element_inside_the_storage) {
-    for (const Type type :
-         {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2, Type::boolean}) {
+    for (const Type type : {Type::f64, Type::f32, Type::tf32, Type::bf16, Type::f16, Type::i32, Type::i64, Type::gf2,
+                            Type::boolean, Type::c64, Type::c128}) {
         for (const Order order : {Order::row_major, Order::column_major}) {
             Matrix m(type, 3, 5, order);
             EXPECT_EQ(m.size_bytes(), 15 * static_cast<std::int64_t>(element_bytes(type)));

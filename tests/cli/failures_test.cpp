@@ -247,7 +247,7 @@ TEST_F(Failures, raw_files_are_what_they_are_said_to_be) {
             heptad_json({"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", numpy, "--raw-b", "f32:64x64"})["type"],
             "f32");
     }
-    heptad_fails(2, {"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", "complex64:64x64", "--raw-b", "f32:64x64"});
+    heptad_fails(2, {"mul", "F.bin", "F.bin", "-o", "C.npy", "--raw-a", "complex256:64x64", "--raw-b", "f32:64x64"});
 }
 
 TEST_F(Failures, a_limit_on_file_sizes_exits_4_and_leaves_nothing) {

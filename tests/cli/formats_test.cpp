@@ -94,12 +94,35 @@ TEST_F(Formats, what_a_matrix_market_file_cannot_be_is_told) {
     heptad_fails(4, {"verify", "huge.mtx", "huge.mtx", "huge.mtx"});
 }
 
+TEST_F(Formats, complex_matrices_are_multiplied_conjugated_and_verified_in_memory_alone) {
+    heptad_ok({"gen", "uniform", "--shape", "90x70", "--type", "c64", "-o", "A.npy"});
+    heptad_ok({"gen", "uniform", "--shape", "90x80", "--type", "c64", "--seed", "2", "-o", "B.npy"});
+    const std::vector<std::string> mul{"mul", "A.npy", "B.npy", "-o", "C.npy", "--transpose-a"};
+    const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    };
+    for (const char* accuracy : {"exact", "strict", "balanced", "fast"}) {
+        const nlohmann::json told = heptad_json(with(mul, {"--conjugate-a", "--verify", "--accuracy", accuracy}));
+        EXPECT_EQ(told["type"], "c64");
+        EXPECT_EQ(told["verified"], true);
+        heptad_ok({"verify", "A.npy", "B.npy", "C.npy", "--transpose-a", "--conjugate-a"});
+        heptad_fails(5, {"verify", "A.npy", "B.npy", "C.npy", "--transpose-a"});
+    }
+    EXPECT_EQ(heptad_json({"info", "C.npy"})["dtype"], "<c8");
+    for (const std::vector<std::string>& elsewhere :
+         {std::vector<std::string>{"--device", "cpu:2"}, {"--overlap", "on"}}) {
+        EXPECT_NE(heptad_fails(2, with(mul, elsewhere)).find("made of real ones"), std::string::npos);
+    }
+    EXPECT_NE(heptad_fails(2, {"plan", "64", "64", "64", "--type", "c64"}).find("three"), std::string::npos);
+}
+
 TEST_F(Formats, info_reads_every_file_that_gen_writes) {
     const bool has_hdf5 = heptad({"gen", "ones", "--shape", "2x2", "-o", "try.h5:/x"}).exit_code == 0;
     int files = 0;
     for (const char* kind : {"uniform", "positive", "normal", "integer", "bits", "identity", "ones", "zeros", "graph",
                              "hilbert", "kaporin"}) {
-        for (const char* type : {"f64", "f32", "tf32", "bf16", "f16", "i32", "i64", "gf2", "bool"}) {
+        for (const char* type : {"f64", "f32", "tf32", "bf16", "f16", "c64", "c128", "i32", "i64", "gf2", "bool"}) {
             for (const std::string file : {"x.npy", "x.h5:/set", "x.pbm", "x.png", "packed.npy"}) {
                 std::vector<std::string> words{"gen", kind, "--shape", "13x13", "--type", type, "-o", file};
                 if (file == "packed.npy") {

@@ -189,6 +189,16 @@ TEST(Generate, uniform_has_the_moments_of_the_uniform_distribution_and_stays_bel
     EXPECT_NEAR(static_cast<double>(odd), 60000, 1000);
 }
 
+TEST(Generate, complex_entries_have_two_random_parts_or_a_real_one) {
+    const Matrix pairs = generate("uniform", 30, 40, Type::c64, 3), reals = generate("uniform", 30, 80, Type::f32, 3);
+    EXPECT_EQ(std::memcmp(pairs.data(), reals.data(), static_cast<std::size_t>(pairs.size_bytes())), 0);
+    const Matrix identity = generate("identity", 3, 3, Type::c128, 1);
+    const auto* const parts = static_cast<const double*>(identity.data());
+    for (int i = 0; i < 18; ++i) {
+        EXPECT_EQ(parts[i], i % 8 == 0 ? 1 : 0);
+    }
+}
+
 TEST(Generate, normal_has_the_moments_and_tails_of_the_normal_distribution) {
     const Matrix x = generate("normal", 400, 500, Type::f64, 4);
     const Moments m = moments(x);

@@ -106,6 +106,9 @@ TEST(NpyHeader, dtypes_become_the_types_that_the_table_in_the_interface_says) {
         {"<i8", {}, Type::i64},
         {"<u8", Type::i64, Type::i64},
         {"<u8", {}, {}},
+        {"<c8", {}, Type::c64},
+        {"<c16", {}, Type::c128},
+        {"<c8", Type::c128, {}},
         {"<i8", Type::f64, {}},
         {"<i4", Type::i64, {}},
         {"<V2", Type::bf16, Type::bf16},
@@ -185,8 +188,8 @@ TEST(NpyHeader, hostile_headers_are_refused_with_a_sentence_that_says_why) {
         {npy(dictionary("'>f4'")), "astype('<f4')"},
         {npy(dictionary("'>f8'")), "big-endian"},
         {npy(dictionary("'|O'")), "objects"},
-        {npy(dictionary("'<c8'")), "complex"},
-        {npy(dictionary("'<c16'")), "complex"},
+        {npy(dictionary("'>c8'")), "big-endian"},
+        {npy(dictionary("'<c32'")), "complex"},
         {npy(dictionary("'<U7'")), "text"},
         {npy(dictionary("'|S3'")), "text"},
         {npy(dictionary("'<M8[ns]'")), "dates"},
@@ -254,9 +257,10 @@ TEST(NpyHeader, written_headers_are_4096_bytes_and_read_back) {
         Type type;
         const char* dtype;
     };
-    for (const Case& c : {Case{Type::f64, "<f8"}, Case{Type::f32, "<f4"}, Case{Type::tf32, "<f4"},
-                          Case{Type::bf16, "<V2"}, Case{Type::f16, "<f2"}, Case{Type::i32, "<i4"},
-                          Case{Type::i64, "<i8"}, Case{Type::gf2, "|b1"}, Case{Type::boolean, "|b1"}}) {
+    for (const Case& c :
+         {Case{Type::f64, "<f8"}, Case{Type::f32, "<f4"}, Case{Type::tf32, "<f4"}, Case{Type::bf16, "<V2"},
+          Case{Type::f16, "<f2"}, Case{Type::i32, "<i4"}, Case{Type::i64, "<i8"}, Case{Type::c64, "<c8"},
+          Case{Type::c128, "<c16"}, Case{Type::gf2, "|b1"}, Case{Type::boolean, "|b1"}}) {
         const std::string text = npy_header_text(c.type, 1234567890123, 3);
         EXPECT_EQ(text.size(), 4096U);
         EXPECT_EQ(text.back(), '\n');

@@ -19,8 +19,8 @@
 namespace heptad {
 namespace {
 
-const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32, Type::bf16,   Type::f16,
-                                  Type::i32, Type::i64, Type::gf2,  Type::boolean};
+const std::vector<Type> kAllTypes{Type::f64, Type::f32, Type::tf32,    Type::bf16, Type::f16, Type::i32,
+                                  Type::i64, Type::gf2, Type::boolean, Type::c64,  Type::c128};
 
 bool is_bits(Type type) {
     return type == Type::gf2 || type == Type::boolean;
@@ -325,6 +325,11 @@ TEST_F(NumpyNpy, what_is_written_numpy_loads_and_maps) {
     static_cast<std::int64_t*>(longs.data())[0] = std::numeric_limits<std::int64_t>::min();
     static_cast<std::int64_t*>(longs.data())[1] = (std::int64_t{1} << 53) + 1;
     write_npy(folder_ / "l.npy", longs);
+    Matrix pairs(Type::c128, 1, 2, Order::column_major);
+    for (int i = 0; i < 4; ++i) {
+        static_cast<double*>(pairs.data())[i] = i;
+    }
+    write_npy(folder_ / "c.npy", pairs);
     write_npy(folder_ / "b.npy", random_matrix(Type::gf2, 9, 9, Order::row_major, 2));
     write_npy(folder_ / "h.npy", random_matrix(Type::bf16, 9, 9, Order::row_major, 2));
     write_npy(folder_ / "e.npy", Matrix(Type::f64, 0, 5));
@@ -334,6 +339,8 @@ TEST_F(NumpyNpy, what_is_written_numpy_loads_and_maps) {
                   "assert (np.load(d + 'i.npy', mmap_mode='r') == a).all()\n"
                   "l = np.load(d + 'l.npy')\n"
                   "assert l.dtype == np.int64 and l.tolist() == [[-2**63, 2**53 + 1]]\n"
+                  "c = np.load(d + 'c.npy')\n"
+                  "assert c.dtype == np.complex128 and c.tolist() == [[1j, 2 + 3j]]\n"
                   "assert np.load(d + 'b.npy').dtype == np.bool_\n"
                   "assert np.load(d + 'h.npy').dtype.itemsize == 2\n"
                   "assert np.load(d + 'e.npy').shape == (0, 5)\n"),
@@ -342,7 +349,7 @@ TEST_F(NumpyNpy, what_is_written_numpy_loads_and_maps) {
 
 TEST_F(NumpyNpy, what_numpy_saves_of_other_kinds_is_refused) {
     ASSERT_EQ(
-        run("for i, a in enumerate([np.zeros((2, 2), '>f4'), np.zeros((2, 2), 'O'), np.zeros((2, 2), 'c8'),\n"
+        run("for i, a in enumerate([np.zeros((2, 2), '>f4'), np.zeros((2, 2), 'O'), np.zeros((2, 2), 'c32'),\n"
             "    np.zeros((2, 2), 'U3'), np.zeros((2, 2), [('x', 'f4'), ('y', 'i4')]), np.zeros(4), np.zeros(()),\n"
             "    np.zeros((2, 2, 2)), np.zeros((2, 2), 'i2'), np.zeros((2, 2), 'M8[s]')]):\n"
             "  np.save(d + f'{i}.npy', a, allow_pickle=True)\n"),

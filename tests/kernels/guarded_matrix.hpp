@@ -40,6 +40,9 @@ inline void set_element(Type type, std::byte* to, double x) {
             return put(static_cast<std::int32_t>(x));
         case Type::i64:
             return put(static_cast<std::int64_t>(x));
+        case Type::c64:
+        case Type::c128:
+            break;  // no double
         case Type::gf2:
         case Type::boolean:
             return put(static_cast<std::uint8_t>(static_cast<std::int64_t>(x) & 1));

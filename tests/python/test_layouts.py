@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-TYPES = [np.float64, np.float32, np.float16, np.int32, np.int64, np.bool_]
+TYPES = [np.float64, np.float32, np.float16, np.int32, np.int64, np.complex64, np.complex128, np.bool_]
 
 
 @st.composite

@@ -14,7 +14,7 @@ except ImportError:
     except ImportError:
         numpy_tests = None
 
-TYPES = "?ilefd"  # bool, int32, int64, float16, float32, float64
+TYPES = "?ilefdFD"  # bool, int32, int64, float16, float32, float64, complex64, complex128
 
 
 if numpy_tests is not None:
@@ -190,10 +190,10 @@ def test_types_are_promoted_as_numpy_does():
         np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("dtype", ["O", "U3", "S3", "F", "D", "g", "b", "h", "B", "H", "I", "L", "M8[s]", "i4,i4"])
+@pytest.mark.parametrize("dtype", ["O", "U3", "S3", "G", "g", "b", "h", "B", "H", "I", "L", "M8[s]", "i4,i4"])
 def test_other_types_are_refused_with_a_way_out(dtype):
     a = np.zeros((2, 2), dtype)
-    with pytest.raises(TypeError, match="float64, float32, float16, bfloat16, int32, int64 and bool.*; .*"):
+    with pytest.raises(TypeError, match="float64, float32, float16, bfloat16, complex64, complex128, int32, int64 and bool.*; .*"):
         heptad.matmul(a, a)
     with pytest.raises(TypeError):
         heptad.matmul(np.zeros((2, 2)), a)
@@ -209,6 +209,23 @@ def test_bytes_in_another_order_are_the_same_numbers():
     out = np.empty((3, 3), ">f8")
     heptad.matmul(a, a.T, out=out)
     np.testing.assert_array_equal(out, a @ a.T)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("accuracy", ["strict", "balanced", "fast"])
+def test_complex_products_have_the_errors_of_numpys(dtype, accuracy):
+    rng = np.random.default_rng(4)
+    a, b = ((rng.random((300, 300)) - 0.5 + 1j * (rng.random((300, 300)) - 0.5)).astype(dtype) for _ in range(2))
+    exact = a.astype(np.clongdouble) @ b.astype(np.clongdouble)
+    theirs = np.abs(a @ b - exact).max()
+    for levels in (None, 0, 1):
+        if accuracy == "strict" and levels == 1:
+            continue
+        for left, right, expected in ((a, b, exact), (a.T, b, None), (a.conj().T, b[:, ::2], None)):
+            expected = left.astype(np.clongdouble) @ right.astype(np.clongdouble) if expected is None else expected
+            result = heptad.matmul(left, right, accuracy=accuracy, levels=levels)
+            assert np.abs(result - expected).max() < 30 * theirs
+            assert heptad.verify(left, right, result, accuracy=accuracy)
 
 
 def test_int64_wraps_as_in_numpy():

@@ -98,6 +98,9 @@ std::invoke_result_t<Use, Arithmetic<float>> with_arithmetic(Type type, const Ke
             return use(Arithmetic<std::uint8_t>{k.sum_xor, gather_same, scatter_same, gf2_coefficient, true, true});
         case Type::boolean:
             return use(Arithmetic<std::uint8_t>{k.sum_or, gather_same, scatter_same, boolean_coefficient, true, true});
+        case Type::c64:
+        case Type::c128:
+            break;  // made of products of real numbers
     }
     return {};  // no other type
 }

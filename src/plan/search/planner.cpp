@@ -395,6 +395,10 @@ ProductPlan library_plan(const Problem& problem, const Machine& machine, const P
 
 ProductPlan make_plan(const Problem& problem, const Machine& machine, const PlannerLimits& limits) {
     validate(problem, machine);
+    if (is_complex(problem.type)) {
+        fail(ErrorCode::internal, "products of {} are planned as the real ones they are made of",
+             type_name(problem.type));
+    }
     if (problem.options.accuracy == Accuracy::exact && is_float(problem.type)) {
         return make_residue_plan(problem, machine);
     }

@@ -4,6 +4,7 @@
 #include "base/size.hpp"
 #include "base/types.hpp"
 #include "io/matrix_market.hpp"
+#include "product/memory/validate.hpp"
 
 namespace heptad {
 
@@ -38,6 +39,7 @@ JobInputs::JobInputs(const ClusterJob& job, std::int64_t memory_bytes) : JobInpu
 
 JobInputs::JobInputs(const ClusterJob& job, const Found& known)
     : a(job.a, known.type, job.transpose_a), b(job.b, known.type, job.transpose_b), held_bytes(known.held_bytes) {
+    refuse_complex(a.type(), "among ranks");
     if (!job.c0.empty()) {
         c0.emplace(job.c0, known.type, false);
     }

@@ -149,6 +149,7 @@ void require_no_workspace_or_stream(const ProductContext& context) {
 
 HostDecision make_plan_over_devices(const ProblemSize& size, Type type, Type result_type, const Options& options,
                                     const ProductContext& context) {
+    refuse_complex(type, "over devices");
     return make_plan_for(parse_device_list(options.device), size, type, result_type, options, context);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
@@ -130,8 +131,8 @@ void multiply_batch_in_memory(const ProductBatch& batch, const Options& options,
     const ProductPlan plan = plan_product(batch.a.rows, batch.a.cols, batch.b.cols, batch.a.type, planned, context);
     ProductContext quiet = context;
     quiet.hooks.progress = {};  // of the batch, not of each product
-    const bool many_at_a_time =
-        plan.levels.empty() && plan.backend == "cpu" && plan.leaf != kPackedLeaf && !is_by_residues(plan);
+    const bool many_at_a_time = plan.levels.empty() && !is_complex(batch.a.type) && plan.backend == "cpu" &&
+                                plan.leaf != kPackedLeaf && !is_by_residues(plan);
     constexpr std::int64_t kManyAtATime = 1024;
     const std::int64_t step = many_at_a_time ? kManyAtATime : 1;
     for (std::int64_t first = 0; first < batch.count; first += step) {

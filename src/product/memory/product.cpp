@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/thread_pool.hpp"
+#include "base/types.hpp"
 #include "base/workspace.hpp"
 #include "io/machine_file.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
@@ -16,6 +17,7 @@
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/level_layout.hpp"
 #include "plan/search/planner.hpp"
+#include "product/memory/complex_product.hpp"
 #include "product/memory/packed_bits.hpp"
 #include "product/memory/validate.hpp"
 #include "product/plan_cache.hpp"
@@ -228,6 +230,10 @@ int effective_threads(const ProductContext& context) {
     return threads_or_default(context.threads);
 }
 
+double pass_s(double bytes, int threads) {
+    return bytes / machine_for(threads)->combine_bytes_per_s;
+}
+
 double expected_growth_here(const ProductPlan& plan) {
     return plan.levels.empty() ? 1 : expected_growth(plan, *machine_for(plan.threads));
 }
@@ -254,6 +260,9 @@ Options without_levels(Options options) {
 
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context) {
+    if (is_complex(type)) {
+        return plan_complex({m, k, n}, type, options, context);
+    }
     auto ready = ready_plan(m, k, n, type, options, options.accumulate, context);
     const bool by_default = options.workspace_limit_bytes == Options{}.workspace_limit_bytes;
     if (const std::int64_t bytes = ready->plan.workspace_bytes;
@@ -270,7 +279,13 @@ ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type ty
 ProductPlan plan_library_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                                  const ProductContext& context) {
     const int threads = effective_threads(context);
-    return library_plan({m, k, n, type, threads, options}, *machine_for(threads));
+    const Machine& machine = *machine_for(threads);
+    if (!is_complex(type)) {
+        return library_plan({m, k, n, type, threads, options}, machine);
+    }
+    ProductPlan plan = library_plan({m, k, n, part_type(type), threads, options}, machine);
+    plan.predicted_s *= 4;  // a complex multiplication is four real ones
+    return plan;
 }
 
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
@@ -280,6 +295,9 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
         context.workspace_bytes < 0 && !context.hooks.progress && !is_cancelled && carried_out == nullptr;
     if (asks_for_nothing_else && repeat_product(alpha, a, b, beta, c, options, context.threads)) {
         return {};
+    }
+    if (is_complex(a.type)) {
+        return multiply_complex(alpha, a, b, beta, c, options, context, carried_out);
     }
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
@@ -296,6 +314,7 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                              const ProductPlan& plan, const ProductContext& context) {
     validate_product(alpha, a, b, beta, c);
     validate_workspace(context.workspace, context.workspace_bytes, a, b, c);
+    refuse_complex(a.type, "as a plan says");
     validate_plan(plan, a, b, beta, c);
     return execute(make_ready(plan), alpha, a, b, beta, c, context);
 }

@@ -24,6 +24,7 @@ Options without_levels(Options options);
 
 /// The plan for a problem on this machine; made once and kept for problems that come again. Without a limit of the
 /// options or a workspace of the context it stays within what is free now (base/workspace.hpp).
+/// Of complex types: the plan of the real products they are made of (complex_product.hpp), with the time of all.
 ProductPlan plan_product(std::int64_t m, std::int64_t k, std::int64_t n, Type type, const Options& options,
                          const ProductContext& context);
 
@@ -44,6 +45,9 @@ RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& 
                              ProductPlan* carried_out = nullptr);
 RunReport multiply_in_memory(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
                              const ProductPlan& plan, const ProductContext& context);
+
+/// How long a pass over so many bytes takes on this machine.
+double pass_s(double bytes, int threads);
 
 /// Growth of a plan's errors as it is expected on this machine (plan/predict/error_bound.hpp).
 double expected_growth_here(const ProductPlan& plan);

@@ -186,6 +186,13 @@ void validate_product(double alpha, const ConstView& a, const ConstView& b, doub
     }
 }
 
+void refuse_complex(Type type, const char* place) {
+    if (is_complex(type)) {
+        fail(ErrorCode::usage, "products of {} are made of real ones, in memory and on the processor, and not {}",
+             type_name(type), place);
+    }
+}
+
 void validate_plan_of(const ProductPlan& plan, const ConstView& a, const ConstView& b, double beta) {
     if (plan.m != a.rows || plan.k != a.cols || plan.n != b.cols || plan.type != a.type) {
         fail(ErrorCode::usage, "the plan is for {}x{}x{} {} and the product is {}x{}x{} {}", plan.m, plan.k, plan.n,

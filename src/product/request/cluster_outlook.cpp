@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/device_product.hpp"
+#include "product/memory/validate.hpp"
 
 namespace heptad {
 namespace {
@@ -34,6 +35,7 @@ ClusterOutlook forecast_cluster(const Request& request, const ProblemSize& size,
     const Type type = request.type.value_or(Type::f32);
     ClusterRates rates = cluster.rates;
     refuse_exact(request.options.accuracy, type, "among ranks");
+    refuse_complex(type, "among ranks");
     std::optional<ProductPlan> share;
     if (!cluster.rate_given || !is_device_list(request.options.device)) {
         share = plan_of_share(request, size, type, cluster.nodes);

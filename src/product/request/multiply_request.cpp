@@ -7,6 +7,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_list.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/memory/validate.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/file_route.hpp"
 #include "product/request/memory_limits.hpp"
@@ -115,7 +116,11 @@ Report multiply_request(const Request& given, const RequestHooks& hooks) {
     const OperandFacts facts = read_operand_facts(request);
     const std::int64_t operand_bytes = facts.bytes(request.beta != 0 && request.verify);  // which keeps C0
     if (goes_by_files(request, operand_bytes)) {
+        refuse_complex(facts.type, "from file to file; give it more memory");
         return multiply_by_files(request, hooks);
+    }
+    if (!request.plan_file.empty()) {
+        refuse_complex(facts.type, "as a plan says; leave --plan out");
     }
     refuse_outer_levels(request, "this product is made in memory, which --memory, --overlap or --resume would change");
     check_matrix_writable(request.output, facts.type);

@@ -8,6 +8,7 @@
 #include "kernels/cuda/device/device.hpp"
 #include "product/device/device_product.hpp"
 #include "product/device/over_devices.hpp"
+#include "product/memory/validate.hpp"
 #include "product/request/bits_on_device.hpp"
 #include "product/request/disk_rates.hpp"
 #include "product/request/file_stage.hpp"
@@ -54,6 +55,7 @@ FileProblem problem_of(const Request& request, const ProblemSize& size) {
 
 /// From file to file, as multiply_request() would make it.
 RequestPlan plan_by_files(const Request& request, const ProblemSize& size, std::optional<double> disk_bytes_per_s) {
+    refuse_complex(request.type.value_or(Type::f32), "from file to file; give it more memory");
     FileRequestPlan files;
     files.problem = problem_of(request, size);
     FileProblem& problem = files.problem;
@@ -153,6 +155,7 @@ RequestPlan plan_request(const Request& request, const ProblemSize& size, bool b
     if (request.count) {
         fail(ErrorCode::usage, "--count is for matrices of bits; say --type gf2 or --type bool and --device cuda");
     }
+    refuse_complex(type, "planned as a whole; plan a product of f32 or f64, of which three are made");
     const std::int64_t c_bytes = matrix_bytes(type, size.m, size.n);
     const OperandFacts facts{type, size, matrix_bytes(type, size.m, size.k), matrix_bytes(type, size.k, size.n),
                              c_bytes};

@@ -26,6 +26,7 @@ struct Request {
     std::optional<RawShape> raw_a, raw_b;  ///< files without a header
     std::optional<std::int64_t> columns;   ///< .npy files hold packed bits, and B so many columns
     bool transpose_a = false, transpose_b = false;
+    bool conjugate_a = false, conjugate_b = false;  ///< of complex matrices
     double alpha = 1, beta = 0;
     bool count = false;  ///< of bit matrices: common ones of rows and columns, as i32
 

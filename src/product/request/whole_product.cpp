@@ -7,6 +7,7 @@
 
 #include "base/matrix.hpp"
 #include "base/timing.hpp"
+#include "base/types.hpp"
 #include "base/view.hpp"
 #include "check/verify_bits.hpp"
 #include "io/bit_file.hpp"
@@ -24,8 +25,10 @@ namespace {
 
 enum class FileRole : std::uint8_t { a, b, c0, result };
 
-ConstView oriented(const ConstView& view, bool transpose) {
-    return transpose ? transposed(view) : view;
+ConstView oriented(const ConstView& view, bool transpose, bool conjugate) {
+    ConstView result = transpose ? transposed(view) : view;
+    result.conjugate = conjugate;
+    return result;
 }
 
 class Numbers {
@@ -56,7 +59,8 @@ public:
     /// The plan becomes the one that was carried out: another one where memory ran short meanwhile.
     RunReport multiply(RequestPlan& plan, const Matrix& whole_a, const Matrix& whole_b, Matrix& whole_c,
                        const ProductContext& context) const {
-        const ConstView a = oriented(whole_a, request_.transpose_a), b = oriented(whole_b, request_.transpose_b);
+        const ConstView a = oriented(whole_a, request_.transpose_a, request_.conjugate_a);
+        const ConstView b = oriented(whole_b, request_.transpose_b, request_.conjugate_b);
         const View c = whole_c.view();
         const double alpha = request_.alpha, beta = request_.beta;
         if (const auto* over = std::get_if<HostDecision>(&plan.decided)) {
@@ -86,7 +90,8 @@ public:
         if (c0) {
             options.c0 = c0->view();
         }
-        return heptad::verify(oriented(a, request_.transpose_a), oriented(b, request_.transpose_b), c, options);
+        return heptad::verify(oriented(a, request_.transpose_a, request_.conjugate_a),
+                              oriented(b, request_.transpose_b, request_.conjugate_b), c, options);
     }
 
     void write(const Matrix& c, const FileHooks& hooks) const { write_matrix(request_.output, c, hooks); }
@@ -188,7 +193,7 @@ Report multiply_whole(Matrices matrices, const Request& request, RequestPlan pla
     }
     stop_if_cancelled(hooks);
     Report report;
-    hooks.begin("multiply", operation_count(plan.size), plan.type);
+    hooks.begin("multiply", (is_complex(plan.type) ? 4 : 1) * operation_count(plan.size), plan.type);
     const auto start = Clock::now();
     report.products = matrices.multiply(plan, a, b, c, stage_context(hooks, request.threads));
     report.multiply_s = seconds_since(start);

@@ -16,6 +16,8 @@ std::vector<std::string> device_leaves(Type type) {
         case Type::i32:
             return {kLimbLeaf, "heptad"};
         case Type::i64:
+        case Type::c64:
+        case Type::c128:
         case Type::gf2:
         case Type::boolean:
             return {};
