@@ -40,10 +40,20 @@ def test_module_uses_its_own_library():
     assert str(FOLDER) in told.stdout
 
 
-def test_import_is_quick_and_leaves_numpy_alone():
+def test_import_loads_little_and_leaves_numpy_alone():
     script = (
-        "import time, sys; begin = time.perf_counter(); import heptad; end = time.perf_counter();"
-        "assert 'numpy' not in sys.modules; print(end - begin)"
+        "import sys; before = set(sys.modules); import heptad; loaded = set(sys.modules) - before;"
+        "print(*(name for name in loaded if '.' not in name))"
+    )
+    loaded = set(subprocess.check_output([sys.executable, "-c", script], text=True).split())
+    heavy = {"numpy", "torch", "jax", "cupy", "ml_dtypes", "ctypes", "asyncio", "inspect", "subprocess", "json"}
+    assert "heptad" in loaded and not loaded & heavy, loaded & heavy
+
+
+@pytest.mark.skipif(not os.environ.get("HEPTAD_TEST_OVERHEAD"), reason="compares times: set HEPTAD_TEST_OVERHEAD=1")
+def test_import_takes_less_than_a_tenth_of_a_second():
+    script = (
+        "import time; begin = time.perf_counter(); import heptad; end = time.perf_counter(); print(end - begin)"
     )
     times = [float(subprocess.check_output([sys.executable, "-c", script])) for _ in range(5)]
     assert min(times) < 0.1
