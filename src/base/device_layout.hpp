@@ -30,7 +30,7 @@ inline constexpr std::int64_t kCublasWorkspaceBytes = std::int64_t{32} << 20;
 /// The leaf that multiplies 32-bit integers as four 8-bit limbs on the int8 tensor cores.
 inline constexpr const char* kLimbLeaf = "cublas-int8";
 
-/// The leaf that multiplies floats by residues on the int8 tensor cores.
+/// The leaf that multiplies floats by residues on the int8 units of a device or a processor.
 inline constexpr const char* kResidueLeaf = "heptad-int8";
 
 /// What is known of every row of A and column of B for products by residues: its norm and its exponent, and the parts
@@ -51,6 +51,12 @@ inline std::int64_t residue_block_bytes(std::int64_t elements, int levels) {
 }
 inline std::int64_t residue_block_lines(std::int64_t lines, int levels) {
     return levels == 0 ? lines : residue_block_bytes(lines, levels);
+}
+
+/// On processors, residues of an operand modulo one number: so many lines, and depths, go together.
+inline constexpr int kResidueTile = 32, kResidueDepths = 64;
+inline std::int64_t packed_residue_bytes(std::int64_t lines, std::int64_t depth) {
+    return checked_mul(round_up(lines, kResidueTile), round_up(depth, kResidueDepths));
 }
 
 /// Entries of one limb along k: the tensor cores' rows begin on 16-byte boundaries.

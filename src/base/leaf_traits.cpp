@@ -19,7 +19,7 @@ struct Named {
 // winograd on an H200 at n = 8192, with as many bytes to move, which take 1 and 2 ms at the speed of memory.
 constexpr std::array<std::string_view, 2> kCompiledPasses = {"winograd", "winograd*winograd"};
 constexpr std::array<Named<BackendTraits>, 3> kBackends = {
-    {{kUsualBackend, {.odd_blocks = 1.12}},
+    {{kUsualBackend, {.multiplies_bytes = true, .odd_blocks = 1.12}},
      {"cuda",
       {.is_device = true,
        .has_levels_of_short_types = true,

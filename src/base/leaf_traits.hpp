@@ -14,6 +14,7 @@ struct BackendTraits {
     bool is_device = false;
     bool has_levels_of_short_types = false;  // tf32 and the 16-bit types, whose sums it can keep scaled in f16
     bool has_levels_of_bits = true;          // gf2, one bit in each byte
+    bool multiplies_bytes = false;           // on the host: products by residues without products of integers
     bool fuses_everything = false;           // levels inside the product, whatever the machine description says
     double odd_blocks = 1;                   // how much longer levels take that leave blocks other than halves
     /// Algorithms whose passes are compiled in, and how much longer those of others take; of all: 1.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/fused.hpp"
 #include "base/moduli.hpp"
@@ -195,6 +196,50 @@ inline double ResidueKernels::Choice::least_with_most() const {
     return least;
 }
 
+/// Integers of the rows of A, or of the columns of B as rows: element (i, p) times 2^(exponents[i] + inner[p]), rounded
+/// to nearest even. What is not finite counts as zero.
+struct ScaledLines {
+    ConstView lines;
+    const std::int32_t* exponents = nullptr;
+    const std::int32_t* inner = nullptr;  // null: zeros
+    double log2_largest = 0;              // of the integers
+};
+
+/// Entries of C as integers, in rows of kResidueTile: sums of pieces * 2^(kEntryPieceBits i), the lowest piece first.
+/// All but the last are at most half of 2^kEntryPieceBits, with either sign.
+inline constexpr int kEntryPieceBits = 40, kMostEntryPieces = 5;
+struct IntegerTile {
+    std::int64_t row = 0, col = 0, rows = 0, cols = 0;
+    const double* pieces = nullptr;  // each of kResidueTile^2 numbers
+    int piece_count = 0;
+};
+
+/// Products by residues on the host, by whatever multiplies bytes there. Everything but write_rounded() is shared among
+/// the threads of the backend, and the same bits for any number of them.
+class HostResidues {
+public:
+    virtual ~HostResidues() = default;
+    /// Residues of A (operand 0) or B (1), in the order that products take. `planes` has `moduli` times
+    /// packed_residue_bytes().
+    virtual void pack(int operand, const ScaledLines& from, int moduli, void* planes) = 0;
+    /// Entries of `rows` rows of C from `first_row` on, and of all n columns: of m lines of A and n of B, with `depth`
+    /// numbers each. Calls `take` for all of them in tiles, from any thread.
+    struct PlaneProduct {
+        const void *a = nullptr, *b = nullptr;
+        std::int64_t m = 0, depth = 0, n = 0;
+        int moduli = 0;
+        std::int64_t first_row = 0, rows = 0;  // a multiple of kResidueTile; of all m up to the last
+    };
+    virtual void multiply(const PlaneProduct& product, const std::function<void(const IntegerTile&)>& take) = 0;
+    /// c = alpha * entries * 2^(row + column exponents) + beta * c, for c of f32 or f64; beta == 0: c is not read.
+    /// The powers are within 2^-400 and 2^400.
+    struct RoundedTarget {
+        double alpha = 1, beta = 0;
+        View c;
+        const double *row_powers = nullptr, *col_powers = nullptr;
+    };
+    virtual void write_rounded(const IntegerTile& tile, const RoundedTarget& target) const = 0;
+};
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -231,6 +276,8 @@ public:
     virtual DeferredGuard* deferred_guard() { return nullptr; }
     /// Null: it has none.
     virtual ResidueKernels* residue_kernels() { return nullptr; }
+    /// Null: products of integers are all it has.
+    virtual HostResidues* host_residues() { return nullptr; }
     /// Memory for this product's guard and leaves, reserved_bytes() of its plan.
     virtual void begin_product(void* /*reserved*/, std::int64_t /*bytes*/) {}
 };

@@ -48,7 +48,7 @@ bool tiles_agree(const Bf16Kernels& kernels) {
         tile(chunks, a.data(), b.data(), true, sums.data(), kernels.tile_cols);
         return sums;
     };
-    const Bf16Use use(kernels);
+    const TileUse use(kernels);
     const std::vector<float> fast = sums_of(kernels.tile), careful = sums_of(kernels.tile_of_any_numbers);
     return std::memcmp(fast.data(), careful.data(), fast.size() * sizeof(float)) == 0;
 }

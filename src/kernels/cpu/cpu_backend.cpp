@@ -152,7 +152,7 @@ std::int64_t traffic_bytes(const CombinePass& pass) {
 
 }  // namespace
 
-CpuBackend::CpuBackend(ThreadPool& pool) : pool_(pool) {}
+CpuBackend::CpuBackend(ThreadPool& pool) : pool_(pool), residues_(pool) {}
 
 int CpuBackend::leaf_id(const std::string& leaf) {
     for (int id = 0; id < leaf_count; ++id) {

@@ -12,6 +12,7 @@
 
 #include "base/thread_pool.hpp"
 #include "kernels/backend.hpp"
+#include "kernels/cpu/cpu_residues.hpp"
 
 namespace heptad::cpu {
 
@@ -27,6 +28,7 @@ public:
     void copy(const ConstView& from, const View& to) override;
     void share(std::int64_t parts, const std::function<void(std::int64_t)>& work) override;
     std::vector<std::string> leaves(Type type) const override;
+    HostResidues* host_residues() override { return &residues_; }
 
     /// A leaf as a small number, so that many products need not compare names. "" is 0, the default of each type.
     /// Throws Error(usage) if there is no such leaf on this machine.
@@ -56,6 +58,7 @@ public:
 
 private:
     ThreadPool& pool_;
+    CpuResidues residues_;
 };
 
 }  // namespace heptad::cpu

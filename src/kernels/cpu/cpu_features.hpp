@@ -12,21 +12,25 @@ const KernelTable& kernel_table_of(InstructionSet set);
 /// does not let this process use them. The same answer for the life of the process.
 const Bf16Kernels* bf16_kernels_of(InstructionSet set);
 
+/// Kernels for products of residues that this process can use, best first. The same answer for its life.
+const std::vector<const ByteKernels*>& usable_byte_kernels();
+
 /// Lets this thread call their tiles.
-class Bf16Use {
+class TileUse {
 public:
-    explicit Bf16Use(const Bf16Kernels& kernels) : end_(kernels.end) {
+    template <class Kernels>
+    explicit TileUse(const Kernels& kernels) : end_(kernels.end) {
         if (kernels.begin != nullptr) {
             kernels.begin();
         }
     }
-    ~Bf16Use() {
+    ~TileUse() {
         if (end_ != nullptr) {
             end_();
         }
     }
-    Bf16Use(const Bf16Use&) = delete;
-    Bf16Use& operator=(const Bf16Use&) = delete;
+    TileUse(const TileUse&) = delete;
+    TileUse& operator=(const TileUse&) = delete;
 
 private:
     void (*end_)();

@@ -163,7 +163,7 @@ void gemm_short(const Product& product, InstructionSet set) {
     auto* const sums = reinterpret_cast<float*>(scratch);
     auto* const left = reinterpret_cast<std::byte*>(sums + rows * row_stride);
     std::byte* const right = left + factor_bytes * rows * depth;
-    std::optional<Bf16Use> use;
+    std::optional<TileUse> use;
     if (pairs != nullptr) {
         use.emplace(*pairs);
     }

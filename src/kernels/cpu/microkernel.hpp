@@ -70,6 +70,74 @@ struct Bf16Kernels {
     Tile tile = nullptr, tile_of_any_numbers = nullptr;
 };
 
+/// What residues are made with: the moduli (base/moduli.hpp), and what powers of 2^27 are modulo each, around zero.
+struct ResidueConstants {
+    static constexpr int most_moduli = 24, most_pieces = 7, piece_bits = 27;
+    int moduli = 0;
+    double modulus[most_moduli] = {}, reciprocal[most_moduli] = {};
+    double power[most_pieces][most_moduli] = {};
+};
+
+/// What puts residues together by the Chinese remainder theorem: integer = sum of residue * weight - quotient *
+/// product, where quotient is the sum of residue * part, rounded. Weights and product are cut in pieces of 40 bits:
+/// sums over 24 residues of 8 bits are exact in doubles.
+struct RemainderConstants {
+    static constexpr int most_pieces = 5, piece_bits = 40;
+    int moduli = 0, pieces = 0;
+    double weight[most_pieces][ResidueConstants::most_moduli] = {}, product[most_pieces] = {};
+    double part[ResidueConstants::most_moduli] = {};
+};
+
+/// Lines of floats that become integers: element (i, p) times powers of two, rounded to nearest even, where it is
+/// finite, otherwise zero.
+template <class T>
+struct ScaledBlock {
+    const T* data = nullptr;
+    std::int64_t line_stride = 0, depth_stride = 0;
+    int lines = 0, depths = 0;                              // at most a panel and a chunk
+    const double *first_power = nullptr, *power = nullptr;  // of each line, both multiplied
+    const double* inner_power = nullptr;                    // of each depth; null: ones
+};
+
+/// Products of matrices of residues, a byte to each: those of A lie between -128 and 127, those of B between 0 and 255.
+///
+/// Lines (rows of A, columns of B) go in panels of 32, their depth in chunks of 64, both filled up with zeros. A panel
+/// of A holds, chunk by chunk, the 64 bytes of each of its rows; one of B, four depths by four depths, the four bytes
+/// of each of its columns.
+struct ByteKernels {
+    static constexpr int panel = 32, tile_size = panel * panel;
+    static constexpr std::int64_t chunk = 64, chunk_bytes = panel * chunk;
+
+    const char* name = "";
+    /// As those of Bf16Kernels.
+    bool (*may_use)() = nullptr;
+    void (*begin)() = nullptr;
+    void (*end)() = nullptr;
+
+    /// sums (32 x 32, row by row) = a panel * b panel, or (`add`) sums + that; sums wrap around.
+    void (*tile)(std::int64_t chunks, const std::int8_t* a, const std::uint8_t* b, bool add,
+                 std::int32_t* sums) = nullptr;
+    /// to = sums modulo a number, from 0 on; 64 or a multiple of them.
+    void (*remainders)(const std::int32_t* sums, std::int64_t count, int modulus, std::uint8_t* to) = nullptr;
+
+    /// A chunk of a panel as integers, in the order of A or (`fours`) of B.
+    void (*integers_f32)(const ScaledBlock<float>& from, bool fours, double* to) = nullptr;
+    void (*integers_f64)(const ScaledBlock<double>& from, bool fours, double* to) = nullptr;
+    /// Bytes of such a chunk modulo each modulus, `plane_bytes` apart; `from_zero` as for B. Integers are below 2^46
+    /// (one piece), or 27 bits more than 2^39 for each further one.
+    void (*residues)(const double* integers, int pieces, const ResidueConstants& constants, bool from_zero,
+                     std::uint8_t* to, std::int64_t plane_bytes) = nullptr;
+
+    /// The integers of a tile whose residues lie `plane_bytes` apart, in pieces of 40 bits with signs, each of a tile.
+    void (*entries)(const std::uint8_t* residues, std::int64_t plane_bytes, const RemainderConstants& constants,
+                    double* pieces) = nullptr;
+    /// c = alpha * entries * row_power * col_powers + beta * c for `count` entries of a row, side by side.
+    void (*round_f32)(const double* pieces, int piece_count, int count, double row_power, const double* col_powers,
+                      double alpha, double beta, float* c) = nullptr;
+    void (*round_f64)(const double* pieces, int piece_count, int count, double row_power, const double* col_powers,
+                      double alpha, double beta, double* c) = nullptr;
+};
+
 /// One term of a sum of blocks: rows of `data` lie row_stride elements apart, elements of a row side by side.
 template <class T>
 struct SumTerm {
@@ -126,6 +194,8 @@ struct KernelTable {
     MaxBits<std::int64_t> max_bits_64;
     MaxBits<std::int32_t> max_bits_32;
     MaxBits<std::int16_t> max_bits_16;
+
+    ByteKernels bytes;
 };
 
 const KernelTable& kernels_scalar();
@@ -138,6 +208,8 @@ const KernelTable& kernels_avx2();
 const KernelTable& kernels_avx512();
 const Bf16Kernels& kernels_avx512bf16();
 const Bf16Kernels& kernels_amx();
+const ByteKernels& kernels_avx512vnni();
+const ByteKernels& kernels_amx_int8();
 #endif
 
 }  // namespace heptad::cpu

@@ -7,9 +7,7 @@
 #if defined(__x86_64__)
 #define HEPTAD_AVX512
 #define HEPTAD_VECTOR_BYTES 64
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "kernels/cpu/amx_registers.hpp"
 #include "kernels/cpu/microkernel_pairs.hpp"
 #include "kernels/cpu/pack_pairs.hpp"
 
@@ -17,32 +15,7 @@ namespace heptad::cpu {
 namespace {
 
 // Four tiles of sums, two of A and two of B: all eight registers.
-constexpr int register_rows = 16, register_bytes = 64;
 constexpr int amx_rows = 2 * register_rows, amx_cols = 2 * register_bytes / 4;
-
-/// Linux keeps room for a thread's tiles only in processes that asked.
-bool ask_for_tiles() {
-    constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
-}
-
-void configure_tiles() {
-    struct alignas(64) {
-        std::uint8_t palette = 1, first_row = 0, reserved[14] = {};
-        std::uint16_t row_bytes[16] = {};
-        std::uint8_t rows[16] = {};
-    } shape;
-    for (int i = 0; i < 8; ++i) {
-        shape.row_bytes[i] = register_bytes;
-        shape.rows[i] = register_rows;
-    }
-    asm volatile("" ::: "memory");  // the intrinsics do not say that they read and write memory
-    _tile_loadconfig(&shape);
-}
-
-void release_tiles() {
-    _tile_release();
-}
 
 void amx_tile(std::int64_t chunks, const std::uint16_t* a, const std::uint16_t* b, bool add, float* sums,
               std::int64_t row_stride) {

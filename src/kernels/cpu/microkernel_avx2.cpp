@@ -9,7 +9,7 @@ namespace heptad::cpu {
 const KernelTable& kernels_avx2() {
     // Tiles fill the 16 registers: 12 sums, 2 of B, 1 broadcast of A.
     static constexpr KernelTable table = kernel_table(
-        gemm_kernels<float, 6, 2>({144, 256, 3072}), gemm_kernels<double, 6, 2>({72, 256, 1536}),
+        "avx2", gemm_kernels<float, 6, 2>({144, 256, 3072}), gemm_kernels<double, 6, 2>({72, 256, 1536}),
         gemm_kernels<std::uint32_t, 6, 2>({144, 256, 3072}), gemm_kernels<std::uint64_t, 4, 2>({72, 256, 1536}));
     return table;
 }

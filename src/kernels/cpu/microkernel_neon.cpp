@@ -9,7 +9,7 @@ namespace heptad::cpu {
 const KernelTable& kernels_neon() {
     // Tiles fill the 32 registers: 24 sums, 3 of B, 2 to 4 of A.
     static constexpr KernelTable table = kernel_table(
-        gemm_kernels<float, 8, 3>({256, 512, 2040, 2, 72}), gemm_kernels<double, 8, 3>({256, 256, 2040, 3, 72}),
+        "neon", gemm_kernels<float, 8, 3>({256, 512, 2040, 2, 72}), gemm_kernels<double, 8, 3>({256, 256, 2040, 3, 72}),
         gemm_kernels<std::uint32_t, 8, 3>({256, 512, 2040, 2}), gemm_kernels<std::uint64_t, 4, 2>({256, 256, 2040, 3}));
     return table;
 }

@@ -7,7 +7,7 @@ namespace heptad::cpu {
 
 const KernelTable& kernels_scalar() {
     static constexpr KernelTable table = kernel_table(
-        gemm_kernels<float, 4, 2>({128, 256, 2048}), gemm_kernels<double, 4, 2>({128, 192, 1024}),
+        "scalar", gemm_kernels<float, 4, 2>({128, 256, 2048}), gemm_kernels<double, 4, 2>({128, 192, 1024}),
         gemm_kernels<std::uint32_t, 4, 2>({128, 256, 2048}), gemm_kernels<std::uint64_t, 4, 2>({128, 192, 1024}));
     return table;
 }

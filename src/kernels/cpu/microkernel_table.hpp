@@ -5,8 +5,10 @@
 #include "kernels/cpu/combine_powers.hpp"
 #include "kernels/cpu/combine_sums.hpp"
 #include "kernels/cpu/microkernel.hpp"
+#include "kernels/cpu/microkernel_bytes.hpp"
 #include "kernels/cpu/microkernel_gemm.hpp"
 #include "kernels/cpu/pack_panels.hpp"
+#include "kernels/cpu/plain_byte_tile.hpp"
 #include "kernels/cpu/scan_bits.hpp"
 
 namespace heptad::cpu {
@@ -37,7 +39,7 @@ constexpr GemmKernels<T> gemm_kernels(CacheBlocks blocks) {
     return kernels;
 }
 
-constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKernels<double>& f64,
+constexpr KernelTable kernel_table(const char* name, const GemmKernels<float>& f32, const GemmKernels<double>& f64,
                                    const GemmKernels<std::uint32_t>& i32, const GemmKernels<std::uint64_t>& i64) {
     KernelTable table{};
     table.gemm_f32 = f32;
@@ -61,6 +63,7 @@ constexpr KernelTable kernel_table(const GemmKernels<float>& f32, const GemmKern
     table.max_bits_64 = max_bits<std::int64_t>;
     table.max_bits_32 = max_bits<std::int32_t>;
     table.max_bits_16 = max_bits<std::int16_t>;
+    table.bytes = byte_kernels(name, plain_tile);
     return table;
 }
 

@@ -1,0 +1,26 @@
+// Fills in the kernels for products of residues of one instruction set. Only for microkernel_<set>.cpp.
+#pragma once
+
+#include "kernels/cpu/microkernel.hpp"
+#include "kernels/cpu/residue_bytes.hpp"
+#include "kernels/cpu/residue_entries.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+constexpr ByteKernels byte_kernels(const char* name, decltype(ByteKernels::tile) tile) {
+    ByteKernels kernels{};
+    kernels.name = name;
+    kernels.tile = tile;
+    kernels.remainders = sum_remainders;
+    kernels.integers_f32 = chunk_integers<float>;
+    kernels.integers_f64 = chunk_integers<double>;
+    kernels.residues = residues_of_chunk;
+    kernels.entries = entries_of_tile;
+    kernels.round_f32 = round_entries<float>;
+    kernels.round_f64 = round_entries<double>;
+    return kernels;
+}
+
+}  // namespace
+}  // namespace heptad::cpu
