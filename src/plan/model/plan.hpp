@@ -107,9 +107,10 @@ inline bool is_on_device(const ProductPlan& plan) {
     return backend_traits(plan.backend).is_device;
 }
 
-/// The type of the products at the bottom; a device's leaf takes residues by itself.
+/// The type of the products at the bottom; some leaves take residues by themselves.
 inline Type leaf_type(const ProductPlan& plan) {
-    return is_by_residues(plan) && !is_on_device(plan) ? Type::i32 : sums_type(plan.type, plan.scaled_sums);
+    return is_by_residues(plan) && !leaf_traits(plan.leaf).by_residues ? Type::i32
+                                                                       : sums_type(plan.type, plan.scaled_sums);
 }
 
 /// Are its matrices bits in words? Those are always padded; bits one to a byte never are.

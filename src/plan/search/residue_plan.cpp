@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/moduli.hpp"
 #include "base/size.hpp"
 #include "base/types.hpp"
+#include "plan/model/normalize_plan.hpp"
 #include "plan/predict/error_bound.hpp"
 #include "plan/search/device_residue_plan.hpp"
 #include "plan/search/level_layout.hpp"
@@ -21,6 +23,8 @@ int usual_moduli(Type type) {
 
 /// Seconds for a residue of an element, and for rounding an entry that was put together; one thread of a busy Xeon.
 constexpr double kResidueS = 5e-9, kRoundS = 3e-8;
+/// For a product of two bytes: AMX takes 0.6e-12 there, vectors of an older processor 2e-11.
+constexpr double kByteS = 2e-12;
 
 double predicted_s(const ProductPlan& plan, double plane_s) {
     const auto rounded_up = [](std::int64_t size, std::int64_t tile) {
@@ -34,8 +38,16 @@ double predicted_s(const ProductPlan& plan, double plane_s) {
            kRoundS * m * n / plan.threads;
 }
 
+bool is_by_bytes(const ProductPlan& plan) {
+    return leaf_traits(plan.leaf).by_residues;
+}
+
 std::int64_t residue_workspace_bytes(const ProductPlan& plan) {
     const auto aligned = [](std::int64_t bytes) { return round_up(bytes, kWorkspaceAlignment); };
+    if (is_by_bytes(plan)) {
+        const HostResidueLayout layout = host_residue_layout(plan);
+        return checked_add(layout.a, layout.b);
+    }
     constexpr std::int64_t kElement = sizeof(std::int32_t);
     const std::int64_t area = checked_mul(plan.tile_m, plan.tile_n);
     return aligned(checked_mul(kElement, checked_mul(plan.tile_m, plan.tile_k))) +
@@ -44,15 +56,26 @@ std::int64_t residue_workspace_bytes(const ProductPlan& plan) {
            aligned(plane_plan(plan).workspace_bytes);
 }
 
-/// With the levels that are best for a plane of its tile.
-ProductPlan with_tile(const Problem& problem, const Machine& machine, std::int64_t tile_m, std::int64_t tile_n) {
+/// With the levels that are best for a plane of its tile, or by bytes.
+ProductPlan with_tile(const Problem& problem, const Machine& machine, std::int64_t tile_m, std::int64_t tile_n,
+                      bool by_bytes) {
     Problem plane{tile_m,          std::clamp<std::int64_t>(problem.k, 1, kLongestResidueSum),
                   tile_n,          Type::i32,
                   problem.threads, problem.options};
     plane.options.accuracy = Accuracy::balanced;
     plane.options.accumulate = plane.options.overwrite_inputs = false;
+    if (by_bytes) {
+        plane.k = std::max<std::int64_t>(problem.k, 1);
+        plane.options.levels = 0;
+        plane.options.leaf = "auto";
+    }
     ProductPlan plan = make_plan(plane, machine);
-    const double plane_s = plan.predicted_s;
+    const double plane_s = by_bytes ? kByteS * static_cast<double>(plan.m) * static_cast<double>(plan.k) *
+                                          static_cast<double>(plan.n) / plan.threads
+                                    : plan.predicted_s;
+    if (by_bytes) {
+        plan.leaf = kResidueLeaf;
+    }
     plan.tile_m = plan.m;
     plan.tile_k = plan.k;
     plan.tile_n = plan.n;
@@ -84,30 +107,72 @@ ProductPlan plane_plan(const ProductPlan& plan) {
     return plane;
 }
 
-ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
-    if (backend_traits(backend_of(problem.options.device)).is_device) {
-        refuse_exact(problem.options.accuracy, problem.type, "on a device");
-    }
-    constexpr std::int64_t kSmallestTile = 64;
-    Problem limited = problem;
+HostResidueLayout host_residue_layout(const ProductPlan& plan) {
+    const auto planes = [&](std::int64_t lines) {
+        return round_up(checked_mul(plan.arithmetic.moduli, packed_residue_bytes(lines, plan.tile_k)),
+                        kWorkspaceAlignment);
+    };
+    return {planes(plan.tile_m), planes(plan.tile_n)};
+}
+
+namespace {
+
+constexpr std::int64_t kSmallestTile = 64;
+
+/// With the largest tile that fits the workspace, or the smallest.
+ProductPlan with_largest_tile(const Problem& problem, const Machine& machine, bool by_bytes) {
     std::int64_t tile_m = std::max<std::int64_t>(problem.m, 1), tile_n = std::max<std::int64_t>(problem.n, 1);
     for (;;) {
-        ProductPlan plan = with_tile(limited, machine, tile_m, tile_n);
-        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes) {
+        ProductPlan plan = with_tile(problem, machine, tile_m, tile_n, by_bytes);
+        if (plan.workspace_bytes <= problem.options.workspace_limit_bytes ||
+            std::max(tile_m, tile_n) <= kSmallestTile) {
             return plan;
         }
-        if (std::max(tile_m, tile_n) > kSmallestTile) {
-            std::int64_t& longer = tile_m > tile_n ? tile_m : tile_n;
-            longer = std::max(kSmallestTile, round_up(ceil_div(longer, 2), kSmallestTile));
-        } else if (limited.options.levels != 0) {
-            limited.options.levels = 0;
-        } else {
-            fail(ErrorCode::resource,
-                 "accuracy exact takes at least {} bytes of workspace for this product, and {} are allowed; give more, "
-                 "or take accuracy strict",
-                 plan.workspace_bytes, problem.options.workspace_limit_bytes);
+        std::int64_t& longer = tile_m > tile_n ? tile_m : tile_n;
+        longer = std::max(kSmallestTile, round_up(ceil_div(longer, 2), kSmallestTile));
+    }
+}
+
+/// Who names levels, an algorithm or a leaf wants products of integers with those. Of thin matrices the lines that fill
+/// up the panels would be most.
+bool takes_bytes(const Problem& problem) {
+    const Options& options = problem.options;
+    constexpr std::int64_t kThin = kResidueTile / 4, kShort = 8192;
+    const bool is_thin = std::min(problem.m, problem.n) < kThin && problem.k > kShort;
+    return !is_thin && backend_traits(problem).multiplies_bytes && options.levels <= 0 && options.algorithm == "auto" &&
+           options.mode == "auto" && (options.leaf == "auto" || leaf_traits(options.leaf).by_residues);
+}
+
+}  // namespace
+
+ProductPlan make_residue_plan(const Problem& problem, const Machine& machine) {
+    if (backend_traits(problem).is_device) {
+        refuse_exact(problem.options.accuracy, problem.type, "on a device");
+    }
+    const auto fits = [&](const ProductPlan& plan) {
+        return plan.workspace_bytes <= problem.options.workspace_limit_bytes;
+    };
+    if (takes_bytes(problem)) {
+        if (ProductPlan plan = with_largest_tile(problem, machine, true); fits(plan)) {
+            return plan;
         }
     }
+    Problem limited = problem;
+    if (leaf_traits(limited.options.leaf).by_residues) {
+        limited.options.leaf = "auto";
+    }
+    ProductPlan plan = with_largest_tile(limited, machine, false);
+    if (!fits(plan)) {
+        limited.options.levels = 0;
+        plan = with_largest_tile(limited, machine, false);
+    }
+    if (!fits(plan)) {
+        fail(ErrorCode::resource,
+             "accuracy exact takes at least {} bytes of workspace for this product, and {} are allowed; give more, "
+             "or take accuracy strict",
+             plan.workspace_bytes, problem.options.workspace_limit_bytes);
+    }
+    return plan;
 }
 
 void check_residue_plan(const ProductPlan& plan) {
@@ -121,12 +186,17 @@ void check_residue_plan(const ProductPlan& plan) {
     const auto fits = [](std::int64_t tile, std::int64_t most) {
         return tile >= 1 && tile <= std::max<std::int64_t>(most, 1);
     };
+    const std::int64_t most_k = is_by_bytes(plan) ? plan.k : std::min<std::int64_t>(plan.k, kLongestResidueSum);
     if (plan.arithmetic.moduli > kMostModuli || !fits(plan.tile_m, plan.m) || !fits(plan.tile_n, plan.n) ||
-        !fits(plan.tile_k, std::min<std::int64_t>(plan.k, kLongestResidueSum))) {
+        !fits(plan.tile_k, most_k)) {
         fail(ErrorCode::input, "a plan by residues has up to {} moduli, and tiles of up to {}x{}x{}", kMostModuli,
-             plan.m, std::min<std::int64_t>(plan.k, kLongestResidueSum), plan.n);
+             plan.m, most_k, plan.n);
     }
-    check_plan(plane_plan(plan));
+    if (!is_by_bytes(plan)) {
+        check_plan(plane_plan(plan));
+    } else if (!plan.levels.empty() || plan.padded || plan.tile_k != std::max<std::int64_t>(plan.k, 1)) {
+        fail(ErrorCode::input, "a plan by residues with leaf {} has no levels, and tiles with all of k", plan.leaf);
+    }
     if (plan.workspace_bytes != residue_workspace_bytes(plan) || plan.error_bound != error_bound(plan)) {
         fail(ErrorCode::input,
              "the plan does not fit together: with its tile and levels it takes {} bytes and keeps {}",

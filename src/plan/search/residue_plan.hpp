@@ -1,5 +1,5 @@
-// Plans by residues: what accuracy `exact` asks for. Every tile of C is multiplied modulo up to 24 small numbers, one
-// after another, as a product of integers with levels inside.
+// Plans by residues: what accuracy `exact` asks for. Every tile of C is multiplied modulo up to 24 small numbers, as
+// products of bytes, or one after another as products of integers with levels inside.
 #pragma once
 
 #include "plan/model/machine.hpp"
@@ -14,7 +14,13 @@ ProductPlan make_residue_plan(const Problem& problem, const Machine& machine);
 /// As check_plan().
 void check_residue_plan(const ProductPlan& plan);
 
-/// The product modulo one number, of one tile of C.
+/// Bytes of workspace for the residues of a tile of A and of B, where the leaf multiplies bytes.
+struct HostResidueLayout {
+    std::int64_t a = 0, b = 0;
+};
+HostResidueLayout host_residue_layout(const ProductPlan& plan);
+
+/// The product of integers modulo one number, of one tile of C.
 ProductPlan plane_plan(const ProductPlan& plan);
 
 }  // namespace heptad

@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "base/device_layout.hpp"
 #include "base/error.hpp"
 #include "base/shared_state.hpp"
 #include "base/thread_pool.hpp"
@@ -67,6 +68,9 @@ void validate_leaf(const std::string& leaf, Type type, const Backend& backend) {
     if (has_packed_leaf(type, backend.name())) {
         leaves.emplace_back(kPackedLeaf);
     }
+    if (is_float(type) && backend_traits(backend.name()).multiplies_bytes) {
+        leaves.emplace_back(kResidueLeaf);
+    }
     if (!leaf.empty() && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end()) {
         fail(ErrorCode::usage, "there is no leaf '{}' for {} on {}; there is {}", leaf, type_name(type), backend.name(),
              fmt::join(leaves, ", "));
@@ -81,7 +85,7 @@ ReadyPlan make_ready(const ProductPlan& plan) {
     for (const std::string& leaf : {plan.leaf, plan.fringe_leaf}) {  // before C is touched
         validate_leaf(leaf, leaf_type(plan), *ready.backend);
     }
-    if (ready.cpu != nullptr && plan.leaf != kPackedLeaf) {
+    if (ready.cpu != nullptr && plan.leaf != kPackedLeaf && !leaf_traits(plan.leaf).by_residues) {
         ready.leaf_id = cpu::CpuBackend::leaf_id(plan.leaf);
     }
     return ready;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/error.hpp"
@@ -11,8 +10,9 @@
 #include "base/stored_type.hpp"
 #include "plan/search/residue_plan.hpp"
 #include "run/dense/arena.hpp"
+#include "run/residue/byte_runner.hpp"
 #include "run/residue/device_residues.hpp"
-#include "run/residue/residue_lines.hpp"
+#include "run/residue/exact_operands.hpp"
 #include "run/residue/rounded_once.hpp"
 
 namespace heptad {
@@ -77,25 +77,6 @@ private:
     }
 };
 
-double element(const ConstView& view, std::int64_t i, std::int64_t j) {
-    return with_stored_type(view.type, [&]<class T>() {
-        return to_double(static_cast<const T*>(view.data)[i * view.row_stride + j * view.col_stride]);
-    });
-}
-
-/// Of rows and columns with a NaN or an infinity: the sum of the products that are not finite, as it comes out in any
-/// order.
-double not_finite_sum(const ConstView& a, const ConstView& b, std::int64_t i, std::int64_t j) {
-    double sum = 0;
-    for (std::int64_t p = 0; p < a.cols; ++p) {
-        const double x = element(a, i, p), y = element(b, p, j);
-        if (!std::isfinite(x) || !std::isfinite(y)) {
-            sum += x * y;
-        }
-    }
-    return sum;
-}
-
 class ResidueProduct {
 public:
     ResidueProduct(const ProductPlan& plan, Backend& backend, double alpha, const ConstView& a, const ConstView& b,
@@ -110,14 +91,15 @@ public:
           c_(c),
           hooks_(hooks),
           arena_(workspace, plan.workspace_bytes),
-          rows_(integer_rows(backend, a)),
-          cols_(integer_rows(backend, transposed(b))) {}
+          operands_(backend, a, b),
+          rows_(operands_.rows),
+          cols_(operands_.cols) {}
 
     RunReport run() {
         const std::int64_t tiles_m = ceil_div(plan_.m, plan_.tile_m), tiles_n = ceil_div(plan_.n, plan_.tile_n);
         std::vector<int> counts;
         for (std::int64_t tile = 0; tile < tiles_m * tiles_n; ++tile) {  // before anything is written
-            counts.push_back(moduli_of(tile / tiles_n * plan_.tile_m, tile % tiles_n * plan_.tile_n));
+            counts.push_back(operands_.moduli_of(plan_, tile / tiles_n * plan_.tile_m, tile % tiles_n * plan_.tile_n));
         }
         a_plane_ = plane(plan_.tile_m, plan_.tile_k);
         b_plane_ = plane(plan_.tile_k, plan_.tile_n);
@@ -141,28 +123,6 @@ public:
 private:
     View plane(std::int64_t rows, std::int64_t cols) {
         return {arena_.take(rows * cols * std::int64_t{sizeof(std::int32_t)}), Type::i32, rows, cols, cols, 1};
-    }
-
-    /// How many moduli the tile takes whose first entry this is. None where all of it is zero: integers of A or B are
-    /// not even made then, however many bits they span.
-    int moduli_of(std::int64_t row, std::int64_t col) const {
-        const auto largest = [](const std::vector<double>& norms, std::int64_t first, std::int64_t count) {
-            const auto begin = norms.begin() + first;
-            return *std::max_element(begin, begin + std::min(count, static_cast<std::int64_t>(norms.end() - begin)));
-        };
-        const double of_a = largest(rows_.log2_norm, row, plan_.tile_m);
-        const double of_b = largest(cols_.log2_norm, col, plan_.tile_n);
-        if (!std::isfinite(of_a + of_b)) {
-            return 0;
-        }
-        const int count = moduli_for(of_a + of_b);
-        if (count > plan_.arithmetic.moduli) {
-            fail(ErrorCode::input,
-                 "an exact product of these matrices takes {:.0f} bits: rows of A span up to {:.0f} and columns of B "
-                 "up to {:.0f}; there are {:.0f}. Take accuracy strict",
-                 of_a + of_b, of_a, of_b, log2_of_moduli(plan_.arithmetic.moduli) - 2);
-        }
-        return count;
     }
 
     template <class Progress>
@@ -222,7 +182,7 @@ private:
                     T& entry = static_cast<T*>(c_.data)[(row + i) * c_.row_stride + (col + j) * c_.col_stride];
                     const double old = beta_ == 0 ? 0 : to_double(entry);
                     if (rows_.not_finite[at_row] || cols_.not_finite[at_col] || !std::isfinite(old)) {
-                        const double sum = not_finite_sum(a_, b_, row + i, col + j);
+                        const double sum = operands_.not_finite_sum(row + i, col + j);
                         entry = from_double<T>(alpha_ * sum + (beta_ == 0 ? 0 : beta_ * old));
                         continue;
                     }
@@ -244,7 +204,8 @@ private:
     View c_;
     const RunHooks& hooks_;
     Arena arena_;
-    IntegerLines rows_, cols_;
+    const ExactOperands operands_;
+    const IntegerLines &rows_, &cols_;
     View a_plane_, b_plane_, c_plane_;
     std::uint8_t* residues_ = nullptr;
     void* plane_workspace_ = nullptr;
@@ -265,7 +226,9 @@ RunReport run_residue_plan(const ProductPlan& plan, Backend& backend, double alp
     if (alpha == 0) {  // neither is looked at
         left.cols = right.rows = 0;
     }
-    const RunReport report = ResidueProduct(plan, backend, alpha, left, right, beta, c, workspace, hooks).run();
+    const RunReport report = leaf_traits(plan.leaf).by_residues
+                                 ? run_exact_by_bytes(plan, backend, {alpha, left, right, beta, c}, workspace, hooks)
+                                 : ResidueProduct(plan, backend, alpha, left, right, beta, c, workspace, hooks).run();
     finish_product(hooks);
     return report;
 }

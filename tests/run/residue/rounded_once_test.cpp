@@ -1,11 +1,13 @@
 // One rounding of alpha x + beta c: against the processor's own in wider types, and at the edges of the formats.
 #include "run/residue/rounded_once.hpp"
+#include "run/residue/entry_rounding.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <random>
+#include <vector>
 
 namespace heptad {
 namespace {
@@ -83,6 +85,39 @@ TEST(rounded_once, knows_the_edges_of_the_formats) {
     const double cancelled = rounded_once(-1, integer(0), 0, -1, 0, Type::f32);
     EXPECT_TRUE(cancelled == 0 && !std::signbit(cancelled));
     EXPECT_TRUE(std::signbit(rounded_once(1, integer(-1), -1200, 0, 0, Type::f64)));
+}
+
+TEST(rounded_once, the_quick_way_gives_the_same_bits_or_leaves_it) {
+    std::mt19937_64 random(9);
+    int quick = 0;
+    constexpr int kCases = 20000;
+    for (int i = 0; i < kCases; ++i) {
+        // Pieces of any length, some of them ties and one unit beside them.
+        std::vector<double> pieces(std::size_t{kMostEntryPieces} * kResidueTile * kResidueTile);
+        const int count = 1 + static_cast<int>(random() % kMostEntryPieces);
+        for (int q = 0; q < count; ++q) {
+            const double size = std::exp2(static_cast<double>(random() % (q + 1 < count ? 39 : 24)));
+            const double tie = size + std::exp2(std::floor(std::log2(size) - (i % 2 == 0 ? 24 : 53)));
+            const double piece =
+                std::floor(random() % 3 == 0 ? tie : size * 1.7) * static_cast<double>(random() % 4 != 0);
+            pieces[static_cast<std::size_t>(q) * kResidueTile * kResidueTile + 33] = random() % 2 == 0 ? piece : -piece;
+        }
+        const IntegerTile tile{0, 0, 2, 2, pieces.data(), count};
+        const ResidueInteger value = entry_integer(tile, 1, 1);
+        const int exponent = static_cast<int>(random() % 300) - 250;
+        float short_result = 77;
+        double result = 77;
+        if (rounds_quickly(value, exponent, short_result)) {
+            ++quick;
+            ASSERT_EQ(static_cast<double>(short_result), rounded_once(1, value, exponent, 0, 0, Type::f32)) << i;
+        } else {
+            EXPECT_EQ(short_result, 77) << "left alone";
+        }
+        ASSERT_TRUE(rounds_quickly(value, exponent, result));
+        ASSERT_EQ(result, rounded_once(1, value, exponent, 0, 0, Type::f64)) << i;
+    }
+    EXPECT_GT(quick, kCases / 4);
+    EXPECT_LT(quick, kCases);
 }
 
 }  // namespace

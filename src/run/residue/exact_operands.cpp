@@ -1,0 +1,56 @@
+#include "run/residue/exact_operands.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/moduli.hpp"
+#include "base/stored_type.hpp"
+
+namespace heptad {
+namespace {
+
+double element(const ConstView& view, std::int64_t i, std::int64_t j) {
+    return with_stored_type(view.type, [&]<class T>() {
+        return to_double(static_cast<const T*>(view.data)[i * view.row_stride + j * view.col_stride]);
+    });
+}
+
+}  // namespace
+
+ExactOperands::ExactOperands(Backend& backend, const ConstView& left, const ConstView& right)
+    : a(left), b(right), rows(integer_rows(backend, left)), cols(integer_rows(backend, transposed(right))) {}
+
+double largest_norm(const IntegerLines& lines, std::int64_t first, std::int64_t count) {
+    const auto begin = lines.log2_norm.begin() + first;
+    const auto rest = static_cast<std::int64_t>(lines.log2_norm.end() - begin);
+    return *std::max_element(begin, begin + std::min(count, rest));
+}
+
+int ExactOperands::moduli_of(const ProductPlan& plan, std::int64_t row, std::int64_t col) const {
+    const double of_a = largest_norm(rows, row, plan.tile_m), of_b = largest_norm(cols, col, plan.tile_n);
+    if (!std::isfinite(of_a + of_b)) {
+        return 0;
+    }
+    const int count = moduli_for(of_a + of_b);
+    if (count > plan.arithmetic.moduli) {
+        fail(ErrorCode::input,
+             "an exact product of these matrices takes {:.0f} bits: rows of A span up to {:.0f} and columns of B "
+             "up to {:.0f}; there are {:.0f}. Take accuracy strict",
+             of_a + of_b, of_a, of_b, log2_of_moduli(plan.arithmetic.moduli) - 2);
+    }
+    return count;
+}
+
+double ExactOperands::not_finite_sum(std::int64_t row, std::int64_t col) const {
+    double sum = 0;
+    for (std::int64_t p = 0; p < a.cols; ++p) {
+        const double x = element(a, row, p), y = element(b, p, col);
+        if (!std::isfinite(x) || !std::isfinite(y)) {
+            sum += x * y;
+        }
+    }
+    return sum;
+}
+
+}  // namespace heptad
