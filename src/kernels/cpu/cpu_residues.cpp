@@ -110,7 +110,7 @@ public:
           count_(std::min(panel, from.lines.rows - first_line)),
           powers_(from.exponents + first_line, count_) {}
 
-    void chunk_integers(std::int64_t depth, bool fours, double* to) const {
+    void chunk_integers(std::int64_t depth, bool across, double* to) const {
         const ConstView& lines = from_.lines;
         const std::int64_t depths = std::min(chunk, lines.cols - depth);
         std::array<double, chunk> inner;
@@ -129,9 +129,9 @@ public:
                                        powers_.second.data(),
                                        inner_power};
             if constexpr (std::is_same_v<T, double>) {
-                kernels_.integers_f64(block, fours, to);
+                kernels_.integers_f64(block, across, to);
             } else {
-                kernels_.integers_f32(block, fours, to);
+                kernels_.integers_f32(block, across, to);
             }
         };
         const auto* const at = element_pointer(lines, first_, depth);
@@ -247,6 +247,7 @@ void CpuResidues::pack(int operand, const ScaledLines& from, int moduli, void* p
     const std::int64_t panels = ceil_div(from.lines.rows, panel), chunks = ceil_div(from.lines.cols, chunk);
     const std::int64_t plane_bytes = packed_residue_bytes(from.lines.rows, from.lines.cols);
     const int pieces = pieces_for(from.log2_largest);
+    const ByteKernels::Residues residues = operand == 1 ? with.residues_of_b : with.residues_of_a;
     constexpr std::int64_t together = 16;
     const std::int64_t parts = ceil_div(chunks, together);
     pool_.run(panels * parts, [&](std::int64_t task) {
@@ -255,8 +256,8 @@ void CpuResidues::pack(int operand, const ScaledLines& from, int moduli, void* p
         alignas(64) std::array<double, panel * chunk> integers;
         for (std::int64_t g = first; g < std::min(chunks, first + together); ++g) {
             lines.chunk_integers(g * chunk, operand == 1, integers.data());
-            with.residues(integers.data(), pieces, constants, operand == 1,
-                          static_cast<std::uint8_t*>(planes) + (task / parts * chunks + g) * chunk_bytes, plane_bytes);
+            residues(integers.data(), pieces, constants,
+                     static_cast<std::uint8_t*>(planes) + (task / parts * chunks + g) * chunk_bytes, plane_bytes);
         }
     });
 }

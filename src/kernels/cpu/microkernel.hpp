@@ -120,13 +120,14 @@ struct ByteKernels {
     /// to = sums modulo a number, from 0 on; 64 or a multiple of them.
     void (*remainders)(const std::int32_t* sums, std::int64_t count, int modulus, std::uint8_t* to) = nullptr;
 
-    /// A chunk of a panel as integers, in the order of A or (`fours`) of B.
-    void (*integers_f32)(const ScaledBlock<float>& from, bool fours, double* to) = nullptr;
-    void (*integers_f64)(const ScaledBlock<double>& from, bool fours, double* to) = nullptr;
-    /// Bytes of such a chunk modulo each modulus, `plane_bytes` apart; `from_zero` as for B. Integers are below 2^46
-    /// (one piece), or 27 bits more than 2^39 for each further one.
-    void (*residues)(const double* integers, int pieces, const ResidueConstants& constants, bool from_zero,
-                     std::uint8_t* to, std::int64_t plane_bytes) = nullptr;
+    /// A chunk of a panel as integers, line by line or (`across`) depth by depth.
+    void (*integers_f32)(const ScaledBlock<float>& from, bool across, double* to) = nullptr;
+    void (*integers_f64)(const ScaledBlock<double>& from, bool across, double* to) = nullptr;
+    /// Bytes of a chunk of A (line by line) and of B (depth by depth) modulo each modulus, `plane_bytes` apart.
+    /// Integers are below 2^46 (one piece), or 27 bits more than 2^39 for each further one.
+    using Residues = void (*)(const double* integers, int pieces, const ResidueConstants& constants, std::uint8_t* to,
+                              std::int64_t plane_bytes);
+    Residues residues_of_a = nullptr, residues_of_b = nullptr;
 
     /// The integers of a tile whose residues lie `plane_bytes` apart, in pieces of 40 bits with signs, each of a tile.
     void (*entries)(const std::uint8_t* residues, std::int64_t plane_bytes, const RemainderConstants& constants,

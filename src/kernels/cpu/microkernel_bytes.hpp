@@ -15,7 +15,8 @@ constexpr ByteKernels byte_kernels(const char* name, decltype(ByteKernels::tile)
     kernels.remainders = sum_remainders;
     kernels.integers_f32 = chunk_integers<float>;
     kernels.integers_f64 = chunk_integers<double>;
-    kernels.residues = residues_of_chunk;
+    kernels.residues_of_a = residues_of_chunk<false>;
+    kernels.residues_of_b = residues_of_chunk<true>;
     kernels.entries = entries_of_tile;
     kernels.round_f32 = round_entries<float>;
     kernels.round_f64 = round_entries<double>;

@@ -39,9 +39,10 @@ HEPTAD_INLINE void scale_across(const T* from, std::int64_t stride, int count, c
     }
 }
 
+/// Line by line, or (`across`) depth by depth.
 template <class T>
-void chunk_integers(const ScaledBlock<T>& from, bool fours, double* to) {
-    constexpr int panel = ByteKernels::panel, chunk = ByteKernels::chunk, four = 4;
+void chunk_integers(const ScaledBlock<T>& from, bool across, double* to) {
+    constexpr int panel = ByteKernels::panel, chunk = ByteKernels::chunk, together = 4;
     const int lines = from.lines, depths = from.depths;
     if (lines < panel || depths < chunk) {
         for (int i = 0; i < panel * chunk; ++i) {
@@ -49,67 +50,74 @@ void chunk_integers(const ScaledBlock<T>& from, bool fours, double* to) {
         }
     }
     if (from.depth_stride == 1) {
-        double line[chunk] = {};
+        double line[together][chunk] = {};
         for (int i = 0; i < lines; ++i) {
             const T* const data = from.data + i * from.line_stride;
-            double* const out = fours ? line : to + i * chunk;
+            double* const out = across ? line[i % together] : to + i * chunk;
             if (depths == chunk && from.inner_power == nullptr) {
                 scale_along(data, chunk, from.first_power[i], from.power[i], nullptr, out);
             } else {
                 scale_along(data, depths, from.first_power[i], from.power[i], from.inner_power, out);
             }
-            for (int p = 0; fours && p < chunk; p += four) {
-                __builtin_memcpy(to + (p / four * panel + i) * four, line + p, four * sizeof(double));
+            const int first = i / together * together;
+            for (int p = 0; across && (i + 1 == lines || i + 1 == first + together) && p < depths; ++p) {
+                for (int r = 0; r < together; ++r) {
+                    to[p * panel + first + r] = first + r <= i ? line[r][p] : 0;
+                }
             }
         }
         return;
     }
-    double across[four][panel] = {};
-    for (int p = 0; p < depths; p += four) {
-        for (int r = 0; r < four; ++r) {
-            const T* const data = from.data + (p + r) * from.depth_stride;
-            if (p + r >= depths) {
-                for (int i = 0; i < panel; ++i) {
-                    across[r][i] = 0;
-                }
-            } else if (const double inner = from.inner_power != nullptr ? from.inner_power[p + r] : 1;
-                       lines == panel && from.line_stride == 1) {
-                scale_across(data, 1, panel, from.first_power, from.power, inner, across[r]);
-            } else {
-                scale_across(data, from.line_stride, lines, from.first_power, from.power, inner, across[r]);
-            }
+    double depth[together][panel] = {};
+    for (int p = 0; p < depths; ++p) {
+        const T* const data = from.data + p * from.depth_stride;
+        const double inner = from.inner_power != nullptr ? from.inner_power[p] : 1;
+        double* const out = across ? to + p * panel : depth[p % together];
+        if (lines == panel && from.line_stride == 1) {
+            scale_across(data, 1, panel, from.first_power, from.power, inner, out);
+        } else {
+            scale_across(data, from.line_stride, lines, from.first_power, from.power, inner, out);
         }
-        // Four numbers of each line: side by side in panels of B, 64 apart in those of A.
-        double* const out = fours ? to + p * panel : to + p;
-        const int step = fours ? four : chunk;
-        for (int i = 0; i < panel; ++i) {
-            for (int r = 0; r < four; ++r) {
-                out[i * step + r] = across[r][i];
+        const int first = p / together * together;
+        for (int i = 0; !across && (p + 1 == depths || p + 1 == first + together) && i < lines; ++i) {
+            for (int r = 0; r < together; ++r) {
+                to[i * chunk + first + r] = first + r <= p ? depth[r][i] : 0;
             }
         }
     }
 }
 
-/// Two or more vectors of integers in the lowest bytes of 64-bit lanes as bytes.
+/// Integers in the lowest bytes of 64-bit lanes, as bytes: of four vectors one behind the other, or (`fours`) four
+/// neighbours from four vectors. `from_zero`: negative ones are that much larger.
 #if defined(HEPTAD_AVX512)
-constexpr int vectors_of_bytes = 2;
-HEPTAD_INLINE void store_bytes(const Vector<double>* lowest, int modulus, bool from_zero, std::uint8_t* to) {
+HEPTAD_INLINE __m256i from_zero_on(__m256i bytes, int modulus, bool from_zero) {
+    return from_zero ? _mm256_mask_add_epi8(bytes, _mm256_movepi8_mask(bytes), bytes,
+                                            _mm256_set1_epi8(static_cast<char>(modulus)))
+                     : bytes;
+}
+template <bool fours>
+HEPTAD_INLINE void store_bytes(const Vector<double> (&lowest)[4], int modulus, bool from_zero, std::uint8_t* to) {
     constexpr __mmask8 all = 0xff;  // GCC 12 warns of an unset operand without a mask
-    __m128i bytes = _mm_unpacklo_epi64(_mm512_maskz_cvtepi64_epi8(all, reinterpret_cast<__m512i>(lowest[0])),
-                                       _mm512_maskz_cvtepi64_epi8(all, reinterpret_cast<__m512i>(lowest[1])));
-    if (from_zero) {
-        bytes = _mm_mask_add_epi8(bytes, _mm_movepi8_mask(bytes), bytes, _mm_set1_epi8(static_cast<char>(modulus)));
+    __m256i bytes;
+    if constexpr (fours) {
+        const auto at = [&](int g) { return reinterpret_cast<Vector<std::int64_t>>(lowest[g]) & 0xff; };
+        const Vector<std::int64_t> words = at(0) | at(1) << 8 | at(2) << 16 | at(3) << 24;
+        bytes = _mm512_maskz_cvtepi64_epi32(all, reinterpret_cast<__m512i>(words));
+    } else {
+        const auto at = [&](int g) { return _mm512_maskz_cvtepi64_epi8(all, reinterpret_cast<__m512i>(lowest[g])); };
+        bytes = _mm256_set_m128i(_mm_unpacklo_epi64(at(2), at(3)), _mm_unpacklo_epi64(at(0), at(1)));
     }
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), from_zero_on(bytes, modulus, from_zero));
 }
 #else
-constexpr int vectors_of_bytes = 4;
-HEPTAD_INLINE void store_bytes(const Vector<double>* lowest, int modulus, bool from_zero, std::uint8_t* to) {
-    for (int g = 0; g < vectors_of_bytes; ++g) {
+template <bool fours>
+HEPTAD_INLINE void store_bytes(const Vector<double> (&lowest)[4], int modulus, bool from_zero, std::uint8_t* to) {
+    for (int g = 0; g < 4; ++g) {
         const auto words = reinterpret_cast<Vector<std::int64_t>>(lowest[g]);
         for (int l = 0; l < lanes<double>; ++l) {
             const auto byte = static_cast<std::int8_t>(words[l]);
-            to[g * lanes<double> + l] = static_cast<std::uint8_t>(from_zero && byte < 0 ? byte + modulus : byte);
+            to[fours ? 4 * l + g : g * lanes<double> + l] =
+                static_cast<std::uint8_t>(from_zero && byte < 0 ? byte + modulus : byte);
         }
     }
 }
@@ -117,17 +125,21 @@ HEPTAD_INLINE void store_bytes(const Vector<double>* lowest, int modulus, bool f
 
 /// An integer is the sum of pieces * 2^(27 i), and so modulo p below 2^48 in pieces: its quotient by p is found to one
 /// part in a thousand, where a 500th would do (p is odd, or a power of two).
-template <int pieces>
-void chunk_residues(const double* integers, const ResidueConstants& constants, bool from_zero, std::uint8_t* to,
+template <int pieces, bool fours>
+void chunk_residues(const double* integers, const ResidueConstants& constants, std::uint8_t* to,
                     std::int64_t plane_bytes) {
     using V = Vector<double>;
-    constexpr int group = 2 * vectors_of_bytes, together = group * lanes<double>;
+    constexpr int group = 4, panel = ByteKernels::panel;
     const V magic = broadcast(to_integer);
-    for (int i = 0; i < ByteKernels::chunk_bytes; i += together) {
+    for (int i = 0; i < ByteKernels::chunk_bytes; i += group * lanes<double>) {
+        // Neighbours, or four depths of some lines.
+        const double* const from =
+            fours ? integers + i / (group * panel) * (group * panel) + i % (group * panel) / group : integers + i;
+        constexpr int step = fours ? panel : lanes<double>;
         Array<Array<V, group>, pieces> piece;
         HEPTAD_UNROLL
         for (int g = 0; g < group; ++g) {
-            V rest = load(integers + i + g * lanes<double>);
+            V rest = load(from + g * step);
             double unit = 1;
             for (int q = 1; q < pieces; ++q) {
                 unit *= 0x1p27;
@@ -153,28 +165,25 @@ void chunk_residues(const double* integers, const ResidueConstants& constants, b
                 const V quotient = multiply_add<double>(x, reciprocal, magic) - magic;
                 lowest[g] = multiply_add<double>(minus_modulus, quotient, x) + magic;
             }
-            std::uint8_t* const out = to + t * plane_bytes + i;
-            HEPTAD_UNROLL
-            for (int g = 0; g < group; g += vectors_of_bytes) {
-                store_bytes(lowest + g, static_cast<int>(constants.modulus[t]), from_zero, out + g * lanes<double>);
-            }
+            store_bytes<fours>(lowest, static_cast<int>(constants.modulus[t]), fours, to + t * plane_bytes + i);
         }
     }
 }
 
-void residues_of_chunk(const double* integers, int pieces, const ResidueConstants& constants, bool from_zero,
-                       std::uint8_t* to, std::int64_t plane_bytes) {
+template <bool of_b>
+void residues_of_chunk(const double* integers, int pieces, const ResidueConstants& constants, std::uint8_t* to,
+                       std::int64_t plane_bytes) {
     switch (pieces) {
         case 1:
-            return chunk_residues<1>(integers, constants, from_zero, to, plane_bytes);
+            return chunk_residues<1, of_b>(integers, constants, to, plane_bytes);
         case 2:
-            return chunk_residues<2>(integers, constants, from_zero, to, plane_bytes);
+            return chunk_residues<2, of_b>(integers, constants, to, plane_bytes);
         case 3:
-            return chunk_residues<3>(integers, constants, from_zero, to, plane_bytes);
+            return chunk_residues<3, of_b>(integers, constants, to, plane_bytes);
         case 4:
-            return chunk_residues<4>(integers, constants, from_zero, to, plane_bytes);
+            return chunk_residues<4, of_b>(integers, constants, to, plane_bytes);
         default:
-            return chunk_residues<ResidueConstants::most_pieces>(integers, constants, from_zero, to, plane_bytes);
+            return chunk_residues<ResidueConstants::most_pieces, of_b>(integers, constants, to, plane_bytes);
     }
 }
 

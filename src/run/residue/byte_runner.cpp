@@ -40,7 +40,8 @@ public:
           operands_(backend, product.a, product.b),
           row_exponents_(negated(operands_.rows.last_bit)),
           col_exponents_(negated(operands_.cols.last_bit)),
-          factors_are_one_(product.alpha == 1 && product.beta == 0) {}
+          is_usual_(product.alpha == 1 && product.beta == 0 && operands_.rows.all_finite && operands_.cols.all_finite) {
+    }
 
     RunReport run() {
         const std::int64_t tiles_m = ceil_div(plan_.m, plan_.tile_m), tiles_n = ceil_div(plan_.n, plan_.tile_n);
@@ -110,10 +111,24 @@ private:
         with_stored_type(product_.c.type, [&]<class T>() {
             for (std::int64_t i = 0; i < entries.rows; ++i) {
                 for (std::int64_t j = 0; j < entries.cols; ++j) {
-                    write_entry<T>(entries, row + entries.row, col + entries.col, i, j);
+                    if (!is_usual_ || !write_quickly<T>(entries, row + entries.row, col + entries.col, i, j)) {
+                        write_entry<T>(entries, row + entries.row, col + entries.col, i, j);
+                    }
                 }
             }
         });
+    }
+    template <class T>
+    bool write_quickly(const IntegerTile& entries, std::int64_t row, std::int64_t col, std::int64_t i,
+                       std::int64_t j) const {
+        if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+            const View& c = product_.c;
+            const int exponent = operands_.rows.last_bit[static_cast<std::size_t>(row + i)] +
+                                 operands_.cols.last_bit[static_cast<std::size_t>(col + j)];
+            return rounds_quickly(entry_integer(entries, i, j), exponent,
+                                  static_cast<T*>(c.data)[(row + i) * c.row_stride + (col + j) * c.col_stride]);
+        }
+        return false;
     }
     template <class T>
     void write_entry(const IntegerTile& entries, std::int64_t row, std::int64_t col, std::int64_t i,
@@ -129,11 +144,6 @@ private:
         }
         const int exponent = operands_.rows.last_bit[at_row] + operands_.cols.last_bit[at_col];
         const ResidueInteger value = entry_integer(entries, i, j);
-        if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-            if (factors_are_one_ && rounds_quickly(value, exponent, entry)) {
-                return;
-            }
-        }
         const bool finite_factors = std::isfinite(alpha) && std::isfinite(beta);
         entry = from_double<T>(finite_factors ? rounded_once(alpha, value, exponent, beta, old, c.type)
                                               : alpha * rounded_once(1, value, exponent, 0, 0, Type::f64) + beta * old);
@@ -146,7 +156,7 @@ private:
     Arena arena_;
     const ExactOperands operands_;
     const std::vector<std::int32_t> row_exponents_, col_exponents_;
-    const bool factors_are_one_;
+    const bool is_usual_;  // one rounding of each integer is all
 };
 
 }  // namespace

@@ -44,9 +44,26 @@ void share_lines(Backend& backend, std::int64_t lines, Body&& body) {
 
 /// What one line was found to be.
 struct Line {
-    int last_bit = std::numeric_limits<int>::max(), top = std::numeric_limits<int>::min();
-    double squares = 0;  // of the values over 2^top
+    double lowest = std::numeric_limits<double>::infinity(), largest = 0;  // of set bits; of values
+    double squares = 0;
     bool not_finite = false;
+
+    /// Without branches: random data cannot be guessed.
+    void note(double x) {
+        const bool finite = x - x == 0;
+        not_finite = not_finite || !finite;
+        x = finite ? std::abs(x) : 0;
+        // All but the lowest set bit; a power of two has no other.
+        const auto bits = std::bit_cast<std::uint64_t>(x);
+        const bool is_power = (bits & ((std::uint64_t{1} << kFractionBits) - 1)) == 0;
+        const double low = is_power ? x : x - std::bit_cast<double>(bits & (bits - 1));
+        const double set = low == 0 ? std::numeric_limits<double>::infinity() : low;
+        lowest = set < lowest ? set : lowest;
+        largest = x > largest ? x : largest;
+        squares += x * x;
+    }
+    /// Are the squares in the range of a double, as far as they count?
+    bool has_squares() const { return largest == 0 || (largest > 0x1p-400 && largest < 0x1p400); }
 };
 
 /// Powers of two modulo a number, as far as shifts of integers of 184 bits go.
@@ -79,31 +96,31 @@ IntegerLines integer_rows(Backend& backend, const ConstView& view) {
                     }
                 }
             };
-            for_each([](Line& line, double x) {
-                if (!std::isfinite(x)) {
-                    line.not_finite = true;
-                } else if (x != 0) {
-                    const Parts parts = parts_of(x);
-                    line.last_bit = std::min(line.last_bit, parts.exponent + std::countr_zero(parts.significand));
-                    line.top = std::max(line.top, parts.exponent + static_cast<int>(std::bit_width(parts.significand)));
+            for_each([](Line& line, double x) { line.note(x); });
+            const auto line = [&](std::int64_t at) -> Line& { return found[static_cast<std::size_t>(at)]; };
+            for (std::int64_t i = begin; i < end; ++i) {
+                if (!line(i).has_squares()) {  // of the values over the largest then
+                    const int top = std::ilogb(line(i).largest);
+                    line(i).squares = 0;
+                    for (std::int64_t j = 0; j < view.cols; ++j) {
+                        const double x = load(data[i * view.row_stride + j * view.col_stride], view.type);
+                        const double y = std::isfinite(x) ? std::ldexp(x, -top) : 0;
+                        line(i).squares += y * y;
+                    }
                 }
-            });
-            for_each([](Line& line, double x) {
-                if (std::isfinite(x) && x != 0) {
-                    const double y = std::ldexp(x, -line.top);
-                    line.squares += y * y;
-                }
-            });
+            }
         });
     });
     IntegerLines lines;
     // Rounding of the squares and their sum, and of the logarithm.
     const double above = (static_cast<double>(view.cols) + 8) * std::numeric_limits<double>::epsilon() + 1e-9;
     for (const Line& line : found) {
-        const bool empty = line.squares == 0;
-        lines.last_bit.push_back(empty ? 0 : line.last_bit);
+        const bool empty = line.largest == 0;
+        const int last_bit = empty ? 0 : std::ilogb(line.lowest);
+        const int top = line.has_squares() ? 0 : std::ilogb(line.largest);
+        lines.last_bit.push_back(last_bit);
         lines.log2_norm.push_back(empty ? -std::numeric_limits<double>::infinity()
-                                        : std::log2(line.squares) / 2 + line.top - line.last_bit + above);
+                                        : std::log2(line.squares) / 2 + top - last_bit + above);
         lines.not_finite.push_back(line.not_finite);
         lines.all_finite = lines.all_finite && !line.not_finite;
     }
