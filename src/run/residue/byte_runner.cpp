@@ -125,7 +125,7 @@ private:
             const View& c = product_.c;
             const int exponent = operands_.rows.last_bit[static_cast<std::size_t>(row + i)] +
                                  operands_.cols.last_bit[static_cast<std::size_t>(col + j)];
-            return rounds_quickly(entry_integer(entries, i, j), exponent,
+            return rounds_quickly(entries, i, j, exponent,
                                   static_cast<T*>(c.data)[(row + i) * c.row_stride + (col + j) * c.col_stride]);
         }
         return false;

@@ -36,7 +36,7 @@ inline ResidueInteger entry_integer(const IntegerTile& tile, std::int64_t i, std
 /// to = value * 2^exponent, rounded to nearest even; false, and nothing is written, where the result may lie beyond the
 /// normal numbers.
 template <class T>
-bool rounds_quickly(ResidueInteger value, int exponent, T& to) {
+bool rounds_wide_integer(ResidueInteger value, int exponent, T& to) {
     static_assert(std::is_same_v<ResidueInteger, WideInteger<3>>);
     const bool negative = value.is_negative();
     if (negative) {
@@ -67,6 +67,46 @@ bool rounds_quickly(ResidueInteger value, int exponent, T& to) {
     const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(end - 62 + 1023) << 52);
     to = static_cast<T>(static_cast<double>(rounded) * power);
     return true;
+}
+
+/// The same of an entry in up to three pieces for f32, and in up to two for f64, in doubles. An f32 comes from a double
+/// that was rounded to odd: where something is left over, its last bit is set, so that no half is mistaken for a tie.
+template <class T>
+bool rounds_in_doubles(const double* at, int piece_count, int exponent, T& to) {
+    constexpr std::int64_t kPiece = std::int64_t{kResidueTile} * kResidueTile;
+    constexpr double kUnits[] = {1, 0x1p40, 0x1p80};
+    double sum = at[(piece_count - 1) * kPiece] * kUnits[piece_count - 1], rest = 0;
+    for (int q = piece_count - 2; q >= 0; --q) {
+        // What is left over is exact, because a piece is smaller than all that lies above it, unless that is zero.
+        const double above = sum, piece = at[q * kPiece] * kUnits[q];
+        sum = above + piece;
+        rest += piece - (sum - above);
+    }
+    if (sum == 0) {
+        to = 0;
+        return true;
+    }
+    auto bits = std::bit_cast<std::uint64_t>(sum);
+    const int end = exponent + static_cast<int>(bits >> 52 & 0x7ff) - 1022;
+    constexpr int kLeast = sizeof(T) == 8 ? -900 : -125, kMost = sizeof(T) == 8 ? 1000 : 127;
+    if (end < kLeast || end > kMost) {
+        return false;
+    }
+    if (sizeof(T) == 4 && rest != 0 && (bits & 1) == 0) {
+        bits += (rest > 0) == (sum > 0) ? std::uint64_t{1} : ~std::uint64_t{0};
+    }
+    const auto power = std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+    to = static_cast<T>(std::bit_cast<double>(bits) * power);
+    return true;
+}
+
+/// The way that an entry's pieces allow.
+template <class T>
+bool rounds_quickly(const IntegerTile& tile, std::int64_t i, std::int64_t j, int exponent, T& to) {
+    constexpr int kMostInDoubles = sizeof(T) == 8 ? 2 : 3;
+    return tile.piece_count <= kMostInDoubles
+               ? rounds_in_doubles(tile.pieces + i * kResidueTile + j, tile.piece_count, exponent, to)
+               : rounds_wide_integer(entry_integer(tile, i, j), exponent, to);
 }
 
 }  // namespace heptad

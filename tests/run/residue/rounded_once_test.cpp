@@ -107,13 +107,13 @@ TEST(rounded_once, the_quick_way_gives_the_same_bits_or_leaves_it) {
         const int exponent = static_cast<int>(random() % 300) - 250;
         float short_result = 77;
         double result = 77;
-        if (rounds_quickly(value, exponent, short_result)) {
+        if (rounds_quickly(tile, 1, 1, exponent, short_result)) {
             ++quick;
             ASSERT_EQ(static_cast<double>(short_result), rounded_once(1, value, exponent, 0, 0, Type::f32)) << i;
         } else {
             EXPECT_EQ(short_result, 77) << "left alone";
         }
-        ASSERT_TRUE(rounds_quickly(value, exponent, result));
+        ASSERT_TRUE(rounds_quickly(tile, 1, 1, exponent, result));
         ASSERT_EQ(result, rounded_once(1, value, exponent, 0, 0, Type::f64)) << i;
     }
     EXPECT_GT(quick, kCases / 4);
