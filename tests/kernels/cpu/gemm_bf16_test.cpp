@@ -156,7 +156,7 @@ TEST_P(gemm_bf16, both_tiles_give_the_same_bits_where_no_number_is_tiny) {
         }
         return numbers;
     };
-    const Bf16Use use(*kernels);
+    const TileUse use(*kernels);
     const std::int64_t stride = kernels->tile_cols + 5;
     for (const std::int64_t chunks : {1, 2, 7}) {
         for (int round = 0; round < 50; ++round) {
