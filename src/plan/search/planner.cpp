@@ -196,9 +196,14 @@ void validate(const Problem& problem, const Machine& machine) {
                  options.algorithm, ring_name(algorithm.ring), type_name(problem.type));
         }
     }
+    if (leaf_traits(options.leaf).by_residues && !backend_traits(problem).is_device &&
+        options.accuracy != Accuracy::exact) {
+        fail(ErrorCode::usage,
+             "leaf {} is for accuracy exact on a processor; set accuracy to exact, or take another leaf", options.leaf);
+    }
     const bool other_levels = options.levels > kMostResidueLevels ||
                               (options.levels > 0 && options.algorithm != "auto" && options.algorithm != kHalving);
-    if (leaf_traits(options.leaf).by_residues && other_levels) {
+    if (leaf_traits(options.leaf).by_residues && backend_traits(problem).is_device && other_levels) {
         fail(ErrorCode::usage, "leaf {} has up to {} levels of {} inside; set levels to so many, or take another leaf",
              options.leaf, kMostResidueLevels, kHalving);
     }

@@ -74,6 +74,13 @@ TEST(device_residue_plan, is_for_words_that_allow_it) {
     EXPECT_THROW(make_plan(asked, machine(), device_limits()), Error);
 }
 
+TEST(device_residue_plan, is_refused_on_a_processor_but_for_exact) {
+    Problem asked = problem(512, 512, 512, Type::f32);
+    asked.options.device = "cpu";
+    asked.options.leaf = kResidueLeaf;
+    EXPECT_THROW(make_plan(asked, machine(), device_limits()), Error);
+}
+
 TEST(device_residue_plan, leaves_to_others_what_it_cannot_do) {
     const auto forced = [&](std::int64_t k, Type type) {
         Problem asked = problem(3000, k, 3000, type);
