@@ -98,18 +98,25 @@ protected:
         }
     }
 
+    /// From pageable memory a copy may return before it is complete, and this stream waits for nobody.
+    template <class T>
+    static void write(Matrix<T>& to, const std::vector<T>& from) {
+        check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+        check(cudaDeviceSynchronize());
+    }
+
     /// The result with the drop-in equals that without it, and the call was ours, or was not.
     template <class T, class Call>
     void expect_same(Matrix<T>& c, bool ours, const Call& call) {
         std::vector<T> before = c.fetch(stream);  // of integers, and not yet the result, as it is after another call
         std::transform(before.begin(), before.end(), before.begin(), [](T x) { return x + T(1); });
-        check(cudaMemcpy(c.data(), before.data(), before.size() * sizeof(T), cudaMemcpyHostToDevice));
+        write(c, before);
         heptad_cublas_enable(0);
         call();
         check(cudaDeviceSynchronize());  // it may be on another stream
         const std::vector<T> wanted = c.fetch(stream);
         ASSERT_NE(wanted, before);
-        check(cudaMemcpy(c.data(), before.data(), before.size() * sizeof(T), cudaMemcpyHostToDevice));
+        write(c, before);
         heptad_cublas_enable(1);
         const long long taken = heptad_cublas_taken_over();
         call();
