@@ -39,8 +39,8 @@ TEST(HostOperandPlan, large_ones_follow_levels_and_tell_what_they_need) {
     EXPECT_GT(plan.workspace_bytes, sum_buffers(made.schedule, 4, 4).bytes());
     EXPECT_GE(plan.error_bound, plan_device_product(16384, 16384, 16384, Type::f32, options, {}).error_bound);
     EXPECT_GT(plan.predicted_s, whole.predicted_s);
-    // The matrices are on the way for two thirds of the time that the product takes by residues.
-    EXPECT_LT(plan.predicted_s, 1.3 * whole.predicted_s);
+    // The matrices are on the way for nearly as long as the product takes by residues with levels inside.
+    EXPECT_LT(plan.predicted_s, 1.45 * whole.predicted_s);
     EXPECT_NE(to_string(plan).find("plan 32768x32768x32768 f32 transfers={algorithm=winograd;"), std::string::npos);
 }
 
