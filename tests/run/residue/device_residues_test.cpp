@@ -12,6 +12,7 @@
 #include "algorithm/winograd_sums.hpp"
 #include "base/device_layout.hpp"
 #include "base/error.hpp"
+#include "base/half.hpp"
 #include "base/moduli.hpp"
 #include "kernels/guarded_matrix.hpp"
 #include "kernels/reference/reference_backend.hpp"
@@ -272,6 +273,20 @@ TEST(device_residues, levels_inside_change_nothing) {
                 run_plan(plan, backend, 3, x.a.view(), x.b.view(), -2, x.c.view(), workspace.data());
                 EXPECT_TRUE(x.c.equals(expected)) << m << " x " << k << " x " << n << ", levels " << levels;
             }
+        }
+    }
+}
+
+/// What ByteRemainder (kernels/cuda/residue/residue_levels.cuh) does in f16: a reciprocal of eleven bits, a quotient
+/// rounded to an integer, ties to even, and a remainder that f16 holds.
+TEST(device_residues, sums_of_sixteen_bytes_are_reduced_to_bytes_in_f16) {
+    for (int t = 0; t < kMostDeviceModuli; ++t) {
+        const int p = kModuli[static_cast<std::size_t>(t)];
+        const double reciprocal = to_float(to_f16(static_cast<float>(1.0 / p)));
+        for (int x = -16 * 128; x <= 16 * 128; ++x) {
+            const int quotient = static_cast<int>(std::nearbyint(x * reciprocal));
+            const int rest = x - p * quotient;
+            ASSERT_LE(std::abs(rest), p == 256 ? 128 : 127) << x << " modulo " << p;
         }
     }
 }

@@ -39,7 +39,7 @@ __device__ __forceinline__ Four four_of_bytes(unsigned bytes) {
 }
 
 /// Bytes from -p/2 to p/2 of sums up to 2048. The reciprocal in f16 is good enough: an integer that is farther than p/2
-/// from the multiple of p taken off is so by less than one, and 127 is not exceeded (tests/kernels/cuda).
+/// from the multiple of p taken off is so by less than one, and 127 is not exceeded (device_residues_test).
 struct ByteRemainder {
     __half2 reciprocal, minus_p;
     __device__ __forceinline__ ByteRemainder(const ModulusConstants& constants, int t)
