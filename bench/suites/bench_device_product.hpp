@@ -17,7 +17,7 @@ struct DeviceBenchSettings {
     Accuracy accuracy = Accuracy::balanced;
     std::string algorithm = "auto";
     int levels = -1;
-    bool with_emulation = false;  // f64: beside cuBLAS's own fixed point
+    bool with_emulation = false;             // f64: beside cuBLAS's own fixed point
     std::int64_t workspace_limit_bytes = 0;  // what the device has left
     ContestRules rules;
 };
