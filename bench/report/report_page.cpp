@@ -90,7 +90,7 @@ std::string machine_html(const ResultFile& file) {
 bool says_more(const Series& one, const Series* other) {
     const auto rank = [](const Series& series) {
         const Record& best = *series.best();
-        return std::tuple(best.ratio ? best.library ? 2 : 1 : 0, series.label == best.type,
+        return std::tuple(best.ratio ? best.against_library ? 2 : 1 : 0, series.label == best.type,
                           best.ratio ? *best.ratio : *best.operations_per_s);
     };
     return other == nullptr || rank(one) > rank(*other);
@@ -315,7 +315,7 @@ std::string rooflines_html(const ResultFile& file, const std::vector<std::pair<s
     }
     std::vector<Roof> roofs;
     for (const Record& record : file.records) {
-        if (record.exact || !record.library || !record.variant.empty()) {
+        if (record.exact || !record.against_library || !record.variant.empty()) {
             continue;
         }
         auto roof = std::find_if(roofs.begin(), roofs.end(), [&](const Roof& one) { return one.type == record.type; });

@@ -189,7 +189,7 @@ std::string roofline_html(const Roof& roof) {
                (bits * (record.m * record.k + record.k * record.n + record.m * record.n));
     };
     const auto vendor_rate = [](const Record& record) {
-        return record.library && record.vendor_s ? 2 * record.m * record.k * record.n / *record.vendor_s : 0;
+        return record.against_library && record.vendor_s ? 2 * record.m * record.k * record.n / *record.vendor_s : 0;
     };
     const auto own_rate = [](const Record& record) { return record.operations_per_s.value_or(0); };
     double peak = 0;
@@ -237,7 +237,7 @@ std::string roofline_html(const Roof& roof) {
         }
         html += "</g>";
     };
-    marks("library", vendor_rate);
+    marks("vendor", vendor_rate);
     marks("speed", own_rate);
     return html + "</svg></figure>\n";
 }

@@ -110,7 +110,7 @@ Record read_record(const Json& json) {
     for (const auto& [name, shown] : kLibraries) {
         if (record.vendor == name) {
             record.vendor = shown;
-            record.library = true;
+            record.against_library = true;
             break;
         }
     }

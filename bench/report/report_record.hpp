@@ -24,9 +24,9 @@ struct Record {
     Figure operations_per_s;  // 2 m k n over Heptad's time
     Figure error_ratio;       // Heptad's error over the library's
     Figure joules, vendor_joules;
-    bool exact = false;    // no rounding in this type
-    bool library = false;  // compared with a known library, not with a loop, a bound or a published figure
-    Json json;             // the whole record
+    bool exact = false;            // no rounding in this type
+    bool against_library = false;  // compared with a known library, not with a loop, a bound or a published figure
+    Json json;                     // the whole record
 
     bool square() const { return n >= 1 && m == n && k == n; }
     bool odd() const;

@@ -2,11 +2,7 @@
 // blocks of C from seven products. For kernels that keep blocks in registers; T is a number, or several of them.
 #pragma once
 
-#if defined(__CUDACC__)
-#define HEPTAD_HOST_AND_DEVICE __host__ __device__ __forceinline__
-#else
-#define HEPTAD_HOST_AND_DEVICE inline
-#endif
+#include "base/host_and_device.hpp"
 
 namespace heptad {
 

@@ -7,6 +7,7 @@
 
 #include "base/complex_as_real.hpp"
 #include "base/error.hpp"
+#include "base/over_rows.hpp"
 #include "base/size.hpp"
 #include "base/thread_pool.hpp"
 #include "base/workspace.hpp"
@@ -16,8 +17,6 @@ namespace heptad {
 namespace {
 
 using Factor = std::complex<double>;
-
-constexpr std::int64_t kElementsPerTask = std::int64_t{1} << 15;
 
 struct ComplexProduct {
     Factor alpha;
@@ -119,18 +118,6 @@ private:
     std::int64_t beside_bytes_ = 0;
     int count_ = 1, done_ = 0;
 };
-
-/// for_row(i), many rows to a task.
-template <class ForRow>
-void over_rows(std::int64_t rows, std::int64_t cols, ThreadPool& pool, ForRow&& for_row) {
-    const std::int64_t of_task = std::max<std::int64_t>(1, kElementsPerTask / std::max<std::int64_t>(1, cols));
-    pool.run(ceil_div(rows, of_task), [&](std::int64_t task) {
-        const std::int64_t end = std::min(rows, (task + 1) * of_task);
-        for (std::int64_t i = task * of_task; i < end; ++i) {
-            for_row(i);
-        }
-    });
-}
 
 /// factor * (real, imaginary). A real factor meets each part alone: an infinite one does not make the other a NaN.
 template <class T>

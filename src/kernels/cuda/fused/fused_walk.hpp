@@ -3,13 +3,8 @@
 
 #include <cstdint>
 
+#include "base/host_and_device.hpp"
 #include "kernels/cuda/fused/fused_arguments.hpp"
-
-#if defined(__CUDACC__)
-#define HEPTAD_HOST_AND_DEVICE __host__ __device__ __forceinline__
-#else
-#define HEPTAD_HOST_AND_DEVICE inline
-#endif
 
 namespace heptad::cuda::fused {
 
