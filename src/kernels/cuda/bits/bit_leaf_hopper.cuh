@@ -46,6 +46,7 @@ struct BitLeaf {
         OpenTiles open;   // those that are to be made; null: all of them
     };
     static constexpr bool stores_row_blocks = false;  // words are packed from both
+    static constexpr bool has_narrow_tiles = false;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
         return operation == BitOperation::any && args.open != nullptr ? args.open[0] : args.order.tiles;

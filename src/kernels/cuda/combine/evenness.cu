@@ -19,15 +19,21 @@ struct JudgementArguments {
 /// One warp: the least that (|A||B|)_ij can be, if values meet as badly as they can, and what follows from it.
 __global__ void judge_lines(const __grid_constant__ JudgementArguments args) {
     const Notes& notes = *args.notes;
-    const auto edge = [](int step) { return step >= kSteps ? 0.0 : exp2((kStepsAbove - step) / 2.0); };
-    const auto share = [&](int operand, int step) {
-        return static_cast<double>(notes.fewest[operand][step]) / notes.places[operand];
-    };
     const int i = static_cast<int>(threadIdx.x);
+    // Each lane knows one step of either operand, and hears of the others.
+    static_assert(kSteps <= 32);
+    double width = 0, share[2] = {};
+    if (i < kSteps) {
+        width = exp2((kStepsAbove - i) / 2.0) - (i + 1 >= kSteps ? 0.0 : exp2((kStepsAbove - i - 1) / 2.0));
+        for (int operand = 0; operand < 2; ++operand) {
+            share[operand] = static_cast<double>(notes.fewest[operand][i]) / notes.places[operand];
+        }
+    }
     double product = 0;
-    for (int j = 0; j < kSteps && i < kSteps; ++j) {
-        const double both = share(0, i) + share(1, j) - 1;
-        product += both > 0 ? (edge(i) - edge(i + 1)) * (edge(j) - edge(j + 1)) * both : 0;
+    for (int j = 0; j < kSteps; ++j) {
+        const double both = share[0] + __shfl_sync(0xffffffffU, share[1], j) - 1;
+        const double area = width * __shfl_sync(0xffffffffU, width, j);
+        product += both > 0 ? area * both : 0;
     }
     for (int offset = 16; offset > 0; offset /= 2) {
         product += __shfl_xor_sync(0xffffffffU, product, offset);

@@ -10,6 +10,8 @@
 //   multiply(d, a, b, adds)    the instruction: 64 rows by the columns of d, 32 bytes along k
 //   store(args, block, row, col, d)    what a warp does with its 16 rows of each of d
 //   stores_row_blocks   whether it may be called for one of two row blocks by itself
+//   has_narrow_tiles    whether tiles of fewer columns follow: narrow_cols(args) of 0, 64 or 128 to a block,
+//                       narrow_count(args), narrow_tile(args, index)
 #pragma once
 
 #include <cuda.h>
@@ -90,8 +92,22 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         __syncthreads();
     }
     const std::int64_t tiles = Leaf::tile_count(args);
+    std::int64_t all_tiles = tiles;
+    int narrow_cols = 0;
+    if constexpr (Leaf::has_narrow_tiles) {
+        all_tiles += Leaf::narrow_count(args);
+        narrow_cols = Leaf::narrow_cols(args);
+    }
+    const auto tile_of = [&](std::int64_t index) {
+        if constexpr (Leaf::has_narrow_tiles) {
+            if (index >= tiles) {
+                return Leaf::narrow_tile(args, index - tiles);
+            }
+        }
+        return Leaf::tile_to_make(args, index);
+    };
     const std::int64_t first = blockIdx.x / cluster, stride = gridDim.x / cluster;
-    const std::int64_t rank_row = rank_down * Shape::rows, rank_col = rank_across * Shape::cols;
+    const std::int64_t rank_row = rank_down * Shape::rows;
     Ring ring;
     if (group == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -100,12 +116,13 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
             const auto mask_a = static_cast<std::uint16_t>(((1U << Shape::across) - 1) << (rank_down * Shape::across));
             constexpr unsigned kColumn = ((1U << cluster) - 1) / ((1U << Shape::across) - 1);  // every `across`-th bit
             const auto mask_b = static_cast<std::uint16_t>(kColumn << rank_across);
-            for (std::int64_t index = first; index < tiles; index += stride) {
-                const TilePlace tile = Leaf::tile_to_make(args, index);
+            for (std::int64_t index = first; index < all_tiles; index += stride) {
+                const TilePlace tile = tile_of(index);
+                const int cols = index < tiles ? Shape::cols : narrow_cols;
                 const auto row =
                     static_cast<int>(tile.row * Shape::cluster_rows + rank_row + rank_across * Shape::fetched_rows);
-                const auto col =
-                    static_cast<int>(tile.col * Shape::cluster_cols + rank_col + rank_down * Shape::fetched_cols);
+                const auto col = static_cast<int>(tile.col * Shape::cluster_cols + rank_across * cols +
+                                                  rank_down * Shape::fetched_cols);
                 const auto block = static_cast<int>(tile.block);
                 for (int step = 0; step < args.steps; ++step, ring.advance()) {
                     barrier_wait(empty(ring.stage), ring.phase ^ 1);
@@ -143,9 +160,8 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                 barrier_arrive(empty(stage), neighbour);
             }
         };
-        int d[Shape::row_blocks][Shape::cols / 2];
         // Of the rows of some blocks, the products over one step.
-        const auto multiply = [&](int stage, int step, auto first_block, auto end_block) {
+        const auto multiply = [&](auto& d, int stage, int step, auto first_block, auto end_block) {
             const std::uint32_t at = ring_start + static_cast<std::uint32_t>(stage * Shape::stage_bytes);
             const std::uint64_t a =
                 matrix_descriptor(at + static_cast<std::uint32_t>(consumer * kGroupRows * kStepBytes));
@@ -166,11 +182,14 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
         const auto row_of = [&](const TilePlace& tile) {
             return tile.row * Shape::cluster_rows + rank_row + consumer * kGroupRows + warp * 16;
         };
-        const auto col_of = [&](const TilePlace& tile) { return tile.col * Shape::cluster_cols + rank_col; };
+        const auto col_of = [&](const TilePlace& tile, int cols) {
+            return tile.col * Shape::cluster_cols + rank_across * cols;
+        };
         static_assert(Shape::row_blocks <= 2);
         constexpr int kSplit = kStages / 2;
         const bool overlaps = Leaf::stores_row_blocks && Shape::row_blocks == 2 && args.steps >= 2 * kSplit;
         if constexpr (Leaf::stores_row_blocks && Shape::row_blocks == 2) {
+            int d[2][Shape::cols / 2];
             // Where a tile ends and the next one begins, the tensor cores work for half of the rows while the other
             // half is stored: the first half beside the last steps of the second, the second beside the first steps of
             // the next tile's first.
@@ -180,7 +199,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
 #pragma unroll
                 for (int i = 0; i < kSplit; ++i, at.advance()) {
                     barrier_wait(full(at.stage), at.phase);
-                    multiply(at.stage, first_step + i, kFirst, kSecond);
+                    multiply(d, at.stage, first_step + i, kFirst, kSecond);
                 }
                 products_commit();
             };
@@ -188,7 +207,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                 products_begin();
 #pragma unroll
                 for (int i = 0; i < kSplit; ++i, ring.advance()) {
-                    multiply(ring.stage, first_step + i, kSecond, kEnd);
+                    multiply(d, ring.stage, first_step + i, kSecond, kEnd);
                 }
                 products_commit();
             };
@@ -204,7 +223,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                 for (int step = kSplit; step < args.steps - kSplit; ++step) {
                     barrier_wait(full(ring.stage), ring.phase);
                     products_begin();
-                    multiply(ring.stage, step, kFirst, kEnd);
+                    multiply(d, ring.stage, step, kFirst, kEnd);
                     products_commit();
                     products_wait<1>();
                     release_held(held_stages);
@@ -216,7 +235,7 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                 release_held(held_stages);
                 end_split(args.steps - kSplit);
                 products_wait<1>();
-                Leaf::store(args, tile.block, row_of(tile), col_of(tile), d[0]);
+                Leaf::store(args, tile.block, row_of(tile), col_of(tile, Shape::cols), d[0]);
                 products_wait<0>();
                 release_held(kSplit);
             };
@@ -228,38 +247,53 @@ __device__ __forceinline__ void run(const CUtensorMap& map_a, const CUtensorMap&
                     const TilePlace tile = Leaf::tile_to_make(args, index);
                     make(tile);
                     begin_split(0);
-                    Leaf::store(args, tile.block, row_of(tile) + 64, col_of(tile), d[1]);
+                    Leaf::store(args, tile.block, row_of(tile) + 64, col_of(tile, Shape::cols), d[1]);
                     end_split(0);
                 }
                 const TilePlace tile = Leaf::tile_to_make(args, index);
                 make(tile);
-                Leaf::store(args, tile.block, row_of(tile) + 64, col_of(tile), d[1]);
+                Leaf::store(args, tile.block, row_of(tile) + 64, col_of(tile, Shape::cols), d[1]);
             }
         }
-        for (std::int64_t index = first; !overlaps && index < tiles; index += stride) {
-            const TilePlace tile = Leaf::tile_to_make(args, index);
-            int before = 0;
-            for (int step = 0; step < args.steps; ++step) {
-                barrier_wait(full(ring.stage), ring.phase);
-                products_begin();
-                multiply(ring.stage, step, kFirst, kEnd);
-                products_commit();
-                if (step > 0) {
-                    products_wait<1>();
-                    release(before);
+        const auto make_tiles = [&](std::int64_t index, std::int64_t end, auto of_block) {
+            constexpr int cols = decltype(of_block)::value;
+            int d[Shape::row_blocks][cols / 2];
+            for (; index < end; index += stride) {
+                const TilePlace tile = tile_of(index);
+                int before = 0;
+                for (int step = 0; step < args.steps; ++step) {
+                    barrier_wait(full(ring.stage), ring.phase);
+                    products_begin();
+                    multiply(d, ring.stage, step, kFirst, kEnd);
+                    products_commit();
+                    if (step > 0) {
+                        products_wait<1>();
+                        release(before);
+                    }
+                    before = ring.stage;
+                    ring.advance();
                 }
-                before = ring.stage;
-                ring.advance();
-            }
-            products_wait<0>();
-            release(before);
-            if constexpr (Leaf::stores_row_blocks) {
+                products_wait<0>();
+                release(before);
+                if constexpr (Leaf::stores_row_blocks) {
 #pragma unroll
-                for (int block = 0; block < Shape::row_blocks; ++block) {
-                    Leaf::store(args, tile.block, row_of(tile) + 64 * block, col_of(tile), d[block]);
+                    for (int block = 0; block < Shape::row_blocks; ++block) {
+                        Leaf::store(args, tile.block, row_of(tile) + 64 * block, col_of(tile, cols), d[block]);
+                    }
+                } else {
+                    Leaf::store(args, tile.block, row_of(tile), col_of(tile, cols), d);
                 }
-            } else {
-                Leaf::store(args, tile.block, row_of(tile), col_of(tile), d);
+            }
+        };
+        if (!overlaps) {
+            make_tiles(first, tiles, std::integral_constant<int, Shape::cols>());
+        }
+        if constexpr (Leaf::has_narrow_tiles) {
+            const std::int64_t behind = first + (max(tiles - first, std::int64_t{0}) + stride - 1) / stride * stride;
+            if (narrow_cols == 64) {
+                make_tiles(behind, all_tiles, std::integral_constant<int, 64>());
+            } else if (narrow_cols == 128) {
+                make_tiles(behind, all_tiles, std::integral_constant<int, 128>());
             }
         }
     }

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kTileLines = 32, kTileDepth = 128;
-constexpr int kEach = kTileDepth / 32;  // neighbours along k to a lane
+constexpr int kEach = kTileDepth / 32;          // neighbours along k to a lane
+constexpr int kOwnLines = kTileLines / kWarps;  // to a warp
 
 struct ConvertArguments {
     ResidueConvert launch;
@@ -17,21 +18,33 @@ struct ConvertArguments {
     ModulusConstants constants;
 };
 
-/// Of four neighbours, all residues.
+/// Of a few lines' neighbours, all residues.
 template <class Integer, class T, class Powers>
-__device__ __forceinline__ void store_residues(const T (&x)[kEach], const Powers& powers, int taken,
-                                               const ModulusConstants& constants, std::uint8_t* to,
-                                               std::int64_t plane_bytes) {
-    const Integer integers[kEach] = {Integer(powers.times(x[0])), Integer(powers.times(x[1])),
-                                     Integer(powers.times(x[2])), Integer(powers.times(x[3]))};
-    for (int t = 0; t < taken; ++t) {
-        unsigned bytes[kEach];
+__device__ __forceinline__ void store_residues(const T (&x)[kOwnLines][kEach], const int (&exponents)[kOwnLines],
+                                               int lines, int taken, const ModulusConstants& constants,
+                                               std::uint8_t* to, const BytePlanes& planes) {
+    IntegerBytes<Integer::kWords> integers[kOwnLines][kEach];
+#pragma unroll
+    for (int i = 0; i < kOwnLines; ++i) {
+        const Powers powers(exponents[i]);
 #pragma unroll
         for (int e = 0; e < kEach; ++e) {
-            bytes[e] = integers[e].modulo(constants, t);
+            integers[i][e] = Integer(powers.times(x[i][e]));
         }
-        *reinterpret_cast<unsigned*>(to) = lowest_bytes(bytes);
-        to += plane_bytes;
+    }
+    for (int t = 0; t < taken; ++t) {
+#pragma unroll
+        for (int i = 0; i < kOwnLines; ++i) {
+            unsigned bytes[kEach];
+#pragma unroll
+            for (int e = 0; e < kEach; ++e) {
+                bytes[e] = integers[i][e].modulo(constants, t);
+            }
+            if (i < lines) {
+                *reinterpret_cast<unsigned*>(to + i * planes.line_bytes) = lowest_bytes(bytes);
+            }
+        }
+        to += planes.plane_bytes;
     }
 }
 
@@ -67,10 +80,10 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
         __syncthreads();
     }
     const std::int64_t depth = first_depth + lane * kEach;
-    T values[kTileLines / kWarps][kEach];
+    T values[kOwnLines][kEach];
 #pragma unroll
-    for (int i = 0; i < kTileLines / kWarps; ++i) {
-        const int in_tile = warp * (kTileLines / kWarps) + i;
+    for (int i = 0; i < kOwnLines; ++i) {
+        const int in_tile = warp * kOwnLines + i;
         const std::int64_t line = first_line + in_tile;
         if (!along_k) {
 #pragma unroll
@@ -93,37 +106,37 @@ __global__ void __launch_bounds__(kThreads) convert(const __grid_constant__ Conv
             values[i][e] = line < from.lines && depth + e < from.depth ? at[e * from.depth_stride] : T(0);
         }
     }
-    if (depth >= to_planes.line_bytes) {
+    const std::int64_t own_line = first_line + warp * kOwnLines;
+    const int lines = static_cast<int>(min(from.lines - own_line, std::int64_t{kOwnLines}));
+    if (depth >= to_planes.line_bytes || lines <= 0) {
         return;
     }
+    int exponents[kOwnLines];
 #pragma unroll
-    for (int i = 0; i < kTileLines / kWarps; ++i) {
-        const std::int64_t line = first_line + warp * (kTileLines / kWarps) + i;
-        if (line >= from.lines) {
+    for (int i = 0; i < kOwnLines; ++i) {
+        exponents[i] = i < lines ? integer_exponent(choice, taken, __ldg(from.log2_norm + own_line + i)) : 0;
+        if (blockIdx.x == 0 && lane == 0 && i < lines) {
+            from.exponents[own_line + i] = exponents[i];
+        }
+    }
+    std::uint8_t* const to = to_planes.data + own_line * to_planes.line_bytes + depth;
+    if constexpr (sizeof(T) == 4) {
+        if (taken <= kMostShortModuli && !has_powers) {
+            store_residues<ShortInteger, T, TwoShortPowers>(values, exponents, lines, taken, args.constants, to,
+                                                            to_planes);
             return;
         }
-        const int exponent = integer_exponent(choice, taken, __ldg(from.log2_norm + line));
-        if (blockIdx.x == 0 && lane == 0) {
-            from.exponents[line] = exponent;
-        }
-        std::uint8_t* const to = to_planes.data + line * to_planes.line_bytes + depth;
-        if constexpr (sizeof(T) == 4) {
-            if (taken <= kMostShortModuli && !has_powers) {
-                store_residues<ShortInteger>(values[i], TwoShortPowers(exponent), taken, args.constants, to,
-                                             to_planes.plane_bytes);
-                continue;
-            }
-        }
-        double x[kEach];
-#pragma unroll
-        for (int e = 0; e < kEach; ++e) {
-            x[e] = values[i][e];
-            if (has_powers && depth + e < from.depth) {
-                x[e] = times_power(x[e], __ldg(from.inner + depth + e));
-            }
-        }
-        store_residues<LongInteger<T>>(x, TwoPowers(exponent), taken, args.constants, to, to_planes.plane_bytes);
     }
+    double x[kOwnLines][kEach];
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) {
+        const int power = has_powers && depth + e < from.depth ? __ldg(from.inner + depth + e) : 0;
+#pragma unroll
+        for (int i = 0; i < kOwnLines; ++i) {
+            x[i][e] = has_powers ? times_power(values[i][e], power) : values[i][e];
+        }
+    }
+    store_residues<LongInteger, double, TwoPowers>(x, exponents, lines, taken, args.constants, to, to_planes);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct ConvertLevelsArguments {
     ModulusConstants constants;
 };
 
-/// Numbers as they wait for their residues: packed integers, or f32 and f64 that are to be rounded.
+/// Numbers as they wait for their residues: integers in bytes, or f32 that is to be rounded.
 template <class Kept>
 using Tile = Kept[kTileLines][kTileDepth + 4];
 
@@ -43,13 +43,18 @@ __device__ __forceinline__ void load_tile(const ResidueLines& from, bool has_pow
         const int i = static_cast<int>(threadIdx.x) + e * kThreads;
         const int line = along_k ? i / kTileDepth : i % kTileLines, p = along_k ? i % kTileDepth : i / kTileLines;
         if constexpr (std::is_same_v<Kept, int>) {
-            tile[line][p] = PackedInteger::pack(TwoShortPowers(exponents[line]).times(kept[e]));
+            tile[line][p] = ShortInteger::bytes_of(TwoShortPowers(exponents[line]).times(kept[e]));
         } else {
             double x = kept[e];
             if (has_powers && first_depth + p < from.depth) {
                 x = times_power(x, __ldg(from.inner + first_depth + p));
             }
-            tile[line][p] = static_cast<T>(TwoPowers(exponents[line]).times(x));
+            const double scaled = TwoPowers(exponents[line]).times(x);
+            if constexpr (std::is_same_v<Kept, long long>) {
+                tile[line][p] = LongInteger::bytes_of(scaled);
+            } else {
+                tile[line][p] = static_cast<float>(scaled);
+            }
         }
     }
 }
@@ -74,7 +79,8 @@ __device__ __forceinline__ void store_sums(const Tile<Kept>* tiles, int line, in
             unsigned bytes[kEach];
 #pragma unroll
             for (int e = 0; e < kEach; ++e) {
-                bytes[e] = Integer(numbers[e]).modulo(constants, t);
+                using Given = std::conditional_t<std::is_same_v<Kept, float>, double, Kept>;
+                bytes[e] = Integer(static_cast<Given>(numbers[e])).modulo(constants, t);
             }
             blocks[block] = four_of_bytes(lowest_bytes(bytes) ^ 0x80808080U);
         }
@@ -165,12 +171,13 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 2 : 1)
     __syncthreads();
     if constexpr (sizeof(T) == 4) {
         if (taken <= kMostShortModuli && !has_powers) {
-            convert_tile<T, Levels, PackedInteger>(args, taken, has_powers, exponents,
-                                                   reinterpret_cast<Tile<int>*>(shared));
+            convert_tile<T, Levels, ShortInteger>(args, taken, has_powers, exponents,
+                                                  reinterpret_cast<Tile<int>*>(shared));
             return;
         }
     }
-    convert_tile<T, Levels, LongInteger<T>>(args, taken, has_powers, exponents, reinterpret_cast<Tile<T>*>(shared));
+    using Kept = std::conditional_t<sizeof(T) == 8, long long, float>;
+    convert_tile<T, Levels, LongInteger>(args, taken, has_powers, exponents, reinterpret_cast<Tile<Kept>*>(shared));
 }
 
 template <class T, int Levels>

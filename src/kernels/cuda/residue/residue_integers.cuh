@@ -1,4 +1,5 @@
-// Numbers as integers, and integers modulo each modulus, in floating point: quotients by magic numbers.
+// Numbers as integers, and integers modulo each modulus: their bytes times powers of 256 modulo it, and of that sum the
+// remainder in floating point, with the quotient by a magic number.
 #pragma once
 
 #include "kernels/cuda/residue/residue_choice.cuh"
@@ -7,10 +8,8 @@ namespace heptad::cuda {
 namespace {
 
 struct ModulusConstants {
-    double modulus[kMostDeviceModuli], reciprocal[kMostDeviceModuli];
-    double two_to_27[kMostDeviceModuli];  // modulo each
-    int of_halves[kMostDeviceModuli];     // one, and 2^14 modulo each, in bytes
-    float short_modulus[kMostDeviceModuli], short_reciprocal[kMostDeviceModuli], two_to_12[kMostDeviceModuli];
+    int powers[kMostDeviceModuli][2];  // of 256, modulo each, in bytes
+    float modulus[kMostDeviceModuli], reciprocal[kMostDeviceModuli];
 };
 
 /// 2^exponent as a product of two numbers that a float has.
@@ -25,62 +24,47 @@ struct TwoShortPowers {
     __device__ __forceinline__ float times(float x) const { return x * first * second; }
 };
 
-/// Added to a number of moderate size, they leave its integer part in the lower bits.
-constexpr double kToInteger = 6755399441055744.0;  // 1.5 * 2^52
-constexpr float kToShortInteger = 12582912.0F;     // 1.5 * 2^23
+/// Added to a number of moderate size, it leaves the integer part in the lower bits, and its bits plus a small integer
+/// are those of the sum.
+constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23
 
-/// An integer below 2^63, of which f32 needs 2^40.
-template <class T>
-struct LongInteger {
-    double upper = 0, lower;
-    __device__ __forceinline__ explicit LongInteger(double scaled) {
-        lower = rint(scaled);
-        if constexpr (sizeof(T) == 8) {
-            const double whole = lower;
-            upper = fma(whole, 0x1p-27, kToInteger) - kToInteger;
-            lower = fma(upper, -0x1p27, whole);
-        }
-    }
+/// An integer in signed bytes, four to a word.
+template <int Words>
+struct IntegerBytes {
+    static constexpr int kWords = Words;
+    int word[Words];
     /// From -p/2 to p/2 in the lowest byte.
     __device__ __forceinline__ unsigned modulo(const ModulusConstants& constants, int t) const {
-        const double x = sizeof(T) == 8 ? fma(upper, constants.two_to_27[t], lower) : lower;
-        const double quotient = fma(x, constants.reciprocal[t], kToInteger) - kToInteger;
-        return static_cast<unsigned>(__double2loint(fma(-constants.modulus[t], quotient, x) + kToInteger));
+        int sum = __float_as_int(kToInteger);
+#pragma unroll
+        for (int i = 0; i < Words; ++i) {
+            sum = __dp4a(word[i], constants.powers[t][i], sum);
+        }
+        const float shifted = __int_as_float(sum);
+        const float quotient = fmaf(shifted - kToInteger, constants.reciprocal[t], kToInteger) - kToInteger;
+        return __float_as_uint(fmaf(-constants.modulus[t], quotient, shifted));
     }
 };
 
-/// An integer below 2^27.6, in floats: as  upper * 2^12 + lower  modulo p it is below 2^23, and its quotient is found
-/// to one part in 2^25, where 2^24 would do.
-struct ShortInteger {
-    float upper, lower;
-    __device__ __forceinline__ explicit ShortInteger(float scaled) {
-        upper = fmaf(scaled, 0x1p-12F, kToShortInteger) - kToShortInteger;
-        lower = (fmaf(upper, -0x1p12F, scaled) + kToShortInteger) - kToShortInteger;
-    }
-    __device__ __forceinline__ unsigned modulo(const ModulusConstants& constants, int t) const {
-        const float x = fmaf(upper, constants.two_to_12[t], lower);
-        const float quotient = fmaf(x, constants.short_reciprocal[t], kToShortInteger) - kToShortInteger;
-        return __float_as_uint(fmaf(-constants.short_modulus[t], quotient, x) + kToShortInteger);
+/// An integer below 2^30.
+struct ShortInteger : IntegerBytes<1> {
+    __device__ __forceinline__ explicit ShortInteger(int bytes) : IntegerBytes{{bytes}} {}
+    __device__ __forceinline__ explicit ShortInteger(float scaled) : IntegerBytes{{bytes_of(scaled)}} {}
+    /// With 128 added to every byte and taken off again, without a carry.
+    static __device__ __forceinline__ int bytes_of(float scaled) {
+        constexpr unsigned kMiddles = 0x80808080U;
+        return static_cast<int>((static_cast<unsigned>(__float2int_rn(scaled)) + kMiddles) ^ kMiddles);
     }
 };
 
-/// The same as two halves of 16 bits, of which one instruction makes what is to be reduced.
-struct PackedInteger {
-    static constexpr int kLowerBits = 14;
-    int halves;
-    __device__ __forceinline__ explicit PackedInteger(int packed) : halves(packed) {}
-    static __device__ __forceinline__ int pack(float scaled) {
-        const int x = __float2int_rn(scaled);
-        const int upper = (x + (1 << (kLowerBits - 1))) >> kLowerBits, lower = x - (upper << kLowerBits);
-        return upper << 16 | (lower & 0xffff);
-    }
-    __device__ __forceinline__ unsigned modulo(const ModulusConstants& constants, int t) const {
-        // The bits of kToShortInteger plus a small integer are those of the float.
-        const float shifted =
-            __int_as_float(__dp2a_lo(halves, constants.of_halves[t], __float_as_int(kToShortInteger)));
-        const float x = shifted - kToShortInteger;
-        const float quotient = fmaf(x, constants.short_reciprocal[t], kToShortInteger) - kToShortInteger;
-        return __float_as_uint(fmaf(-constants.short_modulus[t], quotient, shifted));
+/// An integer below 2^62.9.
+struct LongInteger : IntegerBytes<2> {
+    __device__ __forceinline__ explicit LongInteger(long long bytes)
+        : IntegerBytes{{static_cast<int>(bytes), static_cast<int>(bytes >> 32)}} {}
+    __device__ __forceinline__ explicit LongInteger(double scaled) : LongInteger(bytes_of(scaled)) {}
+    static __device__ __forceinline__ long long bytes_of(double scaled) {
+        constexpr unsigned long long kMiddles = 0x8080808080808080ULL;
+        return static_cast<long long>((static_cast<unsigned long long>(__double2ll_rn(scaled)) + kMiddles) ^ kMiddles);
     }
 };
 
@@ -97,17 +81,14 @@ inline ModulusConstants modulus_constants() {
     ModulusConstants constants{};
     for (int t = 0; t < kMostDeviceModuli; ++t) {
         const int p = kModuli[static_cast<std::size_t>(t)];
-        const auto power = [p](int exponent) {
-            const int rest = static_cast<int>((std::int64_t{1} << exponent) % p);
-            return rest > p / 2 ? rest - p : rest;
-        };
-        constants.modulus[t] = p;
-        constants.reciprocal[t] = 1.0 / p;
-        constants.two_to_27[t] = power(27);
-        constants.of_halves[t] = 1 | (power(14) & 0xff) << 8;
-        constants.short_modulus[t] = static_cast<float>(p);
-        constants.short_reciprocal[t] = static_cast<float>(1.0 / p);
-        constants.two_to_12[t] = static_cast<float>(power(12));
+        int power = 1;
+        for (int i = 0; i < 8; ++i) {
+            constants.powers[t][i / 4] |= (power & 0xff) << (i % 4 * 8);
+            power = power * 256 % p;
+            power = power > p / 2 ? power - p : power < -p / 2 ? power + p : power;
+        }
+        constants.modulus[t] = static_cast<float>(p);
+        constants.reciprocal[t] = static_cast<float>(1.0 / p);
     }
     return constants;
 }

@@ -43,7 +43,7 @@ __device__ __forceinline__ Four four_of_bytes(unsigned bytes) {
 struct ByteRemainder {
     __half2 reciprocal, minus_p;
     __device__ __forceinline__ ByteRemainder(const ModulusConstants& constants, int t)
-        : reciprocal(both(constants.short_reciprocal[t])), minus_p(both(-constants.short_modulus[t])) {}
+        : reciprocal(both(constants.reciprocal[t])), minus_p(both(-constants.modulus[t])) {}
     __device__ __forceinline__ unsigned of(__half2 x) const {
         const __half2 to_integer = both(1536);
         const __half2 quotient = __hsub2(__hfma2(x, reciprocal, to_integer), to_integer);

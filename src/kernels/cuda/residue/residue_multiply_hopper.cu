@@ -13,17 +13,28 @@ struct ResidueLeaf {
         BytePlanes c;
         ResidueChoice choice;
         TileOrder order;  // of clusters, in one plane
+        int narrow_cols;  // of a block of those that make the last columns; 0: none are left
         int steps;
         int products;  // of each modulus
         ByteModulus moduli[kMostDeviceModuli];
     };
-    static constexpr bool stores_row_blocks = true;
+    static constexpr bool stores_row_blocks = true, has_narrow_tiles = true;
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     static __device__ __forceinline__ std::int64_t tile_count(const Arguments& args) {
         return moduli_taken(args.choice) * args.products * args.order.tiles;
     }
     static __device__ __forceinline__ TilePlace tile_to_make(const Arguments& args, std::int64_t index) {
         return tile_at(args.order, index);
+    }
+    static __device__ __forceinline__ int narrow_cols(const Arguments& args) {
+        return args.narrow_cols;
+    }
+    static __device__ __forceinline__ std::int64_t narrow_count(const Arguments& args) {
+        return args.narrow_cols == 0 ? 0 : moduli_taken(args.choice) * args.products * args.order.tile_rows;
+    }
+    static __device__ __forceinline__ TilePlace narrow_tile(const Arguments& args, std::int64_t index) {
+        const std::int64_t plane = index / args.order.tile_rows;
+        return {plane, index - plane * args.order.tile_rows, args.order.tile_cols};
     }
     template <int Count>
     static __device__ __forceinline__ void multiply(int (&d)[Count], std::uint64_t a, std::uint64_t b, int adds) {
@@ -100,13 +111,21 @@ DeviceStatus start(const ResidueMultiply& launch, EncodeTiled encode, cudaStream
     args.choice = launch.choice;
     args.products = products;
     args.order.tile_rows = (launch.a.lines + Shape::cluster_rows - 1) / Shape::cluster_rows;
-    args.order.tile_cols = (launch.b.lines + Shape::cluster_cols - 1) / Shape::cluster_cols;
+    // What is left of the columns is made by blocks of 64 or 128, where that is enough: at n = 2048 a ninth of the
+    // work.
+    args.order.tile_cols = launch.b.lines / Shape::cluster_cols;
+    const std::int64_t rest = launch.b.lines % Shape::cluster_cols;
+    args.narrow_cols = rest == 0 ? 0 : rest <= 64 * Shape::across ? 64 : rest <= 128 * Shape::across ? 128 : 0;
+    if (rest != 0 && args.narrow_cols == 0) {
+        ++args.order.tile_cols;
+    }
     args.order.tiles = args.order.tile_rows * args.order.tile_cols;
     args.order.raster = kRasterRows / Shape::cluster_rows;
     args.steps = static_cast<int>((launch.a.line_bytes + kStepBytes - 1) / kStepBytes);
     constexpr auto kAll = byte_moduli();
     std::copy(kAll.begin(), kAll.end(), args.moduli);
-    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, args.order.tiles * planes), stream);
+    const std::int64_t most = planes * (args.order.tiles + (args.narrow_cols == 0 ? 0 : args.order.tile_rows));
+    const LaunchShape<Shape> shape(std::min<std::int64_t>(clusters, most), stream);
     return cudaLaunchKernelEx(&shape.config, multiply_tiles<ResidueLeaf, Shape>, map_a, map_b, args);
 }
 

@@ -25,6 +25,7 @@ struct NormArguments {
     bool lines_side_by_side[2], by_vectors[2];
     Part* parts[2];
     GuardWords* words;
+    std::int64_t blocks;  // of lines
 };
 
 /// Several numbers of a line at a time, so that their loads are on the way together.
@@ -94,14 +95,14 @@ struct LineSum {
 
 /// A block to a line, or to 32 lines and a part of k where lines lie side by side.
 template <class T, bool HasPowers>
-__device__ __forceinline__ void add_squares(const NormArguments& args) {
+__device__ __forceinline__ void add_squares(const NormArguments& args, std::int64_t block) {
     __shared__ Part parts[kWarps][32];
     const int operand = static_cast<int>(blockIdx.z);
     const ResidueLines& from = args.operand[operand];
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     LineSum<T, HasPowers> sum;
     if (args.lines_side_by_side[operand]) {
-        const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * 32 + lane;
+        const std::int64_t line = block * 32 + lane;
         if (line < from.lines) {
             sum.add(from, line, from.depth * blockIdx.y / kNormParts + warp, from.depth * (blockIdx.y + 1) / kNormParts,
                     kWarps);
@@ -116,7 +117,7 @@ __device__ __forceinline__ void add_squares(const NormArguments& args) {
         }
         return;
     }
-    const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * kNormParts + blockIdx.y;
+    const std::int64_t line = block * kNormParts + blockIdx.y;
     if (line >= from.lines) {
         return;
     }
@@ -147,9 +148,12 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) line_squares(const __grid_constant__ NormArguments args) {
     const ResidueLines& from = args.operand[blockIdx.z];
     if (from.inner == nullptr) {
-        add_squares<T, false>(args);
+        add_squares<T, false>(args, blockIdx.x);
     } else if (*from.scaled != 0) {  // otherwise they are known without
-        add_squares<T, true>(args);
+        for (std::int64_t block = blockIdx.x; block < args.blocks; block += gridDim.x) {
+            add_squares<T, true>(args, block);
+            __syncthreads();
+        }
     }
 }
 
@@ -168,8 +172,11 @@ __global__ void __launch_bounds__(kThreads) line_norms(const __grid_constant__ N
     double growth = 0;
     if (line < from.lines) {
         const int parts = args.lines_side_by_side[operand] ? kNormParts : 1;
-        for (int part = 0; part < parts; ++part) {
-            sum.add(args.parts[operand][part * from.lines + line]);
+#pragma unroll
+        for (int part = 0; part < kNormParts; ++part) {  // all on their way together
+            if (part < parts) {
+                sum.add(args.parts[operand][part * from.lines + line]);
+            }
         }
         // Squares of what is very large or small are not in the range of a double: then all count as the largest.
         constexpr double kSmallest = 1e-280, kRoundedUp = 1e-9;
@@ -219,7 +226,11 @@ DeviceStatus launch_residue_norms(Scalar scalar, const ResidueLines (&operands)[
         most_blocks = std::max(most_blocks, (lines.lines + together - 1) / together);
     }
     args.words = words;
-    const dim3 grid(static_cast<unsigned>(most_blocks), kNormParts, 2);
+    args.blocks = most_blocks;
+    // Blocks that most often have nothing to do are few, each with many lines where they have.
+    constexpr std::int64_t kFewBlocks = 64;
+    const std::int64_t blocks = operands[0].inner == nullptr ? most_blocks : std::min(most_blocks, kFewBlocks);
+    const dim3 grid(static_cast<unsigned>(blocks), kNormParts, 2);
     if (scalar == Scalar::f64) {
         line_squares<double><<<grid, kThreads, 0, stream>>>(args);
     } else {

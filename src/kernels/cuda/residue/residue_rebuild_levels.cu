@@ -35,8 +35,8 @@ __device__ __forceinline__ unsigned bytes_of_sums(const Four& sums, float offset
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
         // No x is in the middle between two multiples, so the quotient's own rounding does not matter.
-        const float quotient = fmaf(x[e] - middle, reciprocal, kToShortInteger) - kToShortInteger;
-        bytes[e] = __float_as_uint(fmaf(-p, quotient, x[e]) + kToShortInteger);
+        const float quotient = fmaf(x[e] - middle, reciprocal, kToInteger) - kToInteger;
+        bytes[e] = __float_as_uint(fmaf(-p, quotient, x[e]) + kToInteger);
     }
     return lowest_bytes(bytes);
 }
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kThreads) rebuild_levels(const __grid_constant
         Four c[kBlocks<Levels>];
         blocks_of_c<Levels>(at, from.plane_bytes, c);
         at += kProducts<Levels> * from.plane_bytes;
-        const float p = args.constants.short_modulus[t], reciprocal = args.constants.short_reciprocal[t];
+        const float p = args.constants.modulus[t], reciprocal = args.constants.reciprocal[t];
 #pragma unroll
         for (int block = 0; block < kBlocks<Levels>; ++block) {
             const float offset = 128.0F * ones_in_block<Levels>(block / kSide, block % kSide);

@@ -1,7 +1,7 @@
 // The Chinese remainder theorem for four neighbours of a row of C.
 //
 // The integer is  sum of r_t weight_t - product * quotient,  all of it modulo 2^64 or 2^128, where it fits. Weights are
-// multiplied in pieces of 20 bits, whose sums over up to 16 residues of 8 bits fit 32.
+// multiplied in pieces of 16 bits, those of two moduli by one instruction; the upper pieces' sums tell the quotient.
 #pragma once
 
 #include "kernels/cuda/residue/residue_choice.cuh"
@@ -17,12 +17,12 @@ constexpr int kFewestModuli = sizeof(T) == 8 ? kFewestModuliOfF64 : kFewestModul
 
 using Unsigned128 = unsigned __int128;
 
-constexpr int kPieceBits = 20, kMostPieces = 7;
+constexpr int kPieceBits = 16, kMostPieces = 8;
 
 struct RemainderTable {
-    std::uint32_t weight[kMostDeviceModuli][kMostPieces];
-    std::uint32_t part[kMostDeviceModuli];  // weight / product, times 2^kPieceBits, rounded
+    std::uint32_t weights[kMostDeviceModuli / 2][kMostPieces];  // of two moduli, one in each half
     std::uint64_t product[2];
+    std::uint32_t reciprocal;  // of the product: 2^(bits_of(product) + 30) / product
 };
 
 /// What the first moduli multiply to.
@@ -33,14 +33,14 @@ constexpr Unsigned128 product_of_moduli(int count) {
     }
     return product;
 }
-constexpr int pieces_for(int count) {
-    int pieces = 0;
-    for (Unsigned128 rest = product_of_moduli(count); rest != 0; rest >>= kPieceBits) {
-        ++pieces;
+constexpr int bits_of_product(int count) {
+    int bits = 0;
+    for (Unsigned128 rest = product_of_moduli(count); rest != 0; rest >>= 1) {
+        ++bits;
     }
-    return pieces;
+    return bits;
 }
-static_assert(pieces_for(kMostDeviceModuli) <= kMostPieces);
+static_assert(bits_of_product(kMostDeviceModuli) <= kPieceBits * kMostPieces);
 
 RemainderTable remainder_table(int count) {
     RemainderTable table{};
@@ -55,12 +55,14 @@ RemainderTable remainder_table(int count) {
             ++inverse;
         }
         Unsigned128 rest = others * inverse;
-        for (std::uint32_t& piece : table.weight[t]) {
-            piece = static_cast<std::uint32_t>(rest) & ((1U << kPieceBits) - 1);
+        for (std::uint32_t& pieces : table.weights[t / 2]) {
+            pieces |= (static_cast<std::uint32_t>(rest) & 0xffffU) << (t % 2 * kPieceBits);
             rest >>= kPieceBits;
         }
-        table.part[t] = ((inverse << kPieceBits) + p / 2) / p;
     }
+    const int bits = bits_of_product(count);
+    const Unsigned128 upper = bits > 64 ? product >> (bits - 64) : product << (64 - bits);
+    table.reciprocal = static_cast<std::uint32_t>((Unsigned128{1} << (64 + 30)) / upper);
     return table;
 }
 
@@ -75,20 +77,11 @@ void fill_remainder_tables(RemainderTable (&tables)[kModuliChoices]) {
 __device__ __forceinline__ double rounded(long long x) {
     return __ll2double_rn(x);
 }
-/// To nearest even, as one rounding.
+/// What 53 bits hold is exact; beyond 64 bits either half is rounded before the sum is.
 __device__ __forceinline__ double rounded(__int128 x) {
     const Unsigned128 size = static_cast<Unsigned128>(x < 0 ? -x : x);
-    const auto upper = static_cast<unsigned long long>(size >> 64), lower = static_cast<unsigned long long>(size);
-    if (upper == 0) {
-        const double value = __ull2double_rn(lower);
-        return x < 0 ? -value : value;
-    }
-    const int zeros = __clzll(static_cast<long long>(upper));
-    const Unsigned128 shifted = size << zeros;
-    const auto top = static_cast<unsigned long long>(shifted >> 64);
-    const bool has_rest = static_cast<unsigned long long>(shifted) != 0;
-    const double value =
-        __ull2double_rn(top | (has_rest ? 1ULL : 0ULL)) * __hiloint2double((1023 + 64 - zeros) << 20, 0);
+    const double value = fma(__ull2double_rn(static_cast<unsigned long long>(size >> 64)), 0x1p64,
+                             __ull2double_rn(static_cast<unsigned long long>(size)));
     return x < 0 ? -value : value;
 }
 
@@ -96,33 +89,50 @@ __device__ __forceinline__ double rounded(__int128 x) {
 template <int Count>
 struct PieceSums {
     static constexpr bool kIn64Bits = Count <= 8;
-    static constexpr int kPieces = pieces_for(Count);
-    std::uint32_t piece[kPieces] = {};
-    std::uint32_t quotient = 0;  // times 2^kPieceBits
+    static constexpr int kBits = bits_of_product(Count), kPieces = (kBits + kPieceBits - 1) / kPieceBits;
+    std::uint32_t piece[kPieces] = {};  // each below 2^28
 
-    __device__ __forceinline__ void add(const RemainderTable& table, int t, std::uint32_t residue) {
+    /// Residues of two moduli in the lower bytes, or in the upper ones.
+    template <bool Upper>
+    __device__ __forceinline__ void add(const std::uint32_t (&weights)[kMostPieces], std::uint32_t residues) {
 #pragma unroll
         for (int i = 0; i < kPieces; ++i) {
-            piece[i] += residue * table.weight[t][i];
+            piece[i] = Upper ? __dp2a_hi(weights[i], residues, piece[i]) : __dp2a_lo(weights[i], residues, piece[i]);
         }
-        quotient += residue * table.part[t];
+    }
+    /// What is to be taken off, in products. The sum, below 2^12 of them, is looked at in units of 2^-17 of one or
+    /// less: three are lost.
+    __device__ __forceinline__ std::uint32_t quotient(const RemainderTable& table) const {
+        constexpr int kUnit = kBits - 18;
+        std::uint32_t units = 0;
+#pragma unroll
+        for (int i = 0; i < kPieces; ++i) {
+            const int shift = kPieceBits * i - kUnit;
+            units += shift >= 0 ? piece[i] << shift : shift > -32 ? piece[i] >> -shift : 0;
+        }
+        return (__umulhi(units, table.reciprocal) + (1U << 15)) >> 16;
     }
     __device__ __forceinline__ double value(const RemainderTable& table) const {
         using Wide = std::conditional_t<kIn64Bits, unsigned long long, Unsigned128>;
         using Signed = std::conditional_t<kIn64Bits, long long, __int128>;
-        const std::uint32_t times = (quotient + (1U << (kPieceBits - 1))) >> kPieceBits;
         Wide product = table.product[0];
         if constexpr (!kIn64Bits) {
             product |= static_cast<Wide>(table.product[1]) << 64;
         }
-        Wide sum = Wide{0} - product * times;
+        Wide places[2] = {};  // every second piece has 32 bits to itself
 #pragma unroll
         for (int i = 0; i < kPieces; ++i) {
-            sum += static_cast<Wide>(piece[i]) << (kPieceBits * i);
+            places[i % 2] |= static_cast<Wide>(piece[i]) << (i / 2 * 2 * kPieceBits);
         }
-        return rounded(static_cast<Signed>(sum));
+        return rounded(static_cast<Signed>(places[0] + (places[1] << kPieceBits) - product * quotient(table)));
     }
 };
+
+/// 2^exponent times x, of which few exponents need more than one factor.
+__device__ __forceinline__ double scaled_by(double x, int exponent) {
+    constexpr int kMost = 1022;
+    return abs(exponent) <= kMost ? x * __hiloint2double((exponent + 1023) << 20, 0) : TwoPowers(exponent).times(x);
+}
 
 /// Entries (row, col) and its neighbours of C from their residues, four of one modulus to a word.
 template <class T, int Count>
@@ -130,17 +140,22 @@ __device__ __forceinline__ void put_together(const ResidueRebuild& launch, const
                                              const std::uint32_t (&words)[Count], std::int64_t row, std::int64_t col) {
     T* const to = static_cast<T*>(launch.c.data) + row * launch.c.row_stride + col * launch.c.col_stride;
     const int of_row = __ldg(launch.row_exponents + row);
+    PieceSums<Count> sums[kEach];
+#pragma unroll
+    for (int pair = 0; pair < (Count + 1) / 2; ++pair) {
+        const std::uint32_t first = words[2 * pair], second = 2 * pair + 1 < Count ? words[2 * pair + 1] : 0;
+        const std::uint32_t lower = __byte_perm(first, second, 0x5140), upper = __byte_perm(first, second, 0x7362);
+        sums[0].template add<false>(table.weights[pair], lower);
+        sums[1].template add<true>(table.weights[pair], lower);
+        sums[2].template add<false>(table.weights[pair], upper);
+        sums[3].template add<true>(table.weights[pair], upper);
+    }
     T result[kEach];
 #pragma unroll
     for (int e = 0; e < kEach; ++e) {
-        PieceSums<Count> sums;
-#pragma unroll
-        for (int t = 0; t < Count; ++t) {
-            sums.add(table, t, __byte_perm(words[t], 0, 0x4440U + static_cast<unsigned>(e)));
-        }
         const bool inside = col + e < launch.c.cols;
         const int of_col = inside ? __ldg(launch.col_exponents + col + e) : 0;
-        double value = launch.alpha * TwoPowers(-of_row - of_col).times(sums.value(table));
+        double value = launch.alpha * scaled_by(sums[e].value(table), -of_row - of_col);
         if (launch.beta != 0 && inside) {
             value += launch.beta * static_cast<double>(to[e * launch.c.col_stride]);
         }
