@@ -4,7 +4,7 @@
 namespace heptad::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256, kOwn = 2 * kEach;
 
 struct RebuildArguments {
     ResidueRebuild launch;
@@ -19,12 +19,17 @@ __device__ __forceinline__ void rebuild(const RebuildArguments& args, std::int64
     const ResidueRebuild& launch = args.launch;
     const RemainderTable& table = args.tables[Count - kFewestModuli<T>];
     const std::uint8_t* const from = launch.residues.data + row * launch.residues.line_bytes + col;
-    std::uint32_t words[Count];
+    std::uint32_t words[2][Count];
 #pragma unroll
     for (int t = 0; t < Count; ++t) {
-        words[t] = __ldcs(reinterpret_cast<const unsigned*>(from + t * launch.residues.plane_bytes));
+        const uint2 both = __ldcs(reinterpret_cast<const uint2*>(from + t * launch.residues.plane_bytes));
+        words[0][t] = both.x;
+        words[1][t] = both.y;
     }
-    put_together<T, Count>(launch, table, words, row, col);
+    put_together<T, Count>(launch, table, words[0], row, col);
+    if (col + kEach < launch.c.cols) {
+        put_together<T, Count>(launch, table, words[1], row, col + kEach);
+    }
 }
 
 template <class T, int Count = kFewestModuli<T>>
@@ -41,7 +46,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) rebuild_entries(const __grid_constant__ RebuildArguments args) {
     const int taken = moduli_taken(args.launch.choice);
     const std::int64_t row = blockIdx.x / args.blocks_across;
-    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kEach;
+    const std::int64_t col = ((blockIdx.x % args.blocks_across) * kThreads + threadIdx.x) * kOwn;
     if (taken != 0 && col < args.launch.c.cols) {
         rebuild_with<T>(taken, args, row, col);
     }
@@ -49,7 +54,7 @@ __global__ void __launch_bounds__(kThreads) rebuild_entries(const __grid_constan
 
 template <class T>
 DeviceStatus start(const ResidueRebuild& launch, cudaStream_t stream) {
-    RebuildArguments args{launch, (launch.c.cols + kThreads * kEach - 1) / (kThreads * kEach), {}};
+    RebuildArguments args{launch, (launch.c.cols + kThreads * kOwn - 1) / (kThreads * kOwn), {}};
     fill_remainder_tables<T>(args.tables);
     rebuild_entries<T><<<static_cast<unsigned>(launch.c.rows * args.blocks_across), kThreads, 0, stream>>>(args);
     return cudaGetLastError();
